@@ -1,0 +1,24 @@
+"""Corpus statistics for people who study what language models were trained on.
+
+One function per command, with the same name and options, returning a data frame:
+`ngramscan.count("f1", index="python")`. Importing this package imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ngramscan.commands import count, index_info, index_list
+
+__version__ = version("ngramscan")
+__all__ = ["count", "index_info", "index_list"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from ngramscan import commands
+
+        return getattr(commands, name)
+    raise AttributeError(f"module 'ngramscan' has no attribute {name!r}")

@@ -1,0 +1,29 @@
+"""Plain text: a file is a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ngramscan.corpora.base import Batch
+from ngramscan.corpora.compression import read_chunks
+from ngramscan.errors import CorpusError
+
+
+def read_text(path: str) -> Iterator[Batch]:
+    """Yield the one document of a text file.
+
+    Raises
+    ------
+    CorpusError
+        The file is cut or not UTF-8.
+    """
+    parts, consumed = [], 0
+    for chunk, read in read_chunks(path):
+        parts.append(chunk)
+        consumed += read
+    text = b"".join(parts)
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        raise CorpusError(path, f"not UTF-8 at byte {error.start}") from error
+    yield Batch([text], [1], consumed)

@@ -1,0 +1,126 @@
+"""Pattern sets × indexes → count rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ngramscan.errors import NgramscanError
+from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
+from ngramscan.overlaps import plan_union
+from ngramscan.patterns import PatternSet, Query, tier_scopes
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """One row: how often one query occurs in one index."""
+
+    index: str
+    method: str
+    tier: str
+    kind: str
+    pattern: str
+    """The text as it stands in the pattern set."""
+    query: str
+    """What was asked: the text or one of its case variants."""
+    occurrences: int
+    documents: int | None
+    """None: the index can't know."""
+    source: str
+    asked_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A count that could not be made."""
+
+    index: str
+    query: str
+    error: NgramscanError
+
+
+@dataclass(slots=True)
+class Counting:
+    """All that came of counting one pattern set in some indexes."""
+
+    queries: list[Query]
+    rows: list[Count] = field(default_factory=list)
+    """In the order of the indexes, then of the patterns."""
+    missing: list[Missing] = field(default_factory=list)
+    occurrences: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Per index, of all strings that were counted: the queries, and those in which two overlap."""
+    sizes: dict[str, IndexSize] = field(default_factory=dict)
+
+
+def count_patterns(
+    patterns: PatternSet, indexes: Sequence[Index], case_variants: bool = False
+) -> Counting:
+    """Count a pattern set in each index.
+
+    Strings in which two queries overlap are counted too: the union of occurrences needs them.
+    What fails is in `missing`; all else is done.
+    """
+    queries = patterns.queries(case_variants)
+    texts = list(dict.fromkeys(query.text for query in queries))
+    merged = _merged_strings(queries)
+    counting = Counting(queries)
+    # Hosted indexes are under way as soon as `counts` was called: call all, then collect.
+    streams = [(index, index.counts([*texts, *merged])) for index in indexes]
+    for index, stream in streams:
+        counts = _collect(index, stream, [*texts, *merged], counting.missing)
+        counting.sizes[index.name] = index.size()
+        counting.occurrences[index.name] = {
+            text: count.occurrences for text, count in counts.items()
+        }
+        counting.rows += [
+            _row(index, query, counts[query.text]) for query in queries if query.text in counts
+        ]
+    return counting
+
+
+def _merged_strings(queries: Sequence[Query]) -> list[str]:
+    """Return the merged strings of the unions that totals are made of."""
+    merged: dict[str, None] = {}
+    for method in dict.fromkeys(query.pattern.method for query in queries):
+        own = [query for query in queries if query.pattern.method == method]
+        for tiers in tier_scopes(query.pattern.tier for query in own).values():
+            texts = [query.text for query in own if query.pattern.tier in tiers]
+            merged |= dict.fromkeys(plan_union(texts).merged)
+    counted = {query.text for query in queries}
+    return [text for text in merged if text not in counted]
+
+
+def _collect(
+    index: Index,
+    stream: Iterator[QueryCount | QueryFailure],
+    texts: Sequence[str],
+    missing: list[Missing],
+) -> dict[str, QueryCount]:
+    counts: dict[str, QueryCount] = {}
+    failures: dict[str, NgramscanError] = {}
+    try:
+        for reply in stream:
+            if isinstance(reply, QueryFailure):
+                failures[reply.query] = reply.error
+            else:
+                counts[reply.query] = reply
+    except NgramscanError as error:  # the index as a whole
+        failures |= {text: error for text in texts if text not in counts}
+    missing += [Missing(index.name, text, failures[text]) for text in texts if text in failures]
+    return counts
+
+
+def _row(index: Index, query: Query, count: QueryCount) -> Count:
+    pattern = query.pattern
+    return Count(
+        index=index.name,
+        method=pattern.method,
+        tier=pattern.tier,
+        kind=pattern.kind,
+        pattern=pattern.text,
+        query=query.text,
+        occurrences=count.occurrences,
+        documents=count.documents,
+        source=count.source,
+        asked_at=count.asked_at,
+    )

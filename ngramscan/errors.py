@@ -1,0 +1,69 @@
+"""What can go wrong, as one tree.
+
+NgramscanError
+├── InputError             what the user gave is wrong: an argument, a file's place, a pattern set
+│   └── CorpusError        a document of a corpus can't be read
+├── RemoteError            a service gave no usable answer
+│   ├── RemoteRefused      asking again will not help
+│   └── RemoteUnavailable  asking again later may help
+├── IncompleteError        a part of the work failed; the other part was done and kept
+└── EngineError            the matching engine disagrees with a brute-force count
+
+A message is one line: `where: what is wrong[; what was expected]`. Errors of other libraries are
+translated where they enter, with `raise … from`, so that a caller needs one `except`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class NgramscanError(Exception):
+    """Anything that this package raises on purpose."""
+
+    exit_code = 1
+    """What a command ends with when this error stops it."""
+
+
+class InputError(NgramscanError):
+    """What the user gave can't be used: `where` names the place, `problem` what is wrong there."""
+
+    exit_code = 2
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(f"{where}: {problem}")
+        self.where = where
+        self.problem = problem
+
+
+class CorpusError(InputError):
+    """A document of a corpus can't be read."""
+
+    exit_code = 1
+
+
+class RemoteError(NgramscanError):
+    """A service gave no usable answer."""
+
+
+class RemoteRefused(RemoteError):
+    """A service refused, or answered what no such service answers; asking again will not help."""
+
+
+class RemoteUnavailable(RemoteError):
+    """A service can't be reached or is in trouble; asking again later may help."""
+
+
+class IncompleteError(NgramscanError):
+    """A part of the work failed; what was done is kept, and its rows are in `rows`."""
+
+    def __init__(self, message: str, rows: pd.DataFrame) -> None:
+        super().__init__(message)
+        self.rows = rows
+
+
+class EngineError(NgramscanError):
+    """The matching engine disagrees with a brute-force count."""

@@ -1,0 +1,126 @@
+"""Who can answer how often something occurs.
+
+`open_indexes` is the only place that names the backends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import platformdirs
+
+from ngramscan.corpora import PythonCorpus, open_corpus
+from ngramscan.errors import InputError
+from ngramscan.indexes.api import ApiAccess, ApiIndex
+from ngramscan.indexes.base import Index, IndexSize
+from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, find_hosted, nearest_names
+from ngramscan.indexes.client import ApiClient, ApiSettings
+from ngramscan.indexes.scan import ScanIndex
+from ngramscan.journal import Journal
+from ngramscan.progress import Progress
+
+__all__ = ["DEFAULT_SPEC", "ApiSettings", "Index", "IndexOptions", "open_indexes"]
+
+DEFAULT_SPEC = "paper"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """How indexes are opened; the options of the commands."""
+
+    api_url: str = DEFAULT_URL
+    """Where the hosted indexes are asked."""
+    api: ApiSettings = field(default_factory=ApiSettings)
+    journal: Path | None = None
+    """The file of the journal; None: in the user's cache folder."""
+    refresh: bool = False
+    """Ask also what the journal has."""
+    text_field: str = "text"
+    """The field of JSON lines that holds the text."""
+
+
+@contextmanager
+def open_indexes(
+    specs: Sequence[str], options: IndexOptions, progress: Progress
+) -> Iterator[list[Index]]:
+    """Open the indexes that some specs name, in this order, each once.
+
+    Raises
+    ------
+    InputError
+        A spec names nothing; nearest names are suggested.
+    """
+    with ExitStack() as stack:
+        opener = _Opener(options, progress, stack)
+        indexes: dict[str, Index] = {}
+        for spec in specs:
+            for index in opener.open(spec):
+                indexes.setdefault(index.name, index)
+        yield list(indexes.values())
+
+
+class _Opener:
+    """Opens indexes; those of one host share its client."""
+
+    def __init__(self, options: IndexOptions, progress: Progress, stack: ExitStack) -> None:
+        self._options = options
+        self._progress = progress
+        self._stack = stack
+        self._hosts: dict[str, ApiAccess] = {}
+        self._journal: Journal | None = None
+
+    def open(self, spec: str) -> list[Index]:
+        """Return the indexes of one spec."""
+        if spec == "paper":
+            return [index for hosted in PAPER for index in self.open(hosted.name)]
+        if spec == "python":
+            return [ScanIndex(PythonCorpus(), self._progress)]
+        if spec.startswith("scan:"):
+            corpus = open_corpus(spec.removeprefix("scan:"), self._options.text_field)
+            return [ScanIndex(corpus, self._progress)]
+        if spec.startswith(("http://", "https://")):
+            return [self._open_elsewhere(spec)]
+        if hosted := find_hosted(spec):
+            size = IndexSize(hosted.documents, hosted.bytes)
+            access = self._access(self._options.api_url)
+            return [ApiIndex(hosted.name, hosted.spellings, size, access)]
+        raise InputError(f"--index {spec}", _unknown(spec))
+
+    def _open_elsewhere(self, spec: str) -> Index:
+        parts = urlsplit(spec)
+        folder, _, name = parts.path.rpartition("/")
+        if not name:
+            raise InputError(
+                f"--index {spec}", "no index named; http://HOST:PORT/NAME was expected"
+            )
+        url = f"{parts.scheme}://{parts.netloc}{folder}/"
+        return ApiIndex(spec, [name], IndexSize(), self._access(url))
+
+    def _access(self, url: str) -> ApiAccess:
+        if url not in self._hosts:
+            if self._journal is None:
+                path = self._options.journal or default_journal()
+                self._journal = self._stack.enter_context(Journal(path))
+            client = ApiClient(url, self._options.api, self._progress)
+            self._stack.enter_context(client)
+            self._hosts[url] = ApiAccess(
+                client, self._journal, self._progress, self._options.refresh
+            )
+        return self._hosts[url]
+
+
+def default_journal() -> Path:
+    """Return the journal that is used where none is named."""
+    return platformdirs.user_cache_path("ngramscan") / "replies.sqlite"
+
+
+def _unknown(spec: str) -> str:
+    near = nearest_names(spec)
+    if Path(spec).exists():
+        return f"no index of this name; to read the corpus there: --index scan:{spec}"
+    suggestion = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"no index of this name{suggestion} (all: ngramscan index list)"

@@ -1,0 +1,83 @@
+"""The hosted indexes of infini-gram-mini: their names and sizes.
+
+Sizes are bytes of UTF-8 text and documents, from the service's documentation; the sizes that papers
+quote as "tokens" are these bytes. The documentation spells the crawls both `v2_cc-2025-05` and
+`v2_cc_2025-05`; the service has known the first since 2026.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+DEFAULT_URL = "https://api.infini-gram-mini.io/"
+
+
+@dataclass(frozen=True, slots=True)
+class HostedIndex:
+    """One index of the public service."""
+
+    name: str
+    alias: str
+    corpus: str
+    kind: str
+    documents: int
+    bytes: int
+    """Of text, in UTF-8."""
+    is_crawl_snapshot: bool = False
+    """Snapshots of one crawl share pages."""
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """The names to try, the likeliest first."""
+        return tuple(dict.fromkeys((self.name, self.name.replace("v2_cc-", "v2_cc_"))))
+
+
+def _crawl(week: str, documents: int, size_bytes: int) -> HostedIndex:
+    return HostedIndex(
+        name=f"v2_cc-{week}",
+        alias=f"cc-{week}",
+        corpus=f"Common Crawl {week}",
+        kind="raw web snapshot",
+        documents=documents,
+        bytes=size_bytes,
+        is_crawl_snapshot=True,
+    )
+
+
+PAPER = (
+    HostedIndex("v2_dclm_all", "dclm", "DCLM-baseline", "curated", 2948096911, 16666308904212),
+    _crawl("2025-05", 3031278337, 9078722426438),
+    _crawl("2025-08", 2679706056, 8163085167146),
+    _crawl("2025-13", 2740844187, 10392880591539),
+    _crawl("2025-18", 2747336110, 10498329726165),
+    _crawl("2025-21", 2477165602, 9221516423510),
+    _crawl("2025-26", 2385603949, 8724467185944),
+    _crawl("2025-30", 2422580507, 9006670841302),
+)
+"""The eight corpora of the Formula-One Prompting paper."""
+
+CATALOG = (
+    *PAPER,
+    HostedIndex("v2_piletrain", "piletrain", "Pile, training", "curated", 210607728, 1307910802542),
+    HostedIndex("v2_pileval", "pileval", "Pile, validation", "curated", 214670, 1344908273),
+)
+
+
+def find_hosted(name: str) -> HostedIndex | None:
+    """Return the index with this name, alias or other spelling, in any case."""
+    asked = name.lower()
+    for index in CATALOG:
+        if asked in {
+            index.alias,
+            *index.spellings,
+            *(s.removeprefix("v2_") for s in index.spellings),
+        }:
+            return index
+    return None
+
+
+def nearest_names(name: str) -> list[str]:
+    """Return names and aliases that look like a name that is not there."""
+    names = [n for index in CATALOG for n in (index.name, index.alias)]
+    return difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)

@@ -1,0 +1,360 @@
+"""One HTTP host of the infini-gram-mini protocol: questions in, replies out.
+
+Asks in parallel at the host's pace, and again where that may help. What can go wrong on the way is
+told apart here and nowhere else:
+
+* 403, 429          slow down: the host pauses (see `pace`)
+* connection lost, timeout, 408, 500, 502, 503, 504, 200 with an `error`, a body that is no JSON
+                    may pass: asked again, with growing pauses
+* anything else     will not pass: RemoteRefused
+* no connection within a few seconds of the first question, or a question that used up all its
+  attempts while no other was answered
+                    the host is given up, for all questions
+
+Threads are our own rather than a ThreadPoolExecutor's: those are joined at the end of the process,
+so Ctrl-C would wait for a stalled request.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
+from tenacity.wait import wait_exponential_jitter
+
+from ngramscan import __version__
+from ngramscan.errors import InputError, NgramscanError, RemoteRefused, RemoteUnavailable
+from ngramscan.indexes.pace import Pace, Ticket
+from ngramscan.progress import Progress
+
+ATTEMPTS = 8
+TIMEOUT = httpx.Timeout(45.0, connect=10.0)
+UNREACHABLE_AFTER_S = 8.0
+LONGEST_PAUSE_S = 600.0
+SLOW_DOWNS = 4
+"""How often one question may be told to slow down while others are answered."""
+
+_SLOW_DOWN = {403, 429}
+_MAY_PASS = {408, 500, 502, 503, 504}
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+
+Reply = dict[str, Any]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ApiSettings:
+    """How a host is asked; the options of the commands."""
+
+    concurrency: int = 4
+    """Requests under way at once."""
+    rate: float | None = None
+    """Requests per second; 0: no limit; None: 4, but no limit on a loopback address."""
+
+    def rate_for(self, host: str) -> float:
+        """Return the rate for one host."""
+        if self.rate is not None:
+            return self.rate
+        return 0.0 if host in _LOOPBACK else 4.0
+
+
+class MayPassError(Exception):
+    """An attempt failed in a way that may pass. Never leaves this module's client."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    work: Callable[[], Any]
+    future: Future[Any]
+
+
+class ApiClient:
+    """Asks one host, with a bounded number of threads.
+
+    >>> with ApiClient("http://127.0.0.1:8787/", ApiSettings(), progress) as client:
+    ...     question = {"index": "pile", "query_type": "count", "query": "the"}
+    ...     future = client.submit(lambda: client.ask(question))
+    ...     future.result()
+    """
+
+    def __init__(
+        self,
+        url: str,
+        settings: ApiSettings,
+        progress: Progress,
+        transport: httpx.BaseTransport | None = None,
+        wait: Callable[[float], None] | None = None,
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise InputError(f"--api-url {url}", "no URL; http://… or https://… was expected")
+        self.url = url if url.endswith("/") else url + "/"
+        self._settings = settings
+        self._progress = progress
+        self._closed = threading.Event()
+        self._wait = wait or self._interruptible_wait
+        self._pace = Pace(settings.rate_for(parts.hostname), self._wait, progress.note)
+        self._http = httpx.Client(
+            transport=transport,
+            timeout=TIMEOUT,
+            limits=httpx.Limits(max_connections=settings.concurrency),
+            headers={"User-Agent": f"ngramscan/{__version__}"},
+        )
+        self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
+        self._open: set[Future[Any]] = set()
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._sent = False
+        self._answered = False
+        self._connection_error = ""
+        self._last_reply_at = float("-inf")
+        self._given_up: NgramscanError | None = None
+
+    # Many questions
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """Do some work, which calls `ask`, as soon as a thread is free.
+
+        Returns
+        -------
+        Future
+            What `work` returns or raises; what ended the host where it was given up.
+        """
+        task = _Task(work, Future())
+        with self._lock:
+            self._open.add(task.future)
+        if not self._threads:
+            self._start()
+        self._tasks.put(task)
+        return task.future
+
+    def _start(self) -> None:
+        targets = [self._work] * self._settings.concurrency + [self._watch]
+        self._threads = [threading.Thread(target=target, daemon=True) for target in targets]
+        for thread in self._threads:
+            thread.start()
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            try:
+                if self._given_up:
+                    raise self._given_up
+                result = task.work()
+            except Exception as error:  # noqa: BLE001 - handed to whoever waits for the future
+                self._settle(task.future, error=error)
+            else:
+                self._settle(task.future, result)
+
+    def _settle(
+        self, future: Future[Any], result: Any = None, error: BaseException | None = None
+    ) -> None:
+        with self._lock:
+            if future not in self._open:
+                return  # the host was given up meanwhile
+            self._open.discard(future)
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    def _watch(self) -> None:
+        """Give up a host to which there is no connection; even a name look-up can hang for long."""
+        if self._closed.wait(UNREACHABLE_AFTER_S) or self._answered:
+            return
+        if self._connection_error or not self._sent:
+            reason = self._connection_error or "no connection"
+            self._give_up(RemoteUnavailable(f"{self.url}: can't be reached ({reason})"))
+
+    def _give_up(self, error: NgramscanError) -> None:
+        self._given_up = error
+        with self._lock:
+            open_futures = list(self._open)
+            self._open.clear()
+        for future in open_futures:
+            future.set_exception(error)
+
+    # One question
+
+    def ask(self, question: dict[str, Any]) -> Reply:
+        """Ask once, and again where that may help; return the reply, a JSON object without `error`.
+
+        Raises
+        ------
+        RemoteRefused
+            The host will not answer this.
+        RemoteUnavailable
+            It did not answer after all attempts, or was given up.
+        """
+        started_at = time.monotonic()
+        attempts = Retrying(
+            stop=stop_after_attempt(ATTEMPTS),
+            wait=_backoff,
+            sleep=self._wait,
+            before_sleep=self._tell_retry,
+            retry=retry_if_exception_type(MayPassError),
+            reraise=True,
+        )
+        try:
+            reply: Reply = attempts(self._attempt, question)
+        except MayPassError as error:
+            failure = RemoteUnavailable(f"{self.url}: {error}, after {ATTEMPTS} attempts")
+            if self._last_reply_at < started_at:
+                self._give_up(failure)
+            raise failure from error
+        self._last_reply_at = time.monotonic()
+        return reply
+
+    def _tell_retry(self, state: RetryCallState) -> None:
+        if state.outcome and state.next_action:
+            error, seconds = state.outcome.exception(), state.next_action.sleep
+            self._progress.detail(f"{self.url}: {error}; again in {seconds:.1f} s")
+
+    def _attempt(self, question: dict[str, Any]) -> Reply:
+        for _ in range(SLOW_DOWNS + 1):
+            ticket = self._pace.acquire()
+            if self._given_up:
+                raise self._given_up
+            response = self._post(question)
+            if response.status_code not in _SLOW_DOWN:
+                self._pace.answered()
+                return read_reply(response)
+            self._slow_down(ticket, response)
+        status = f"HTTP {response.status_code}{_words(response)}"
+        raise RemoteRefused(f"{self.url}: {status} to this question again and again")
+
+    def _post(self, question: dict[str, Any]) -> httpx.Response:
+        try:
+            response = self._http.post(self.url, json=question, extensions={"trace": self._trace})
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
+            self._connection_error = str(error) or "timeout"
+            raise MayPassError(f"no connection ({self._connection_error})") from error
+        except httpx.TimeoutException as error:
+            raise MayPassError("timeout") from error
+        except httpx.TransportError as error:
+            raise MayPassError(f"connection lost ({error or type(error).__name__})") from error
+        self._answered = True
+        return response
+
+    def _trace(self, event: str, _info: dict[str, Any]) -> None:
+        if event == "http11.send_request_headers.started":
+            self._sent = True
+
+    def _slow_down(self, ticket: Ticket, response: httpx.Response) -> None:
+        retry_after = _retry_after(response)
+        status = f"HTTP {response.status_code}{_words(response)}"
+        if retry_after is not None and retry_after > LONGEST_PAUSE_S:
+            error: NgramscanError = RemoteUnavailable(
+                f"{self.url}: {status}; it asks to come back in {retry_after:.0f} s"
+            )
+        elif self._pace.slow_down(ticket, retry_after, f"HTTP {response.status_code}"):
+            return
+        elif response.status_code == httpx.codes.FORBIDDEN:
+            error = RemoteRefused(f"{self.url}: {status}, also after pauses at the lowest rate")
+        else:
+            error = RemoteUnavailable(f"{self.url}: {status}, also after pauses at the lowest rate")
+        self._give_up(error)
+        raise error
+
+    # Ending
+
+    def _interruptible_wait(self, seconds: float) -> None:
+        if self._closed.wait(seconds):
+            raise RemoteUnavailable(f"{self.url}: interrupted")
+
+    def close(self) -> None:
+        """End the threads; requests under way are left to themselves."""
+        self._closed.set()
+        for _ in self._threads:
+            self._tasks.put(None)
+        self._give_up(RemoteUnavailable(f"{self.url}: interrupted"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+_exponential = wait_exponential_jitter(initial=0.5, max=30.0, jitter=0.5)
+
+
+def _backoff(state: RetryCallState) -> float:
+    assert state.outcome is not None
+    error = state.outcome.exception()
+    asked = error.retry_after if isinstance(error, MayPassError) else None
+    return max(_exponential(state), min(asked or 0.0, LONGEST_PAUSE_S))
+
+
+def read_reply(response: httpx.Response) -> Reply:
+    """Return the JSON object of an answer, or raise for what it is instead.
+
+    Raises
+    ------
+    MayPassError
+        Asking again may help.
+    RemoteRefused
+        It will not. A `error` in the body is looked at before the status.
+    """
+    status = response.status_code
+    url = response.request.url
+    body = _json_object(response)
+    words = _words(response)
+    if status in _MAY_PASS:
+        raise MayPassError(f"HTTP {status}{words}", _retry_after(response))
+    if status != httpx.codes.OK:
+        raise RemoteRefused(f"{url}: HTTP {status}{words}")
+    if body is None:
+        raise MayPassError(f"HTTP {status}, but no JSON object{words}")
+    if "error" in body:
+        raise MayPassError(f"HTTP {status} with an error{words}")
+    return body
+
+
+def _json_object(response: httpx.Response) -> Reply | None:
+    try:
+        body = json.loads(response.content)
+    except ValueError:
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _words(response: httpx.Response) -> str:
+    """Return what the server says, short and on one line."""
+    body = _json_object(response)
+    said = str(body["error"]) if body and "error" in body else ""
+    if not said and "html" in response.headers.get("content-type", ""):
+        said = "an HTML page"
+    said = " ".join(said.split())
+    return f": {said[:200]}" if said else ""
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    """Return the seconds of a Retry-After header, in both of its forms."""
+    value = response.headers.get("retry-after", "").strip()
+    if value.isdigit():
+        return float(value)
+    try:
+        date = email.utils.parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, date.timestamp() - time.time())

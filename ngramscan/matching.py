@@ -1,0 +1,155 @@
+"""Literals → occurrences and documents, in one pass over documents.
+
+An occurrence is a start offset in the UTF-8 bytes of one document: overlapping ones count, upper
+and lower case differ. Hyperscan is used where it is installed and can compile the literals,
+ahocorasick_rs elsewhere; both report every occurrence. Faster ways of counting (`bytes.count`,
+polars, DuckDB, ripgrep) skip overlapping occurrences and are no choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+import ahocorasick_rs
+
+from ngramscan.errors import EngineError
+
+try:
+    import hyperscan
+except ImportError:  # no wheel for this machine
+    hyperscan = None  # type: ignore[assignment]
+
+CHECKED_DOCUMENTS = 20
+CHECKED_BYTES_EACH = 50_000
+"""How much of each run is counted a second time by brute force."""
+
+
+Hit = Callable[..., None]
+"""Called for each occurrence with the number of its literal (what else comes is of no use)."""
+
+
+class Engine(Protocol):
+    """Finds literals in a text."""
+
+    name: str
+
+    def scan(self, text: bytes, hit: Hit) -> None:
+        """Call `hit` with the number of a literal, once for each of its occurrences."""
+
+
+class HyperscanEngine:
+    """Hyperscan in block mode. One per thread; can't be pickled."""
+
+    name = "hyperscan"
+
+    def __init__(self, literals: Sequence[bytes]) -> None:
+        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+        # Every byte escaped: the literal mode ends at a NUL and says nothing.
+        escaped = [b"".join(b"\\x%02x" % byte for byte in literal) for literal in literals]
+        self._database.compile(
+            expressions=escaped,
+            ids=list(range(len(literals))),
+            flags=[hyperscan.HS_FLAG_DOTALL] * len(literals),
+        )
+        self._database.scratch = hyperscan.Scratch(self._database)
+
+    def scan(self, text: bytes, hit: Hit) -> None:
+        """Call `hit` with the number of a literal, once for each of its occurrences."""
+        self._database.scan(text, match_event_handler=hit)
+
+
+class AhoCorasickEngine:
+    """The automaton of ahocorasick_rs; runs everywhere."""
+
+    name = "ahocorasick_rs"
+
+    def __init__(self, literals: Sequence[bytes]) -> None:
+        self._automaton = ahocorasick_rs.BytesAhoCorasick(
+            list(literals), implementation=ahocorasick_rs.Implementation.DFA
+        )
+
+    def scan(self, text: bytes, hit: Hit) -> None:
+        """Call `hit` with the number of a literal, once for each of its occurrences."""
+        for number, _, _ in self._automaton.find_matches_as_indexes(text, overlapping=True):
+            hit(number)
+
+
+def compile_engine(literals: Sequence[bytes]) -> Engine:
+    """Return the fastest engine that takes these literals."""
+    if hyperscan is not None:
+        try:
+            return HyperscanEngine(literals)
+        except hyperscan.error:
+            pass  # a literal of thousands of bytes is over its limit
+    return AhoCorasickEngine(literals)
+
+
+def count_by_brute_force(literal: bytes, text: bytes) -> int:
+    """Count the occurrences of one literal by the definition, slowly."""
+    count, start = 0, text.find(literal)
+    while start >= 0:
+        count, start = count + 1, text.find(literal, start + 1)
+    return count
+
+
+class Tally:
+    """Occurrences and documents of some literals over all documents that were added.
+
+    >>> tally = Tally(["aa", "b"])
+    >>> tally.add([b"aaa", b"b"])
+    >>> tally.occurrences, tally.documents
+    ([2, 1], [1, 1])
+    """
+
+    def __init__(self, queries: Sequence[str], engine: Engine | None = None) -> None:
+        self.queries = list(dict.fromkeys(queries))
+        self._literals = [query.encode() for query in self.queries]
+        self.occurrences = [0] * len(self.queries)
+        self.documents = [0] * len(self.queries)
+        self.documents_read = 0
+        self.bytes_read = 0
+        # Without literals (only the size of a corpus is asked) there is nothing to find.
+        self._engine = engine or (compile_engine(self._literals) if self._literals else None)
+        self._checked = 0
+
+    def add(self, texts: Iterable[bytes]) -> None:
+        """Count in some more documents.
+
+        Raises
+        ------
+        EngineError
+            In the first documents of a run, the engine found other counts than brute force.
+        """
+        occurrences, documents = self.occurrences, self.documents
+        last_seen_in = [-1] * len(occurrences)
+        document = -1
+
+        # The engine calls this once per occurrence: it is the hot path.
+        def hit(
+            number: int, _start: int = 0, _end: int = 0, _flags: int = 0, _context: object = None
+        ) -> None:
+            occurrences[number] += 1
+            if last_seen_in[number] != document:
+                last_seen_in[number] = document
+                documents[number] += 1
+
+        for document, text in enumerate(texts):  # noqa: B007 - the closure reads it
+            self.documents_read += 1
+            self.bytes_read += len(text)
+            if self._engine is not None:
+                if self._checked < CHECKED_DOCUMENTS:
+                    self._check(self._engine, text[:CHECKED_BYTES_EACH])
+                self._engine.scan(text, hit)
+
+    def _check(self, engine: Engine, text: bytes) -> None:
+        found: list[int] = []
+        engine.scan(text, lambda number, *_: found.append(number))
+        for number, (query, literal) in enumerate(zip(self.queries, self._literals, strict=True)):
+            expected = count_by_brute_force(literal, text)
+            if found.count(number) != expected:
+                raise EngineError(
+                    f"matching engine {engine.name}: it counts {found.count(number)} x {query!r}"
+                    f" where brute force counts {expected}; please report this"
+                )
+        self._checked += 1

@@ -1,0 +1,128 @@
+"""How queries lie in each other, so that no place of a text is counted twice unawares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+
+from ngramscan.patterns import Query
+
+
+def nesting(texts: Iterable[str]) -> dict[str, list[str]]:
+    """Return, for each text that contains others of `texts`, those others."""
+    unique = list(dict.fromkeys(texts))
+    inner = {
+        text: [other for other in unique if other != text and other in text] for text in unique
+    }
+    return {text: others for text, others in inner.items() if others}
+
+
+def closing_forms(texts: Iterable[str]) -> dict[str, str]:
+    r"""Return, for each `\end{x}` whose `\begin{x}` is in `texts`, that opening form."""
+    unique = set(texts)
+    return {
+        text: opening
+        for text in unique
+        if text.startswith("\\end{") and (opening := "\\begin{" + text[5:]) in unique
+    }
+
+
+def merged_strings(first: str, second: str) -> list[str]:
+    """Return the strings in which the end of `first` is the start of `second`.
+
+    Only overlaps of whole words count ("using the formula for", never "solve foreturn answer"):
+    the others do not occur in text, and each string costs a query.
+    """
+    merged = []
+    for shared in range(1, min(len(first), len(second))):
+        word_starts = not (first[-shared - 1].isalnum() and first[-shared].isalnum())
+        word_ends = not (second[shared - 1].isalnum() and second[shared].isalnum())
+        if word_starts and word_ends and first.endswith(second[:shared]):
+            merged.append(first + second[shared:])
+    return merged
+
+
+def overlaps(texts: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return the merged strings of all ordered pairs of different texts, each with its pair.
+
+    A text that contains another, or lies in it, overlaps it in whole; see `nesting` for those.
+    """
+    unique = list(dict.fromkeys(texts))
+    return {
+        merged: (first, second)
+        for first, second in permutations(unique, 2)
+        if first not in second and second not in first
+        for merged in merged_strings(first, second)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class UnionPlan:
+    """How the occurrences of overlapping queries are counted once each.
+
+    The union is the sum over `kept` minus the sum over `merged`.
+    """
+
+    kept: tuple[str, ...]
+    """Queries that contain no other, without closing forms of opening forms that are there."""
+    merged: tuple[str, ...]
+    """The strings in which two of them overlap: there, one place was counted twice."""
+
+
+def plan_union(texts: Iterable[str]) -> UnionPlan:
+    """Plan the union of the occurrences of some queries."""
+    unique = list(dict.fromkeys(texts))
+    dropped = nesting(unique).keys() | closing_forms(unique).keys()
+    kept = [text for text in unique if text not in dropped]
+    return UnionPlan(tuple(kept), tuple(overlaps(kept)))
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Why two counts, or a count and a word, are not independent."""
+
+    method: str
+    other_method: str
+    sentence: str
+
+
+def describe_overlaps(queries: Sequence[Query]) -> list[Overlap]:
+    """Return what overlaps; first between methods, where it weakens a ratio of the two."""
+    pairs = [pair for pair in combinations(queries, 2) if pair[0].pattern != pair[1].pattern]
+    overlaps = [overlap for pair in pairs if (overlap := _describe(*pair))]
+    overlaps.sort(key=lambda overlap: overlap.method == overlap.other_method)
+    return [*overlaps, *_describe_closing_forms(queries), *_describe_longer_words(queries)]
+
+
+def _describe(one: Query, other: Query) -> Overlap | None:
+    a, b = one.text, other.text
+    merged = merged_strings(a, b) + merged_strings(b, a)
+    if a == b:
+        sentence = f"{a!r} is in both lists"
+    elif a in b or b in a:
+        longer, shorter = (b, a) if a in b else (a, b)
+        sentence = f"{shorter!r} also counts every {longer!r}"
+    elif merged:
+        sentence = f"{a!r} and {b!r} both count in {merged[0]!r}"
+    else:
+        return None
+    return Overlap(one.pattern.method, other.pattern.method, sentence)
+
+
+def _describe_closing_forms(queries: Sequence[Query]) -> Iterator[Overlap]:
+    methods = {query.text: query.pattern.method for query in queries}
+    for closing, opening in sorted(closing_forms(methods).items()):
+        yield Overlap(
+            methods[opening],
+            methods[closing],
+            f"{opening} and {closing} are the same environments; the union counts the first",
+        )
+
+
+def _describe_longer_words(queries: Sequence[Query]) -> Iterator[Overlap]:
+    for pattern in dict.fromkeys(query.pattern for query in queries):
+        if pattern.longer_words:
+            words = ", ".join(map(repr, pattern.longer_words))
+            sentence = f"{pattern.text!r} also counts the longer {words}"
+            yield Overlap(pattern.method, pattern.method, sentence)

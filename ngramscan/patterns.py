@@ -1,0 +1,265 @@
+"""Pattern sets: what is counted, read from YAML and checked.
+
+A pattern is one literal; its identity is its method and its text. A query is one string that is put
+to an index: the text itself or, on request, one of its case variants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import yaml
+
+from ngramscan.errors import InputError
+
+TIERS = ("T1", "T2", "T3")
+"""How specific a pattern is to its method: words of the prompt, words of its outputs, proxies."""
+
+KINDS = ("narrative", "latex", "code")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One literal to count."""
+
+    text: str
+    method: str
+    """The way of prompting that the pattern attests."""
+    tier: str
+    """One of `TIERS`."""
+    kind: str
+    """One of `KINDS`; only narrative patterns have case variants."""
+    note: str = ""
+    expands: str = ""
+    """The words of the source of which this pattern is a reading; empty: printed as it is."""
+    longer_words: tuple[str, ...] = ()
+    """Other words that contain the text; its count includes them."""
+
+    def variants(self) -> list[str]:
+        """Return the text, then its other spellings: first letter capital, typographic quote."""
+        if self.kind != "narrative":
+            return [self.text]
+        spellings = [self.text, self.text[0].upper() + self.text[1:]]
+        spellings += [spelling.replace("'", "’") for spelling in spellings]
+        return list(dict.fromkeys(spellings))
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One string to put to an index, and the pattern it counts for."""
+
+    text: str
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class PatternSet:
+    """The content of one pattern file, or of several merged."""
+
+    name: str
+    source: str
+    patterns: tuple[Pattern, ...]
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods in the order of the patterns."""
+        return list(dict.fromkeys(pattern.method for pattern in self.patterns))
+
+    def select(self, tiers: Sequence[str] = (), methods: Sequence[str] = ()) -> PatternSet:
+        """Return the patterns of the given tiers and methods; nothing given selects all.
+
+        A method may be given in any case and by one of its names: `f-1` selects `FP/F-1`.
+        """
+        chosen = {self._method(method) for method in methods} or set(self.methods)
+        known = [tier for tier in TIERS if tier in {name.upper() for name in tiers}] or TIERS
+        kept = tuple(p for p in self.patterns if p.method in chosen and p.tier in known)
+        if not kept:
+            asked = ", ".join([*methods, *tiers])
+            raise InputError(f"pattern set {self.name}", f"it has no pattern of {asked}")
+        return PatternSet(self.name, self.source, kept)
+
+    def _method(self, asked: str) -> str:
+        for method in self.methods:
+            if asked.lower() in {method.lower(), *method.lower().split("/")}:
+                return method
+        raise InputError(
+            f"--method {asked}",
+            f"pattern set {self.name} has no such method; it has {', '.join(self.methods)}",
+        )
+
+    def queries(self, case_variants: bool = False) -> list[Query]:
+        """Return what to ask, in the order of the patterns."""
+        return [
+            Query(text, pattern)
+            for pattern in self.patterns
+            for text in (pattern.variants() if case_variants else [pattern.text])
+        ]
+
+
+def merge(sets: Sequence[PatternSet]) -> PatternSet:
+    """Return one set with the patterns of all; the same pattern in two of them is refused."""
+    seen: dict[tuple[str, str], str] = {}
+    for pattern_set in sets:
+        for pattern in pattern_set.patterns:
+            first = seen.setdefault((pattern.method, pattern.text), pattern_set.name)
+            if first != pattern_set.name:
+                raise InputError(
+                    f"pattern set {pattern_set.name}",
+                    f"{pattern.text!r} of {pattern.method} is also in pattern set {first}",
+                )
+    return PatternSet(
+        name="+".join(pattern_set.name for pattern_set in sets),
+        source=" ".join(pattern_set.source for pattern_set in sets),
+        patterns=tuple(pattern for pattern_set in sets for pattern in pattern_set.patterns),
+    )
+
+
+def tier_scopes(tiers: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the groups of tiers that totals are made of: each alone, and T1 with T2."""
+    present = set(tiers)
+    scopes: dict[str, tuple[str, ...]] = {tier: (tier,) for tier in TIERS if tier in present}
+    if {"T1", "T2"} <= present:
+        scopes["T1+T2"] = ("T1", "T2")
+    return scopes
+
+
+# Reading
+
+
+def shipped_folders() -> list[Path]:
+    """Return where pattern sets of this package may lie: in the wheel, or beside the checkout."""
+    package = Path(str(resources.files("ngramscan")))
+    return [package / "shipped_patterns", package.parent / "patterns"]
+
+
+def shipped_sets() -> list[str]:
+    """Return the names of the pattern sets that come with this package."""
+    return sorted({path.stem for folder in shipped_folders() for path in folder.glob("*.yaml")})
+
+
+def load_patterns(path_or_name: str | Path) -> PatternSet:
+    """Load a pattern set from a YAML file, or a shipped one by its name.
+
+    Raises
+    ------
+    InputError
+        There is no such file or set, or it breaks the format; names the file and the line.
+    """
+    path = Path(path_or_name)
+    if not path.exists():
+        shipped = [folder / f"{path_or_name}.yaml" for folder in shipped_folders()]
+        path = next((candidate for candidate in shipped if candidate.is_file()), path)
+    try:
+        content = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(str(path), f"not UTF-8 at byte {error.start}") from error
+    except OSError as error:
+        hint = f"; shipped sets: {', '.join(shipped_sets())}" if not path.exists() else ""
+        raise InputError(str(path), f"{(error.strerror or str(error)).lower()}{hint}") from error
+    return parse_patterns(content, str(path))
+
+
+def parse_patterns(content: str, where: str) -> PatternSet:
+    """Parse the content of a pattern file; `where` names it in errors."""
+    try:
+        root = yaml.compose(content, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise InputError(*_yaml_problem(error, where)) from error
+    fields = _mapping(root, where, {"name", "source", "patterns"}, {"name", "patterns"}, "")
+    entries = fields["patterns"]
+    if not isinstance(entries, yaml.SequenceNode) or not entries.value:
+        raise InputError(_line(where, entries), "patterns: a list of patterns was expected")
+    patterns = [_pattern(node, where, f"patterns[{i}]") for i, node in enumerate(entries.value)]
+    _refuse_duplicates(patterns, entries.value, where)
+    source = _string(fields["source"], where, "source") if "source" in fields else ""
+    return PatternSet(_string(fields["name"], where, "name"), source, tuple(patterns))
+
+
+def _yaml_problem(error: yaml.YAMLError, where: str) -> tuple[str, str]:
+    mark = getattr(error, "problem_mark", None)
+    place = f"{where}:{mark.line + 1}" if mark else where
+    # A reader error (a control character) has no `problem`, but says it in its own words.
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return place, f"no YAML: {problem}"
+
+
+def _line(where: str, node: yaml.Node | None) -> str:
+    return f"{where}:{node.start_mark.line + 1}" if node is not None else where
+
+
+_FIELDS = set(get_type_hints(Pattern))
+_NEEDED = {"text", "method", "tier", "kind"}
+
+
+def _pattern(node: yaml.Node, where: str, path: str) -> Pattern:
+    fields = _mapping(node, where, _FIELDS, _NEEDED, f"{path}: ")
+    values: dict[str, Any] = {
+        key: _string(value, where, f"{path}.{key}")
+        for key, value in fields.items()
+        if key != "longer_words"
+    }
+    for key, choices in (("tier", TIERS), ("kind", KINDS)):
+        if values[key] not in choices:
+            raise InputError(
+                _line(where, fields[key]),
+                f"{path}.{key}: {values[key]!r} is none of {', '.join(choices)}",
+            )
+    for key in ("text", "method"):
+        if not values[key]:
+            raise InputError(_line(where, fields[key]), f"{path}.{key}: it is empty")
+    if "longer_words" in fields:
+        values["longer_words"] = tuple(_strings(fields["longer_words"], where, path))
+    return Pattern(**values)
+
+
+def _mapping(
+    node: yaml.Node | None, where: str, known: set[str], needed: set[str], path: str
+) -> dict[str, yaml.Node]:
+    if not isinstance(node, yaml.MappingNode):
+        raise InputError(_line(where, node), f"{path}a mapping was expected")
+    fields: dict[str, yaml.Node] = {}
+    for key, value in node.value:
+        if key.value not in known:
+            raise InputError(
+                _line(where, key),
+                f"{path}unknown key {key.value!r}; known: {', '.join(sorted(known))}",
+            )
+        if key.value in fields:
+            raise InputError(_line(where, key), f"{path}the key {key.value!r} stands twice")
+        fields[key.value] = value
+    if missing := sorted(needed - fields.keys()):
+        raise InputError(_line(where, node), f"{path}no {', no '.join(missing)}")
+    return fields
+
+
+def _strings(node: yaml.Node, where: str, path: str) -> Iterator[str]:
+    if not isinstance(node, yaml.SequenceNode):
+        raise InputError(_line(where, node), f"{path}.longer_words: a list was expected")
+    for i, item in enumerate(node.value):
+        yield _string(item, where, f"{path}.longer_words[{i}]")
+
+
+def _string(node: yaml.Node, where: str, path: str) -> str:
+    if not isinstance(node, yaml.ScalarNode) or node.tag != "tag:yaml.org,2002:str":
+        raise InputError(_line(where, node), f"{path}: a string was expected; put it in quotes")
+    text = str(node.value)
+    if "\0" in text:
+        raise InputError(_line(where, node), f"{path}: it has a NUL character")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputError(_line(where, node), f"{path}: it has a lone surrogate, which is no text")
+    return text
+
+
+def _refuse_duplicates(patterns: Sequence[Pattern], nodes: Sequence[yaml.Node], where: str) -> None:
+    lines: dict[tuple[str, str], int] = {}
+    for pattern, node in zip(patterns, nodes, strict=True):
+        line = node.start_mark.line + 1
+        first = lines.setdefault((pattern.method, pattern.text), line)
+        if first != line:
+            raise InputError(
+                f"{where}:{line}", f"{pattern.text!r} of {pattern.method} is also on line {first}"
+            )

@@ -1,0 +1,136 @@
+"""How long work tells that it goes on.
+
+A backend knows its own units (requests, bytes), so it reports to a `Progress`; who shows it, and
+whether anybody does, is decided by the command.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Task, TaskID
+
+
+class Progress(Protocol):
+    """Where a backend reports."""
+
+    def expect(self, amount: int, unit: str) -> None:
+        """Say that `amount` more of `unit` will be done."""
+
+    def advance(self, amount: int, unit: str) -> None:
+        """Say that `amount` of `unit` is done."""
+
+    def note(self, text: str) -> None:
+        """Show why nothing moves just now; an empty text takes it away."""
+
+    def notice(self, text: str) -> None:
+        """Tell something that stays true after the work is done."""
+
+    def detail(self, text: str) -> None:
+        """Tell something that only who asks for details wants to know."""
+
+
+class Silent:
+    """A `Progress` that nobody looks at."""
+
+    def expect(self, amount: int, unit: str) -> None:
+        """Ignore it."""
+
+    def advance(self, amount: int, unit: str) -> None:
+        """Ignore it."""
+
+    def note(self, text: str) -> None:
+        """Ignore it."""
+
+    def notice(self, text: str) -> None:
+        """Ignore it."""
+
+    def detail(self, text: str) -> None:
+        """Ignore it."""
+
+
+class Terminal:
+    """Progress bars on stderr, one per unit, with rate and remaining time; none in a pipe.
+
+    >>> with Terminal(quiet=False) as progress:
+    ...     progress.expect(368, "requests")
+    """
+
+    def __init__(self, quiet: bool, verbose: bool = False) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._quiet = quiet
+        self._console = Console(stderr=True, highlight=False)
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[done]}"),
+            TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[note]}", style="yellow"),
+            console=self._console,
+            disable=quiet or not self._console.is_terminal,
+            transient=True,
+        )
+        self._tasks: dict[str, TaskID] = {}
+        self._verbose = verbose
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._bars.stop()
+
+    def expect(self, amount: int, unit: str) -> None:
+        """Lengthen the bar of a unit."""
+        if unit not in self._tasks:
+            self._tasks[unit] = self._bars.add_task(unit, total=0, done="", note="")
+        task = self._task(unit)
+        self._bars.update(task.id, total=(task.total or 0) + amount)
+
+    def advance(self, amount: int, unit: str) -> None:
+        """Move the bar of a unit."""
+        task = self._task(unit)
+        self._bars.update(task.id, advance=amount)
+        speed = f"{_short(task.speed, unit)}/s" if task.speed else ""
+        done = f"{_short(task.completed, unit)} of {_short(task.total or 0, unit)}"
+        self._bars.update(task.id, done=f"{done}  {speed}")
+
+    def note(self, text: str) -> None:
+        """Show a text behind the bars."""
+        for task_id in self._tasks.values():
+            self._bars.update(task_id, note=text)
+
+    def notice(self, text: str) -> None:
+        """Print a line above the bars, also where there are none."""
+        if not self._quiet:
+            self._console.print(text, soft_wrap=True)
+
+    def detail(self, text: str) -> None:
+        """Print a line above the bars where details are wanted."""
+        if self._verbose:
+            self.notice(text)
+
+    def _task(self, unit: str) -> Task:
+        return next(task for task in self._bars.tasks if task.id == self._tasks[unit])
+
+
+def _short(amount: float, unit: str) -> str:
+    return format_bytes(amount) if unit == "bytes" else f"{amount:,.0f}"
+
+
+def format_bytes(amount: float) -> str:
+    """Return an amount of bytes in a unit that keeps it short, powers of 1000."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000:
+            return f"{amount:.3g} {unit}"
+        amount /= 1000
+    return f"{amount:,.4g} TB"
