@@ -6,13 +6,12 @@ One function per command, with the same name and options, returning a data frame
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ngramscan.commands import count, index_info, index_list
 
-__version__ = version("ngramscan")
+__version__ = "0.1.0"
 __all__ = ["count", "index_info", "index_list"]
 
 

@@ -187,11 +187,12 @@ def count_command(
 
     target = choose_target(format_name, output)
     totals_target = choose_target(None, totals_path) if totals_path else None
-    selection = commands.load_selection(patterns, tiers, methods)
+    needs_totals = target.format == "table" or totals_target is not None
+    queries = commands.load_selection(patterns, tiers, methods).queries(case_variants)
     options = commands.index_options(cast("AccessOptions", access))
     with Terminal(quiet, verbose) as progress:
-        counting = commands.count_in(selection, specs, options, progress, case_variants)
-    totals = make_totals(counting)
+        counting = commands.count_in(queries, specs, options, progress, needs_totals)
+    totals = make_totals(counting) if needs_totals else []
     if counting.rows:
         if totals_target:
             write_rows(totals, Total, totals_target)

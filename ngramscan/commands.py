@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from ngramscan.counts import Count, Counting, Missing, count_patterns
+from ngramscan.counts import Count, Counting, Missing, count_queries
 from ngramscan.errors import IncompleteError, InputError, NgramscanError
 from ngramscan.indexes import (
     DEFAULT_SPEC,
@@ -19,7 +21,7 @@ from ngramscan.indexes import (
 from ngramscan.indexes.base import QueryFailure
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL
 from ngramscan.output import choose_target, to_frame, write_rows
-from ngramscan.patterns import PatternSet, load_patterns, merge
+from ngramscan.patterns import PatternSet, Query, load_patterns, merge
 from ngramscan.progress import Progress, Silent
 from ngramscan.totals import Total, make_totals
 
@@ -69,15 +71,18 @@ def load_selection(
 
 
 def count_in(
-    patterns: PatternSet,
+    queries: Sequence[Query],
     specs: Sequence[str],
     options: IndexOptions,
     progress: Progress,
-    case_variants: bool = False,
+    for_totals: bool,
 ) -> Counting:
-    """Count a pattern set in the indexes of some specs; what fails is in the result."""
+    """Count some queries in the indexes of some specs; what fails is in the result."""
+    if for_totals:
+        # Their interval needs scipy; it is loaded while the requests are under way.
+        threading.Thread(target=import_module, args=("scipy.special",), daemon=True).start()
     with open_indexes(specs or [DEFAULT_SPEC], options, progress) as indexes:
-        counting = count_patterns(patterns, indexes, case_variants)
+        counting = count_queries(queries, indexes, for_totals)
     if known := sum(row.source == "journal" for row in counting.rows):
         progress.notice(
             f"{known} of {len(counting.rows)} counts are from the journal; --refresh asks again"
@@ -126,8 +131,8 @@ def count(
     """
     target = choose_target(None, Path(totals)) if totals else None
     specs = [index] if isinstance(index, str) else list(index)
-    selection = load_selection(patterns, tier, method)
-    counting = count_in(selection, specs, index_options(access), Silent(), case_variants)
+    queries = load_selection(patterns, tier, method).queries(case_variants)
+    counting = count_in(queries, specs, index_options(access), Silent(), bool(target))
     if target:
         write_rows(make_totals(counting), Total, target)
     frame = to_frame(counting.rows, Count)
@@ -159,7 +164,7 @@ def _describe_reason(
     rows = sum(one.query in asked for one in missing)
     indexes = list(dict.fromkeys(one.index for one in missing))
     if len(missing) == 1:
-        what = f"the count of {missing[0].query!r} in {indexes[0]} is missing"
+        what = f'the count of "{missing[0].query}" in {indexes[0]} is missing'
     elif not rows:
         what = f"the counts of {len(missing)} overlaps are missing"
     else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
 from ngramscan.overlaps import plan_union
-from ngramscan.patterns import PatternSet, Query, tier_scopes
+from ngramscan.patterns import Query, tier_scopes
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +52,22 @@ class Counting:
     sizes: dict[str, IndexSize] = field(default_factory=dict)
 
 
-def count_patterns(
-    patterns: PatternSet, indexes: Sequence[Index], case_variants: bool = False
+def count_queries(
+    queries: Sequence[Query], indexes: Sequence[Index], for_totals: bool = True
 ) -> Counting:
-    """Count a pattern set in each index.
+    """Count some queries in each index; what fails is in `missing`, all else is done.
 
-    Strings in which two queries overlap are counted too: the union of occurrences needs them.
-    What fails is in `missing`; all else is done.
+    With `for_totals`, the strings in which two queries overlap are counted too: the union of
+    occurrences needs them.
     """
-    queries = patterns.queries(case_variants)
     texts = list(dict.fromkeys(query.text for query in queries))
-    merged = _merged_strings(queries)
-    counting = Counting(queries)
+    if for_totals:
+        texts += _merged_strings(queries)
+    counting = Counting(list(queries))
     # Hosted indexes are under way as soon as `counts` was called: call all, then collect.
-    streams = [(index, index.counts([*texts, *merged])) for index in indexes]
+    streams = [(index, index.counts(texts)) for index in indexes]
     for index, stream in streams:
-        counts = _collect(index, stream, [*texts, *merged], counting.missing)
+        counts = _collect(index, stream, texts, counting.missing)
         counting.sizes[index.name] = index.size()
         counting.occurrences[index.name] = {
             text: count.occurrences for text, count in counts.items()

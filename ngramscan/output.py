@@ -47,9 +47,9 @@ def choose_target(format_name: str | None, path: Path | None) -> Target:
     check_writable(path)
     by_suffix = _SUFFIXES.get(path.suffix.lower())
     chosen = format_name or by_suffix
-    if chosen is None:
+    if chosen is None or chosen == "table":
         known = ", ".join(_SUFFIXES)
-        raise InputError(f"-o {path}", f"its suffix names no format; {known} or --format")
+        raise InputError(f"-o {path}", f"no file format named; expected {known}, or --format csv")
     return Target(chosen, path)
 
 

@@ -99,12 +99,12 @@ def _describe(one: Query, other: Query) -> Overlap | None:
     a, b = one.text, other.text
     merged = merged_strings(a, b) + merged_strings(b, a)
     if a == b:
-        sentence = f"{a!r} is in both lists"
+        sentence = f'"{a}" is in both lists'
     elif a in b or b in a:
         longer, shorter = (b, a) if a in b else (a, b)
-        sentence = f"{shorter!r} also counts every {longer!r}"
+        sentence = f'"{shorter}" also counts every "{longer}"'
     elif merged:
-        sentence = f"{a!r} and {b!r} both count in {merged[0]!r}"
+        sentence = f'"{a}" and "{b}" both count in "{merged[0]}"'
     else:
         return None
     return Overlap(one.pattern.method, other.pattern.method, sentence)
@@ -123,6 +123,6 @@ def _describe_closing_forms(queries: Sequence[Query]) -> Iterator[Overlap]:
 def _describe_longer_words(queries: Sequence[Query]) -> Iterator[Overlap]:
     for pattern in dict.fromkeys(query.pattern for query in queries):
         if pattern.longer_words:
-            words = ", ".join(map(repr, pattern.longer_words))
-            sentence = f"{pattern.text!r} also counts the longer {words}"
+            words = ", ".join(f'"{word}"' for word in pattern.longer_words)
+            sentence = f'"{pattern.text}" also counts the longer {words}'
             yield Overlap(pattern.method, pattern.method, sentence)

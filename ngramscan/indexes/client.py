@@ -31,11 +31,17 @@ from urllib.parse import urlsplit
 
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
-from tenacity.wait import wait_exponential_jitter
+from tenacity.wait import wait_exponential, wait_random
 
 from ngramscan import __version__
-from ngramscan.errors import InputError, NgramscanError, RemoteRefused, RemoteUnavailable
-from ngramscan.indexes.pace import Pace, Ticket
+from ngramscan.errors import (
+    InputError,
+    NgramscanError,
+    RemoteError,
+    RemoteRefused,
+    RemoteUnavailable,
+)
+from ngramscan.indexes.pace import Clock, Pace, Ticket
 from ngramscan.progress import Progress
 
 ATTEMPTS = 8
@@ -83,6 +89,20 @@ class _Task:
     future: Future[Any]
 
 
+class _SystemClock:
+    """The clock of this machine; to wait ends at once when the client is closed."""
+
+    def __init__(self, closed: threading.Event) -> None:
+        self._closed = closed
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def wait(self, seconds: float) -> None:
+        if self._closed.wait(seconds):
+            raise RemoteUnavailable("interrupted")
+
+
 class ApiClient:
     """Asks one host, with a bounded number of threads.
 
@@ -98,7 +118,7 @@ class ApiClient:
         settings: ApiSettings,
         progress: Progress,
         transport: httpx.BaseTransport | None = None,
-        wait: Callable[[float], None] | None = None,
+        clock: Clock | None = None,
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
@@ -107,8 +127,8 @@ class ApiClient:
         self._settings = settings
         self._progress = progress
         self._closed = threading.Event()
-        self._wait = wait or self._interruptible_wait
-        self._pace = Pace(settings.rate_for(parts.hostname), self._wait, progress.note)
+        self._clock = clock or _SystemClock(self._closed)
+        self._pace = Pace(settings.rate_for(parts.hostname), self._clock, progress.note)
         self._http = httpx.Client(
             transport=transport,
             timeout=TIMEOUT,
@@ -200,11 +220,11 @@ class ApiClient:
         RemoteUnavailable
             It did not answer after all attempts, or was given up.
         """
-        started_at = time.monotonic()
+        started_at = self._clock.now()
         attempts = Retrying(
             stop=stop_after_attempt(ATTEMPTS),
             wait=_backoff,
-            sleep=self._wait,
+            sleep=self._clock.wait,
             before_sleep=self._tell_retry,
             retry=retry_if_exception_type(MayPassError),
             reraise=True,
@@ -216,7 +236,7 @@ class ApiClient:
             if self._last_reply_at < started_at:
                 self._give_up(failure)
             raise failure from error
-        self._last_reply_at = time.monotonic()
+        self._last_reply_at = self._clock.now()
         return reply
 
     def _tell_retry(self, state: RetryCallState) -> None:
@@ -234,8 +254,7 @@ class ApiClient:
                 self._pace.answered()
                 return read_reply(response)
             self._slow_down(ticket, response)
-        status = f"HTTP {response.status_code}{_words(response)}"
-        raise RemoteRefused(f"{self.url}: {status} to this question again and again")
+        raise self._unwanted(response, "to this question again and again")
 
     def _post(self, question: dict[str, Any]) -> httpx.Response:
         try:
@@ -256,25 +275,22 @@ class ApiClient:
 
     def _slow_down(self, ticket: Ticket, response: httpx.Response) -> None:
         retry_after = _retry_after(response)
-        status = f"HTTP {response.status_code}{_words(response)}"
         if retry_after is not None and retry_after > LONGEST_PAUSE_S:
-            error: NgramscanError = RemoteUnavailable(
-                f"{self.url}: {status}; it asks to come back in {retry_after:.0f} s"
-            )
+            error = self._unwanted(response, f"it asks to come back in {retry_after:.0f} s")
         elif self._pace.slow_down(ticket, retry_after, f"HTTP {response.status_code}"):
             return
-        elif response.status_code == httpx.codes.FORBIDDEN:
-            error = RemoteRefused(f"{self.url}: {status}, also after pauses at the lowest rate")
         else:
-            error = RemoteUnavailable(f"{self.url}: {status}, also after pauses at the lowest rate")
+            error = self._unwanted(response, "also after pauses at the lowest rate")
         self._give_up(error)
         raise error
 
-    # Ending
+    def _unwanted(self, response: httpx.Response, circumstance: str) -> RemoteError:
+        forbidden = response.status_code == httpx.codes.FORBIDDEN
+        kind = RemoteRefused if forbidden else RemoteUnavailable
+        status = f"HTTP {response.status_code}{_words(response)}"
+        return kind(f"{self.url}: {status}, {circumstance}")
 
-    def _interruptible_wait(self, seconds: float) -> None:
-        if self._closed.wait(seconds):
-            raise RemoteUnavailable(f"{self.url}: interrupted")
+    # Ending
 
     def close(self) -> None:
         """End the threads; requests under way are left to themselves."""
@@ -295,7 +311,7 @@ class ApiClient:
         self.close()
 
 
-_exponential = wait_exponential_jitter(initial=0.5, max=30.0, jitter=0.5)
+_exponential = wait_exponential(multiplier=0.5, max=30.0) + wait_random(0.0, 0.5)
 
 
 def _backoff(state: RetryCallState) -> float:

@@ -1,0 +1,20 @@
+"""Time that passes only while somebody waits, so that pauses are tested exactly and at once."""
+
+from __future__ import annotations
+
+import threading
+
+
+class FakeClock:
+    def __init__(self) -> None:
+        self._now = 100.0
+        self._lock = threading.Lock()
+        self.waits: list[float] = []
+
+    def now(self) -> float:
+        return self._now
+
+    def wait(self, seconds: float) -> None:
+        with self._lock:
+            self.waits.append(round(seconds, 6))
+            self._now += seconds

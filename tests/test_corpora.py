@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngramscan.corpora import PythonCorpus, open_corpus
+from ngramscan.corpora.compression import read_chunks
+from ngramscan.errors import CorpusError, InputError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".zst": zstd.compress,
+}
+
+
+def read_all(path: Path, text_field: str = "text") -> tuple[list[str], list[int]]:
+    corpus = open_corpus(str(path), text_field)
+    batches = [batch for file in corpus.files for batch in corpus.read(file)]
+    texts = [text.decode() for batch in batches for text in batch.texts]
+    return texts, [record for batch in batches for record in batch.records]
+
+
+def lines(*rows: object) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+@pytest.mark.parametrize("suffix", PACK)
+@given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), max_size=9))
+def test_documents_are_read_as_they_were_written(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, texts: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("corpus") / f"c.jsonl{suffix}"
+    path.write_bytes(PACK[suffix](lines(*({"id": i, "text": t} for i, t in enumerate(texts)))))
+    assert read_all(path) == (texts, list(range(1, len(texts) + 1)))
+
+
+@pytest.mark.parametrize("suffix", PACK)
+def test_large_files_are_read_in_batches_without_loss(tmp_path: Path, suffix: str) -> None:
+    random = Random(1)  # what compresses well would be a single batch
+    texts = ["é" + random.randbytes(random.randrange(2000)).hex() for _ in range(2000)]
+    path = tmp_path / f"c.jsonl{suffix}"
+    path.write_bytes(PACK[suffix](lines(*({"text": text} for text in texts))))
+    corpus = open_corpus(str(path))
+    batches = list(corpus.read(corpus.files[0]))
+    assert len(batches) > 3
+    assert [text.decode() for batch in batches for text in batch.texts] == texts
+    assert [n for batch in batches for n in batch.records] == list(range(1, 2001))
+    assert sum(batch.consumed for batch in batches) == path.stat().st_size
+
+
+def test_what_json_lines_may_be(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(
+        b"\xef\xbb\xbf"
+        + lines({"text": "after a mark"})
+        + b"\n  \r\n"
+        + b'{"text": "first", "text": "last of two keys"}\r\n'
+        + b'{"score": NaN, "text": "beside NaN"}\n'
+        + b'{"text": ""}\n'
+        + b'{"text": "a\\u0000b\\u2028"}\n'
+        + b'{"text": "no newline at the end"}'
+    )
+    assert read_all(path) == (
+        [
+            "after a mark",
+            "last of two keys",
+            "beside NaN",
+            "",
+            "a\0b\u2028",
+            "no newline at the end",
+        ],
+        [1, 4, 5, 6, 7, 8],
+    )
+
+
+def test_a_mark_before_a_single_line_is_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"text": "a"}')
+    assert read_all(path) == (["a"], [1])
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        pytest.param(b'{"text": "a', "no JSON: Unterminated string", id="cut"),
+        pytest.param(b"text", "no JSON: Expecting value", id="no JSON"),
+        pytest.param(b'["a"]', "no JSON object; one with the text", id="a list"),
+        pytest.param(b'"text"', "no JSON object", id="a string"),
+        pytest.param(b'{"body": "a", "id": 1}', "no field 'text'; it has: body, id", id="no field"),
+        pytest.param(b"{}", "no field 'text'; it has: none", id="no field at all"),
+        pytest.param(b'{"text": null}', "field 'text' is null; a string", id="null"),
+        pytest.param(b'{"text": 12}', "field 'text' is int; a string", id="a number"),
+        pytest.param(b'{"text": ["a"]}', "field 'text' is list; a string", id="a list of strings"),
+        pytest.param(b'{"text": "a\\ud800"}', "a lone surrogate at character 1", id="surrogate"),
+        pytest.param(b'{"text": "\xe9"}', "not UTF-8 at byte 10 of the line", id="Latin-1"),
+        pytest.param(b'{"a": ' * 100_000, "no JSON: ", id="nested too deep"),
+    ],
+)
+def test_a_line_that_can_not_be_read_is_named(tmp_path: Path, line: bytes, problem: str) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(lines({"text": "a"}, {"text": "b"}) + line + b"\n" + lines({"text": "c"}))
+    with pytest.raises(CorpusError) as error:
+        read_all(path)
+    assert str(error.value).startswith(f"{path}:3: ")
+    assert problem in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_cut_file_is_an_error_wherever_it_is_cut(tmp_path: Path, suffix: str) -> None:
+    whole = PACK[suffix](lines(*({"text": f"{i * 7919 % 10007}"} for i in range(3000))))
+    path = tmp_path / f"c.jsonl{suffix}"
+    for cut in range(1, len(whole), len(whole) // 40):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(CorpusError, match=rf"c\.jsonl{suffix}:\d+: the file is cut"):
+            read_all(path)
+
+
+def test_the_record_that_is_cut_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl.zst"
+    whole = zstd.ZstdCompressor()
+    parts = whole.compress(lines({"text": "a"}, {"text": "b"}), mode=whole.FLUSH_BLOCK)
+    rest = whole.compress(lines({"text": "c" * 50}), mode=whole.FLUSH_FRAME)
+    path.write_bytes(parts + rest[:-5])
+    with pytest.raises(CorpusError, match=r"c\.jsonl\.zst:3: the file is cut"):
+        read_all(path)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_corrupt_data_is_an_error(tmp_path: Path, suffix: str) -> None:
+    whole = bytearray(PACK[suffix](lines(*({"text": f"{i}"} for i in range(3000)))))
+    whole[0] ^= 0xFF
+    path = tmp_path / f"c.jsonl{suffix}"
+    path.write_bytes(whole)
+    with pytest.raises(CorpusError, match=rf"c\.jsonl{suffix}:1: can't be read"):
+        read_all(path)
+
+
+def test_a_flipped_byte_is_caught_by_the_checksum(tmp_path: Path) -> None:
+    whole = bytearray(gzip.compress(lines(*({"text": f"{i}"} for i in range(3000)))))
+    whole[len(whole) // 2] ^= 1
+    path = tmp_path / "c.jsonl.gz"
+    path.write_bytes(whole)
+    with pytest.raises(CorpusError, match=r"can't be read|no JSON"):
+        read_all(path)
+
+
+def test_members_frames_and_padding_are_one_stream(tmp_path: Path) -> None:
+    gz = tmp_path / "c.jsonl.gz"
+    gz.write_bytes(gzip.compress(b"one ") + gzip.compress(b"") + gzip.compress(b"two") + b"\0" * 99)
+    assert b"".join(chunk for chunk, _ in read_chunks(str(gz))) == b"one two"
+    skippable = b"\x50\x2a\x4d\x18\x04\0\0\0abcd"
+    zst = tmp_path / "c.jsonl.zst"
+    zst.write_bytes(skippable + zstd.compress(b"one ") + skippable + zstd.compress(b"two"))
+    assert b"".join(chunk for chunk, _ in read_chunks(str(zst))) == b"one two"
+
+
+def test_a_text_file_is_one_document(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("one\ntwo\n", encoding="utf-8", newline="")
+    assert read_all(path) == (["one\ntwo\n"], [1])
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress("zwei é".encode()))
+    assert read_all(tmp_path) == (["one\ntwo\n", "zwei é"], [1, 1])
+    path.write_bytes("é".encode("latin-1"))
+    with pytest.raises(CorpusError, match=r"a\.txt: not UTF-8 at byte 0"):
+        read_all(path)
+
+
+def test_folders_and_globs_are_read_in_sorted_order(tmp_path: Path) -> None:
+    for name in ("b/2.jsonl", "a/1.jsonl", "c.txt", ".hidden/3.jsonl", "b/.4.jsonl", "b/readme.md"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(lines({"text": name}) if name.endswith("jsonl") else name.encode())
+    assert read_all(tmp_path)[0] == ["a/1.jsonl", "b/2.jsonl", "c.txt"]
+    assert "1 files of other formats left out" in open_corpus(str(tmp_path)).left_out
+    assert read_all(tmp_path / "*" / "*.jsonl")[0] == ["a/1.jsonl", "b/2.jsonl"]
+    assert read_all(tmp_path / "**" / "2.jsonl")[0] == ["b/2.jsonl"]
+    assert open_corpus(str(tmp_path / "c.txt")).left_out == ""
+
+
+def test_another_field_may_hold_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(lines({"text": 3, "body": "b"}))
+    assert read_all(path, "body") == (["b"], [1])
+
+
+def test_a_place_without_a_corpus_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"scan:.*nothing: no file there; known: \.jsonl"):
+        open_corpus(str(tmp_path / "nothing"))
+    with pytest.raises(InputError, match="no file there"):
+        open_corpus(str(tmp_path))
+    (tmp_path / "a.docx").write_bytes(b"x")
+    with pytest.raises(InputError, match="no file of a known format"):
+        open_corpus(str(tmp_path / "a.docx"))
+
+
+def test_a_file_that_vanishes_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(lines({"text": "a"}))
+    corpus = open_corpus(str(path))
+    path.unlink()
+    with pytest.raises(CorpusError, match=r"c\.jsonl:1: can't be read \(No such file"):
+        list(corpus.read(corpus.files[0]))
+
+
+def test_the_python_corpus_recodes_and_leaves_out_what_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "latin.py").write_bytes("# coding: latin-1\n# é\n".encode("latin-1"))
+    (tmp_path / "marked.py").write_bytes("# é\n".encode("utf-8-sig"))
+    (tmp_path / "broken.py").write_bytes(b"# \xe9\n")
+    (tmp_path / "unknown.py").write_bytes(b"# coding: klingon\n")
+    for name in ("ngramscan", "evalcore", "site-packages", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "m.py").write_text("x = 1\n")
+    corpus = PythonCorpus([tmp_path])
+    assert corpus.left_out == ""
+    texts = [t for file in corpus.files for batch in corpus.read(file) for t in batch.texts]
+    assert sorted(texts) == sorted(
+        ["# coding: latin-1\n# é\n".encode(), "# é\n".encode(), b"x = 1\n"]
+    )
+    assert corpus.left_out.startswith("python: 2 files left out")
+    (tmp_path / "latin.py").unlink()
+    with pytest.raises(CorpusError, match=r"latin\.py: No such file"):
+        [list(corpus.read(file)) for file in corpus.files]
+
+
+def test_the_running_python_is_a_corpus_with_this_tests_imports() -> None:
+    names = {Path(file.path).name for file in PythonCorpus().files}
+    paths = {file.path for file in PythonCorpus().files}
+    assert {"json", "argparse.py"} & names
+    assert any("/click/" in path for path in paths)
+    assert not any("/ngramscan/" in path for path in paths if "site-packages" in path)

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from ngramscan.errors import InputError
+from ngramscan.journal import Journal
+
+
+def test_what_was_put_is_found_by_another_journal(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "j.sqlite"
+    with Journal(path) as journal:
+        asked_at = journal.put("http://h/", "pile", "q1", "r1")
+        journal.put("http://h/", "pile", "q2", "r2")
+        journal.put("http://h/", "pile", "q2", "newer")
+    with Journal(path) as journal:
+        found = journal.get("http://h/", "pile", ["q1", "q2", "q3"])
+        assert {request: reply.text for request, reply in found.items()} == {
+            "q1": "r1",
+            "q2": "newer",
+        }
+        assert found["q1"].asked_at == asked_at
+        assert journal.get("http://h/", "other", ["q1"]) == {}
+        assert journal.get("http://other/", "pile", ["q1"]) == {}
+
+
+def test_many_threads_and_two_journals_write_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "j.sqlite"
+    with Journal(path) as one, Journal(path) as other:
+
+        def write(journal: Journal, name: str) -> None:
+            for i in range(50):
+                journal.put("h", name, f"q{i}", str(i))
+
+        threads = [
+            threading.Thread(target=write, args=(journal, f"{k}"))
+            for k, journal in enumerate([one, other, one, other])
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        requests = [f"q{i}" for i in range(50)]
+        assert all(len(one.get("h", f"{k}", requests)) == 50 for k in range(4))
+
+
+def test_a_killed_process_loses_nothing_that_was_put(tmp_path: Path) -> None:
+    path = tmp_path / "j.sqlite"
+    program = (
+        "import os, signal, sys; from pathlib import Path; from ngramscan.journal import Journal\n"
+        "journal = Journal(Path(sys.argv[1]))\n"
+        "for i in range(20): journal.put('h', 'n', f'q{i}', 'r')\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(path)], check=False)
+    assert done.returncode == -9
+    with Journal(path) as journal:
+        assert len(journal.get("h", "n", [f"q{i}" for i in range(20)])) == 20
+
+
+def test_files_that_are_no_journal_are_refused_and_left_alone(tmp_path: Path) -> None:
+    text = tmp_path / "text.sqlite"
+    text.write_text("this is no database, but long enough to be looked at as one" * 20)
+    with pytest.raises(InputError, match=r"--journal .*text\.sqlite: can't be opened"):
+        Journal(text)
+    foreign = tmp_path / "foreign.sqlite"
+    with sqlite3.connect(foreign) as connection:
+        connection.execute("CREATE TABLE mine (a)")
+    connection.close()
+    with pytest.raises(InputError, match="a database, but no journal"):
+        Journal(foreign)
+    newer = tmp_path / "newer.sqlite"
+    with sqlite3.connect(newer) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(InputError, match="written by a newer ngramscan"):
+        Journal(newer)
+    with pytest.raises(InputError, match="can't be opened"):
+        Journal(Path("/proc/nowhere/j.sqlite"))
+
+
+def test_a_journal_that_can_not_be_written_says_so(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j.sqlite")
+    journal.close()
+    with pytest.raises(InputError, match="can't be written"):
+        journal.put("h", "n", "q", "r")

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import csv
+from itertools import pairwise
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngramscan.overlaps import (
+    closing_forms,
+    describe_overlaps,
+    merged_strings,
+    nesting,
+    overlaps,
+    plan_union,
+)
+from ngramscan.patterns import Pattern, Query, load_patterns
+from tests.oracle import occurrences_fast
+
+
+def test_nesting_names_the_shorter_strings_inside_a_longer_one() -> None:
+    assert nesting(["step by step", "think step by step", "step", "x"]) == {
+        "step by step": ["step"],
+        "think step by step": ["step by step", "step"],
+    }
+
+
+def test_closing_forms_need_their_opening_form() -> None:
+    texts = ["\\begin{align}", "\\end{align}", "\\end{equation}"]
+    assert closing_forms(texts) == {"\\end{align}": "\\begin{align}"}
+
+
+def test_merged_strings_share_whole_words() -> None:
+    assert merged_strings("using the formula", "the formula for") == ["using the formula for"]
+    assert merged_strings("first, we need to", "we need to find") == ["first, we need to find"]
+    assert merged_strings("solve for", "return answer") == []
+    assert merged_strings("step by step", "step-by-step") == ["step by step-by-step"]
+
+
+def test_the_overlaps_that_the_audit_found_are_found(shared: Path) -> None:
+    with (shared / "paper" / "pattern_overlaps.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    f1 = load_patterns("f1")
+    texts = [p.text for p in f1.patterns]
+    merged = overlaps(texts)
+    inner = nesting(texts)
+    words = {p.text: p.longer_words for p in f1.patterns}
+    for row in rows:
+        match row["relation"]:
+            case "nested":
+                assert row["pattern"] in inner[row["other_pattern"]]
+            case "overlap":
+                assert row["merged_string"] in merged
+            case "paired":
+                assert closing_forms(texts)[row["other_pattern"]] == row["pattern"]
+            case "unwanted extension":
+                assert "; ".join(words[row["pattern"]]) == row["other_pattern"]
+
+
+def places(texts: list[str], corpus: str) -> int:
+    """Count occurrences, but two that share a word only once: by positions, not by strings."""
+    found = sorted(
+        (start, start + len(text))
+        for text in texts
+        for start in range(len(corpus))
+        if corpus.startswith(text, start)
+    )
+    return len(found) - sum(stop > next_start for (_, stop), (next_start, _) in pairwise(found))
+
+
+@given(st.lists(st.sampled_from(["using", "the", "formula", "for", "it"]), max_size=12))
+def test_the_union_counts_each_place_once(words: list[str]) -> None:
+    texts = ["using the formula", "the formula for", "using the formula quickly"]
+    corpus = " ".join(words)
+    plan = plan_union(texts)
+    assert plan.kept == ("using the formula", "the formula for")
+    union = sum(occurrences_fast(text, corpus) for text in plan.kept)
+    union -= sum(occurrences_fast(text, corpus) for text in plan.merged)
+    assert union == places(list(plan.kept), corpus)
+
+
+def test_the_union_of_the_shipped_set_drops_nested_and_closing_forms() -> None:
+    f1 = load_patterns("f1")
+    cot = plan_union(p.text for p in f1.patterns if p.method == "CoT")
+    assert "think step by step" not in cot.kept
+    assert "step by step" in cot.kept
+    formulas = plan_union(p.text for p in f1.patterns if p.method == "FP/F-1")
+    assert [text for text in formulas.kept if text.startswith("\\end")] == []
+    assert "\\begin{equation*}" in formulas.kept
+    assert formulas.merged == ("using the formula for",)
+
+
+def test_overlaps_between_methods_are_told_first() -> None:
+    told = describe_overlaps(load_patterns("f1").queries())
+    between = [overlap for overlap in told if overlap.method != overlap.other_method]
+    assert told[: len(between)] == between
+    assert any(
+        overlap.sentence
+        == '"first, we need to" and "we need to find" both count in "first, we need to find"'
+        for overlap in between
+    )
+
+
+def test_a_text_of_two_methods_and_longer_words_are_told() -> None:
+    one = Pattern("solve for", "A", "T1", "narrative", longer_words=("solve forward",))
+    other = Pattern("solve for", "B", "T1", "narrative")
+    told = [o.sentence for o in describe_overlaps([Query(p.text, p) for p in (one, other)])]
+    assert told == [
+        '"solve for" is in both lists',
+        '"solve for" also counts the longer "solve forward"',
+    ]
+
+
+def test_variants_of_one_pattern_are_no_overlap() -> None:
+    one = Pattern("next, we", "A", "T1", "narrative")
+    assert describe_overlaps([Query(text, one) for text in one.variants()]) == []
