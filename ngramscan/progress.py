@@ -63,13 +63,13 @@ class Terminal:
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         self._quiet = quiet
-        self._console = Console(stderr=True, highlight=False)
+        self._console = Console(stderr=True, highlight=False, markup=False, emoji=False)
         self._bars = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
             TextColumn("{task.fields[done]}"),
             TimeRemainingColumn(compact=True),
-            TextColumn("{task.fields[note]}", style="yellow"),
+            TextColumn("{task.fields[note]}", style="yellow", markup=False),
             console=self._console,
             disable=quiet or not self._console.is_terminal,
             transient=True,
@@ -91,6 +91,8 @@ class Terminal:
 
     def expect(self, amount: int, unit: str) -> None:
         """Lengthen the bar of a unit."""
+        if self._bars.disable:
+            return
         if unit not in self._tasks:
             self._tasks[unit] = self._bars.add_task(unit, total=0, done="", note="")
         task = self._task(unit)
@@ -98,6 +100,8 @@ class Terminal:
 
     def advance(self, amount: int, unit: str) -> None:
         """Move the bar of a unit."""
+        if self._bars.disable:
+            return
         task = self._task(unit)
         self._bars.update(task.id, advance=amount)
         speed = f"{_short(task.speed, unit)}/s" if task.speed else ""

@@ -18,6 +18,7 @@ from ngramscan.progress import format_bytes
 from ngramscan.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total
 
 _UNKNOWN = "–"
+_PIPE_WIDTH = 1000
 _FOOTNOTES = (
     f"sum: {SUM_NOTE}",
     "union: nested patterns, overlaps and begin/end pairs counted once",
@@ -29,8 +30,11 @@ _FOOTNOTES = (
 
 def stdout_console() -> Console:
     """Return a console on stdout; piped, it is as wide as the widest row."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=10_000)
+    # Patterns are data: "[bold]" and ":key:" in them are no markup.
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console
 
 
 def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:

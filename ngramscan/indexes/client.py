@@ -44,7 +44,7 @@ from ngramscan.errors import (
 from ngramscan.indexes.pace import Clock, Pace, Ticket
 from ngramscan.progress import Progress
 
-ATTEMPTS = 8
+ATTEMPTS = 7
 TIMEOUT = httpx.Timeout(45.0, connect=10.0)
 UNREACHABLE_AFTER_S = 8.0
 LONGEST_PAUSE_S = 600.0
@@ -257,8 +257,10 @@ class ApiClient:
         raise self._unwanted(response, "to this question again and again")
 
     def _post(self, question: dict[str, Any]) -> httpx.Response:
+        # Whether a request got as far as being sent is asked only until something was answered.
+        extensions = {} if self._answered else {"trace": self._trace}
         try:
-            response = self._http.post(self.url, json=question, extensions={"trace": self._trace})
+            response = self._http.post(self.url, json=question, extensions=extensions)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
             self._connection_error = str(error) or "timeout"
             raise MayPassError(f"no connection ({self._connection_error})") from error

@@ -1,0 +1,39 @@
+"""The installed command as a person runs it: a process of its own."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+NGRAMSCAN = (sys.executable, "-m", "ngramscan")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(self.stdout)))
+
+
+def run(*arguments: str | Path, timeout_s: float = 120) -> Ran:
+    command = [*NGRAMSCAN, *map(str, arguments)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=timeout_s, check=False, encoding="utf-8"
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def without(rows: Sequence[dict[str, str]], *columns: str) -> list[dict[str, str]]:
+    """Return rows without the columns that differ from run to run."""
+    return [{key: row[key] for key in row if key not in columns} for row in rows]

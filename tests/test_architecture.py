@@ -1,0 +1,121 @@
+"""The house as it is drawn in docs/architecture.md, read off the syntax trees; and the linters."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ngramscan
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((ROOT / "ngramscan").rglob("*.py"))
+}
+
+# What a module or package may import of ours: the data flows one way.
+MAY_IMPORT = {
+    "errors": [],
+    "estimates": [],
+    "progress": [],
+    "journal": ["errors"],
+    "output": ["errors"],
+    "patterns": ["errors"],
+    "overlaps": ["patterns"],
+    "matching": ["errors"],
+    "corpora": ["errors", "corpora"],
+    "indexes": ["errors", "progress", "journal", "corpora", "matching", "indexes"],
+    "counts": ["errors", "indexes", "patterns", "overlaps"],
+    "totals": ["counts", "estimates", "indexes", "overlaps", "patterns"],
+    "tables": ["counts", "indexes", "totals", "progress"],
+    "commands": ["*"],
+    "cli": ["*"],
+    "__main__": ["cli"],
+    "": ["commands"],
+}
+# Delayed because they are slow to import and not needed by every command.
+DELAYED = {"pandas", "pyarrow", "scipy", "rich", "ngramscan"}
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "absolute imports only"
+            module = node.module or ""
+            # `from ngramscan import commands` is an import of ngramscan.commands.
+            submodules = [f"{module}.{alias.name}" for alias in node.names]
+            known = [name for name in submodules if name in MODULES]
+            yield from ((name, node) for name in known or [module])
+
+
+def part(module: str) -> str:
+    """Return the module or package of ours below the top one."""
+    return module.split(".")[1] if "." in module else ""
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_follow_the_flow_of_data(module: str) -> None:
+    allowed = MAY_IMPORT[part(module)]
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    for name, _ in imports(tree):
+        top = name.split(".")[0]
+        assert top != "evalcore"
+        if top == "ngramscan" and name != "ngramscan":
+            assert "*" in allowed or part(name) in allowed, f"{module} imports {name}"
+            assert part(name) != "cli" or module.endswith("__main__")
+
+
+def test_the_rule_names_every_module_and_no_other() -> None:
+    assert {part(module) for module in MODULES} == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_only_heavy_libraries_are_imported_in_functions(module: str) -> None:
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            for name, _ in imports(function):
+                assert name.split(".")[0] in DELAYED, f"{module}.{function.name}: {name}"
+
+
+def loaded_by(statement: str) -> set[str]:
+    program = f"import sys; {statement}; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    heavy = {"pandas", "pyarrow", "scipy", "numpy", "httpx", "matplotlib", "hyperscan"}
+    assert not heavy & loaded_by("import ngramscan")
+    assert not heavy & loaded_by("import ngramscan.cli")
+    assert not {"pandas", "pyarrow", "scipy", "matplotlib"} & loaded_by("import ngramscan.commands")
+
+
+def test_the_public_names_are_sorted_and_there() -> None:
+    assert ngramscan.__all__ == sorted(ngramscan.__all__)
+    for name in ngramscan.__all__:
+        assert callable(getattr(ngramscan, name))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(["ruff", "check"], id="ruff check"),
+        pytest.param(["ruff", "format", "--check"], id="ruff format"),
+        pytest.param(["mypy"], id="mypy --strict"),
+    ],
+)
+def test_the_linters_have_nothing_to_say(command: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

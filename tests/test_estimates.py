@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ngramscan.estimates import geometric_mean_ratio, probability_of_superiority
+
+COUNTS = st.lists(st.integers(0, 10**9), min_size=2, max_size=30)
+
+
+@given(COUNTS, COUNTS, st.sampled_from([0.8, 0.95, 0.99]))
+def test_the_interval_is_scipys_welch_interval_of_the_logs(
+    one: list[int], other: list[int], level: float
+) -> None:
+    estimate = geometric_mean_ratio(one, other, level)
+    a, b = np.log(np.array(one) + 0.5), np.log(np.array(other) + 0.5)
+    assert estimate.value == pytest.approx(math.exp(a.mean() - b.mean()))
+    if len(set(one)) == 1 and len(set(other)) == 1:
+        assert estimate.low is None
+        assert "do not vary" in estimate.note
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scipy's, of data that are nearly identical
+        interval = stats.ttest_ind(a, b, equal_var=False).confidence_interval(level)
+    assert estimate.low == pytest.approx(math.exp(interval.low), rel=1e-9)
+    assert estimate.high == pytest.approx(math.exp(interval.high), rel=1e-9)
+    assert estimate.level == level
+
+
+def test_a_case_done_by_hand() -> None:
+    # exp of the mean log: counts + 0.5 are 1, 4 and 2, so 2 over 2.
+    estimate = geometric_mean_ratio([0.5, 3.5], [1.5])
+    assert estimate.value == pytest.approx(1.0)
+    assert (estimate.low, estimate.high) == (None, None)
+    assert estimate.note == "no interval: a list has a single pattern"
+
+
+def test_lists_that_are_empty_or_negative_are_refused() -> None:
+    for bad in ([], [-1, 2]):
+        with pytest.raises(ValueError, match="not negative"):
+            geometric_mean_ratio(bad, [1, 2])
+
+
+def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
+    random = np.random.default_rng(20261120)
+    covered = 0
+    for _ in range(2000):
+        one = np.exp(random.normal(8.0, 2.5, 27)).round()
+        other = np.exp(random.normal(7.0, 1.5, 8)).round()
+        estimate = geometric_mean_ratio(one, other)
+        assert estimate.low is not None
+        assert estimate.high is not None
+        covered += estimate.low <= math.e <= estimate.high
+    assert 0.93 <= covered / 2000 <= 0.965
+
+
+@given(COUNTS, COUNTS)
+def test_superiority_is_the_mann_whitney_statistic(one: list[int], other: list[int]) -> None:
+    expected = stats.mannwhitneyu(one, other).statistic / len(one) / len(other)
+    assert probability_of_superiority(one, other) == pytest.approx(expected)

@@ -1,0 +1,61 @@
+"""The README is true: its help pages are the command's, its sets and files are there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import ngramscan
+from ngramscan.cli import main
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
+    for name, command in group.commands.items():
+        yield f"{path} {name}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}")
+
+
+COMMANDS = dict(commands(main, "ngramscan"))
+
+
+def test_the_help_in_the_readme_is_the_commands() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "cogapp", "--check", "--diff", "README.md"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_and_stands_in_the_readme(name: str) -> None:
+    assert f"Usage: {name} " in README
+    command = COMMANDS[name]
+    assert command.help
+    assert command.help.split("\n")[0].endswith(".")
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{name} {parameter.name}"
+
+
+def test_the_changelog_has_this_version_first() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## (\S+)", changelog, flags=re.MULTILINE)
+    assert versions[0] in {"Unreleased", ngramscan.__version__}
+
+
+def test_the_files_that_the_readme_links_to_are_there() -> None:
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target
