@@ -169,7 +169,7 @@ def _describe_reason(
         what = f"the counts of {len(missing)} overlaps are missing"
     else:
         named = ", ".join(indexes) if len(indexes) <= 2 else f"{len(indexes)} indexes"
-        what = f"{rows} of {expected} counts are missing ({named})"
+        what = f"{rows} of {expected} counts missing ({named})"
     hint = f"; {OFFLINE_HINT}" if "can't be reached" in reason else ""
     return f"{reason}; {what}{hint}"
 

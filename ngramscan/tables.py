@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -38,17 +40,14 @@ def stdout_console() -> Console:
 
 
 def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
-    """Print rows as they are, numbers to the right."""
+    """Print rows as they are, numbers to the right of texts."""
     names = [field.name for field in fields(row_type)]
-    table = _table(*names)
-    for row in rows:
-        record = asdict(row)
-        table.add_row(*(_cell(record[name]) for name in names))
-    for column, name in zip(table.columns, names, strict=True):
-        if all(isinstance(getattr(row, name), int | float | None) for row in rows):
-            column.justify = "right"
-            column.no_wrap = True
-    console.print(table)
+    texts = [n for n in names if any(isinstance(getattr(row, n), str) for row in rows)]
+    ordered = texts + [name for name in names if name not in texts]
+    columns = {name: [_cell(getattr(row, name)) for row in rows] for name in ordered}
+    _print_columns(
+        console, columns, _Layout(len(texts), frozenset(texts[1:]), tuple(reversed(texts[2:])))
+    )
 
 
 def print_counting(console: Console, counting: Counting, totals: Sequence[Total]) -> None:
@@ -58,14 +57,13 @@ def print_counting(console: Console, counting: Counting, totals: Sequence[Total]
         if not rows:
             continue
         console.print(Text(_headline(index, size), style="bold"))
-        console.print(_counts_table(rows, size))
+        _print_counts(console, rows, size)
         own = [total for total in totals if total.index == index]
-        console.print(_totals_table(own))
-        if any(total.versus for total in own):
-            console.print(_ratios_table(own))
+        _print_totals(console, [total for total in own if total.versus is None])
+        _print_ratios(console, [total for total in own if total.versus])
         console.print()
-    _print_snapshot_sums(console, totals)
-    _print_footnotes(console, totals)
+    _print_snapshot_sums(console, [total for total in totals if total.note == SNAPSHOTS_NOTE])
+    _print_footnotes(console, [total for total in totals if total.statistic == "overlap"])
 
 
 def _headline(index: str, size: IndexSize) -> str:
@@ -79,116 +77,162 @@ def _headline(index: str, size: IndexSize) -> str:
     return " · ".join(parts)
 
 
-def _counts_table(rows: Sequence[Count], size: IndexSize) -> Table:
+def _print_counts(console: Console, rows: Sequence[Count], size: IndexSize) -> None:
     knows_documents = any(row.documents is not None for row in rows)
-    names = ["method", "tier", "pattern", "occurrences"]
-    names += ["documents"] if knows_documents else []
-    names += ["per GB"] if size.bytes else []
-    table = _table(*names, right=("occurrences", "documents", "per GB"))
-    previous = rows[0]
-    for row in rows:
-        if (row.method, row.tier) != (previous.method, previous.tier):
-            table.add_section()
-        previous = row
-        cells = [row.method, row.tier, row.query, _cell(row.occurrences)]
-        cells += [_cell(row.documents)] if knows_documents else []
-        cells += [_rate(row.occurrences / size.bytes * 1e9)] if size.bytes else []
-        table.add_row(*cells)
-    return table
+    columns = {
+        "method": [row.method for row in rows],
+        "tier": [row.tier for row in rows],
+        "pattern": [row.query for row in rows],
+        "occurrences": [_cell(row.occurrences) for row in rows],
+    }
+    if knows_documents:
+        columns["documents"] = [_cell(row.documents) for row in rows]
+    if size.bytes:
+        columns["per GB"] = [_rate(row.occurrences / size.bytes * 1e9) for row in rows]
+    groups = [(row.method, row.tier) for row in rows]
+    ends = [one != following for one, following in pairwise(groups)]
+    layout = _Layout(3, frozenset({"pattern"}), ("per GB",), section_ends=ends)
+    _print_columns(console, columns, layout)
 
 
-def _totals_table(totals: Iterable[Total]) -> Table:
-    names = ["method", "tiers", "sum", "union", "largest pattern", "per GB", "per M documents"]
-    table = _table(*names, right=("sum", "union", "per GB", "per M documents"), title="Totals")
-    for (tiers, method, _), statistics in _grouped(t for t in totals if t.versus is None).items():
-        largest = statistics.get("largest_pattern_share")
-        table.add_row(
-            method,
-            tiers,
-            _value(statistics, "sum_of_pattern_counts"),
-            _value(statistics, "union_of_occurrences"),
-            f"{largest.note} ({largest.value:.0%})" if largest and largest.value else _UNKNOWN,
-            _value(statistics, "union_per_gigabyte"),
-            _value(statistics, "union_per_million_documents"),
-        )
-    return table
+def _print_totals(console: Console, totals: Sequence[Total]) -> None:
+    groups = _grouped(totals)
+    columns = {
+        "method": [method for _, method, _ in groups],
+        "tiers": [tiers for tiers, _, _ in groups],
+        "largest pattern": [_largest(group) for group in groups.values()],
+        "sum": _values(groups, "sum_of_pattern_counts"),
+        "union": _values(groups, "union_of_occurrences"),
+        "per GB": _values(groups, "union_per_gigabyte"),
+        "per M documents": _values(groups, "union_per_million_documents"),
+    }
+    optional = ("per M documents", "per GB", "largest pattern")
+    _print_columns(console, columns, _Layout(3, frozenset({"largest pattern"}), optional, "Totals"))
 
 
-def _ratios_table(totals: Iterable[Total]) -> Table:
-    names = ["methods", "tiers", "sum", "union", "no largest", "geometric means"]
-    table = _table(*names, right=tuple(names[2:]), title="Ratios")
-    for (tiers, method, versus), statistics in _grouped(t for t in totals if t.versus).items():
-        table.add_row(
-            f"{method} : {versus}",
-            tiers,
-            _value(statistics, "ratio_of_sums"),
-            _value(statistics, "ratio_of_unions"),
-            _value(statistics, "ratio_without_largest"),
-            _with_interval(statistics.get("ratio_of_geometric_means")),
-        )
-    return table
+def _print_ratios(console: Console, totals: Sequence[Total]) -> None:
+    groups = _grouped(totals)
+    columns = {
+        "methods": [f"{method} : {versus}" for _, method, versus in groups],
+        "tiers": [tiers for tiers, _, _ in groups],
+        "sum": _values(groups, "ratio_of_sums"),
+        "union": _values(groups, "ratio_of_unions"),
+        "no largest": _values(groups, "ratio_without_largest"),
+        "geometric means": [
+            _with_interval(group.get("ratio_of_geometric_means")) for group in groups.values()
+        ],
+    }
+    if groups:
+        layout = _Layout(2, optional=("no largest", "union"), title="Ratios")
+        _print_columns(console, columns, layout)
 
 
-def _print_snapshot_sums(console: Console, totals: Sequence[Total]) -> None:
-    sums = [total for total in totals if total.note == SNAPSHOTS_NOTE]
+def _print_snapshot_sums(console: Console, sums: Sequence[Total]) -> None:
     if not sums:
         return
-    table = _table("method", "tiers", "sum", "union", right=("sum", "union"))
-    for (tiers, method, _), statistics in _grouped(sums).items():
-        table.add_row(
-            method,
-            tiers,
-            _value(statistics, "sum_of_pattern_counts"),
-            _value(statistics, "union_of_occurrences"),
-        )
+    groups = _grouped(sums)
+    columns = {
+        "method": [method for _, method, _ in groups],
+        "tiers": [tiers for tiers, _, _ in groups],
+        "sum": _values(groups, "sum_of_pattern_counts"),
+        "union": _values(groups, "union_of_occurrences"),
+    }
     console.print(Text(f"{sums[0].index}: {SNAPSHOTS_NOTE}", style="bold"))
-    console.print(table)
+    _print_columns(console, columns, _Layout(2))
     console.print()
 
 
-def _print_footnotes(console: Console, totals: Sequence[Total]) -> None:
+def _print_footnotes(console: Console, overlaps: Sequence[Total]) -> None:
     for note in _FOOTNOTES:
         console.print(Text(note, style="dim"))
-    overlaps = [total for total in totals if total.statistic == "overlap"]
     between = [total for total in overlaps if total.versus]
     for total in between:
         console.print(Text(f"{total.method} and {total.versus}: {total.note}", style="dim"))
     if within := len(overlaps) - len(between):
-        line = f"{within} overlaps within methods; --totals FILE lists them"
+        line = f"overlaps within methods: {within}; --totals FILE lists them"
         console.print(Text(line, style="dim"))
 
 
-def _grouped(totals: Iterable[Total]) -> dict[tuple[str, str, str | None], dict[str, Total]]:
-    groups: dict[tuple[str, str, str | None], dict[str, Total]] = {}
+_Groups = dict[tuple[str, str, str | None], dict[str, Total]]
+
+
+def _grouped(totals: Iterable[Total]) -> _Groups:
+    """Return the statistics of each tiers, method and other method by their names."""
+    groups: _Groups = {}
     for total in totals:
         key = (total.tiers, total.method, total.versus)
         groups.setdefault(key, {})[total.statistic] = total
     return groups
 
 
-def _value(statistics: Mapping[str, Total], name: str) -> str:
-    total = statistics.get(name)
-    if total is None or total.value is None:
-        return _UNKNOWN
-    return _cell(total.value) if isinstance(total.value, int) else _rate(total.value)
+def _values(groups: _Groups, statistic: str) -> list[str]:
+    found = [group.get(statistic) for group in groups.values()]
+    return [_cell(total.value if total else None) for total in found]
+
+
+def _largest(group: Mapping[str, Total]) -> str:
+    total = group.get("largest_pattern_share")
+    return f"{total.note} ({total.value:.0%})" if total and total.value else _UNKNOWN
 
 
 def _with_interval(total: Total | None) -> str:
     if total is None or total.value is None:
         return _UNKNOWN
     if total.low is None or total.high is None:
-        return f"{_rate(total.value)} ({total.note})"
+        return f"{_rate(total.value)} (no interval)"
     return f"{_rate(total.value)} [{_rate(total.low)}, {_rate(total.high)}]"
 
 
-def _table(*names: str, right: Sequence[str] = (), title: str | None = None) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="italic")
-    for name in names:
-        is_number = name in right
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How some columns are printed."""
+
+    texts: int
+    """The first so many columns are texts, to the left; the others numbers."""
+    wrapping: frozenset[str] = frozenset()
+    """Columns that may be broken into lines."""
+    optional: tuple[str, ...] = ()
+    """Columns that are left out of a narrow terminal, the first to go first."""
+    title: str | None = None
+    section_ends: Sequence[bool] = ()
+    """After which rows a section ends."""
+
+
+def _print_columns(console: Console, columns: Mapping[str, Sequence[str]], layout: _Layout) -> None:
+    shown = dict(columns)
+    for name in layout.optional:
+        if _least_width(shown, layout) > console.width:
+            del shown[name]
+    texts = sum(name in shown for name in list(columns)[: layout.texts])
+    table = Table(
+        box=box.SIMPLE_HEAD, title=layout.title, title_justify="left", title_style="italic"
+    )
+    for number, name in enumerate(shown):
         table.add_column(
-            name, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold"
+            name,
+            justify="left" if number < texts else "right",
+            no_wrap=name not in layout.wrapping,
+            overflow="fold",
+            min_width=_least_column_width(name, shown[name], layout),
         )
-    return table
+    ends = layout.section_ends
+    for number, cells in enumerate(zip(*shown.values(), strict=True)):
+        table.add_row(*cells, end_section=number < len(ends) and ends[number])
+    console.print(table)
+
+
+def _least_width(columns: Mapping[str, Sequence[str]], layout: _Layout) -> int:
+    widths = [_least_column_width(name, cells, layout) for name, cells in columns.items()]
+    return sum(widths) + _COLUMN_GAP * len(widths)
+
+
+def _least_column_width(name: str, cells: Sequence[str], layout: _Layout) -> int:
+    widest = max(cell_len(text) for text in (name, *cells))
+    return min(widest, _WRAPPED_WIDTH) if name in layout.wrapping else widest
+
+
+_COLUMN_GAP = 3
+_WRAPPED_WIDTH = 16
 
 
 def _cell(value: object) -> str:

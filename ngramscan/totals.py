@@ -131,7 +131,7 @@ def _of_one(one: _List, size: IndexSize) -> Iterator[Total]:
         return Total(one.index, one.tiers, one.method, None, statistic, value, note=note)
 
     if one.counts is None:
-        note = f"{one.missing} counts are missing"
+        note = f"missing counts: {one.missing}"
         yield total("sum_of_pattern_counts", None, note)
         yield total("union_of_occurrences", None, note)
         return
@@ -174,7 +174,7 @@ def _of_two(one: _List, other: _List) -> Iterator[Total]:
         return Total(one.index, one.tiers, one.method, other.method, statistic, value, note=note)
 
     if one.counts is None or other.counts is None:
-        yield total("ratio_of_sums", None, f"{one.missing + other.missing} counts are missing")
+        yield total("ratio_of_sums", None, f"missing counts: {one.missing + other.missing}")
         return
     one_sum, other_sum = sum(one.counts.values()), sum(other.counts.values())
     yield total("ratio_of_sums", *_ratio(one_sum, other_sum, other.method))

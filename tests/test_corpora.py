@@ -186,7 +186,7 @@ def test_folders_and_globs_are_read_in_sorted_order(tmp_path: Path) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(lines({"text": name}) if name.endswith("jsonl") else name.encode())
     assert read_all(tmp_path)[0] == ["a/1.jsonl", "b/2.jsonl", "c.txt"]
-    assert "1 files of other formats left out" in open_corpus(str(tmp_path)).left_out
+    assert "files of other formats left out: 1" in open_corpus(str(tmp_path)).left_out
     assert read_all(tmp_path / "*" / "*.jsonl")[0] == ["a/1.jsonl", "b/2.jsonl"]
     assert read_all(tmp_path / "**" / "2.jsonl")[0] == ["b/2.jsonl"]
     assert open_corpus(str(tmp_path / "c.txt")).left_out == ""
@@ -231,7 +231,9 @@ def test_the_python_corpus_recodes_and_leaves_out_what_is_no_text(tmp_path: Path
     assert sorted(texts) == sorted(
         ["# coding: latin-1\n# é\n".encode(), "# é\n".encode(), b"x = 1\n"]
     )
-    assert corpus.left_out.startswith("python: 2 files left out")
+    assert corpus.left_out.startswith(
+        "python: files left out, no text in the encoding they declare: 2"
+    )
     (tmp_path / "latin.py").unlink()
     with pytest.raises(CorpusError, match=r"latin\.py: No such file"):
         [list(corpus.read(file)) for file in corpus.files]

@@ -154,7 +154,7 @@ def test_an_index_that_no_spelling_finds_is_refused_in_one_line(tmp_path: Path) 
     assert (ran.code, ran.stdout) == (1, "")
     assert ran.stderr == (
         f"Error: {server.url}: HTTP 400: [Flask] Invalid index: v2_cc_2025-05;"
-        " 46 of 46 counts are missing (v2_cc-2025-05)\n"
+        " 46 of 46 counts missing (v2_cc-2025-05)\n"
     )
     assert elsewhere.code == 1
     assert elsewhere.stderr.count("\n") == 1
@@ -200,7 +200,7 @@ def test_without_a_network_one_line_says_what_works() -> None:
     assert (ran.code, ran.stdout) == (1, "")
     assert ran.stderr == (
         "Error: http://127.0.0.1:9/: can't be reached ([Errno 111] Connection refused); 368 of 368"
-        " counts are missing (8 indexes); without a network: --index python, or --index scan:PATH"
+        " counts missing (8 indexes); without a network: --index python, or --index scan:PATH"
         " for a corpus of your own\n"
     )
     info = run("index", "info", "dclm", "--api-url", "http://127.0.0.1:9/")

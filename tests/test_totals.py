@@ -176,7 +176,7 @@ def test_a_missing_count_makes_the_totals_it_enters_unknown_and_no_others() -> N
     for statistic in ("sum_of_pattern_counts", "union_of_occurrences"):
         for tiers in ("T2", "T1+T2"):
             total = find(totals, statistic, "F", tiers)
-            assert (total.value, total.note) == (None, "1 counts are missing")
+            assert (total.value, total.note) == (None, "missing counts: 1")
     assert find(totals, "ratio_of_sums", "F", "T1+T2", "CoT").value is None
     assert find(totals, "union_of_occurrences", "F", "T1").value == 8
 

@@ -53,7 +53,7 @@ def open_corpus(location: str, text_field: str = "text") -> FileCorpus:
     files = [CorpusFile(str(path), path.stat().st_size) for path in sorted(known)]
     corpus = FileCorpus(f"scan:{location}", files, text_field)
     if others := len(found) - len(known):
-        corpus.left_out = f"scan:{location}: {others} files of other formats left out ({searched})"
+        corpus.left_out = f"scan:{location}: files of other formats left out: {others} ({searched})"
     return corpus
 
 

@@ -38,7 +38,7 @@ class PythonCorpus:
         """What the corpus does not count, known once it was read."""
         if not self._not_text:
             return ""
-        return f"python: {self._not_text} files left out: no text in the encoding they declare"
+        return f"python: files left out, no text in the encoding they declare: {self._not_text}"
 
     def read(self, file: CorpusFile) -> Iterator[Batch]:
         """Yield the one document of a source file; none where it is no text.
