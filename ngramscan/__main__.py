@@ -2,4 +2,5 @@
 
 from ngramscan.cli import main
 
-main(prog_name="ngramscan")
+if __name__ == "__main__":
+    main(prog_name="ngramscan")

@@ -96,15 +96,56 @@ access_options = _options(
         help="Where replies are kept.  [default: in the user's cache folder]",
     ),
     click.option("--refresh", is_flag=True, help="Ask also what the journal has."),
+)
+"""What every command takes that opens indexes."""
+
+scan_options = _options(
     click.option(
         "--text-field",
         default="text",
         show_default=True,
         metavar="NAME",
-        help="The field of JSON lines that holds the text.",
+        help="The field of JSON lines, or column of Parquet, that holds the text.",
+    ),
+    click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Processes that read a corpus.  [default: one per core]",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Read on a Dask cluster that is running: tcp://HOST:PORT.",
+    ),
+    click.option(
+        "--sample-files",
+        metavar="N|P%",
+        help="Read only some files, drawn at random, and estimate the counts of all.",
+    ),
+    click.option("--seed", type=int, default=1, show_default=True, help="Of --sample-files."),
+    click.option(
+        "--limit-documents",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Read only the first documents of a corpus.",
+    ),
+    click.option(
+        "--exclude-source",
+        multiple=True,
+        metavar="GLOB",
+        help="Leave out documents whose path, URL or id matches; again for more.",
+    ),
+    click.option(
+        "--skip-bad-lines",
+        is_flag=True,
+        help="Skip malformed JSON lines, and count them, instead of stopping.",
+    ),
+    click.option(
+        "--ignore-case", is_flag=True, help="Count upper and lower case of ASCII letters as one."
     ),
 )
-"""What every command takes that opens indexes."""
+"""What every command takes that may read a corpus."""
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -154,6 +195,7 @@ def main() -> None:
     help="Write totals and ratios of the methods to a file.",
 )
 @access_options
+@scan_options
 @output_options
 @progress_options
 def count_command(
@@ -230,6 +272,7 @@ def index_list_command(format_name: str | None, output: Path | None) -> None:
 @index_group.command("info")
 @click.argument("spec")
 @access_options
+@scan_options
 @output_options
 @progress_options
 def index_info_command(

@@ -10,12 +10,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
+from ngramscan.corpora import ReadOptions
 from ngramscan.counts import Count, Counting, Missing, count_queries
 from ngramscan.errors import IncompleteError, InputError, NgramscanError
 from ngramscan.indexes import (
     DEFAULT_SPEC,
     ApiSettings,
     IndexOptions,
+    ScanOptions,
     open_indexes,
 )
 from ngramscan.indexes.base import QueryFailure
@@ -41,6 +43,14 @@ class AccessOptions(TypedDict, total=False):
     journal: str | Path | None
     refresh: bool
     text_field: str
+    skip_bad_lines: bool
+    exclude_source: Sequence[str]
+    limit_documents: int | None
+    sample_files: str | int | None
+    seed: int
+    ignore_case: bool
+    workers: int | None
+    scheduler: str | None
 
 
 def index_options(options: AccessOptions) -> IndexOptions:
@@ -56,7 +66,30 @@ def index_options(options: AccessOptions) -> IndexOptions:
         api=ApiSettings(concurrency, rate),
         journal=Path(journal) if journal else None,
         refresh=options.get("refresh", False),
-        text_field=options.get("text_field", "text"),
+        scan=_scan_options(options),
+    )
+
+
+def _scan_options(options: AccessOptions) -> ScanOptions:
+    workers, limit = options.get("workers"), options.get("limit_documents")
+    sample = options.get("sample_files")
+    for name, number in (("--workers", workers), ("--limit-documents", limit)):
+        if number is not None and number < 1:
+            raise InputError(f"{name} {number}", "at least 1 was expected")
+    if sample is not None and limit is not None:
+        raise InputError("--sample-files", "it can't go with --limit-documents")
+    return ScanOptions(
+        read=ReadOptions(
+            text_field=options.get("text_field", "text"),
+            skip_bad_lines=options.get("skip_bad_lines", False),
+            exclude_sources=tuple(options.get("exclude_source", ())),
+        ),
+        ignore_case=options.get("ignore_case", False),
+        limit_documents=limit,
+        sample=None if sample is None else str(sample),
+        seed=options.get("seed", 1),
+        workers=workers or 0,
+        scheduler=options.get("scheduler"),
     )
 
 
@@ -114,7 +147,9 @@ def count(
     totals : str or Path, optional
         A file for the totals and ratios of methods.
     **access
-        `api_url`, `concurrency`, `rate` (requests per second), `journal`, `refresh`, `text_field`.
+        `api_url`, `concurrency`, `rate` (requests per second), `journal`, `refresh`; for corpora
+        that are read, `text_field`, `skip_bad_lines`, `exclude_source`, `limit_documents`,
+        `sample_files`, `seed`, `ignore_case`, `workers`, `scheduler`.
 
     Returns
     -------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
@@ -28,6 +29,15 @@ class Count:
     """None: the index can't know."""
     source: str
     asked_at: str
+    estimated: bool = False
+    """Only a sample was read: the counts are estimates."""
+    occurrences_low: float | None = None
+    occurrences_high: float | None = None
+    documents_low: float | None = None
+    documents_high: float | None = None
+    level: float | None = None
+    """Of the intervals; None: the counts are exact, or there is no interval."""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,4 +133,29 @@ def _row(index: Index, query: Query, count: QueryCount) -> Count:
         documents=count.documents,
         source=count.source,
         asked_at=count.asked_at,
+        note=count.note,
+        **_interval(count),
     )
+
+
+def _interval(count: QueryCount) -> _Interval:
+    occurrences, documents = count.occurrences_estimate, count.documents_estimate
+    if occurrences is None or documents is None:
+        return {}
+    return {
+        "estimated": True,
+        "occurrences_low": occurrences.low,
+        "occurrences_high": occurrences.high,
+        "documents_low": documents.low,
+        "documents_high": documents.high,
+        "level": None if occurrences.low is None else occurrences.level,
+    }
+
+
+class _Interval(TypedDict, total=False):
+    estimated: bool
+    occurrences_low: float | None
+    occurrences_high: float | None
+    documents_low: float | None
+    documents_high: float | None
+    level: float | None

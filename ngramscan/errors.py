@@ -6,6 +6,7 @@ NgramscanError
 ├── RemoteError            a service gave no usable answer
 │   ├── RemoteRefused      asking again will not help
 │   └── RemoteUnavailable  asking again later may help
+├── WorkerLostError        processes that did a task were killed, again and again
 ├── IncompleteError        a part of the work failed; the other part was done and kept
 └── EngineError            the matching engine disagrees with a brute-force count
 
@@ -38,6 +39,10 @@ class InputError(NgramscanError):
         self.where = where
         self.problem = problem
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str]]:
+        """Let it travel between processes: by default only the message would."""
+        return type(self), (self.where, self.problem)
+
 
 class CorpusError(InputError):
     """A document of a corpus can't be read."""
@@ -55,6 +60,10 @@ class RemoteRefused(RemoteError):
 
 class RemoteUnavailable(RemoteError):
     """A service can't be reached or is in trouble; asking again later may help."""
+
+
+class WorkerLostError(NgramscanError):
+    """Processes that did a task were killed, again and again."""
 
 
 class IncompleteError(NgramscanError):

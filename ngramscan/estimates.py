@@ -93,3 +93,76 @@ def _log_counts(counts: ArrayLike) -> NDArray[np.float64]:
         raise ValueError("counts must be there and not negative")
     logs: NDArray[np.float64] = np.log(array + 0.5)
     return logs
+
+
+CLUSTERS_FOR_AN_INTERVAL = 10
+"""Fewer clusters, or fewer in which anything was counted, say too little about the others."""
+
+
+def cluster_total(
+    counts: ArrayLike,
+    sizes: ArrayLike,
+    n_clusters: int,
+    total_size: float,
+    level: float = 0.95,
+) -> Estimate:
+    """Estimate a total from some clusters (files) that were drawn at random without replacement.
+
+    Parameters
+    ----------
+    counts : array of int, shape (n,)
+        What was counted in each cluster that was drawn.
+    sizes : array of float, shape (n,)
+        Their sizes, to which counts are roughly proportional; all 1 where sizes are not known.
+    n_clusters : int
+        Of all clusters, drawn or not.
+    total_size : float
+        The sizes of all clusters together.
+    level : float
+        Probability that the interval covers the total.
+
+    Returns
+    -------
+    Estimate
+        The ratio estimate: counts per size in the sample, times the total size. The interval is a
+        *t* interval on the log scale with finite-population correction; its degrees of freedom are
+        those of a variance of values with the kurtosis of the residuals, which keeps it honest
+        where few clusters have most of what is counted. No interval from fewer than ten clusters,
+        or where fewer than ten have any count.
+
+    Raises
+    ------
+    ValueError
+        No clusters, more than there are, or sizes that are not positive.
+
+    Notes
+    -----
+    Sources: Cochran 1977, Sampling Techniques, 6.3 (ratio estimate), 2.8 (correction); O'Neill
+    2014, doi:10.1080/00031305.2014.966589 (degrees of freedom from the kurtosis).
+    """
+    y, x = np.asarray(counts, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    n = y.size
+    if not 0 < n <= n_clusters or x.min() <= 0:
+        raise ValueError("some clusters of positive size, no more than there are, were expected")
+    value = float(y.sum() / x.sum() * total_size)
+    if n == n_clusters:
+        return Estimate(value, value, value, level)
+    seen = int((y > 0).sum())
+    if n < CLUSTERS_FOR_AN_INTERVAL:
+        return Estimate(value, None, None, level, f"no interval: only {n} files were read")
+    if seen < CLUSTERS_FOR_AN_INTERVAL:
+        note = f"no interval: it is in {seen} of {n} files, too rare for this sample"
+        return Estimate(value, None, None, level, note)
+    residuals = y - y.sum() / x.sum() * x
+    squares = float((residuals**2).sum())
+    if not squares:
+        return Estimate(value, value, value, level)
+    error = n_clusters * math.sqrt((1 - n / n_clusters) / n * squares / (n - 1))
+    error *= (total_size / n_clusters) / float(x.mean())
+    kurtosis = float(n * (residuals**4).sum() / squares**2)
+    degrees = min(n - 1, max(2 * n / max(kurtosis - 1, 1e-9), 2))
+    from scipy.special import stdtrit
+
+    factor = math.exp(float(stdtrit(degrees, (1 + level) / 2)) * error / value)
+    # What was counted in the sample is there for certain.
+    return Estimate(value, max(value / factor, float(y.sum())), value * factor, level)

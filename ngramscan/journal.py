@@ -95,6 +95,11 @@ class Journal:
                     found[request] = Reply(*row)
         return found
 
+    def get_each(self, source: str, names: Iterable[str], request: str) -> dict[str, Reply]:
+        """Return the replies that are there for one request to some names, by name."""
+        found = {name: self.get(source, name, [request]) for name in names}
+        return {name: replies[request] for name, replies in found.items() if request in replies}
+
     def put(self, source: str, name: str, request: str, reply: str) -> str:
         """Keep a reply, in the place of an older one; return the time that it is kept under."""
         asked_at = now()

@@ -1,9 +1,10 @@
 """Literals → occurrences and documents, in one pass over documents.
 
 An occurrence is a start offset in the UTF-8 bytes of one document: overlapping ones count, upper
-and lower case differ. Hyperscan is used where it is installed and can compile the literals,
-ahocorasick_rs elsewhere; both report every occurrence. Faster ways of counting (`bytes.count`,
-polars, DuckDB, ripgrep) skip overlapping occurrences and are no choice.
+and lower case differ unless it is asked to ignore them (of ASCII letters). Hyperscan is used where
+it is installed and can compile the literals, ahocorasick_rs elsewhere; both report all occurrences.
+Faster ways of counting (`bytes.count`, polars, DuckDB, ripgrep) skip overlapping occurrences, so
+they are no choice.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ CHECKED_BYTES_EACH = 50_000
 """How much of each run is counted a second time by brute force."""
 
 
+Text = bytes | memoryview
 Hit = Callable[..., None]
 """Called for each occurrence with the number of its literal (what else comes is of no use)."""
 
@@ -34,7 +36,7 @@ class Engine(Protocol):
 
     name: str
 
-    def scan(self, text: bytes, hit: Hit) -> None:
+    def scan(self, text: Text, hit: Hit) -> None:
         """Call `hit` with the number of a literal, once for each of its occurrences."""
 
 
@@ -43,20 +45,22 @@ class HyperscanEngine:
 
     name = "hyperscan"
 
-    def __init__(self, literals: Sequence[bytes]) -> None:
+    def __init__(self, literals: Sequence[bytes], ignore_case: bool = False) -> None:
         self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
         # Every byte escaped: the literal mode ends at a NUL and says nothing.
+        flags = hyperscan.HS_FLAG_DOTALL | (hyperscan.HS_FLAG_CASELESS if ignore_case else 0)
         escaped = [b"".join(b"\\x%02x" % byte for byte in literal) for literal in literals]
         self._database.compile(
             expressions=escaped,
             ids=list(range(len(literals))),
-            flags=[hyperscan.HS_FLAG_DOTALL] * len(literals),
+            flags=[flags] * len(literals),
         )
         self._database.scratch = hyperscan.Scratch(self._database)
 
-    def scan(self, text: bytes, hit: Hit) -> None:
+    def scan(self, text: Text, hit: Hit) -> None:
         """Call `hit` with the number of a literal, once for each of its occurrences."""
-        self._database.scan(text, match_event_handler=hit)
+        # A view is taken as it is, though the stubs know only bytes.
+        self._database.scan(text, match_event_handler=hit)  # type: ignore[type-var]
 
 
 class AhoCorasickEngine:
@@ -64,25 +68,29 @@ class AhoCorasickEngine:
 
     name = "ahocorasick_rs"
 
-    def __init__(self, literals: Sequence[bytes]) -> None:
+    def __init__(self, literals: Sequence[bytes], ignore_case: bool = False) -> None:
+        self._ignore_case = ignore_case
         self._automaton = ahocorasick_rs.BytesAhoCorasick(
-            list(literals), implementation=ahocorasick_rs.Implementation.DFA
+            [literal.lower() if ignore_case else literal for literal in literals],
+            implementation=ahocorasick_rs.Implementation.DFA,
         )
 
-    def scan(self, text: bytes, hit: Hit) -> None:
+    def scan(self, text: Text, hit: Hit) -> None:
         """Call `hit` with the number of a literal, once for each of its occurrences."""
+        if self._ignore_case:
+            text = bytes(text).lower()  # of bytes: ASCII only, as Hyperscan does
         for number, _, _ in self._automaton.find_matches_as_indexes(text, overlapping=True):
             hit(number)
 
 
-def compile_engine(literals: Sequence[bytes]) -> Engine:
+def compile_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
     """Return the fastest engine that takes these literals."""
     if hyperscan is not None:
         try:
-            return HyperscanEngine(literals)
+            return HyperscanEngine(literals, ignore_case)
         except hyperscan.error:
             pass  # a literal of thousands of bytes is over its limit
-    return AhoCorasickEngine(literals)
+    return AhoCorasickEngine(literals, ignore_case)
 
 
 def count_by_brute_force(literal: bytes, text: bytes) -> int:
@@ -93,37 +101,80 @@ def count_by_brute_force(literal: bytes, text: bytes) -> int:
     return count
 
 
-class Tally:
-    """Occurrences and documents of some literals over all documents that were added.
+class Matcher:
+    """Finds queries in texts, and proves on the first of them that it finds all.
 
-    >>> tally = Tally(["aa", "b"])
+    One per thread; can't be pickled. `queries` are unique, in the order they were given.
+    """
+
+    def __init__(
+        self, queries: Sequence[str], ignore_case: bool = False, engine: Engine | None = None
+    ) -> None:
+        self.queries = list(dict.fromkeys(queries))
+        self._ignore_case = ignore_case
+        self._literals = [query.encode() for query in self.queries]
+        # Without queries (only the size of a corpus is asked) there is nothing to find.
+        compiled = compile_engine(self._literals, ignore_case) if self._literals else None
+        self._engine = engine or compiled
+        self._left_to_check = CHECKED_DOCUMENTS
+
+    def scan(self, text: Text, hit: Hit) -> None:
+        """Call `hit` with the number of a query, once for each of its occurrences.
+
+        Raises
+        ------
+        EngineError
+            In the first texts, the engine found other counts than brute force.
+        """
+        if self._engine is None:
+            return
+        if self._left_to_check:
+            self._left_to_check -= 1
+            self._check(self._engine, bytes(text[:CHECKED_BYTES_EACH]))
+        self._engine.scan(text, hit)
+
+    def _check(self, engine: Engine, text: bytes) -> None:
+        found: list[int] = []
+        engine.scan(text, lambda number, *_: found.append(number))
+        searched = text.lower() if self._ignore_case else text
+        for number, (query, literal) in enumerate(zip(self.queries, self._literals, strict=True)):
+            sought = literal.lower() if self._ignore_case else literal
+            expected = count_by_brute_force(sought, searched)
+            if found.count(number) != expected:
+                raise EngineError(
+                    f"matching engine {engine.name}: it counts {found.count(number)} x {query!r}"
+                    f" where brute force counts {expected}; please report this"
+                )
+
+
+class Tally:
+    """Occurrences and documents of some queries over all documents that were added.
+
+    >>> tally = Tally(Matcher(["aa", "b"]))
     >>> tally.add([b"aaa", b"b"])
     >>> tally.occurrences, tally.documents
     ([2, 1], [1, 1])
     """
 
-    def __init__(self, queries: Sequence[str], engine: Engine | None = None) -> None:
-        self.queries = list(dict.fromkeys(queries))
-        self._literals = [query.encode() for query in self.queries]
-        self.occurrences = [0] * len(self.queries)
-        self.documents = [0] * len(self.queries)
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+        self.occurrences = [0] * len(matcher.queries)
+        self.documents = [0] * len(matcher.queries)
         self.documents_read = 0
         self.bytes_read = 0
-        # Without literals (only the size of a corpus is asked) there is nothing to find.
-        self._engine = engine or (compile_engine(self._literals) if self._literals else None)
-        self._checked = 0
 
-    def add(self, texts: Iterable[bytes]) -> None:
+    def add(self, texts: Iterable[Text]) -> None:
         """Count in some more documents.
 
         Raises
         ------
         EngineError
-            In the first documents of a run, the engine found other counts than brute force.
+            The matching engine is wrong.
         """
         occurrences, documents = self.occurrences, self.documents
         last_seen_in = [-1] * len(occurrences)
         document = -1
+        scan = self._matcher.scan
 
         # The engine calls this once per occurrence: it is the hot path.
         def hit(
@@ -137,19 +188,4 @@ class Tally:
         for document, text in enumerate(texts):  # noqa: B007 - the closure reads it
             self.documents_read += 1
             self.bytes_read += len(text)
-            if self._engine is not None:
-                if self._checked < CHECKED_DOCUMENTS:
-                    self._check(self._engine, text[:CHECKED_BYTES_EACH])
-                self._engine.scan(text, hit)
-
-    def _check(self, engine: Engine, text: bytes) -> None:
-        found: list[int] = []
-        engine.scan(text, lambda number, *_: found.append(number))
-        for number, (query, literal) in enumerate(zip(self.queries, self._literals, strict=True)):
-            expected = count_by_brute_force(literal, text)
-            if found.count(number) != expected:
-                raise EngineError(
-                    f"matching engine {engine.name}: it counts {found.count(number)} x {query!r}"
-                    f" where brute force counts {expected}; please report this"
-                )
-        self._checked += 1
+            scan(text, hit)

@@ -94,8 +94,10 @@ def to_frame(rows: Sequence[Any], row_type: type) -> pd.DataFrame:
     )
 
 
-def _dtype(hint: object) -> Literal["Int64", "Float64", "string"]:
+def _dtype(hint: object) -> Literal["boolean", "Int64", "Float64", "string"]:
     parts = getattr(hint, "__args__", (hint,))
+    if bool in parts:
+        return "boolean"
     if float in parts:
         return "Float64"
     return "Int64" if int in parts else "string"

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngramscan.corpora import PythonCorpus, open_corpus
-from ngramscan.corpora.compression import read_chunks
+from ngramscan.corpora import CorpusFile, PythonCorpus, ReadOptions, open_corpus, read_piece
+from ngramscan.corpora.streams import read_chunks
 from ngramscan.errors import CorpusError, InputError
 
 if sys.version_info >= (3, 14):
@@ -28,9 +28,9 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
 
 
 def read_all(path: Path, text_field: str = "text") -> tuple[list[str], list[int]]:
-    corpus = open_corpus(str(path), text_field)
-    batches = [batch for file in corpus.files for batch in corpus.read(file)]
-    texts = [text.decode() for batch in batches for text in batch.texts]
+    options = ReadOptions(text_field)
+    batches = [b for piece in open_corpus(str(path)).pieces() for b in read_piece(piece, options)]
+    texts = [bytes(text).decode() for batch in batches for text in batch.texts]
     return texts, [record for batch in batches for record in batch.records]
 
 
@@ -54,10 +54,9 @@ def test_large_files_are_read_in_batches_without_loss(tmp_path: Path, suffix: st
     texts = ["é" + random.randbytes(random.randrange(2000)).hex() for _ in range(2000)]
     path = tmp_path / f"c.jsonl{suffix}"
     path.write_bytes(PACK[suffix](lines(*({"text": text} for text in texts))))
-    corpus = open_corpus(str(path))
-    batches = list(corpus.read(corpus.files[0]))
+    batches = list(read_piece(open_corpus(str(path)).pieces()[0], ReadOptions()))
     assert len(batches) > 3
-    assert [text.decode() for batch in batches for text in batch.texts] == texts
+    assert [bytes(text).decode() for batch in batches for text in batch.texts] == texts
     assert [n for batch in batches for n in batch.records] == list(range(1, 2001))
     assert sum(batch.consumed for batch in batches) == path.stat().st_size
 
@@ -162,11 +161,11 @@ def test_a_flipped_byte_is_caught_by_the_checksum(tmp_path: Path) -> None:
 def test_members_frames_and_padding_are_one_stream(tmp_path: Path) -> None:
     gz = tmp_path / "c.jsonl.gz"
     gz.write_bytes(gzip.compress(b"one ") + gzip.compress(b"") + gzip.compress(b"two") + b"\0" * 99)
-    assert b"".join(chunk for chunk, _ in read_chunks(str(gz))) == b"one two"
+    assert b"".join(chunk for chunk, _ in read_chunks(CorpusFile(str(gz), "text"))) == b"one two"
     skippable = b"\x50\x2a\x4d\x18\x04\0\0\0abcd"
     zst = tmp_path / "c.jsonl.zst"
     zst.write_bytes(skippable + zstd.compress(b"one ") + skippable + zstd.compress(b"two"))
-    assert b"".join(chunk for chunk, _ in read_chunks(str(zst))) == b"one two"
+    assert b"".join(chunk for chunk, _ in read_chunks(CorpusFile(str(zst), "text"))) == b"one two"
 
 
 def test_a_text_file_is_one_document(tmp_path: Path) -> None:
@@ -186,10 +185,12 @@ def test_folders_and_globs_are_read_in_sorted_order(tmp_path: Path) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(lines({"text": name}) if name.endswith("jsonl") else name.encode())
     assert read_all(tmp_path)[0] == ["a/1.jsonl", "b/2.jsonl", "c.txt"]
-    assert "files of other formats left out: 1" in open_corpus(str(tmp_path)).left_out
+    assert open_corpus(str(tmp_path)).notices == [
+        f"scan:{tmp_path}: files of other formats left out: 1"
+    ]
     assert read_all(tmp_path / "*" / "*.jsonl")[0] == ["a/1.jsonl", "b/2.jsonl"]
     assert read_all(tmp_path / "**" / "2.jsonl")[0] == ["b/2.jsonl"]
-    assert open_corpus(str(tmp_path / "c.txt")).left_out == ""
+    assert open_corpus(str(tmp_path / "c.txt")).notices == []
 
 
 def test_another_field_may_hold_the_text(tmp_path: Path) -> None:
@@ -214,7 +215,7 @@ def test_a_file_that_vanishes_is_named(tmp_path: Path) -> None:
     corpus = open_corpus(str(path))
     path.unlink()
     with pytest.raises(CorpusError, match=r"c\.jsonl:1: can't be read \(No such file"):
-        list(corpus.read(corpus.files[0]))
+        list(read_piece(corpus.pieces()[0], ReadOptions()))
 
 
 def test_the_python_corpus_recodes_and_leaves_out_what_is_no_text(tmp_path: Path) -> None:
@@ -226,17 +227,14 @@ def test_the_python_corpus_recodes_and_leaves_out_what_is_no_text(tmp_path: Path
         (tmp_path / name).mkdir()
         (tmp_path / name / "m.py").write_text("x = 1\n")
     corpus = PythonCorpus([tmp_path])
-    assert corpus.left_out == ""
-    texts = [t for file in corpus.files for batch in corpus.read(file) for t in batch.texts]
-    assert sorted(texts) == sorted(
+    batches = [b for piece in corpus.pieces() for b in read_piece(piece, ReadOptions())]
+    assert sorted(bytes(text) for batch in batches for text in batch.texts) == sorted(
         ["# coding: latin-1\n# é\n".encode(), "# é\n".encode(), b"x = 1\n"]
     )
-    assert corpus.left_out.startswith(
-        "python: files left out, no text in the encoding they declare: 2"
-    )
+    assert sum(batch.skipped for batch in batches) == 2
     (tmp_path / "latin.py").unlink()
     with pytest.raises(CorpusError, match=r"latin\.py: No such file"):
-        [list(corpus.read(file)) for file in corpus.files]
+        [list(read_piece(piece, ReadOptions())) for piece in corpus.pieces()]
 
 
 def test_the_running_python_is_a_corpus_with_this_tests_imports() -> None:

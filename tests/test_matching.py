@@ -13,7 +13,9 @@ from ngramscan.matching import (
     Engine,
     Hit,
     HyperscanEngine,
+    Matcher,
     Tally,
+    Text,
     compile_engine,
     count_by_brute_force,
 )
@@ -32,7 +34,8 @@ def test_counts_are_those_of_the_definition(
     engine: Callable[[Sequence[bytes]], Engine], queries: list[str], texts: list[str]
 ) -> None:
     unique = list(dict.fromkeys(queries))
-    tally = Tally(unique, engine([query.encode() for query in unique]))
+    matcher = Matcher(unique, engine=engine([query.encode() for query in unique]))
+    tally = Tally(matcher)
     tally.add(text.encode() for text in texts)
     expected = [sum(oracle.occurrences(query, text) for text in texts) for query in unique]
     in_documents = [sum(query in text for text in texts) for query in unique]
@@ -66,16 +69,17 @@ def test_the_two_brute_force_counts_agree(query: str, text: str) -> None:
 def test_special_literals(
     engine: Callable[[Sequence[bytes]], Engine], query: str, text: str, count: int
 ) -> None:
-    tally = Tally([query], engine([query.encode()]))
+    tally = Tally(Matcher([query], engine=engine([query.encode()])))
     tally.add([text.encode()])
     assert tally.occurrences == [count]
 
 
 def test_documents_are_counted_once_over_several_batches() -> None:
-    tally = Tally(["a", "a", "b"])
+    matcher = Matcher(["a", "a", "b"])
+    tally = Tally(matcher)
     for batch in ([b"aa", b"b"], [], [b"ab"]):
         tally.add(batch)
-    assert tally.queries == ["a", "b"]
+    assert matcher.queries == ["a", "b"]
     assert (tally.occurrences, tally.documents) == ([3, 2], [2, 2])
     assert (tally.documents_read, tally.bytes_read) == (3, 5)
 
@@ -83,7 +87,7 @@ def test_documents_are_counted_once_over_several_batches() -> None:
 def test_a_literal_over_hyperscans_limit_is_counted_by_the_other_engine() -> None:
     long = "ab" * 20_000
     assert compile_engine([long.encode()]).name == "ahocorasick_rs"
-    tally = Tally([long])
+    tally = Tally(Matcher([long]))
     tally.add([(long + "ab").encode()])
     assert tally.occurrences == [2]
 
@@ -95,9 +99,26 @@ def test_without_hyperscan_the_other_engine_is_used(monkeypatch: pytest.MonkeyPa
 
 
 def test_without_queries_only_the_size_is_counted() -> None:
-    tally = Tally([])
+    tally = Tally(Matcher([]))
     tally.add([b"abc", b""])
     assert (tally.occurrences, tally.documents_read, tally.bytes_read) == ([], 2, 3)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@given(QUERIES, st.lists(st.text(alphabet="aAbBéÉ", max_size=20), max_size=4))
+def test_ignoring_case_is_counting_in_lower_case_of_ascii_letters(
+    engine: Callable[..., Engine], queries: list[str], texts: list[str]
+) -> None:
+    unique = list(dict.fromkeys(queries))
+    compiled = engine([query.encode() for query in unique], True)
+    tally = Tally(Matcher(unique, True, compiled))
+    tally.add(text.encode() for text in texts)
+    lower = str.maketrans("AB", "ab")
+    expected = [
+        sum(oracle.occurrences(query.translate(lower), text.translate(lower)) for text in texts)
+        for query in unique
+    ]
+    assert tally.occurrences == expected
 
 
 class SkipsOverlaps:
@@ -105,13 +126,13 @@ class SkipsOverlaps:
 
     name = "bytes.count"
 
-    def scan(self, text: bytes, hit: Hit) -> None:
-        for _ in range(text.count(b"aa")):
+    def scan(self, text: Text, hit: Hit) -> None:
+        for _ in range(bytes(text).count(b"aa")):
             hit(0)
 
 
 def test_the_self_check_stops_a_run_whose_engine_is_wrong() -> None:
-    tally = Tally(["aa"], SkipsOverlaps())
+    tally = Tally(Matcher(["aa"], engine=SkipsOverlaps()))
     tally.add([b"aa", b"b"])
     with pytest.raises(EngineError, match=r"bytes\.count: it counts 1 x 'aa' .* brute force .* 2"):
         tally.add([b"aaa"])

@@ -11,7 +11,7 @@ import pytest
 from ngramscan.corpora import open_corpus
 from ngramscan.errors import CorpusError
 from ngramscan.indexes.base import IndexSize, QueryCount
-from ngramscan.indexes.scan import ScanIndex
+from ngramscan.indexes.scan import ScanIndex, ScanOptions
 from ngramscan.patterns import load_patterns
 from ngramscan.progress import Silent
 from tests import oracle
@@ -36,7 +36,7 @@ def test_a_scan_counts_occurrences_and_documents_and_its_size(
 ) -> None:
     texts = ["step by step by step", "", "é step", "aaa"]
     write_jsonl(tmp_path / "c.jsonl", texts)
-    index = ScanIndex(open_corpus(str(tmp_path)), silent)
+    index = ScanIndex(open_corpus(str(tmp_path)), ScanOptions(), silent)
     assert index.size() == IndexSize(None, None)
     queries = ["step by step", "step", "aa", "é"]
     counts = {reply.query: reply for reply in index.counts(queries)}
@@ -52,7 +52,7 @@ def test_a_scan_counts_occurrences_and_documents_and_its_size(
 def test_a_corpus_with_a_cut_file_has_no_counts_at_all(tmp_path: Path, silent: Silent) -> None:
     write_jsonl(tmp_path / "a.jsonl", ["a"])
     (tmp_path / "b.jsonl").write_bytes(b'{"text": "a')
-    index = ScanIndex(open_corpus(str(tmp_path)), silent)
+    index = ScanIndex(open_corpus(str(tmp_path)), ScanOptions(), silent)
     with pytest.raises(CorpusError, match=r"b\.jsonl:1"):
         list(index.counts(["a"]))
     assert index.size() == IndexSize(None, None)

@@ -1,69 +1,105 @@
 """A corpus → batches of documents.
 
-`open_corpus` is the only place that knows which formats there are.
+`read_piece` is the only place that names the formats.
 """
 
 from __future__ import annotations
 
-import glob
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 
-from ngramscan.corpora.base import Batch, Corpus, CorpusFile
-from ngramscan.corpora.jsonl import read_jsonl
-from ngramscan.corpora.python import PythonCorpus
+from ngramscan.corpora.base import Batch, Corpus, CorpusFile, Format, Piece, ReadOptions
+from ngramscan.corpora.files import find_files, matches
+from ngramscan.corpora.jsonl import read_jsonl, split_jsonl
+from ngramscan.corpora.parquet import read_parquet, split_parquet
+from ngramscan.corpora.python import PythonCorpus, read_python
 from ngramscan.corpora.text import read_text
-from ngramscan.errors import InputError
+from ngramscan.corpora.warc import read_warc
 
-__all__ = ["Batch", "Corpus", "CorpusFile", "FileCorpus", "PythonCorpus", "open_corpus"]
+__all__ = [
+    "Batch",
+    "Corpus",
+    "CorpusFile",
+    "FileCorpus",
+    "Piece",
+    "PythonCorpus",
+    "ReadOptions",
+    "open_corpus",
+    "read_piece",
+    "split",
+    "without_excluded",
+]
 
-_JSONL = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst")
-_TEXT = (".txt", ".txt.gz", ".txt.zst")
+_READERS: dict[Format, Callable[[Piece, ReadOptions], Iterator[Batch]]] = {
+    "jsonl": read_jsonl,
+    "parquet": read_parquet,
+    "warc": read_warc,
+    "text": read_text,
+    "python": read_python,
+}
+_SPLITTERS: dict[Format, Callable[[CorpusFile], list[Piece]]] = {
+    "jsonl": split_jsonl,
+    "parquet": split_parquet,
+}
 
 
 class FileCorpus:
-    """The files of one path, folder or glob, in sorted order."""
+    """The files of one location."""
 
-    def __init__(self, name: str, files: list[CorpusFile], text_field: str) -> None:
+    skipped_label = "malformed lines skipped"
+
+    def __init__(self, name: str, files: list[CorpusFile], notices: list[str]) -> None:
         self.name = name
         self.files = files
-        self._text_field = text_field
-        self.left_out = ""
+        self.notices: Sequence[str] = notices
 
-    def read(self, file: CorpusFile) -> Iterator[Batch]:
-        """Yield the documents of one file."""
-        if file.path.endswith(_TEXT):
-            return read_text(file.path)
-        return read_jsonl(file.path, self._text_field)
+    def pieces(self) -> list[Piece]:
+        """Return what there is to read: parts of large files where the format allows."""
+        return [piece for file in self.files for piece in split(file)]
 
 
-def open_corpus(location: str, text_field: str = "text") -> FileCorpus:
-    """Return the corpus of a path, a folder (with all folders in it) or a glob.
+def split(file: CorpusFile) -> list[Piece]:
+    """Return the pieces of one file."""
+    splitter = _SPLITTERS.get(file.format)
+    return splitter(file) if splitter else [Piece(file, size=file.size)]
+
+
+def open_corpus(location: str, exclude: tuple[str, ...] = ()) -> FileCorpus:
+    """Return the corpus of a location; see `files.find_files` for what it may be.
 
     Raises
     ------
     InputError
         Nothing is there, or nothing of a known format.
     """
-    found, searched = _find(location)
-    known = [path for path in found if path.name.endswith(_JSONL + _TEXT)]
-    if not known:
-        problem = "no file there" if not found else "no file of a known format"
-        raise InputError(f"scan:{location}", f"{problem}; known: {', '.join(_JSONL + _TEXT)}")
-    files = [CorpusFile(str(path), path.stat().st_size) for path in sorted(known)]
-    corpus = FileCorpus(f"scan:{location}", files, text_field)
-    if others := len(found) - len(known):
-        corpus.left_out = f"scan:{location}: files of other formats left out: {others} ({searched})"
-    return corpus
+    found = find_files(location, exclude)
+    notices = []
+    if found.of_other_formats:
+        notices.append(
+            f"scan:{location}: files of other formats left out: {found.of_other_formats}"
+        )
+    return FileCorpus(f"scan:{location}", found.files, notices)
 
 
-def _find(location: str) -> tuple[list[Path], str]:
-    path = Path(location).expanduser()
-    if path.is_dir():
-        inside = (p.relative_to(path) for p in path.rglob("*") if p.is_file())
-        visible = [p for p in inside if not any(part.startswith(".") for part in p.parts)]
-        return [path / p for p in visible], "hidden files are not counted"
-    if path.is_file():
-        return [path], ""
-    matches = [Path(match) for match in glob.glob(str(path), recursive=True)]
-    return [match for match in matches if match.is_file()], "the glob names them"
+def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
+    """Yield the documents of a piece.
+
+    Raises
+    ------
+    CorpusError
+        The file is cut, or a document can't be read; names the file and the record.
+    """
+    return _READERS[piece.file.format](piece, options)
+
+
+def without_excluded(batch: Batch, globs: tuple[str, ...]) -> Batch:
+    """Return the documents of a batch whose sources match none of some globs."""
+    if not globs or not batch.sources:
+        return batch
+    kept = [n for n, source in enumerate(batch.sources) if not matches(source, globs)]
+    return Batch(
+        [batch.texts[n] for n in kept],
+        [batch.records[n] for n in kept],
+        batch.consumed,
+        [batch.sources[n] for n in kept],
+        batch.skipped,
+    )

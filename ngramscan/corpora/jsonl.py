@@ -14,74 +14,191 @@ from typing import Any
 
 import orjson
 
-from ngramscan.corpora.base import Batch
-from ngramscan.corpora.compression import read_chunks
+from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions
+from ngramscan.corpora.streams import is_remote, open_file, read_chunks
 from ngramscan.errors import CorpusError
 
+PART_BYTES = 64_000_000
+"""Plain files are split into parts of this size, for several tasks."""
+
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_CHUNK_BYTES = 1 << 20
+_SOURCE_FIELDS = ("url", "source_url", "id", "source")
 
 
-def read_jsonl(path: str, text_field: str) -> Iterator[Batch]:
-    """Yield the documents of a JSON lines file.
+def split_jsonl(file: CorpusFile) -> list[Piece]:
+    """Return the parts of a large plain local file, or the file.
+
+    A line belongs to the part in which it begins.
+    """
+    is_plain = file.path.endswith((".jsonl", ".ndjson")) and not is_remote(file.path)
+    if not is_plain or file.size is None or file.size <= PART_BYTES:
+        return [Piece(file, size=file.size)]
+    return [
+        Piece(file, start, stop, stop - start)
+        for start in range(0, file.size, PART_BYTES)
+        for stop in [min(start + PART_BYTES, file.size)]
+    ]
+
+
+def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
+    """Yield the documents of a JSON lines file, or of a part of one.
 
     Raises
     ------
     CorpusError
-        The file is cut, or a line is no JSON object with a string in `text_field`.
+        The file is cut, or a line is no JSON object with a string in the text field.
     """
-    line_number = 0
-    rest = b""
+    reader = _Reader(piece, options)
+    blocks = _whole_lines(piece.file) if piece.is_whole else _part_lines(piece)
     try:
-        for chunk, consumed in read_chunks(path):
-            *lines, rest = (rest + chunk).split(b"\n")
-            if line_number == 0 and lines:
-                lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
-            yield _parse(lines, path, line_number, text_field, consumed)
-            line_number += len(lines)
+        for lines, consumed in blocks:
+            yield reader.parse(lines, consumed)
     except CorpusError as error:
-        if error.where != path:
+        if error.where != piece.file.path:
             raise
-        raise CorpusError(f"{path}:{line_number + 1}", error.problem) from error
+        raise CorpusError(reader.place(), error.problem) from error
+
+
+def _whole_lines(file: CorpusFile) -> Iterator[tuple[list[bytes], int]]:
+    rest = b""
+    is_first = True
+    for chunk, consumed in read_chunks(file):
+        *lines, rest = (rest + chunk).split(b"\n")
+        if is_first and lines:
+            lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
+            is_first = False
+        yield lines, consumed
     if rest:
-        if line_number == 0:
-            rest = rest.removeprefix(_BYTE_ORDER_MARK)
-        yield _parse([rest], path, line_number, text_field, 0)
+        yield [rest.removeprefix(_BYTE_ORDER_MARK) if is_first else rest], 0
 
 
-def _parse(lines: list[bytes], path: str, before: int, text_field: str, consumed: int) -> Batch:
-    texts: list[bytes] = []
-    records: list[int] = []
-    for number, line in enumerate(lines, before + 1):
-        try:
-            texts.append(orjson.loads(line)[text_field].encode())
-        except (ValueError, TypeError, KeyError, AttributeError):
+def _part_lines(piece: Piece) -> Iterator[tuple[list[bytes], int]]:
+    """Yield the lines that begin in a part of a plain local file."""
+    assert piece.stop is not None
+    with open_file(piece.file.path) as file:
+        if piece.start:
+            file.seek(piece.start - 1)
+            file.readline()  # the end of a line that began before, or just its newline
+        position = file.tell()
+        while position < piece.stop:
+            block = file.read(min(_CHUNK_BYTES, piece.stop - position))
+            if not block:
+                raise CorpusError(piece.file.path, f"the file is cut at byte {position}")
+            block += file.readline() if not block.endswith(b"\n") else b""
+            if position == 0:
+                block = block.removeprefix(_BYTE_ORDER_MARK)
+            lines = block.split(b"\n")
+            if not lines[-1]:
+                lines.pop()
+            position = file.tell()
+            yield lines, len(block)
+
+
+class _Reader:
+    """Parses lines and knows where it is."""
+
+    def __init__(self, piece: Piece, options: ReadOptions) -> None:
+        self._piece = piece
+        self._options = options
+        self._field = options.text_field
+        self._lines_read = 0
+
+    def place(self, number: int | None = None) -> str:
+        """Return file and line of a line of this piece, or of the next one to come."""
+        number = self._lines_read + 1 if number is None else number
+        return f"{self._piece.file.path}:{number + self._lines_before()}"
+
+    def _lines_before(self) -> int:
+        """Count the lines before the piece: only for an error, as it reads all that is there."""
+        start = self._piece.start
+        if not start:
+            return 0
+        with open_file(self._piece.file.path) as file:
+            lines, left = 0, start
+            while left and (chunk := file.read(min(_CHUNK_BYTES, left))):
+                lines += chunk.count(b"\n")
+                left -= len(chunk)
+                last = chunk[-1:]
+            # The line in which the piece begins is read by the piece before.
+            return lines + (last != b"\n")
+
+    def parse(self, lines: list[bytes], consumed: int) -> Batch:
+        """Return the documents of some lines."""
+        if self._options.exclude_sources:
+            return self._parse_with_sources(lines, consumed)
+        texts: list[bytes] = []
+        records: list[int] = []
+        skipped = 0
+        field = self._field
+        for number, line in enumerate(lines, self._lines_read + 1):
+            try:
+                texts.append(orjson.loads(line)[field].encode())
+            except (ValueError, TypeError, KeyError, AttributeError):
+                if not line.strip():
+                    continue
+                row = self._parse_with_care(line, number)
+                if row is None:
+                    skipped += 1
+                    continue
+                texts.append(self._text_of(row, number))
+            records.append(number)
+        self._lines_read += len(lines)
+        return Batch(texts, records, consumed, skipped=skipped)
+
+    def _parse_with_sources(self, lines: list[bytes], consumed: int) -> Batch:
+        texts, records, sources, skipped = [], [], [], 0
+        for number, line in enumerate(lines, self._lines_read + 1):
             if not line.strip():
                 continue
-            texts.append(_parse_with_care(line, f"{path}:{number}", text_field))
-        records.append(number)
-    return Batch(texts, records, consumed)
+            row = self._parse_with_care(line, number)
+            if row is None:
+                skipped += 1
+                continue
+            texts.append(self._text_of(row, number))
+            records.append(number)
+            sources.append(source_of(row))
+        self._lines_read += len(lines)
+        return Batch(texts, records, consumed, sources, skipped)
+
+    def _parse_with_care(self, line: bytes, number: int) -> dict[str, Any] | None:
+        """Return a line's object; None: malformed and to be skipped."""
+        try:
+            row: Any = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            if self._options.skip_bad_lines:
+                return None
+            if isinstance(error, UnicodeDecodeError):
+                problem = f"not UTF-8 at byte {error.start} of the line"
+            else:
+                problem = f"no JSON: {error}"
+            raise CorpusError(self.place(number), problem) from error
+        if not isinstance(row, dict):
+            problem = "no JSON object; one with the text in a field was expected"
+            raise CorpusError(self.place(number), problem)
+        return row
+
+    def _text_of(self, row: dict[str, Any], number: int) -> bytes:
+        field = self._field
+        if field not in row:
+            fields = ", ".join(map(str, row)) or "none"
+            problem = f"no field {field!r}; it has: {fields} (see --text-field)"
+            raise CorpusError(self.place(number), problem)
+        text = row[field]
+        if not isinstance(text, str):
+            kind = type(text).__name__ if text is not None else "null"
+            problem = f"field {field!r} is {kind}; a string was expected"
+            raise CorpusError(self.place(number), problem)
+        try:
+            return text.encode()
+        except UnicodeEncodeError as error:
+            problem = f"field {field!r} has a lone surrogate at character {error.start}"
+            raise CorpusError(self.place(number), problem) from error
 
 
-def _parse_with_care(line: bytes, where: str, text_field: str) -> bytes:
-    """Read a line that the fast way does not take, or say what is wrong with it."""
-    try:
-        row: Any = json.loads(line)
-    except UnicodeDecodeError as error:
-        raise CorpusError(where, f"not UTF-8 at byte {error.start} of the line") from error
-    except (ValueError, RecursionError) as error:
-        raise CorpusError(where, f"no JSON: {error}") from error
-    if not isinstance(row, dict):
-        raise CorpusError(where, "no JSON object; one with the text in a field was expected")
-    if text_field not in row:
-        fields = ", ".join(map(str, row)) or "none"
-        raise CorpusError(where, f"no field {text_field!r}; it has: {fields} (see --text-field)")
-    text = row[text_field]
-    if not isinstance(text, str):
-        kind = type(text).__name__ if text is not None else "null"
-        raise CorpusError(where, f"field {text_field!r} is {kind}; a string was expected")
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise CorpusError(
-            where, f"field {text_field!r} has a lone surrogate at character {error.start}"
-        ) from error
+def source_of(row: dict[str, Any]) -> str:
+    """Return the URL or id of a document by the names that such fields have; empty: none."""
+    for name in _SOURCE_FIELDS:
+        if row.get(name) is not None:
+            return str(row[name])
+    return ""

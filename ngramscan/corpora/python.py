@@ -9,13 +9,12 @@ library has some, to test just that).
 from __future__ import annotations
 
 import io
-import platform
 import sysconfig
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ngramscan.corpora.base import Batch, CorpusFile
+from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions
 from ngramscan.errors import CorpusError
 
 _OWN = ("ngramscan", "evalcore")
@@ -25,40 +24,36 @@ class PythonCorpus:
     """The running Python's standard library and installed packages."""
 
     name = "python"
+    notices: Sequence[str] = ()
+    skipped_label = "files left out, no text in the encoding they declare"
 
     def __init__(self, folders: list[Path] | None = None) -> None:
-        self.files = [
-            CorpusFile(str(path), path.stat().st_size) for path in _sources(folders or _folders())
-        ]
-        self.label = f"sources of {platform.python_implementation()} {platform.python_version()}"
-        self._not_text = 0
+        paths = _sources(folders or _folders())
+        self.files = [CorpusFile(str(path), "python", path.stat().st_size) for path in paths]
 
-    @property
-    def left_out(self) -> str:
-        """What the corpus does not count, known once it was read."""
-        if not self._not_text:
-            return ""
-        return f"python: files left out, no text in the encoding they declare: {self._not_text}"
+    def pieces(self) -> list[Piece]:
+        """Return a piece per file."""
+        return [Piece(file, size=file.size) for file in self.files]
 
-    def read(self, file: CorpusFile) -> Iterator[Batch]:
-        """Yield the one document of a source file; none where it is no text.
 
-        Raises
-        ------
-        CorpusError
-            The file can't be opened.
-        """
-        try:
-            content = Path(file.path).read_bytes()
-        except OSError as error:
-            raise CorpusError(file.path, error.strerror or str(error)) from error
-        try:
-            text = _recode(content)
-        except (SyntaxError, UnicodeError, LookupError):
-            self._not_text += 1
-            yield Batch([], [], file.size)
-        else:
-            yield Batch([text], [1], file.size)
+def read_python(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
+    """Yield the one document of a source file; none, and one skipped, where it is no text.
+
+    Raises
+    ------
+    CorpusError
+        The file can't be opened.
+    """
+    try:
+        content = Path(piece.file.path).read_bytes()
+    except OSError as error:
+        raise CorpusError(piece.file.path, error.strerror or str(error)) from error
+    try:
+        text = _recode(content)
+    except (SyntaxError, UnicodeError, LookupError):
+        yield Batch([], [], len(content), skipped=1)
+    else:
+        yield Batch([text], [1], len(content))
 
 
 def _folders() -> list[Path]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ngramscan.corpora.base import Batch
-from ngramscan.corpora.compression import read_chunks
+from ngramscan.corpora.base import Batch, Piece, ReadOptions
+from ngramscan.corpora.streams import read_chunks
 from ngramscan.errors import CorpusError
 
 
-def read_text(path: str) -> Iterator[Batch]:
+def read_text(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
     """Yield the one document of a text file.
 
     Raises
@@ -18,12 +18,12 @@ def read_text(path: str) -> Iterator[Batch]:
         The file is cut or not UTF-8.
     """
     parts, consumed = [], 0
-    for chunk, read in read_chunks(path):
+    for chunk, read in read_chunks(piece.file):
         parts.append(chunk)
         consumed += read
     text = b"".join(parts)
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        raise CorpusError(path, f"not UTF-8 at byte {error.start}") from error
+        raise CorpusError(piece.file.path, f"not UTF-8 at byte {error.start}") from error
     yield Batch([text], [1], consumed)

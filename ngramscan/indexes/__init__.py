@@ -19,11 +19,11 @@ from ngramscan.indexes.api import ApiAccess, ApiIndex
 from ngramscan.indexes.base import Index, IndexSize
 from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, find_hosted, nearest_names
 from ngramscan.indexes.client import ApiClient, ApiSettings
-from ngramscan.indexes.scan import ScanIndex
+from ngramscan.indexes.scan import ScanIndex, ScanOptions
 from ngramscan.journal import Journal
 from ngramscan.progress import Progress
 
-__all__ = ["DEFAULT_SPEC", "ApiSettings", "Index", "IndexOptions", "open_indexes"]
+__all__ = ["DEFAULT_SPEC", "ApiSettings", "Index", "IndexOptions", "ScanOptions", "open_indexes"]
 
 DEFAULT_SPEC = "paper"
 
@@ -39,8 +39,8 @@ class IndexOptions:
     """The file of the journal; None: in the user's cache folder."""
     refresh: bool = False
     """Ask also what the journal has."""
-    text_field: str = "text"
-    """The field of JSON lines that holds the text."""
+    scan: ScanOptions = field(default_factory=ScanOptions)
+    """How corpora are read."""
 
 
 @contextmanager
@@ -77,11 +77,15 @@ class _Opener:
         """Return the indexes of one spec."""
         if spec == "paper":
             return [index for hosted in PAPER for index in self.open(hosted.name)]
+        scan = self._options.scan
         if spec == "python":
-            return [ScanIndex(PythonCorpus(), self._progress)]
+            return [ScanIndex(PythonCorpus(), scan, self._progress)]
         if spec.startswith("scan:"):
-            corpus = open_corpus(spec.removeprefix("scan:"), self._options.text_field)
-            return [ScanIndex(corpus, self._progress)]
+            corpus = open_corpus(spec.removeprefix("scan:"), scan.read.exclude_sources)
+            journal, refresh = self._open_journal(), self._options.refresh
+            return [ScanIndex(corpus, scan, self._progress, journal, refresh)]
+        if scan.ignore_case:
+            raise InputError("--ignore-case", f"only scan: and python can, not {spec}")
         if spec.startswith(("http://", "https://")):
             return [self._open_elsewhere(spec)]
         if hosted := find_hosted(spec):
@@ -102,15 +106,18 @@ class _Opener:
 
     def _access(self, url: str) -> ApiAccess:
         if url not in self._hosts:
-            if self._journal is None:
-                path = self._options.journal or default_journal()
-                self._journal = self._stack.enter_context(Journal(path))
             client = ApiClient(url, self._options.api, self._progress)
             self._stack.enter_context(client)
             self._hosts[url] = ApiAccess(
-                client, self._journal, self._progress, self._options.refresh
+                client, self._open_journal(), self._progress, self._options.refresh
             )
         return self._hosts[url]
+
+    def _open_journal(self) -> Journal:
+        if self._journal is None:
+            path = self._options.journal or default_journal()
+            self._journal = self._stack.enter_context(Journal(path))
+        return self._journal
 
 
 def default_journal() -> Path:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from ngramscan.errors import NgramscanError
+from ngramscan.estimates import Estimate
 
 Source = Literal["api", "scan", "fm9", "journal"]
 """Who made a count; `journal`: the service, in an earlier run."""
@@ -32,6 +33,11 @@ class QueryCount:
     source: Source
     asked_at: str
     """ISO 8601, UTC."""
+    occurrences_estimate: Estimate | None = None
+    """Where only a sample was read; `occurrences` is its rounded value then."""
+    documents_estimate: Estimate | None = None
+    note: str = ""
+    """How the count differs from an exact one of the text as it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,205 @@
+"""Files, here or far away, compressed or not, as one stream of bytes in which nothing is missing.
+
+A cut file must not look like a short one. So streams are decompressed here, member by member, and
+the end of the file inside a member is an error, as is a file whose bytes are not as many as they
+were said to be. All that came before was yielded by then, and the reader of records can name the
+one that is cut.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Protocol, cast
+
+from isal import igzip_lib, isal_zlib
+
+from ngramscan.corpora.base import CorpusFile
+from ngramscan.errors import CorpusError, InputError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+_PLAIN_CHUNK_BYTES = 1 << 20
+_COMPRESSED_CHUNK_BYTES = 1 << 16  # a chunk may grow a thousandfold
+_GZIP_WINDOW = 31  # with a gzip header
+
+# The stubs of isal do not say that its error is an exception.
+_CORRUPT: tuple[type[Exception], ...] = (
+    igzip_lib.IsalError,  # type: ignore[assignment]
+    zstd.ZstdError,
+    OSError,
+)
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def is_remote(path: str) -> bool:
+    """Tell whether a path is a URL."""
+    return "://" in path
+
+
+def file_system(url: str) -> object:
+    """Return the fsspec file system of a URL.
+
+    Raises
+    ------
+    InputError
+        fsspec does not know the protocol, or the library for it is not installed; says which.
+    """
+    import fsspec
+
+    try:
+        return fsspec.core.url_to_fs(url)[0]
+    except (ImportError, ValueError) as error:
+        raise InputError(url, " ".join(str(error).split())) from error
+
+
+@contextmanager
+def open_file(path: str, streaming: bool = True) -> Iterator[BinaryIO]:
+    """Open a local file or a URL to read bytes.
+
+    Parameters
+    ----------
+    path : str
+        A path, or a URL that fsspec knows.
+    streaming : bool
+        The file is read once from its start; else it is read here and there.
+
+    Raises
+    ------
+    CorpusError
+        It can't be opened, or reading fails; `where` is the path alone.
+    """
+    try:
+        if not is_remote(path):
+            with Path(path).open("rb") as file:
+                yield file
+            return
+        # Over HTTP a stream is one request; without block_size=0 it would be one per 5 MB.
+        options = {"block_size": 0} if streaming and path.startswith("http") else {}
+        with file_system(path).open(path, "rb", **options) as remote:  # type: ignore[attr-defined]
+            yield cast("BinaryIO", remote)
+    except CorpusError:
+        raise
+    except OSError as error:
+        raise CorpusError(path, f"can't be read ({_reason(error)})") from error
+    except Exception as error:
+        # fsspec raises whatever the library below it raises; nothing of ours comes this way.
+        if not is_remote(path) or type(error).__module__.startswith(("ngramscan", "pyarrow")):
+            raise
+        raise CorpusError(path, f"can't be read ({_reason(error)})") from error
+
+
+def _reason(error: Exception) -> str:
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(reason.split())
+
+
+def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
+    """Yield the decompressed content in chunks, each with the file's bytes read for it.
+
+    Raises
+    ------
+    CorpusError
+        The file can't be opened, is cut or corrupt; `where` is the path alone.
+    """
+    consumed = 0
+    for chunk, read in _read_chunks(file.path):
+        consumed += read
+        yield chunk, read
+    if file.size is not None and consumed != file.size:
+        raise CorpusError(
+            file.path, f"the file is cut or changed: {consumed} of {file.size} bytes came"
+        )
+
+
+def _read_chunks(path: str) -> Iterator[tuple[bytes, int]]:
+    with open_file(path) as stream:
+        try:
+            if path.endswith(".gz"):
+                yield from _decompress(
+                    path, stream, lambda: isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
+                )
+            elif path.endswith(".zst"):
+                yield from _decompress(path, stream, zstd.ZstdDecompressor)
+            else:
+                while chunk := stream.read(_PLAIN_CHUNK_BYTES):
+                    yield chunk, len(chunk)
+        except _CORRUPT as error:
+            raise CorpusError(path, f"can't be read ({_reason(error)})") from error
+
+
+def _decompress(
+    path: str, file: BinaryIO, new_member: Callable[[], _Decompressor]
+) -> Iterator[tuple[bytes, int]]:
+    member: _Decompressor | None = None
+    while data := file.read(_COMPRESSED_CHUNK_BYTES):
+        consumed = len(data)
+        while data:
+            if member is None:
+                if not data.strip(b"\0"):
+                    break  # padding behind the last member, as tapes leave it
+                member = new_member()
+            chunk = member.decompress(data)
+            data = b""
+            if member.eof:
+                data, member = member.unused_data, None
+            yield chunk, consumed
+            consumed = 0
+        if consumed:
+            yield b"", consumed
+    if member is not None:
+        raise CorpusError(path, "the file is cut: its compressed data ends too early")
+
+
+class ChunkStream(io.RawIOBase):
+    """Chunks as a file, for libraries that read from one."""
+
+    def __init__(self, chunks: Iterator[tuple[bytes, int]]) -> None:
+        self._chunks = chunks
+        self._rest = memoryview(b"")
+        self._position = 0
+        self._consumed = 0
+        self.tail = b""
+        """The last bytes that were read, four at most."""
+
+    def take_consumed(self) -> int:
+        """Return the bytes of the file that were read since this was last asked."""
+        consumed, self._consumed = self._consumed, 0
+        return consumed
+
+    def readable(self) -> bool:
+        """Tell that it is."""
+        return True
+
+    def tell(self) -> int:
+        """Return how many bytes were read."""
+        return self._position
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        """Fill a buffer as far as the current chunk goes."""
+        while not self._rest:
+            try:
+                chunk, consumed = next(self._chunks)
+            except StopIteration:
+                return 0
+            self._rest = memoryview(chunk)
+            self._consumed += consumed
+        amount = min(len(buffer), len(self._rest))
+        buffer[:amount] = self._rest[:amount]
+        self.tail = (self.tail + bytes(self._rest[max(0, amount - 4) : amount]))[-4:]
+        self._rest = self._rest[amount:]
+        self._position += amount
+        return amount
