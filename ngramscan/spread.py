@@ -67,6 +67,8 @@ class _Worker:
             [sys.executable, "-c", f"{program}; serve({other_end.fileno()})"],
             pass_fds=[other_end.fileno()],
             stdin=subprocess.DEVNULL,
+            # Ctrl-C goes to a whole group; the parent decides what it means.
+            process_group=0,
         )
         # Only the process has the other end now, so the pipe ends when it does.
         other_end.close()
@@ -91,8 +93,6 @@ class _Worker:
 
 def serve(descriptor: int) -> None:
     """Do tasks until the pipe ends; what a worker process does."""
-    # Ctrl-C goes to the whole group; the parent decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipe: Connection[Any, Any] = Connection(descriptor)
     try:
         work = pipe.recv()
@@ -105,7 +105,7 @@ def serve(descriptor: int) -> None:
             except Exception:  # noqa: BLE001 - a mistake of ours: raised again in the parent
                 answer = ("crashed", traceback.format_exc())
             pipe.send((number, *answer))
-    except (EOFError, BrokenPipeError):
+    except (EOFError, OSError):
         return  # the parent has ended
 
 

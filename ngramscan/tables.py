@@ -83,16 +83,32 @@ def _print_counts(console: Console, rows: Sequence[Count], size: IndexSize) -> N
         "method": [row.method for row in rows],
         "tier": [row.tier for row in rows],
         "pattern": [row.query for row in rows],
-        "occurrences": [_cell(row.occurrences) for row in rows],
+        "occurrences": [
+            _estimated(row, row.occurrences, row.occurrences_low, row.occurrences_high)
+            for row in rows
+        ],
     }
     if knows_documents:
-        columns["documents"] = [_cell(row.documents) for row in rows]
+        columns["documents"] = [
+            _estimated(row, row.documents, row.documents_low, row.documents_high) for row in rows
+        ]
     if size.bytes:
         columns["per GB"] = [_rate(row.occurrences / size.bytes * 1e9) for row in rows]
     groups = [(row.method, row.tier) for row in rows]
     ends = [one != following for one, following in pairwise(groups)]
     layout = _Layout(3, frozenset({"pattern"}), ("per GB",), section_ends=ends)
     _print_columns(console, columns, layout)
+    # What differs from query to query stands in the rows of the other formats.
+    for note in dict.fromkeys(row.note.split("; no interval")[0] for row in rows if row.note):
+        console.print(Text(note, style="dim"))
+
+
+def _estimated(row: Count, value: int | None, low: float | None, high: float | None) -> str:
+    if not row.estimated:
+        return _cell(value)
+    if low is None or high is None:
+        return f"≈{_cell(value)} (no interval)"
+    return f"≈{_cell(value)} [{low:,.0f}, {high:,.0f}]"
 
 
 def _print_totals(console: Console, totals: Sequence[Total]) -> None:

@@ -6,15 +6,14 @@ and the file must end with the two line ends that end a record.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
+from typing import BinaryIO, cast
 
 from ngramscan.corpora.base import Batch, Piece, ReadOptions
 from ngramscan.corpora.streams import ChunkStream, read_chunks
 from ngramscan.errors import CorpusError
 
 _RECORDS_PER_BATCH = 256
-_BUFFER_BYTES = 1 << 16
 _END_OF_RECORD = b"\r\n\r\n"
 
 
@@ -39,9 +38,8 @@ def read_warc(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
                 yield _batch(texts, sources, read, stream)
                 texts, sources = [], []
     except CorpusError as error:
-        raise CorpusError(
-            f"{piece.file.path}: record {read + 1} or after", error.problem
-        ) from error
+        place = f"{piece.file.path}: record {read + 1} or after"
+        raise CorpusError(place, error.problem) from error
     yield _batch(texts, sources, read, stream)
 
 
@@ -53,15 +51,17 @@ def _batch(texts: list[bytes], sources: list[str], read: int, stream: ChunkStrea
 def _documents(stream: ChunkStream, path: str) -> Iterator[tuple[bytes, str]]:
     from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-    buffered = io.BufferedReader(stream, _BUFFER_BYTES)
     try:
-        for record in ArchiveIterator(buffered, parse_http=False):
-            if record.record_type == WarcRecordType.conversion:
-                length, text = record.content_length, record.reader.read()
-                source = record.headers.get("WARC-Target-URI") or ""
-                if len(text) != length:
-                    problem = f"{len(text)} of {length} bytes of {source or 'a record'} came"
-                    raise CorpusError(path, f"the file is cut: {problem}")
+        # Without a buffer between, all that came before an error is read before it.
+        for record in ArchiveIterator(cast("BinaryIO", stream), parse_http=False):
+            is_text = record.record_type == WarcRecordType.conversion
+            text = record.reader.read() if is_text else b""
+            came = len(text) if is_text else record.reader.consume()
+            source = record.headers.get("WARC-Target-URI") or ""
+            if came != record.content_length:
+                problem = f"{came} of {record.content_length} bytes of {source or 'a record'} came"
+                raise CorpusError(path, f"the file is cut: {problem}")
+            if is_text:
                 yield text, source
     except OSError as error:
         raise CorpusError(path, f"no WARC, or cut: {error}") from error

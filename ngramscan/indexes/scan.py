@@ -19,8 +19,12 @@ from ngramscan.progress import Progress
 from ngramscan.spread import Done, Report, Watch, run_on_processes
 
 TASK_BYTES = 32_000_000
+LEAST_TASK_BYTES = 1_000_000
 TASK_PIECES = 500
 """Small files are read many to a task, so that a task costs more than it takes to hand it out."""
+
+TASKS_PER_WORKER = 8
+"""At least, where there is enough to do: so none waits long for the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +217,7 @@ class ScanIndex:
                 f"{self.name}: {known} of {len(pieces)} files or parts are from the journal;"
                 " --refresh reads again"
             )
-        numbers = _bundles(left, pieces)
+        numbers = _bundles(left, pieces, self._workers())
         tasks = [Task([pieces[n] for n in bundle], queries, self._options) for bundle in numbers]
         errors: list[NgramscanError] = []
         for done in self._run(tasks, unit):
@@ -239,8 +243,10 @@ class ScanIndex:
         watch = Watch(report, self._progress.notice)
         if self._options.scheduler:
             return run_on_cluster(count_task, tasks, self._options.scheduler, watch)
-        workers = self._options.workers or _cores()
-        return run_on_processes(count_task, tasks, workers, watch)
+        return run_on_processes(count_task, tasks, self._workers(), watch)
+
+    def _workers(self) -> int:
+        return self._options.workers or _cores()
 
     def _tell_skipped(self, counts: Counts) -> None:
         if counts.skipped:
@@ -326,13 +332,15 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _bundles(numbers: list[int], pieces: list[Piece]) -> list[list[int]]:
+def _bundles(numbers: list[int], pieces: list[Piece], workers: int) -> list[list[int]]:
     """Group pieces that follow each other into tasks."""
     bundles: list[list[int]] = []
+    total = sum(pieces[number].size or 0 for number in numbers)
+    task_bytes = min(TASK_BYTES, max(LEAST_TASK_BYTES, total // (workers * TASKS_PER_WORKER)))
     size = 0
     for number in numbers:
-        piece_size = pieces[number].size or TASK_BYTES
-        if not bundles or size + piece_size > TASK_BYTES or len(bundles[-1]) == TASK_PIECES:
+        piece_size = pieces[number].size or task_bytes
+        if not bundles or size + piece_size > task_bytes or len(bundles[-1]) == TASK_PIECES:
             bundles.append([])
             size = 0
         bundles[-1].append(number)

@@ -1,0 +1,109 @@
+"""A real Dask scheduler and workers on loopback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.command import NGRAMSCAN, run, without
+from tests.test_scan_runs import command, kept, undisturbed
+from tests.test_scan_runs import slow as slow  # noqa: PLC0414 - a fixture of that module
+
+pytest.importorskip("distributed")
+
+
+@dataclass
+class Cluster:
+    """A scheduler and its workers."""
+
+    address: str
+    workers: list[subprocess.Popen[bytes]]
+
+
+def start(program: str, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", f"distributed.cli.dask_{program}", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "DASK_DISTRIBUTED__DASHBOARD__LINK": ""},
+    )
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    file = tmp_path / "scheduler.json"
+    scheduler = start(
+        "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show",
+        "--scheduler-file", str(file),
+    )  # fmt: skip
+    options = ["--nthreads", "1", "--no-dashboard", "--no-nanny", "--host", "127.0.0.1"]
+    options += ["--scheduler-file", str(file), "--local-directory", str(tmp_path)]
+    workers = [start("worker", *options) for _ in range(2)]
+    try:
+        yield Cluster(wait_for(file, 2), workers)
+    finally:
+        for process in [*workers, scheduler]:
+            process.kill()
+            process.wait()
+
+
+def wait_for(file: Path, n_workers: int) -> str:
+    import json
+
+    from dask.distributed import Client
+
+    ends = time.monotonic() + 60
+    while not file.exists() or not file.read_text():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+    address = str(json.loads(file.read_text())["address"])
+    with Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        client.wait_for_workers(n_workers, timeout=60)
+    return address
+
+
+def test_a_cluster_counts_the_same_though_a_worker_is_killed(slow: Path, cluster: Cluster) -> None:
+    process = subprocess.Popen(
+        [*NGRAMSCAN, *command(slow, "--scheduler", cluster.address)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while kept(slow) < 2:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    cluster.workers[0].send_signal(signal.SIGKILL)
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    assert "was lost; another does its tasks" in stderr
+    from tests.command import Ran
+
+    rows = Ran(0, stdout, stderr).rows
+    assert without(rows, "asked_at") == without(undisturbed(slow).rows, "asked_at")
+
+
+def test_errors_of_documents_come_back_from_a_cluster(tmp_path: Path, cluster: Cluster) -> None:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text('{"text": "solve for x"}\n')
+    (folder / "b.jsonl").write_text('{"text": "a"}\n{"text": \n')
+    arguments = ["count", "f1", "--index", f"scan:{folder}", "--scheduler", cluster.address]
+    ran = run(*arguments, "--format", "csv")
+    assert (ran.code, ran.stdout) == (1, "")
+    assert f"Error: {folder / 'b.jsonl'}:2: no JSON" in ran.stderr
+
+
+def test_no_scheduler_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
+    arguments = ["--index", f"scan:{tmp_path}", "--scheduler", "tcp://127.0.0.1:9"]
+    ran = run("count", "f1", *arguments)
+    assert (ran.code, ran.stdout) == (1, "")
+    assert ran.stderr.startswith("Error: --scheduler tcp://127.0.0.1:9: can't be reached")

@@ -1,0 +1,46 @@
+"""Work for tests of `spread`: functions that a worker process can import."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from ngramscan.errors import CorpusError
+from ngramscan.spread import Report
+
+
+def square(number: int, report: Report) -> int:
+    report(1)
+    return number * number
+
+
+def odd_ones_fail(number: int, report: Report) -> int:
+    if number % 2:
+        raise CorpusError(f"file{number}", "it is odd")
+    return number
+
+
+def crash(number: int, report: Report) -> int:
+    return number // 0
+
+
+def die_once(task: tuple[int, str], report: Report) -> int:
+    """End this process in the middle of a task, the first time that the task is done."""
+    number, folder = task
+    marker = Path(folder) / str(number)
+    if number % 5 == 0 and not marker.exists():
+        marker.touch()
+        report(7)
+        time.sleep(0.2)  # what was reported must be taken back
+        report(7)
+        os.kill(os.getpid(), signal.SIGKILL)
+    report(1)
+    return number
+
+
+def always_die(number: int, report: Report) -> int:
+    if number == 1:
+        os._exit(3)
+    return number
