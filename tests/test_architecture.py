@@ -28,8 +28,13 @@ MAY_IMPORT = {
     "patterns": ["errors"],
     "overlaps": ["patterns"],
     "matching": ["errors"],
+    "spread": ["errors"],
+    "cluster": ["errors", "spread"],
     "corpora": ["errors", "corpora"],
-    "indexes": ["errors", "progress", "journal", "corpora", "matching", "indexes"],
+    "indexes": [
+        *("errors", "progress", "journal", "estimates", "corpora", "matching", "spread", "cluster"),
+        "indexes",
+    ],
     "counts": ["errors", "indexes", "patterns", "overlaps"],
     "totals": ["counts", "estimates", "indexes", "overlaps", "patterns"],
     "tables": ["counts", "indexes", "totals", "progress"],
@@ -39,7 +44,7 @@ MAY_IMPORT = {
     "": ["commands"],
 }
 # Delayed because they are slow to import and not needed by every command.
-DELAYED = {"pandas", "pyarrow", "scipy", "rich", "ngramscan"}
+DELAYED = {"pandas", "numpy", "pyarrow", "scipy", "rich", "fsspec", "fastwarc", "dask", "ngramscan"}
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:

@@ -87,8 +87,9 @@ SYLLABLES = (
     "a al an ar as at be ber ca ci co com con de den di do ed el en er es ex fi for ge ing in ion"
     " is it ive ko la le li lo ly ma ment mi mo na ne ni no o on or pa per po pre pro ra re ri ro"
     " sa se si so sta str ta te ter th ti to tion tra tu u un ur ver vi wa y"
-).split()
-ACCENTED = ["é", "è", "té", "ré", "ê", "ç", "ô", "œu", "à", *SYLLABLES]
+)
+ACCENTED = f"é è té ré ê ç ô œu à {SYLLABLES}"
+MATHS = r"+ n y - ( ) a b i 1 2 ^2 _0 , k \frac{x}{2} \cdots \leqslant \sqrt{\frac{a}{b}}"
 THAI = [chr(c) + vowel for c in range(0x0E01, 0x0E2F) for vowel in ("", "า", "ิ", "ี", "ุ", "่", "้")]
 CHINESE = [chr(c) for c in range(0x4E00, 0x4E00 + 2500)]
 
@@ -96,7 +97,8 @@ CHINESE = [chr(c) for c in range(0x4E00, 0x4E00 + 2500)]
 def draw_ranks(rng: np.random.Generator, n: int, count: int, power: float = 1) -> Ranks:
     """Draw numbers below n as words come in texts: few of them make up most."""
     cumulated = np.cumsum(1 / (np.arange(n) + 2.7) ** power)
-    return np.searchsorted(cumulated, rng.random(count) * cumulated[-1])
+    ranks: Ranks = np.searchsorted(cumulated, rng.random(count) * cumulated[-1])
+    return ranks
 
 
 def make_words(
@@ -146,8 +148,7 @@ def phrases_of(kind: str) -> list[str]:
 def make_formulas(rng: np.random.Generator, count: int) -> list[str]:
     commands = [text for text in phrases_of("latex") if not text.startswith((r"\begin", r"\end"))]
     closed = [text + "n}" if text.endswith("{") else text for text in commands]
-    closed += [r"\frac{x}{2}", r"\cdots", r"\leqslant", r"\sqrt{\frac{a}{b}}"]
-    words = ["x", "=", *closed, *"+ n y - ( ) a b i 1 2 ^2 _0 , k".split()]
+    words = ["x", "=", *closed, *MATHS.split()]
     environments = ["$", "$$", "equation", "align", "equation*", "align*"]
     ranks = draw_ranks(rng, len(environments), count, power=2).tolist()
     insides = make_sentences(rng, words, " ", count, 10)
@@ -173,11 +174,11 @@ def make_kinds(rng: np.random.Generator, size: int) -> list[Kind]:
     """Return the kinds, prose first, with paragraphs for documents of so many bytes."""
     # So few paragraphs that popular ones repeat, so many that they compress like text.
     n = max(60_000, size // 1000)
-    english = make_words(rng, COMMON.split(), SYLLABLES, 4)
-    french = make_words(rng, COMMON_FRENCH.split(), ACCENTED, 4)
+    english = make_words(rng, COMMON.split(), SYLLABLES.split(), 4)
+    french = make_words(rng, COMMON_FRENCH.split(), ACCENTED.split(), 4)
     chinese = make_words(rng, (), CHINESE, 2)
     thai = make_words(rng, (), THAI, 4)
-    code = make_words(rng, COMMON_CODE.split(), SYLLABLES, 3)
+    code = make_words(rng, COMMON_CODE.split(), SYLLABLES.split(), 3)
     narrative = [*phrases_of("narrative"), "step by step by step"]
     prose = plant(rng, narrative, make_sentences(rng, english, " ", n), 0.0015)
     solutions = plant(rng, narrative, make_sentences(rng, english, " ", n // 20), 0.05)
