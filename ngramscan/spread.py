@@ -96,30 +96,38 @@ def serve(descriptor: int) -> None:
     pipe: Connection[Any, Any] = Connection(descriptor)
     try:
         work = pipe.recv()
+        report = _Reporter(pipe)
         while True:
             number, task = pipe.recv()
             try:
-                answer = ("done", work(task, _throttled(pipe)))
+                answer = ("done", work(task, report))
             except NgramscanError as error:
                 answer = ("failed", error)
             except Exception:  # noqa: BLE001 - a mistake of ours: raised again in the parent
                 answer = ("crashed", traceback.format_exc())
+            report.flush()
             pipe.send((number, *answer))
     except (EOFError, OSError):
         return  # the parent has ended
 
 
-def _throttled(pipe: Connection[Any, Any]) -> Report:
-    amount, sent_at = 0, time.monotonic()
+class _Reporter:
+    """Sends amounts through a pipe, some at a time."""
 
-    def report(more: int) -> None:
-        nonlocal amount, sent_at
-        amount += more
-        if time.monotonic() - sent_at > _REPORT_EVERY_S:
-            pipe.send((None, "report", amount))
-            amount, sent_at = 0, time.monotonic()
+    def __init__(self, pipe: Connection[Any, Any]) -> None:
+        self._pipe = pipe
+        self._amount = 0
+        self._sent_at = time.monotonic()
 
-    return report
+    def __call__(self, amount: int) -> None:
+        self._amount += amount
+        if time.monotonic() - self._sent_at > _REPORT_EVERY_S:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._amount:
+            self._pipe.send((None, "report", self._amount))
+        self._amount, self._sent_at = 0, time.monotonic()
 
 
 def run_on_processes(

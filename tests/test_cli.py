@@ -91,7 +91,10 @@ def test_patterns_that_look_like_markup_are_shown_as_they_are(here: Path) -> Non
 def test_rows_in_all_formats_on_stdout(here: Path) -> None:
     _, as_csv, _ = invoke(*COUNT, "--format", "csv")
     header, first, *_ = as_csv.splitlines()
-    assert header == "index,method,tier,kind,pattern,query,occurrences,documents,source,asked_at"
+    assert header == (
+        "index,method,tier,kind,pattern,query,occurrences,documents,source,asked_at,"
+        "estimated,occurrences_low,occurrences_high,documents_low,documents_high,level,note"
+    )
     assert first.startswith("scan:c.jsonl,CoT,T1,narrative,step by step,step by step,2,1,scan,20")
     _, as_lines, _ = invoke(*COUNT, "--format", "jsonl")
     _, as_json, _ = invoke(*COUNT, "--format", "json")
