@@ -30,10 +30,11 @@ MAY_IMPORT = {
     "matching": ["errors"],
     "spread": ["errors"],
     "cluster": ["errors", "spread"],
+    "scanning": ["errors", "corpora", "matching", "spread"],
     "corpora": ["errors", "corpora"],
     "indexes": [
         *("errors", "progress", "journal", "estimates", "corpora", "matching", "spread", "cluster"),
-        "indexes",
+        *("scanning", "indexes"),
     ],
     "counts": ["errors", "indexes", "patterns", "overlaps"],
     "totals": ["counts", "estimates", "indexes", "overlaps", "patterns"],
@@ -102,7 +103,9 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     heavy = {"pandas", "pyarrow", "scipy", "numpy", "httpx", "matplotlib", "hyperscan"}
     assert not heavy & loaded_by("import ngramscan")
     assert not heavy & loaded_by("import ngramscan.cli")
-    assert not {"pandas", "pyarrow", "scipy", "matplotlib"} & loaded_by("import ngramscan.commands")
+    late = {"pandas", "pyarrow", "scipy", "matplotlib", "httpx", "dask", "fsspec"}
+    assert not late & loaded_by("import ngramscan.commands")
+    assert not {*late, "numpy", "rich", "click"} & loaded_by("import ngramscan.scanning")
 
 
 def test_the_public_names_are_sorted_and_there() -> None:

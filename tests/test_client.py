@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from ngramscan.errors import InputError, RemoteError, RemoteRefused, RemoteUnavailable
-from ngramscan.indexes.client import ApiClient, ApiSettings
+from ngramscan.indexes.base import ApiSettings
+from ngramscan.indexes.client import ApiClient
 from ngramscan.progress import Silent
 from tests.fake_clock import FakeClock
 

@@ -235,7 +235,7 @@ def test_compressed_and_small_files_are_not_split(tmp_path: Path) -> None:
     ]
     for path in ("a.jsonl.gz", "https://h/a.jsonl"):
         assert len(split(CorpusFile(path, "jsonl", 10**12))) == 1
-    assert len(split(CorpusFile("a.jsonl", "jsonl", 10**9))) == 16
+    assert len(split(CorpusFile("a.jsonl", "jsonl", 10**9))) == 63
 
 
 def test_parts_of_parquet_are_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

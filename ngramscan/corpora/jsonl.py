@@ -18,7 +18,7 @@ from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions
 from ngramscan.corpora.streams import is_remote, open_file, read_chunks
 from ngramscan.errors import CorpusError
 
-PART_BYTES = 64_000_000
+PART_BYTES = 16_000_000
 """Plain files are split into parts of this size, for several tasks."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -13,7 +13,7 @@ from ngramscan.errors import CorpusError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PART_BYTES = 64_000_000
+PART_BYTES = 16_000_000
 """Files are split into runs of row groups of about this size, for several tasks."""
 
 _ROWS_PER_BATCH = 1024

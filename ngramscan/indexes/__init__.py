@@ -9,19 +9,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import platformdirs
 
 from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError
-from ngramscan.indexes.api import ApiAccess, ApiIndex
-from ngramscan.indexes.base import Index, IndexSize
+from ngramscan.indexes.base import ApiSettings, Index, IndexSize
 from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, find_hosted, nearest_names
-from ngramscan.indexes.client import ApiClient, ApiSettings
 from ngramscan.indexes.scan import ScanIndex, ScanOptions
 from ngramscan.journal import Journal
 from ngramscan.progress import Progress
+
+if TYPE_CHECKING:
+    from ngramscan.indexes.api import ApiAccess
 
 __all__ = ["DEFAULT_SPEC", "ApiSettings", "Index", "IndexOptions", "ScanOptions", "open_indexes"]
 
@@ -90,8 +92,7 @@ class _Opener:
             return [self._open_elsewhere(spec)]
         if hosted := find_hosted(spec):
             size = IndexSize(hosted.documents, hosted.bytes)
-            access = self._access(self._options.api_url)
-            return [ApiIndex(hosted.name, hosted.spellings, size, access)]
+            return [self._open_api(hosted.name, hosted.spellings, size, self._options.api_url)]
         raise InputError(f"--index {spec}", _unknown(spec))
 
     def _open_elsewhere(self, spec: str) -> Index:
@@ -102,16 +103,20 @@ class _Opener:
                 f"--index {spec}", "no index named; http://HOST:PORT/NAME was expected"
             )
         url = f"{parts.scheme}://{parts.netloc}{folder}/"
-        return ApiIndex(spec, [name], IndexSize(), self._access(url))
+        return self._open_api(spec, [name], IndexSize(), url)
 
-    def _access(self, url: str) -> ApiAccess:
+    def _open_api(self, name: str, spellings: Sequence[str], size: IndexSize, url: str) -> Index:
+        # Slow to import, and not needed by who reads a corpus.
+        from ngramscan.indexes.api import ApiAccess, ApiIndex
+        from ngramscan.indexes.client import ApiClient
+
         if url not in self._hosts:
             client = ApiClient(url, self._options.api, self._progress)
             self._stack.enter_context(client)
             self._hosts[url] = ApiAccess(
                 client, self._open_journal(), self._progress, self._options.refresh
             )
-        return self._hosts[url]
+        return ApiIndex(name, spellings, size, self._hosts[url])
 
     def _open_journal(self) -> Journal:
         if self._journal is None:

@@ -9,6 +9,8 @@ from typing import Literal, Protocol
 from ngramscan.errors import NgramscanError
 from ngramscan.estimates import Estimate
 
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+
 Source = Literal["api", "scan", "fm9", "journal"]
 """Who made a count; `journal`: the service, in an earlier run."""
 
@@ -46,6 +48,22 @@ class QueryFailure:
 
     query: str
     error: NgramscanError
+
+
+@dataclass(frozen=True, slots=True)
+class ApiSettings:
+    """How a host is asked; the options of the commands."""
+
+    concurrency: int = 4
+    """Requests under way at once."""
+    rate: float | None = None
+    """Requests per second; 0: no limit; None: 4, but no limit on a loopback address."""
+
+    def rate_for(self, host: str) -> float:
+        """Return the rate for one host."""
+        if self.rate is not None:
+            return self.rate
+        return 0.0 if host in _LOOPBACK else 4.0
 
 
 class Index(Protocol):

@@ -41,6 +41,7 @@ from ngramscan.errors import (
     RemoteRefused,
     RemoteUnavailable,
 )
+from ngramscan.indexes.base import ApiSettings
 from ngramscan.indexes.pace import Clock, Pace, Ticket
 from ngramscan.progress import Progress
 
@@ -53,26 +54,9 @@ SLOW_DOWNS = 4
 
 _SLOW_DOWN = {403, 429}
 _MAY_PASS = {408, 500, 502, 503, 504}
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 Reply = dict[str, Any]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class ApiSettings:
-    """How a host is asked; the options of the commands."""
-
-    concurrency: int = 4
-    """Requests under way at once."""
-    rate: float | None = None
-    """Requests per second; 0: no limit; None: 4, but no limit on a loopback address."""
-
-    def rate_for(self, host: str) -> float:
-        """Return the rate for one host."""
-        if self.rate is not None:
-            return self.rate
-        return 0.0 if host in _LOOPBACK else 4.0
 
 
 class MayPassError(Exception):

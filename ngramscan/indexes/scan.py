@@ -16,7 +16,8 @@ from ngramscan.indexes.sampling import Sample, estimate_counts, take_sample
 from ngramscan.journal import Journal, now
 from ngramscan.matching import Matcher, Tally
 from ngramscan.progress import Progress
-from ngramscan.spread import Done, Report, Watch, run_on_processes
+from ngramscan.scanning import Counts, PieceResult, Task, count_task
+from ngramscan.spread import Done, Watch, run_on_processes
 
 TASK_BYTES = 32_000_000
 LEAST_TASK_BYTES = 1_000_000
@@ -25,6 +26,9 @@ TASK_PIECES = 500
 
 TASKS_PER_WORKER = 8
 """At least, where there is enough to do: so none waits long for the last one."""
+
+BYTES_PER_WORKER = 32_000_000
+"""For less, another process costs more than it gains; unless it is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,78 +48,6 @@ class ScanOptions:
     """Processes; 0: as many as there are cores."""
     scheduler: str | None = None
     """A Dask scheduler that is running, to do the work elsewhere."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What was counted in some documents."""
-
-    occurrences: list[int]
-    documents: list[int]
-    """With at least one occurrence."""
-    documents_read: int
-    bytes_read: int
-    """Of text."""
-    bytes_consumed: int
-    """Of the files, as they lie on disk."""
-    skipped: int = 0
-
-    @classmethod
-    def none(cls, n_queries: int) -> Counts:
-        """Return the counts of no documents."""
-        return cls([0] * n_queries, [0] * n_queries, 0, 0, 0)
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(
-            [a + b for a, b in zip(self.occurrences, other.occurrences, strict=True)],
-            [a + b for a, b in zip(self.documents, other.documents, strict=True)],
-            self.documents_read + other.documents_read,
-            self.bytes_read + other.bytes_read,
-            self.bytes_consumed + other.bytes_consumed,
-            self.skipped + other.skipped,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Some pieces to count some queries in."""
-
-    pieces: list[Piece]
-    queries: list[str]
-    options: ScanOptions
-
-
-PieceResult = Counts | NgramscanError
-
-
-def count_task(task: Task, report: Report) -> list[PieceResult]:
-    """Count all pieces of a task; a piece that can't be read does not stop the others."""
-    matcher = Matcher(task.queries, task.options.ignore_case)
-    results: list[PieceResult] = []
-    for piece in task.pieces:
-        try:
-            results.append(_count_piece(piece, task.options.read, matcher, report))
-        except NgramscanError as error:
-            results.append(error)
-    return results
-
-
-def _count_piece(piece: Piece, options: ReadOptions, matcher: Matcher, report: Report) -> Counts:
-    tally = Tally(matcher)
-    consumed = skipped = 0
-    for batch in read_piece(piece, options):
-        tally.add(without_excluded(batch, options.exclude_sources).texts)
-        consumed += batch.consumed
-        skipped += batch.skipped
-        report(batch.consumed)
-    return Counts(
-        tally.occurrences,
-        tally.documents,
-        tally.documents_read,
-        tally.bytes_read,
-        consumed,
-        skipped,
-    )
 
 
 class ScanIndex:
@@ -217,10 +149,18 @@ class ScanIndex:
                 f"{self.name}: {known} of {len(pieces)} files or parts are from the journal;"
                 " --refresh reads again"
             )
-        numbers = _bundles(left, pieces, self._workers())
-        tasks = [Task([pieces[n] for n in bundle], queries, self._options) for bundle in numbers]
+        # Unknown sizes are those of far files: they are worth a process each.
+        enough = _cores() if unit == "files" else 1 + sum(amounts) // BYTES_PER_WORKER
+        workers = self._options.workers or min(_cores(), enough)
+        numbers = _bundles(left, pieces, workers)
+        tasks = [
+            Task(
+                [pieces[n] for n in bundle], queries, self._options.read, self._options.ignore_case
+            )
+            for bundle in numbers
+        ]
         errors: list[NgramscanError] = []
-        for done in self._run(tasks, unit):
+        for done in self._run(tasks, unit, workers):
             bundle = numbers[done.task]
             if unit == "files":
                 self._progress.advance(len(bundle), unit)
@@ -235,7 +175,7 @@ class ScanIndex:
             raise _first_of(errors)
         return [results[number] for number in range(len(pieces))]
 
-    def _run(self, tasks: list[Task], unit: str) -> Iterator[Done[list[PieceResult]]]:
+    def _run(self, tasks: list[Task], unit: str, workers: int) -> Iterator[Done[list[PieceResult]]]:
         def report(amount: int) -> None:
             if unit == "bytes":
                 self._progress.advance(amount, unit)
@@ -243,10 +183,7 @@ class ScanIndex:
         watch = Watch(report, self._progress.notice)
         if self._options.scheduler:
             return run_on_cluster(count_task, tasks, self._options.scheduler, watch)
-        return run_on_processes(count_task, tasks, self._workers(), watch)
-
-    def _workers(self) -> int:
-        return self._options.workers or _cores()
+        return run_on_processes(count_task, tasks, workers, watch)
 
     def _tell_skipped(self, counts: Counts) -> None:
         if counts.skipped:
