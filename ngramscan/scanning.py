@@ -5,6 +5,7 @@ Apart from the index that hands it out, so that a worker imports nothing else.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
@@ -58,7 +59,7 @@ PieceResult = Counts | NgramscanError
 
 def count_task(task: Task, report: Report) -> list[PieceResult]:
     """Count all pieces of a task; a piece that can't be read does not stop the others."""
-    matcher = Matcher(task.queries, task.ignore_case)
+    matcher = _matcher(tuple(task.queries), task.ignore_case)
     results: list[PieceResult] = []
     for piece in task.pieces:
         try:
@@ -66,6 +67,18 @@ def count_task(task: Task, report: Report) -> list[PieceResult]:
         except NgramscanError as error:
             results.append(error)
     return results
+
+
+_kept = threading.local()
+
+
+def _matcher(queries: tuple[str, ...], ignore_case: bool) -> Matcher:
+    """Return a matcher of this thread; to compile one for each task costs more than the task."""
+    if getattr(_kept, "key", None) != (queries, ignore_case):
+        _kept.matcher = Matcher(queries, ignore_case)
+        _kept.key = (queries, ignore_case)
+    matcher: Matcher = _kept.matcher
+    return matcher
 
 
 def _count_piece(piece: Piece, options: ReadOptions, matcher: Matcher, report: Report) -> Counts:

@@ -1,9 +1,9 @@
 """JSON lines: one document per line, its text in one field.
 
 What is decided here: an empty line is no document; a byte order mark at the start of a file is
-skipped; NaN and Infinity in other fields are taken; of a key that stands twice the last counts; an
-empty text is a document. A text that is no string, or that has a lone surrogate (which UTF-8 can't
-hold), is an error.
+skipped; NaN, Infinity and bytes that are not UTF-8 are taken in other fields than the text; of a
+key that stands twice the last counts; an empty text is a document. A text that is no string, or
+that has a lone surrogate (which UTF-8 can't hold), is an error.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
+import msgspec
 
 from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions
 from ngramscan.corpora.streams import is_remote, open_file, read_chunks
@@ -52,29 +52,33 @@ def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     reader = _Reader(piece, options)
     blocks = _whole_lines(piece.file) if piece.is_whole else _part_lines(piece)
     try:
-        for lines, consumed in blocks:
-            yield reader.parse(lines, consumed)
+        for block, consumed in blocks:
+            yield reader.parse(block, consumed)
     except CorpusError as error:
         if error.where != piece.file.path:
             raise
         raise CorpusError(reader.place(), error.problem) from error
 
 
-def _whole_lines(file: CorpusFile) -> Iterator[tuple[list[bytes], int]]:
-    rest = b""
+def _whole_lines(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
+    """Yield blocks of whole lines; only the last may have no newline at its end."""
+    begun: list[bytes] = []
     is_first = True
     for chunk, consumed in read_chunks(file):
-        *lines, rest = (rest + chunk).split(b"\n")
-        if is_first and lines:
-            lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
-            is_first = False
-        yield lines, consumed
-    if rest:
-        yield [rest.removeprefix(_BYTE_ORDER_MARK) if is_first else rest], 0
+        end = chunk.rfind(b"\n") + 1
+        if not end:
+            begun.append(chunk)
+            yield b"", consumed
+            continue
+        block = b"".join([*begun, chunk[:end]])
+        yield block.removeprefix(_BYTE_ORDER_MARK) if is_first else block, consumed
+        begun, is_first = [chunk[end:]], False
+    if rest := b"".join(begun):
+        yield rest.removeprefix(_BYTE_ORDER_MARK) if is_first else rest, 0
 
 
-def _part_lines(piece: Piece) -> Iterator[tuple[list[bytes], int]]:
-    """Yield the lines that begin in a part of a plain local file."""
+def _part_lines(piece: Piece) -> Iterator[tuple[bytes, int]]:
+    """Yield the lines that begin in a part of a plain local file, in blocks."""
     assert piece.stop is not None
     with open_file(piece.file.path) as file:
         if piece.start:
@@ -85,14 +89,13 @@ def _part_lines(piece: Piece) -> Iterator[tuple[list[bytes], int]]:
             block = file.read(min(_CHUNK_BYTES, piece.stop - position))
             if not block:
                 raise CorpusError(piece.file.path, f"the file is cut at byte {position}")
-            block += file.readline() if not block.endswith(b"\n") else b""
+            if not block.endswith(b"\n"):
+                block += file.readline()
+            consumed = len(block)
             if position == 0:
                 block = block.removeprefix(_BYTE_ORDER_MARK)
-            lines = block.split(b"\n")
-            if not lines[-1]:
-                lines.pop()
             position = file.tell()
-            yield lines, len(block)
+            yield block, consumed
 
 
 class _Reader:
@@ -103,6 +106,8 @@ class _Reader:
         self._options = options
         self._field = options.text_field
         self._lines_read = 0
+        row = msgspec.defstruct("Row", [("text", str)], rename={"text": self._field}, gc=False)
+        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(row)
 
     def place(self, number: int | None = None) -> str:
         """Return file and line of a line of this piece, or of the next one to come."""
@@ -123,30 +128,24 @@ class _Reader:
             # The line in which the piece begins is read by the piece before.
             return lines + (last != b"\n")
 
-    def parse(self, lines: list[bytes], consumed: int) -> Batch:
+    def parse(self, block: bytes, consumed: int) -> Batch:
         """Return the documents of some lines."""
-        if self._options.exclude_sources:
-            return self._parse_with_sources(lines, consumed)
-        texts: list[bytes] = []
-        records: list[int] = []
-        skipped = 0
-        field = self._field
-        for number, line in enumerate(lines, self._lines_read + 1):
+        if not self._options.exclude_sources:
+            n_lines = block.count(b"\n") + (not block.endswith(b"\n"))
             try:
-                texts.append(orjson.loads(line)[field].encode())
-            except (ValueError, TypeError, KeyError, AttributeError):
-                if not line.strip():
-                    continue
-                row = self._parse_with_care(line, number)
-                if row is None:
-                    skipped += 1
-                    continue
-                texts.append(self._text_of(row, number))
-            records.append(number)
-        self._lines_read += len(lines)
-        return Batch(texts, records, consumed, skipped=skipped)
+                # An empty line or one that it does not take: line by line below.
+                rows = self._decoder.decode_lines(block)
+                texts = [row.text.encode() for row in rows]
+            except (ValueError, RecursionError):
+                texts = []
+            if texts and len(texts) == n_lines:
+                first = self._lines_read + 1
+                self._lines_read += n_lines
+                return Batch(texts, range(first, first + n_lines), consumed)
+        return self._parse_lines(block, consumed)
 
-    def _parse_with_sources(self, lines: list[bytes], consumed: int) -> Batch:
+    def _parse_lines(self, block: bytes, consumed: int) -> Batch:
+        lines = block.removesuffix(b"\n").split(b"\n") if block else []
         texts, records, sources, skipped = [], [], [], 0
         for number, line in enumerate(lines, self._lines_read + 1):
             if not line.strip():

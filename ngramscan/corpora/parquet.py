@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from ngramscan.corpora.ahead import read_ahead
 from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions
 from ngramscan.corpora.streams import open_file
 from ngramscan.errors import CorpusError
@@ -90,6 +91,10 @@ def read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     CorpusError
         The file is cut or corrupt, has no such column of strings, or a text is null.
     """
+    return read_ahead(_read_parquet(piece, options))
+
+
+def _read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     import pyarrow as pa
 
     path = piece.file.path

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
-from isal import igzip_lib, isal_zlib
+from isal import igzip, igzip_lib, isal_zlib
 
+from ngramscan.corpora.ahead import read_ahead
 from ngramscan.corpora.base import CorpusFile
 from ngramscan.errors import CorpusError, InputError
 
@@ -27,6 +28,7 @@ else:
 
 _PLAIN_CHUNK_BYTES = 1 << 20
 _COMPRESSED_CHUNK_BYTES = 1 << 16  # a chunk may grow a thousandfold
+_GZIP_CHUNK_BYTES = 1 << 18
 _GZIP_WINDOW = 31  # with a gzip header
 
 # The stubs of isal do not say that its error is an exception.
@@ -35,6 +37,7 @@ _CORRUPT: tuple[type[Exception], ...] = (
     zstd.ZstdError,
     OSError,
 )
+_CORRUPT_OR_CUT: tuple[type[Exception], ...] = (EOFError, *_CORRUPT)
 
 
 class _Decompressor(Protocol):
@@ -116,7 +119,10 @@ def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
         The file can't be opened, is cut or corrupt; `where` is the path alone.
     """
     consumed = 0
-    for chunk, read in _read_chunks(file.path):
+    chunks = _read_chunks(file.path)
+    if file.path.endswith((".gz", ".zst")):
+        chunks = read_ahead(chunks)
+    for chunk, read in chunks:
         consumed += read
         yield chunk, read
     if file.size is not None and consumed != file.size:
@@ -129,9 +135,7 @@ def _read_chunks(path: str) -> Iterator[tuple[bytes, int]]:
     with open_file(path) as stream:
         try:
             if path.endswith(".gz"):
-                yield from _decompress(
-                    path, stream, lambda: isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
-                )
+                yield from _gunzip(path, stream)
             elif path.endswith(".zst"):
                 yield from _decompress(path, stream, zstd.ZstdDecompressor)
             else:
@@ -139,6 +143,52 @@ def _read_chunks(path: str) -> Iterator[tuple[bytes, int]]:
                     yield chunk, len(chunk)
         except _CORRUPT as error:
             raise CorpusError(path, f"can't be read ({_reason(error)})") from error
+
+
+class _Counted:
+    """A stream that knows how much was read from it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.read_bytes = 0
+
+    def readinto(self, buffer: bytearray) -> int:
+        content = self._stream.read(len(buffer))
+        buffer[: len(content)] = content
+        self.read_bytes += len(content)
+        return len(content)
+
+    def read(self, size: int = -1) -> bytes:
+        content = self._stream.read(size)
+        self.read_bytes += len(content)
+        return content
+
+
+def _gunzip(path: str, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    """Decompress gzip with isal's reader, which is fast also for many small members.
+
+    Where it fails, it has thrown away what it had of the chunk. So the file is then read again, in
+    the slow way that yields all there is before the error.
+    """
+    counted = _Counted(stream)
+    position = yielded = 0
+    try:
+        with igzip.open(counted, "rb") as unzipped:  # type: ignore[no-untyped-call]
+            while chunk := unzipped.read(_GZIP_CHUNK_BYTES):
+                yield chunk, counted.read_bytes - position
+                position, yielded = counted.read_bytes, yielded + len(chunk)
+    except _CORRUPT_OR_CUT:
+        yield from _gunzip_again(path, yielded)
+    else:
+        yield b"", counted.read_bytes - position
+
+
+def _gunzip_again(path: str, already: int) -> Iterator[tuple[bytes, int]]:
+    with open_file(path) as stream:
+        chunks = _decompress(path, stream, lambda: isal_zlib.decompressobj(wbits=_GZIP_WINDOW))
+        for chunk, _ in chunks:
+            yield chunk[already:], 0
+            already = max(0, already - len(chunk))
 
 
 def _decompress(
