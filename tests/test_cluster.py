@@ -13,7 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import NGRAMSCAN, run, without
+from ngramscan.cluster import run_on_cluster
+from ngramscan.errors import InputError
+from ngramscan.spread import Watch
+from tests import worker_tasks
+from tests.command import NGRAMSCAN, Ran, run, without
 from tests.test_scan_runs import command, kept, undisturbed
 from tests.test_scan_runs import slow as slow  # noqa: PLC0414 - a fixture of that module
 
@@ -84,8 +88,6 @@ def test_a_cluster_counts_the_same_though_a_worker_is_killed(slow: Path, cluster
     stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 0, stderr
     assert "was lost; another does its tasks" in stderr
-    from tests.command import Ran
-
     rows = Ran(0, stdout, stderr).rows
     assert without(rows, "asked_at") == without(undisturbed(slow).rows, "asked_at")
 
@@ -107,3 +109,10 @@ def test_no_scheduler_is_said_in_one_line(tmp_path: Path) -> None:
     ran = run("count", "f1", *arguments)
     assert (ran.code, ran.stdout) == (1, "")
     assert ran.stderr.startswith("Error: --scheduler tcp://127.0.0.1:9: can't be reached")
+
+
+def test_without_dask_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)
+    watch = Watch(lambda _: None, lambda _: None)
+    with pytest.raises(InputError, match=r"needs Dask: pip install 'ngramscan\[cluster\]'"):
+        list(run_on_cluster(worker_tasks.square, [1], "tcp://127.0.0.1:9", watch))

@@ -17,8 +17,11 @@ from pathlib import Path
 
 import pytest
 
+from ngramscan.corpora import open_corpus
 from ngramscan.corpora.files import find_files
 from ngramscan.errors import CorpusError, InputError
+from ngramscan.indexes.scan import ScanIndex, ScanOptions
+from ngramscan.progress import Silent
 from tests import corpus_files, oracle
 from tests.command import NGRAMSCAN, Ran, run, without
 from tests.test_formats import F1, make_texts
@@ -227,6 +230,24 @@ def test_what_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
             assert url in ran.stderr
 
 
+@pytest.mark.parametrize("name", corpus_files.WRITERS)
+def test_any_file_system_of_fsspec_is_read(name: str, silent: Silent) -> None:
+    import fsspec
+
+    texts = make_texts(1500)
+    system = fsspec.filesystem("memory")
+    for number in range(2):
+        system.pipe(f"/corpus-{name}/{number}/{name}", corpus_files.WRITERS[name](texts))
+    for location in (f"memory://corpus-{name}/*/{name}", f"memory://corpus-{name}/"):
+        corpus = open_corpus(location)
+        assert all(file.size for file in corpus.files)
+        index = ScanIndex(corpus, ScanOptions(workers=1), silent)
+        counts = {reply.query: reply for reply in index.counts(F1)}
+        occurrences, documents = oracle.tally(F1, texts)
+        assert [counts[query].occurrences for query in F1] == [2 * n for n in occurrences]
+        assert [counts[query].documents for query in F1] == [2 * n for n in documents]
+
+
 # Lists
 
 
@@ -273,6 +294,7 @@ def test_a_list_of_ones_own_names_paths_and_urls(tmp_path: Path) -> None:
         pytest.param(b"/nowhere/a.jsonl\n", "lists /nowhere/a.jsonl, where no file is", id="path"),
         pytest.param(b"list\n", "no known format", id="another format"),
         pytest.param(b"\xff\xfe", "not UTF-8", id="no text"),
+        pytest.param(b"/a.jsonl\n/b.jsonl\n/a.jsonl\n", "lists /a.jsonl twice", id="twice"),
     ],
 )
 def test_lists_that_name_nothing_are_refused(tmp_path: Path, content: bytes, problem: str) -> None:

@@ -149,6 +149,9 @@ def _listed(path: str) -> Found:
     names = _read_list(path)
     root = _root(path, names)
     paths = [name if is_remote(name) or Path(name).is_absolute() else root + name for name in names]
+    if len(set(paths)) < len(paths):
+        twice = next(name for name in paths if paths.count(name) > 1)
+        raise InputError(path, f"it lists {twice} twice")
     for name in paths:
         if format_of(name) is None:
             raise InputError(f"{path}: {name}", f"no known format; known: {_KNOWN}")

@@ -30,6 +30,9 @@ TASKS_PER_WORKER = 8
 BYTES_PER_WORKER = 32_000_000
 """For less, another process costs more than it gains; unless it is asked for."""
 
+CLUSTER_WORKERS = 32
+"""For how many the work is divided on a cluster, where --workers does not say."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScanOptions:
@@ -138,32 +141,16 @@ class ScanIndex:
 
     def _count_pieces(self, pieces: list[Piece], queries: list[str]) -> list[Counts]:
         """Count all pieces, those that the journal has not; raise for the first that failed."""
-        results: dict[int, Counts] = self._journalled(pieces, queries)
+        results = self._journalled(pieces, queries)
         left = [number for number in range(len(pieces)) if number not in results]
         unit = "bytes" if all(piece.size is not None for piece in pieces) else "files"
-        amounts = [(pieces[n].size or 0) if unit == "bytes" else 1 for n in left]
-        self._progress.expect(sum(amounts), unit)
-        if self._journal is not None and len(left) < len(pieces):
-            known = len(pieces) - len(left)
-            self._progress.notice(
-                f"{self.name}: {known} of {len(pieces)} files or parts are from the journal;"
-                " --refresh reads again"
-            )
-        # Unknown sizes are those of far files: they are worth a process each.
-        enough = _cores() if unit == "files" else 1 + sum(amounts) // BYTES_PER_WORKER
-        workers = self._options.workers or min(_cores(), enough)
-        numbers = _bundles(left, pieces, workers)
-        tasks = [
-            Task(
-                [pieces[n] for n in bundle], queries, self._options.read, self._options.ignore_case
-            )
-            for bundle in numbers
-        ]
+        amount = sum(pieces[n].size or 0 for n in left) if unit == "bytes" else len(left)
+        self._progress.expect(amount, unit)
+        workers = self._workers(amount if unit == "bytes" else None)
+        bundles = _bundles(left, pieces, workers)
         errors: list[NgramscanError] = []
-        for done in self._run(tasks, unit, workers):
-            bundle = numbers[done.task]
-            if unit == "files":
-                self._progress.advance(len(bundle), unit)
+        for done in self._run([[pieces[n] for n in b] for b in bundles], queries, unit, workers):
+            bundle = bundles[done.task]
             outcome = done.result if done.result is not None else [done.error] * len(bundle)
             for number, result in zip(bundle, outcome, strict=True):
                 if isinstance(result, Counts):
@@ -175,15 +162,33 @@ class ScanIndex:
             raise _first_of(errors)
         return [results[number] for number in range(len(pieces))]
 
-    def _run(self, tasks: list[Task], unit: str, workers: int) -> Iterator[Done[list[PieceResult]]]:
+    def _workers(self, size_bytes: int | None) -> int:
+        """Return how many processes are worth it; far files of unknown size are worth one each."""
+        if self._options.workers:
+            return self._options.workers
+        if self._options.scheduler:
+            return CLUSTER_WORKERS
+        return _cores() if size_bytes is None else min(_cores(), 1 + size_bytes // BYTES_PER_WORKER)
+
+    def _run(
+        self, bundles: list[list[Piece]], queries: list[str], unit: str, workers: int
+    ) -> Iterator[Done[list[PieceResult]]]:
+        options = self._options
+        tasks = [Task(bundle, queries, options.read, options.ignore_case) for bundle in bundles]
+
         def report(amount: int) -> None:
             if unit == "bytes":
                 self._progress.advance(amount, unit)
 
         watch = Watch(report, self._progress.notice)
-        if self._options.scheduler:
-            return run_on_cluster(count_task, tasks, self._options.scheduler, watch)
-        return run_on_processes(count_task, tasks, workers, watch)
+        if options.scheduler:
+            stream = run_on_cluster(count_task, tasks, options.scheduler, watch)
+        else:
+            stream = run_on_processes(count_task, tasks, workers, watch)
+        for done in stream:
+            if unit == "files":
+                self._progress.advance(len(bundles[done.task]), unit)
+            yield done
 
     def _tell_skipped(self, counts: Counts) -> None:
         if counts.skipped:
@@ -202,6 +207,11 @@ class ScanIndex:
             return {}
         request = self._request(queries)
         found = self._journal.get_each("scan", [piece.identity for piece in pieces], request)
+        if found:
+            self._progress.notice(
+                f"{self.name}: {len(found)} of {len(pieces)} files or parts are from the journal;"
+                " --refresh reads again"
+            )
         return {
             number: Counts(**json.loads(found[piece.identity].text))
             for number, piece in enumerate(pieces)
