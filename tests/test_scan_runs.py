@@ -154,6 +154,19 @@ def test_a_changed_file_or_question_is_read_again(tmp_path: Path) -> None:
     assert [r["occurrences"] for r in changed.rows if r["query"] == "solve for"] == ["2"]
 
 
+def test_a_scan_needs_no_journal_but_one_that_is_named_must_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = corpus_files.write(tmp_path, "c.jsonl", ["solve for x"])
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
+    arguments = ["count", "f1", "--index", f"scan:{path}", "--format", "csv"]
+    ran = run(*arguments)
+    assert ran.code == 0
+    assert "without one a scan can't go on where it was stopped" in ran.stderr
+    named = run(*arguments, "--journal", "/proc/nowhere/j.sqlite")
+    assert (named.code, named.stdout) == (2, "")
+
+
 def test_several_corpora_are_several_indexes(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()

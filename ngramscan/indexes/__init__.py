@@ -84,8 +84,8 @@ class _Opener:
             return [ScanIndex(PythonCorpus(), scan, self._progress)]
         if spec.startswith("scan:"):
             corpus = open_corpus(spec.removeprefix("scan:"), scan.read.exclude_sources)
-            journal, refresh = self._open_journal(), self._options.refresh
-            return [ScanIndex(corpus, scan, self._progress, journal, refresh)]
+            journal = self._journal_of_scans()
+            return [ScanIndex(corpus, scan, self._progress, journal, self._options.refresh)]
         if scan.ignore_case:
             raise InputError("--ignore-case", f"only scan: and python can, not {spec}")
         if spec.startswith(("http://", "https://")):
@@ -117,6 +117,16 @@ class _Opener:
                 client, self._open_journal(), self._progress, self._options.refresh
             )
         return ApiIndex(name, spellings, size, self._hosts[url])
+
+    def _journal_of_scans(self) -> Journal | None:
+        """Return the journal; None where there is no place for one and none was named."""
+        try:
+            return self._open_journal()
+        except InputError as error:
+            if self._options.journal:
+                raise
+            self._progress.notice(f"{error}; without one a scan can't go on where it was stopped")
+            return None
 
     def _open_journal(self) -> Journal:
         if self._journal is None:
