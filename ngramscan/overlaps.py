@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
+from typing import Literal
 
 from ngramscan.patterns import Query
 
@@ -78,10 +79,16 @@ def plan_union(texts: Iterable[str]) -> UnionPlan:
     return UnionPlan(tuple(kept), tuple(overlaps(kept)))
 
 
+Relation = Literal[
+    "equal_patterns", "nested_patterns", "overlapping_patterns", "paired_patterns", "longer_words"
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Overlap:
     """Why two counts, or a count and a word, are not independent."""
 
+    relation: Relation
     method: str
     other_method: str
     sentence: str
@@ -98,22 +105,25 @@ def describe_overlaps(queries: Sequence[Query]) -> list[Overlap]:
 def _describe(one: Query, other: Query) -> Overlap | None:
     a, b = one.text, other.text
     merged = merged_strings(a, b) + merged_strings(b, a)
+    relation: Relation
     if a == b:
-        sentence = f'"{a}" is in both lists'
+        relation, sentence = "equal_patterns", f'"{a}" is in both lists'
     elif a in b or b in a:
         longer, shorter = (b, a) if a in b else (a, b)
-        sentence = f'"{shorter}" also counts every "{longer}"'
+        relation, sentence = "nested_patterns", f'"{shorter}" also counts every "{longer}"'
     elif merged:
+        relation = "overlapping_patterns"
         sentence = f'"{a}" and "{b}" both count in "{merged[0]}"'
     else:
         return None
-    return Overlap(one.pattern.method, other.pattern.method, sentence)
+    return Overlap(relation, one.pattern.method, other.pattern.method, sentence)
 
 
 def _describe_closing_forms(queries: Sequence[Query]) -> Iterator[Overlap]:
     methods = {query.text: query.pattern.method for query in queries}
     for closing, opening in sorted(closing_forms(methods).items()):
         yield Overlap(
+            "paired_patterns",
             methods[opening],
             methods[closing],
             f"{opening} and {closing} are the same environments; the union counts the first",
@@ -125,4 +135,4 @@ def _describe_longer_words(queries: Sequence[Query]) -> Iterator[Overlap]:
         if pattern.longer_words:
             words = ", ".join(f'"{word}"' for word in pattern.longer_words)
             sentence = f'"{pattern.text}" also counts the longer {words}'
-            yield Overlap(pattern.method, pattern.method, sentence)
+            yield Overlap("longer_words", pattern.method, pattern.method, sentence)

@@ -109,7 +109,9 @@ class Terminal:
         self._bars.update(task.id, done=f"{done}  {speed}")
 
     def note(self, text: str) -> None:
-        """Show a text behind the bars."""
+        """Show a text behind the bars; where there are none, as in a log, on a line of its own."""
+        if self._bars.disable and text:
+            self.notice(text)
         for task_id in self._tasks.values():
             self._bars.update(task_id, note=text)
 

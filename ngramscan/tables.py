@@ -63,7 +63,7 @@ def print_counting(console: Console, counting: Counting, totals: Sequence[Total]
         _print_ratios(console, [total for total in own if total.versus])
         console.print()
     _print_snapshot_sums(console, [total for total in totals if total.note == SNAPSHOTS_NOTE])
-    _print_footnotes(console, [total for total in totals if total.statistic == "overlap"])
+    _print_footnotes(console, [total for total in totals if total.index == "all"])
 
 
 def _headline(index: str, size: IndexSize) -> str:
@@ -164,8 +164,11 @@ def _print_footnotes(console: Console, overlaps: Sequence[Total]) -> None:
     between = [total for total in overlaps if total.versus]
     for total in between:
         console.print(Text(f"{total.method} and {total.versus}: {total.note}", style="dim"))
-    if within := len(overlaps) - len(between):
-        line = f"overlaps within methods: {within}; --totals FILE lists them"
+    paired = [total for total in overlaps if total.statistic == "paired_patterns"]
+    for total in paired:
+        console.print(Text(f"{total.method}: {total.note}", style="dim"))
+    if within := len(overlaps) - len(between) - len(paired):
+        line = f"other overlaps within methods: {within}; --totals FILE lists them"
         console.print(Text(line, style="dim"))
 
 

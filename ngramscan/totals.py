@@ -74,7 +74,7 @@ def make_totals(counting: Counting) -> list[Total]:
         totals += [total for pair in _pairs(lists) for total in _of_two(*pair)]
     totals += _over_snapshots(totals, counting)
     return totals + [
-        Total("all", "all", overlap.method, versus, "overlap", None, note=overlap.sentence)
+        Total("all", "all", overlap.method, versus, overlap.relation, None, note=overlap.sentence)
         for overlap in describe_overlaps(counting.queries)
         for versus in [overlap.other_method if overlap.other_method != overlap.method else None]
     ]

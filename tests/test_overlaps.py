@@ -105,10 +105,10 @@ def test_overlaps_between_methods_are_told_first() -> None:
 def test_a_text_of_two_methods_and_longer_words_are_told() -> None:
     one = Pattern("solve for", "A", "T1", "narrative", longer_words=("solve forward",))
     other = Pattern("solve for", "B", "T1", "narrative")
-    told = [o.sentence for o in describe_overlaps([Query(p.text, p) for p in (one, other)])]
-    assert told == [
-        '"solve for" is in both lists',
-        '"solve for" also counts the longer "solve forward"',
+    told = describe_overlaps([Query(p.text, p) for p in (one, other)])
+    assert [(o.relation, o.sentence) for o in told] == [
+        ("equal_patterns", '"solve for" is in both lists'),
+        ("longer_words", '"solve for" also counts the longer "solve forward"'),
     ]
 
 

@@ -54,6 +54,12 @@ def test_an_index_without_a_count_has_no_section() -> None:
     assert console.file.getvalue().startswith("b · 4 GB of text · 2,000,000 documents")
 
 
+def test_environments_that_are_counted_twice_are_flagged() -> None:
+    text = printed(200)
+    assert "F: \\begin{align} and \\end{align} are the same environments" in text
+    assert "other overlaps within methods: 2; --totals FILE lists them" in text
+
+
 def test_rows_are_printed_with_what_fits() -> None:
     console = Console(file=io.StringIO(), width=80)
     print_rows(console, index_rows(), IndexRow)

@@ -22,7 +22,7 @@ PART_BYTES = 16_000_000
 """Plain files are split into parts of this size, for several tasks."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 18  # what is made of a block stays in the cache of a core
 _SOURCE_FIELDS = ("url", "source_url", "id", "source")
 
 
