@@ -150,7 +150,13 @@ def test_what_failed_is_an_exception_in_python_that_has_the_rest(here: Path) -> 
     with pytest.raises(IncompleteError, match=r"cut\.jsonl:1: no JSON.*3 of 6 counts") as error:
         ngramscan.count("small.yaml", index=["scan:c.jsonl", "scan:cut.jsonl"])
     assert error.value.rows["occurrences"].tolist() == [2, 1, 3]
-    for options in ({"concurrency": 0}, {"rate": -1.0}):
+    for options in (
+        {"concurrency": 0},
+        {"rate": -1.0},
+        {"workers": 0},
+        {"limit_documents": 0},
+        {"limit_documents": 5, "sample_files": 1},
+    ):
         with pytest.raises(InputError):
             ngramscan.count("small.yaml", index="scan:c.jsonl", **options)
 
@@ -162,6 +168,18 @@ def test_a_bad_corpus_leaves_the_rows_of_the_others(here: Path) -> None:
     assert stderr.startswith("Error: cut.jsonl:1: no JSON: Unterminated string")
     assert stderr.endswith("; 3 of 6 counts missing (scan:cut.jsonl)\n")
     assert len(Path("rows.csv").read_text().splitlines()) == 4
+
+
+def test_of_many_reasons_some_are_shown_and_all_counted(here: Path) -> None:
+    specs = []
+    for n in range(8):
+        (here / f"cut{n}.jsonl").write_text('{"text": "a')
+        specs += ["--index", f"scan:cut{n}.jsonl"]
+    code, stdout, stderr = invoke("count", "small.yaml", *specs)
+    assert (code, stdout) == (1, "")
+    lines = stderr.splitlines()
+    assert len(lines) == 6
+    assert lines[-1] == "Error: and 3 more reasons; 24 counts are missing in all"
 
 
 def write(path: Path, content: bytes) -> None:

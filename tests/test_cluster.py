@@ -70,7 +70,8 @@ def wait_for(file: Path, n_workers: int) -> str:
         time.sleep(0.05)
     address = str(json.loads(file.read_text())["address"])
     with Client(address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
-        client.wait_for_workers(n_workers, timeout=60)
+        if n_workers:
+            client.wait_for_workers(n_workers, timeout=60)
     return address
 
 
@@ -116,3 +117,24 @@ def test_without_dask_the_message_says_what_to_install(monkeypatch: pytest.Monke
     watch = Watch(lambda _: None, lambda _: None)
     with pytest.raises(InputError, match=r"needs Dask: pip install 'ngramscan\[cluster\]'"):
         list(run_on_cluster(worker_tasks.square, [1], "tcp://127.0.0.1:9", watch))
+
+
+def test_a_scheduler_without_workers_is_said_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "scheduler.json"
+    options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show"]
+    scheduler = start("scheduler", *options, "--scheduler-file", str(file))
+    try:
+        address = wait_for(file, 0)
+        (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
+        ran = run("count", "f1", "--index", f"scan:{tmp_path}", "--scheduler", address)
+    finally:
+        scheduler.kill()
+        scheduler.wait()
+    assert (ran.code, ran.stdout) == (1, "")
+    assert f"Error: --scheduler {address}: it has no workers" in ran.stderr
+
+
+def test_a_mistake_of_ours_on_a_cluster_is_raised(cluster: Cluster) -> None:
+    watch = Watch(lambda _: None, lambda _: None)
+    with pytest.raises(RuntimeError, match="a worker of the cluster failed"):
+        list(run_on_cluster(worker_tasks.crash, [1], cluster.address, watch))

@@ -10,7 +10,8 @@ import pytest
 from ngramscan.corpora import CorpusFile
 from ngramscan.errors import InputError
 from ngramscan.estimates import cluster_total
-from ngramscan.indexes.sampling import take_sample
+from ngramscan.indexes.base import IndexSize
+from ngramscan.indexes.sampling import estimate_counts, take_sample
 from tests import corpus_files
 from tests.command import run
 
@@ -176,3 +177,12 @@ def test_few_files_give_no_interval_and_say_so(tmp_path: Path) -> None:
     ran = run("count", "f1", "--index", f"scan:{tmp_path}", *arguments)
     assert {row["occurrences_low"] for row in ran.rows} == {""}
     assert all("no interval: only 5 files were read" in row["note"] for row in ran.rows)
+
+
+def test_without_sizes_the_estimate_is_per_file() -> None:
+    files = [CorpusFile(f"https://h/{n}.jsonl", "jsonl") for n in range(100)]
+    sample = take_sample(files, "20", 1)
+    estimates, size = estimate_counts(sample, [[3]] * 20, [[2]] * 20, [(10, 1000)] * 20)
+    assert (estimates[0].occurrences.value, estimates[0].documents.value) == (300, 200)
+    assert estimates[0].note == "estimate from 20 of 100 files, per file, seed 1"
+    assert size == IndexSize(documents=1000, bytes=100_000)
