@@ -62,14 +62,26 @@ class Journal:
             self._connection = sqlite3.connect(
                 path, timeout=30, isolation_level=None, check_same_thread=False
             )
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._check_version()
-            self._connection.execute(_SCHEMA)
         except (OSError, sqlite3.Error) as error:
-            raise InputError(
-                f"--journal {path}", f"can't be opened as a journal ({error}); name another file"
-            ) from error
+            raise self._unusable(error) from error
+        try:
+            self._prepare()
+        except sqlite3.Error as error:
+            self.close()
+            raise self._unusable(error) from error
+        except InputError:
+            self.close()
+            raise
+
+    def _unusable(self, error: Exception) -> InputError:
+        problem = f"can't be opened as a journal ({error}); name another file"
+        return InputError(f"--journal {self.path}", problem)
+
+    def _prepare(self) -> None:
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._check_version()
+        self._connection.execute(_SCHEMA)
 
     def _check_version(self) -> None:
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
