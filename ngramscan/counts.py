@@ -8,8 +8,8 @@ from typing import TypedDict
 
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
-from ngramscan.overlaps import plan_union
-from ngramscan.patterns import Query, tier_scopes
+from ngramscan.overlaps import merged_of_unions
+from ngramscan.patterns import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def count_queries(
     """
     texts = list(dict.fromkeys(query.text for query in queries))
     if for_totals:
-        texts += _merged_strings(queries)
+        texts += merged_of_unions(queries)
     counting = Counting(list(queries))
     # Hosted indexes are under way as soon as `counts` was called: call all, then collect.
     streams = [(index, index.counts(texts)) for index in indexes]
@@ -86,18 +86,6 @@ def count_queries(
             _row(index, query, counts[query.text]) for query in queries if query.text in counts
         ]
     return counting
-
-
-def _merged_strings(queries: Sequence[Query]) -> list[str]:
-    """Return the merged strings of the unions that totals are made of."""
-    merged: dict[str, None] = {}
-    for method in dict.fromkeys(query.pattern.method for query in queries):
-        own = [query for query in queries if query.pattern.method == method]
-        for tiers in tier_scopes(query.pattern.tier for query in own).values():
-            texts = [query.text for query in own if query.pattern.tier in tiers]
-            merged |= dict.fromkeys(plan_union(texts).merged)
-    counted = {query.text for query in queries}
-    return [text for text in merged if text not in counted]
 
 
 def _collect(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Literal
 
-from ngramscan.patterns import Query
+from ngramscan.patterns import Query, scopes
 
 
 def nesting(texts: Iterable[str]) -> dict[str, list[str]]:
@@ -77,6 +77,24 @@ def plan_union(texts: Iterable[str]) -> UnionPlan:
     dropped = nesting(unique).keys() | closing_forms(unique).keys()
     kept = [text for text in unique if text not in dropped]
     return UnionPlan(tuple(kept), tuple(overlaps(kept)))
+
+
+def merged_of_unions(queries: Sequence[Query]) -> list[str]:
+    """Return the strings, beside the queries, that the unions of all scopes are made of."""
+    merged: dict[str, None] = {}
+    for scope in scopes(queries):
+        merged |= dict.fromkeys(plan_union(scope.texts).merged)
+    counted = {query.text for query in queries}
+    return [text for text in merged if text not in counted]
+
+
+def union_of_occurrences(texts: Iterable[str], occurrences: Mapping[str, int]) -> int | None:
+    """Return the occurrences of some queries, each place once; None: a count is missing."""
+    plan = plan_union(texts)
+    if any(text not in occurrences for text in (*plan.kept, *plan.merged)):
+        return None
+    counted = sum(occurrences[text] for text in plan.kept)
+    return counted - sum(occurrences[text] for text in plan.merged)
 
 
 Relation = Literal[

@@ -127,6 +127,32 @@ def tier_scopes(tiers: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return scopes
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What one total is of: the queries of one method and some tiers."""
+
+    tiers: str
+    """One tier, or `T1+T2`."""
+    method: str
+    queries: tuple[Query, ...]
+
+    @property
+    def texts(self) -> list[str]:
+        """What is asked, each once."""
+        return list(dict.fromkeys(query.text for query in self.queries))
+
+
+def scopes(queries: Sequence[Query]) -> list[Scope]:
+    """Return what totals are made of: each method in each group of tiers that it has."""
+    found = []
+    for label, tiers in tier_scopes(query.pattern.tier for query in queries).items():
+        chosen = [query for query in queries if query.pattern.tier in tiers]
+        for method in dict.fromkeys(query.pattern.method for query in chosen):
+            own = tuple(query for query in chosen if query.pattern.method == method)
+            found.append(Scope(label, method, own))
+    return found
+
+
 # Reading
 
 

@@ -18,8 +18,8 @@ from ngramscan.counts import Counting
 from ngramscan.estimates import Estimate, geometric_mean_ratio, probability_of_superiority
 from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.catalog import find_hosted
-from ngramscan.overlaps import describe_overlaps, plan_union
-from ngramscan.patterns import Query, tier_scopes
+from ngramscan.overlaps import describe_overlaps, union_of_occurrences
+from ngramscan.patterns import Query, scopes
 
 SUM_NOTE = "sum of pattern counts, overlaps counted repeatedly"
 SNAPSHOTS_NOTE = "snapshots share pages: this counts page versions, not pages"
@@ -82,21 +82,18 @@ def make_totals(counting: Counting) -> list[Total]:
 
 def _lists(index: str, queries: Sequence[Query], occurrences: dict[str, int]) -> list[_List]:
     lists = []
-    for label, tiers in tier_scopes(query.pattern.tier for query in queries).items():
-        chosen = [query for query in queries if query.pattern.tier in tiers]
-        for method in dict.fromkeys(query.pattern.method for query in chosen):
-            own = [query for query in chosen if query.pattern.method == method]
-            missing = sum(query.text not in occurrences for query in own)
-            lists.append(
-                _List(
-                    index=index,
-                    tiers=label,
-                    method=method,
-                    counts=None if missing else _per_pattern(own, occurrences),
-                    union=_union([query.text for query in own], occurrences),
-                    missing=missing,
-                )
+    for scope in scopes(queries):
+        missing = sum(query.text not in occurrences for query in scope.queries)
+        lists.append(
+            _List(
+                index=index,
+                tiers=scope.tiers,
+                method=scope.method,
+                counts=None if missing else _per_pattern(scope.queries, occurrences),
+                union=union_of_occurrences(scope.texts, occurrences),
+                missing=missing,
             )
+        )
     return lists
 
 
@@ -106,14 +103,6 @@ def _per_pattern(queries: Iterable[Query], occurrences: dict[str, int]) -> dict[
         text = query.pattern.text
         counts[text] = counts.get(text, 0) + occurrences[query.text]
     return counts
-
-
-def _union(texts: Sequence[str], occurrences: dict[str, int]) -> int | None:
-    plan = plan_union(texts)
-    if any(text not in occurrences for text in (*plan.kept, *plan.merged)):
-        return None
-    counted = sum(occurrences[text] for text in plan.kept)
-    return counted - sum(occurrences[text] for text in plan.merged)
 
 
 def _pairs(lists: Sequence[_List]) -> Iterator[tuple[_List, _List]]:

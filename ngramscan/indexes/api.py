@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 from ngramscan.errors import NgramscanError, RemoteRefused
-from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
-from ngramscan.indexes.client import ApiClient, Reply
-from ngramscan.journal import Journal
+from ngramscan.indexes.base import (
+    Found,
+    IndexSize,
+    Place,
+    QueryCount,
+    QueryFailure,
+    Source,
+    Window,
+    WindowFailure,
+)
+from ngramscan.indexes.client import ApiClient, CutCharacterError
+from ngramscan.indexes.replies import Reply, read_count, read_found, read_window
+from ngramscan.journal import Journal, now
+from ngramscan.journal import Reply as JournalReply
 from ngramscan.progress import Progress
 
 _UNKNOWN_INDEX = "Invalid index"
 _SPELLING = "spelling"  # where the journal keeps the name that the service knows
+
+LONGEST_CONTEXT = 10_000
+"""The most that the service documents; in bytes, though it says characters."""
+
+# By how much a window is moved at its left and its right end until neither is inside a character:
+# those have four bytes at most. A window is rarely cut by more than one.
+_SHIFTS = sorted(((left, right) for left in range(4) for right in range(4)), key=sum)
+_KEPT_FIELDS = ("doc_ix", "doc_len", "disp_len", "needle_offset", "text", "metadata")
+
+T = TypeVar("T")
+A = TypeVar("A")
+F = TypeVar("F")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +54,7 @@ class ApiAccess:
 
 
 class ApiIndex:
-    """Counts occurrences; a count takes no pass over text, but the service knows no documents.
+    """Counts occurrences and shows some of them; the service does not know in how many documents.
 
     Parameters
     ----------
@@ -49,6 +72,7 @@ class ApiIndex:
         self, name: str, spellings: Sequence[str], size: IndexSize, access: ApiAccess
     ) -> None:
         self.name = name
+        self.longest_context = LONGEST_CONTEXT
         self._spellings = list(spellings)
         self._size = size
         self._access = access
@@ -64,38 +88,121 @@ class ApiIndex:
         The questions are under way when this returns, so that several indexes of one host are
         asked at once.
         """
-        kept = {} if self._access.refresh else self._journalled(queries)
-        missing = [query for query in queries if query not in kept]
+        return self._each(queries, _count_question, self._read_count, QueryFailure)
+
+    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+        """Start to look up what the journal does not have, and yield where each query is found."""
+        return self._each(queries, _find_question, self._read_found, QueryFailure)
+
+    def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
+        """Start to fetch what the journal does not have, and yield all windows.
+
+        `context` is at most `longest_context`.
+        """
+        return self._each(
+            places,
+            partial(_window_question, context=context),
+            self._read_window,
+            WindowFailure,
+            partial(self._fetch_window, context=context),
+        )
+
+    def _each(
+        self,
+        items: Sequence[A],
+        question: Callable[[A], Reply],
+        read: Callable[[A, _Answer], T],
+        failure: Callable[[A, NgramscanError], F],
+        fetch: Callable[[A], Reply] | None = None,
+    ) -> Iterator[T | F]:
+        """Start to ask about all items that the journal does not have; yield what all replies say.
+
+        `question` is what the journal knows an item by; `fetch` asks otherwise than by it.
+        """
+        requests = {json.dumps(question(item), sort_keys=True): item for item in items}
+        kept = self._journalled(requests)
+        missing = [request for request in requests if request not in kept]
         self._access.progress.expect(len(missing), "requests")
         self._access.progress.detail(
-            f"{self.name}: {len(kept)} counts from the journal, {len(missing)} to ask"
+            f"{self.name}: {len(kept)} replies from the journal, {len(missing)} to ask"
         )
-        futures = {self._access.client.submit(partial(self._count, q)): q for q in missing}
-        return self._collect(list(kept.values()), futures)
 
-    def _journalled(self, queries: Sequence[str]) -> dict[str, QueryCount]:
-        url = self._access.client.url
-        requests = {_request(query): query for query in queries}
-        return {
-            requests[request]: QueryCount(
-                query=requests[request],
-                occurrences=read_count(json.loads(reply.text), url),
-                documents=None,
-                source="journal",
-                asked_at=reply.asked_at,
-            )
-            for request, reply in self._access.journal.get(url, self.name, requests).items()
+        def ask(request: str) -> T:
+            item = requests[request]
+            reply = fetch(item) if fetch else self._ask(question(item))
+            result = read(item, _Answer(reply, "api", now()))
+            self._access.journal.put(self._url, self.name, request, json.dumps(reply))
+            self._access.progress.advance(1, "requests")
+            return result
+
+        futures = {
+            self._access.client.submit(partial(ask, request)): requests[request]
+            for request in missing
         }
+        known = (
+            read(requests[request], _Answer(json.loads(reply.text), "journal", reply.asked_at))
+            for request, reply in kept.items()
+        )
+        return self._collect(known, futures, failure)
 
-    def _count(self, query: str) -> QueryCount:
-        url = self._access.client.url
-        reply = self._ask({"query_type": "count", "query": query})
-        occurrences = read_count(reply, url)
-        asked_at = self._access.journal.put(url, self.name, _request(query), json.dumps(reply))
-        self._access.progress.advance(1, "requests")
-        return QueryCount(query, occurrences, None, "api", asked_at)
+    @property
+    def _url(self) -> str:
+        return self._access.client.url
 
-    def _ask(self, question: dict[str, Any]) -> Reply:
+    def _journalled(self, requests: Iterable[str]) -> dict[str, JournalReply]:
+        if self._access.refresh:
+            return {}
+        return self._access.journal.get(self._url, self.name, requests)
+
+    def _collect(
+        self,
+        known: Iterable[T],
+        futures: dict[Future[T], A],
+        failure: Callable[[A, NgramscanError], F],
+    ) -> Iterator[T | F]:
+        yield from known
+        for future in as_completed(list(futures)):
+            item = futures.pop(future)  # and with it what it holds
+            try:
+                yield future.result()
+            except NgramscanError as error:
+                yield failure(item, error)
+
+    # What is asked and read
+
+    def _read_count(self, query: str, answer: _Answer) -> QueryCount:
+        occurrences = read_count(answer.reply, self._url)
+        return QueryCount(query, occurrences, None, answer.source, answer.asked_at)
+
+    def _read_found(self, query: str, answer: _Answer) -> Found:
+        return read_found(answer.reply, query, self._url)
+
+    def _read_window(self, place: Place, answer: _Answer) -> Window:
+        return read_window(answer.reply, place, int(answer.reply["context"]), self._url)
+
+    def _fetch_window(self, place: Place, context: int) -> Reply:
+        """Ask for a window that cuts no character; return what is worth keeping of the reply.
+
+        The service takes the length of the query, in characters, for that of the occurrence, in
+        bytes. So the right end is moved by characters behind the query, which need not be there.
+        """
+        query = place.query
+        missing = len(query.encode()) - len(query)
+        for left, right in _SHIFTS:
+            question = {
+                **_window_question(place, context - left),
+                "query": query + "x" * (missing + left + right),
+            }
+            try:
+                reply = self._ask(question)
+            except CutCharacterError as error:
+                cut = error
+                continue
+            kept = {name: reply[name] for name in _KEPT_FIELDS if name in reply}
+            return {**kept, "context": context - left}
+        raise cut
+
+    def _ask(self, question: Reply) -> Reply:
         """Ask under the spelling of the index that the service knows."""
         for spelling in (spellings := self._spellings):
             try:
@@ -118,32 +225,29 @@ class ApiIndex:
         if _SPELLING in kept and kept[_SPELLING].text in self._spellings:
             self._prefer(kept[_SPELLING].text)
 
-    def _collect(
-        self, kept: list[QueryCount], futures: dict[Future[QueryCount], str]
-    ) -> Iterator[QueryCount | QueryFailure]:
-        yield from kept
-        for future in as_completed(futures):
-            try:
-                yield future.result()
-            except NgramscanError as error:
-                yield QueryFailure(futures[future], error)
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A reply, and where it comes from."""
+
+    reply: Reply
+    source: Source
+    asked_at: str
 
 
-def _request(query: str) -> str:
-    return json.dumps({"query_type": "count", "query": query}, sort_keys=True)
+def _count_question(query: str) -> Reply:
+    return {"query_type": "count", "query": query}
 
 
-def read_count(reply: Reply, url: str) -> int:
-    """Return the count of a reply.
+def _find_question(query: str) -> Reply:
+    return {"query_type": "find", "query": query}
 
-    Raises
-    ------
-    RemoteRefused
-        There is no count in it, or none that is a number of occurrences.
-    """
-    count = reply.get("count")
-    # True is an int to Python, but no count.
-    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-        said = json.dumps(reply)[:200]
-        raise RemoteRefused(f"{url}: no count in the reply {said}")
-    return count
+
+def _window_question(place: Place, context: int) -> Reply:
+    return {
+        "query_type": "get_doc_by_rank",
+        "query": place.query,
+        "s": place.shard,
+        "rank": place.rank,
+        "max_ctx_len": context,
+    }

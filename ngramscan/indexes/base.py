@@ -51,6 +51,80 @@ class QueryFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class Segment:
+    """Where the occurrences of a query stand in one shard: its ranks, half-open."""
+
+    shard: int
+    low: int
+    high: int
+
+    @property
+    def occurrences(self) -> int:
+        """How many there are."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All occurrences of one query, as ranks."""
+
+    query: str
+    segments: tuple[Segment, ...]
+    """One per shard that has any."""
+
+    @property
+    def occurrences(self) -> int:
+        """How many there are, over all shards."""
+        return sum(segment.occurrences for segment in self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One occurrence of a query."""
+
+    query: str
+    shard: int
+    rank: int
+    """In a segment of the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """An occurrence and the text around it, which is cut from one document. Lengths are bytes."""
+
+    place: Place
+    document: str
+    """What tells the document from all others of the index."""
+    document_bytes: int
+    text: bytes
+    """UTF-8, cut between characters."""
+    offset: int
+    """Of the occurrence in `text`."""
+    starts_document: bool
+    """The text begins where the document does; False: it may not."""
+    metadata: str
+    """A JSON object, or empty."""
+
+    @property
+    def hidden_bytes(self) -> int:
+        """How much of the document is not in the text."""
+        return self.document_bytes - len(self.text)
+
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether a part of the document is hidden."""
+        return self.hidden_bytes > 0
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFailure:
+    """Why there is no window around one occurrence."""
+
+    place: Place
+    error: NgramscanError
+
+
+@dataclass(frozen=True, slots=True)
 class ApiSettings:
     """How a host is asked; the options of the commands."""
 
@@ -84,3 +158,45 @@ class Index(Protocol):
         NgramscanError
             The index as a whole gave up; queries not yielded have no count.
         """
+
+
+class RankedIndex(Index, Protocol):
+    """An index that numbers the occurrences of a query, so that some can be drawn."""
+
+    longest_context: int
+    """The most bytes on each side of an occurrence that a window can have."""
+
+    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+        """Start to look up all queries, and yield where each is found, in any order."""
+
+    def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
+        """Start to fetch the text around some occurrences, and yield each, in any order.
+
+        A window has `context` bytes on each side, up to three less where a character would be
+        cut, or all there is up to the end of the document.
+        """
+
+
+class DocumentIndex(Index, Protocol):
+    """An index that reads its documents, so that it knows how many have a query."""
+
+    def document_counts(
+        self, queries: Sequence[str], unions: Sequence[Sequence[str]]
+    ) -> DocumentCounts:
+        """Count all queries, and the documents that have at least one query of each union.
+
+        Raises
+        ------
+        NgramscanError
+            The index as a whole gave up.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCounts:
+    """What an index that reads its documents knows of some queries."""
+
+    counts: list[QueryCount]
+    """In the order of the queries."""
+    unions: list[Estimate]
+    """Documents with at least one query of each union; low and high are equal where exact."""

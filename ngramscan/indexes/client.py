@@ -6,6 +6,8 @@ told apart here and nowhere else:
 * 403, 429          slow down: the host pauses (see `pace`)
 * connection lost, timeout, 408, 500, 502, 503, 504, 200 with an `error`, a body that is no JSON
                     may pass: asked again, with growing pauses
+* 200, a character would be cut
+                    only another window may do: CutCharacterError
 * anything else     will not pass: RemoteRefused
 * no connection within a few seconds of the first question, or a question that used up all its
   attempts while no other was answered
@@ -43,6 +45,7 @@ from ngramscan.errors import (
 )
 from ngramscan.indexes.base import ApiSettings
 from ngramscan.indexes.pace import Clock, Pace, Ticket
+from ngramscan.indexes.replies import Reply
 from ngramscan.progress import Progress
 
 ATTEMPTS = 7
@@ -52,11 +55,15 @@ LONGEST_PAUSE_S = 600.0
 SLOW_DOWNS = 4
 """How often one question may be told to slow down while others are answered."""
 
+_CUT_CHARACTER = "Failed to decode document text"
 _SLOW_DOWN = {403, 429}
 _MAY_PASS = {408, 500, 502, 503, 504}
 
-Reply = dict[str, Any]
 T = TypeVar("T")
+
+
+class CutCharacterError(RemoteRefused):
+    """The window that was asked for begins or ends inside a character; another may not."""
 
 
 class MayPassError(Exception):
@@ -220,6 +227,9 @@ class ApiClient:
             if self._last_reply_at < started_at:
                 self._give_up(failure)
             raise failure from error
+        except RemoteRefused:
+            self._last_reply_at = self._clock.now()  # a refusal is an answer
+            raise
         self._last_reply_at = self._clock.now()
         return reply
 
@@ -315,7 +325,9 @@ def read_reply(response: httpx.Response) -> Reply:
     MayPassError
         Asking again may help.
     RemoteRefused
-        It will not. A `error` in the body is looked at before the status.
+        It will not.
+    CutCharacterError
+        It will not, but asking for another window may.
     """
     status = response.status_code
     url = response.request.url
@@ -328,6 +340,8 @@ def read_reply(response: httpx.Response) -> Reply:
     if body is None:
         raise MayPassError(f"HTTP {status}, but no JSON object{words}")
     if "error" in body:
+        if _CUT_CHARACTER in words:
+            raise CutCharacterError(f"{url}{words}")
         raise MayPassError(f"HTTP {status} with an error{words}")
     return body
 

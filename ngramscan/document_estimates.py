@@ -1,0 +1,383 @@
+"""Documents, estimated from occurrences that were drawn at random: arrays in, values out.
+
+An occurrence drawn at random lies in a document with c of the T occurrences with probability c/T: a
+document is as likely as it has occurrences. So each draw counts for a share of a document, which
+undoes that: 1/c, or 1 where it is the first of its document and 0 elsewhere. The mean p of either
+over all occurrences is D/T exactly, D being the documents. Everything here estimates that mean, and
+says how far off it may be. Where a document is seen in part only, the share of a draw is known
+between two bounds; both are carried to the end.
+
+Sources: Hansen & Hurwitz 1943, doi:10.1214/aoms/1177731356 (size-biased draws); Korn & Graubard
+1998, Survey Methodology 24:193 (interval with an effective sample size); Zou, Huang & Zhang 2009,
+doi:10.1016/j.csda.2008.09.033, and Zou & Donner 2008, doi:10.1002/sim.3095 (intervals of sums and
+ratios from those of their parts).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ngramscan.estimates import Estimate
+
+DRAWS_FOR_VARIANCE = 200
+"""Fewer draws say too little of their own variance; the largest possible one is taken then."""
+
+REPLACEMENT_SHARE = 0.05
+"""From a larger share of all occurrences, draws are without replacement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """An estimate where a part of the data is hidden: two, between which it would be."""
+
+    lower: Estimate
+    upper: Estimate
+    standard_error: float = 0.0
+    """Of the one with the larger."""
+
+    @property
+    def value(self) -> float:
+        """The middle of the two; the estimate itself where nothing is hidden."""
+        return (self.lower.value + self.upper.value) / 2
+
+    @property
+    def low(self) -> float:
+        """The lower limit of the lower."""
+        return _known(self.lower.low)
+
+    @property
+    def high(self) -> float:
+        """The upper limit of the upper."""
+        return _known(self.upper.high)
+
+    @property
+    def level(self) -> float:
+        """The share of intervals that cover the truth."""
+        return self.lower.level
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """The draws of one pattern."""
+
+    lowest_shares: NDArray[np.float64]
+    """Shape (K,): the share of a document that each draw counts for, at least."""
+    highest_shares: NDArray[np.float64]
+    """At most; the same where nothing is hidden."""
+    occurrences: int
+    """T, of all occurrences, drawn or not."""
+
+    @classmethod
+    def of(cls, shares: Sequence[tuple[float, float]], occurrences: int) -> Draws:
+        """Return the draws with some shares, each a lower and an upper bound."""
+        array = np.asarray(shares, dtype=np.float64).reshape(-1, 2)
+        return cls(array[:, 0], array[:, 1], occurrences)
+
+
+def is_without_replacement(n_draws: int, occurrences: int) -> bool:
+    """Tell how that many draws are made: without replacement where they are a large part."""
+    return n_draws > REPLACEMENT_SHARE * occurrences
+
+
+# One pattern
+
+
+def mean_share(shares: ArrayLike, occurrences: int, level: float = 0.95) -> tuple[Estimate, float]:
+    """Estimate the mean share p = D/T of all occurrences from those of some draws.
+
+    Parameters
+    ----------
+    shares : array of float, shape (K,)
+        Each from 0 to 1.
+    occurrences : int
+        T, of which K were drawn: independently, or without replacement where
+        `is_without_replacement` says so. K = T is all of them.
+    level : float
+        Probability that the interval covers p.
+
+    Returns
+    -------
+    Estimate, float
+        p with a Clopper–Pearson interval, and its standard error. From 200 draws on, the interval
+        is that of an effective sample size, which the variance of the shares gives (coverage .93 to
+        .96 for many shapes of counts per document); for fewer, the number of draws itself, which is
+        right for any shares, and wide.
+
+    Raises
+    ------
+    ValueError
+        No draws, or shares outside 0 to 1.
+    """
+    y = np.asarray(shares, dtype=np.float64)
+    if not y.size or y.min() < 0 or y.max() > 1:
+        raise ValueError("some shares, each from 0 to 1, were expected")
+    p = float(y.mean())
+    if y.size >= occurrences:
+        return Estimate(p, p, p, level), 0.0
+    deviation = float(y.std(ddof=1)) if y.size > 1 else 0.0
+    low, high = _share_interval(p, deviation, y.size, occurrences, level)
+    error = deviation * math.sqrt(_finite_population(y.size, occurrences) / y.size)
+    return Estimate(p, low, high, level), error
+
+
+def _finite_population(n: int, occurrences: int) -> float:
+    """Return by how much less the variance is for draws without replacement."""
+    return 1 - n / occurrences if is_without_replacement(n, occurrences) else 1.0
+
+
+def _share_interval(
+    p: float, deviation: float, n: int, occurrences: int, level: float
+) -> tuple[float, float]:
+    # Only here, and it is slow to import.
+    from scipy.special import betaincinv, ndtri, stdtrit
+
+    effective = float(n)
+    if n >= DRAWS_FOR_VARIANCE and deviation:
+        normal, student = ndtri((1 + level) / 2), stdtrit(n - 1, (1 + level) / 2)
+        effective = max(effective, p * (1 - p) * n / deviation**2 * (normal / student) ** 2)
+    effective /= _finite_population(n, occurrences)
+    hits, tail = p * effective, (1 - level) / 2
+    low = float(betaincinv(hits, effective - hits + 1, tail)) if hits else 0.0
+    high = float(betaincinv(hits + 1, effective - hits, 1 - tail)) if hits < effective else 1.0
+    return low, high
+
+
+def documents_of_draws(draws: Draws, seen_documents: int, level: float = 0.95) -> Bounds:
+    """Estimate in how many documents a pattern occurs.
+
+    Parameters
+    ----------
+    draws : Draws
+        Some of its occurrences.
+    seen_documents : int
+        Different documents among them: there are no fewer.
+    level : float
+        Of the interval.
+
+    Returns
+    -------
+    Bounds
+        In documents. Exact where all occurrences were drawn.
+    """
+    if draws.lowest_shares.size >= draws.occurrences:
+        return _exact(seen_documents, level)
+    lower, lower_error = mean_share(draws.lowest_shares, draws.occurrences, level)
+    upper, upper_error = mean_share(draws.highest_shares, draws.occurrences, level)
+    return Bounds(
+        _scaled(lower, draws.occurrences, seen_documents),
+        _scaled(upper, draws.occurrences, seen_documents),
+        max(lower_error, upper_error) * draws.occurrences,
+    )
+
+
+def _exact(documents: float, level: float) -> Bounds:
+    exact = Estimate(documents, documents, documents, level)
+    return Bounds(exact, exact)
+
+
+def _scaled(share: Estimate, occurrences: int, at_least: float) -> Estimate:
+    return Estimate(
+        max(share.value * occurrences, at_least),
+        max(_known(share.low) * occurrences, at_least),
+        max(_known(share.high) * occurrences, at_least),
+        share.level,
+    )
+
+
+def _known(limit: float | None) -> float:
+    assert limit is not None
+    return limit
+
+
+# Several patterns
+
+
+def documents_of_union(
+    patterns: Sequence[Draws], seen_documents: int, level: float = 0.95
+) -> Bounds:
+    """Estimate in how many documents at least one of several patterns occurs.
+
+    Parameters
+    ----------
+    patterns : sequence of Draws
+        Of each pattern; a share is one over the occurrences of *all* patterns in its document, or
+        1 where no occurrence of any of them stands before it, else 0. At least one.
+    seen_documents : int
+        Different documents among all draws: there are no fewer.
+    level : float
+        Of the interval.
+
+    Returns
+    -------
+    Bounds
+        In documents: the sum of T times the mean share over the patterns. Its limits are those of
+        the patterns, combined as independent errors are; so a pattern whose draws do not vary still
+        has the uncertainty of its own interval.
+    """
+    means = [
+        (
+            mean_share(draws.lowest_shares, draws.occurrences, level),
+            mean_share(draws.highest_shares, draws.occurrences, level),
+            draws.occurrences,
+        )
+        for draws in patterns
+    ]
+    lower = _sum([(share, total) for (share, _), _, total in means], seen_documents)
+    upper = _sum([(share, total) for _, (share, _), total in means], seen_documents)
+    error = math.hypot(*(total * max(low[1], high[1]) for low, high, total in means))
+    return Bounds(lower, upper, error)
+
+
+def _sum(shares: Sequence[tuple[Estimate, int]], at_least: float) -> Estimate:
+    value = sum(share.value * total for share, total in shares)
+    below = math.hypot(*((share.value - _known(share.low)) * total for share, total in shares))
+    above = math.hypot(*((_known(share.high) - share.value) * total for share, total in shares))
+    return Estimate(
+        max(value, at_least),
+        max(value - below, at_least),
+        max(value + above, at_least),
+        shares[0][0].level,
+    )
+
+
+def ratio_of_documents(documents: Bounds, other_documents: Bounds) -> Bounds | None:
+    """Estimate how many times more documents one method has than another.
+
+    Parameters
+    ----------
+    documents, other_documents : Bounds
+        Estimated from independent draws.
+
+    Returns
+    -------
+    Bounds or None
+        The limits are those of the parts, combined on the log scale; an infinite one where the
+        other may be none. None: the other is estimated as none, or both may be.
+    """
+    if not other_documents.lower.value or not documents.lower.value:
+        return None
+    lower = _ratio(documents.lower, other_documents.upper)
+    upper = _ratio(documents.upper, other_documents.lower)
+    return Bounds(lower, upper)
+
+
+def _ratio(one: Estimate, other: Estimate) -> Estimate:
+    value = one.value / other.value
+    below = math.hypot(_log(one.value, one.low), _log(other.high, other.value))
+    above = math.hypot(_log(one.high, one.value), _log(other.value, other.low))
+    return Estimate(value, value * math.exp(-below), value * _exp(above), one.level)
+
+
+def _log(above: float | None, below: float | None) -> float:
+    return math.log(_known(above) / _known(below)) if below else math.inf
+
+
+def _exp(exponent: float) -> float:
+    return math.exp(exponent) if math.isfinite(exponent) else math.inf
+
+
+# Planning
+
+
+def required_draws(pilot: Draws, half_width: float, most: int, level: float = 0.95) -> int:
+    """Return how many draws an interval of some width needs, from what a pilot shows.
+
+    Parameters
+    ----------
+    pilot : Draws
+        Some draws.
+    half_width : float
+        Half the width of the interval, relative to the estimate: 0.1 for ±10 %.
+    most : int
+        No more than so many.
+    level : float
+        Of the interval.
+
+    Returns
+    -------
+    int
+        At least the draws of the pilot; `most` where more would be needed, as for a document seen
+        in part no number of draws may do.
+    """
+    total = pilot.occurrences
+    most = min(most, total)
+    values = [
+        (float(shares.mean()), float(shares.std(ddof=1)))
+        for shares in (pilot.lowest_shares, pilot.highest_shares)
+    ]
+
+    def suffices(n: int) -> bool:
+        if n >= total:
+            return True
+        limits = [_share_interval(p, deviation, n, total, level) for p, deviation in values]
+        middle = (values[0][0] + values[1][0]) / 2
+        return bool(limits[1][1] - limits[0][0] <= 2 * half_width * middle)
+
+    least = pilot.lowest_shares.size
+    if least >= most or suffices(least):
+        return min(least, most)
+    # More draws narrow the interval; two searches, as it also becomes another one at some number.
+    for start, stop in ((least, min(DRAWS_FOR_VARIANCE - 1, most)), (DRAWS_FOR_VARIANCE, most)):
+        if start <= stop and suffices(stop):
+            return _first(suffices, start, stop)
+    return most
+
+
+def _first(suffices: Callable[[int], bool], start: int, stop: int) -> int:
+    """Return the first number that suffices; `stop` does."""
+    while start < stop:
+        middle = (start + stop) // 2
+        start, stop = (start, middle) if suffices(middle) else (middle + 1, stop)
+    return stop
+
+
+# Repeated documents
+
+
+@dataclass(frozen=True, slots=True)
+class Coincidences:
+    """What repeated documents among some draws say, which is little."""
+
+    draws: int
+    unique_documents: int
+    """U."""
+    pairs: int
+    """Of draws that fell into the same document."""
+    documents_at_least: float
+    """Lower limit of the documents, one-sided."""
+    level: float
+
+    @property
+    def ratio(self) -> float:
+        """K/U; no estimate of occurrences per document, whatever it is used for."""
+        return self.draws / self.unique_documents
+
+
+def coincidences(documents: Sequence[str], level: float = 0.95) -> Coincidences:
+    """Return how often draws, made with replacement, fell into the same document.
+
+    Parameters
+    ----------
+    documents : sequence of str
+        The document of each draw; at least one.
+    level : float
+        Of the limit.
+
+    Returns
+    -------
+    Coincidences
+        With M pairs among K(K−1)/2, T²/Σc² is estimated by K(K−1)/2M; there are at least so many
+        documents. The limit takes the upper Poisson limit of M.
+    """
+    from scipy.special import gammaincinv
+
+    _, times = np.unique(np.asarray(documents), return_counts=True)
+    pairs = int((times * (times - 1) // 2).sum())
+    possible = len(documents) * (len(documents) - 1) / 2
+    most = float(gammaincinv(pairs + 1, level))
+    return Coincidences(len(documents), times.size, pairs, max(possible / most, times.size), level)
