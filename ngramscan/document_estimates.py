@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,6 +47,11 @@ class Bounds:
         return (self.lower.value + self.upper.value) / 2
 
     @property
+    def has_limits(self) -> bool:
+        """Tell whether there is an interval."""
+        return self.lower.low is not None and self.upper.high is not None
+
+    @property
     def low(self) -> float:
         """The lower limit of the lower."""
         return _known(self.lower.low)
@@ -71,12 +77,16 @@ class Draws:
     """At most; the same where nothing is hidden."""
     occurrences: int
     """T, of all occurrences, drawn or not."""
+    by_first: NDArray[np.bool_] | None = None
+    """Which shares are 1 for the first occurrence of a document and 0 for others, where only some
+    are; None: all are of one kind."""
 
     @classmethod
-    def of(cls, shares: Sequence[tuple[float, float]], occurrences: int) -> Draws:
-        """Return the draws with some shares, each a lower and an upper bound."""
-        array = np.asarray(shares, dtype=np.float64).reshape(-1, 2)
-        return cls(array[:, 0], array[:, 1], occurrences)
+    def of(cls, shares: Sequence[tuple[float, float, bool]], occurrences: int) -> Draws:
+        """Return the draws with some shares: lower bound, upper bound, whether by first."""
+        array = np.asarray(shares, dtype=np.float64).reshape(-1, 3)
+        by_first = array[:, 2].astype(bool)
+        return cls(array[:, 0], array[:, 1], occurrences, by_first)
 
 
 def is_without_replacement(n_draws: int, occurrences: int) -> bool:
@@ -87,7 +97,12 @@ def is_without_replacement(n_draws: int, occurrences: int) -> bool:
 # One pattern
 
 
-def mean_share(shares: ArrayLike, occurrences: int, level: float = 0.95) -> tuple[Estimate, float]:
+def mean_share(
+    shares: ArrayLike,
+    occurrences: int,
+    level: float = 0.95,
+    by_first: NDArray[np.bool_] | None = None,
+) -> tuple[Estimate, float]:
     """Estimate the mean share p = D/T of all occurrences from those of some draws.
 
     Parameters
@@ -99,14 +114,18 @@ def mean_share(shares: ArrayLike, occurrences: int, level: float = 0.95) -> tupl
         `is_without_replacement` says so. K = T is all of them.
     level : float
         Probability that the interval covers p.
+    by_first : array of bool, shape (K,), optional
+        Which shares are 1 for a first occurrence and 0 for others, where only some are.
 
     Returns
     -------
     Estimate, float
         p with a Clopper–Pearson interval, and its standard error. From 200 draws on, the interval
-        is that of an effective sample size, which the variance of the shares gives (coverage .93 to
-        .96 for many shapes of counts per document); for fewer, the number of draws itself, which is
-        right for any shares, and wide.
+        is that of an effective sample size, which the variance of the shares gives (coverage .92 to
+        .96 for the shapes of docs/documents.md, which also has one where it fails); for fewer, the number of draws itself, which is
+        right for any shares, and wide. Where shares are of both kinds, each kind has its interval,
+        and the two are combined: a first occurrence may be so rare that none was drawn, and the
+        variance does not show what is missing then.
 
     Raises
     ------
@@ -119,10 +138,28 @@ def mean_share(shares: ArrayLike, occurrences: int, level: float = 0.95) -> tupl
     p = float(y.mean())
     if y.size >= occurrences:
         return Estimate(p, p, p, level), 0.0
-    deviation = float(y.std(ddof=1)) if y.size > 1 else 0.0
-    low, high = _share_interval(p, deviation, y.size, occurrences, level)
-    error = deviation * math.sqrt(_finite_population(y.size, occurrences) / y.size)
+    low, high = _share_interval(_parts(y, by_first), y.size, occurrences, level)
+    error = _deviation(y) * math.sqrt(_finite_population(y.size, occurrences) / y.size)
     return Estimate(p, low, high, level), error
+
+
+class _Part(NamedTuple):
+    """The shares of one kind, those of the other counting as 0."""
+
+    mean: float
+    deviation: float
+
+
+def _parts(y: NDArray[np.float64], by_first: NDArray[np.bool_] | None) -> list[_Part]:
+    if by_first is None or by_first.all() or not by_first.any():
+        return [_Part(float(y.mean()), _deviation(y))]
+    kinds = (np.where(by_first, 0.0, y), np.where(by_first, y, 0.0))
+    return [_Part(float(kind.mean()), _deviation(kind)) for kind in kinds]
+
+
+def _deviation(y: NDArray[np.float64]) -> float:
+    # Equal values have a mean that is not quite theirs, and so a deviation that is not quite 0.
+    return float(y.std(ddof=1)) if np.ptp(y) else 0.0
 
 
 def _finite_population(n: int, occurrences: int) -> float:
@@ -131,19 +168,39 @@ def _finite_population(n: int, occurrences: int) -> float:
 
 
 def _share_interval(
-    p: float, deviation: float, n: int, occurrences: int, level: float
+    parts: Sequence[_Part], n: int, occurrences: int, level: float
 ) -> tuple[float, float]:
-    # Only here, and it is slow to import.
-    from scipy.special import betaincinv, ndtri, stdtrit
+    effective = n / _finite_population(n, occurrences)
+    p = sum(part.mean for part in parts)
+    if n < DRAWS_FOR_VARIANCE:
+        return _clopper_pearson(p, effective, level)
+    limits = [
+        _clopper_pearson(part.mean, effective * _efficiency(part, n, level), level)
+        for part in parts
+    ]
+    below = math.hypot(*(part.mean - low for part, (low, _) in zip(parts, limits, strict=True)))
+    above = math.hypot(*(high - part.mean for part, (_, high) in zip(parts, limits, strict=True)))
+    return max(p - below, 0.0), min(p + above, 1.0)
 
-    effective = float(n)
-    if n >= DRAWS_FOR_VARIANCE and deviation:
-        normal, student = ndtri((1 + level) / 2), stdtrit(n - 1, (1 + level) / 2)
-        effective = max(effective, p * (1 - p) * n / deviation**2 * (normal / student) ** 2)
-    effective /= _finite_population(n, occurrences)
-    hits, tail = p * effective, (1 - level) / 2
-    low = float(betaincinv(hits, effective - hits + 1, tail)) if hits else 0.0
-    high = float(betaincinv(hits + 1, effective - hits, 1 - tail)) if hits < effective else 1.0
+
+def _efficiency(part: _Part, n: int, level: float) -> float:
+    """Return how many yes-or-no draws, of the same variance, one draw is worth; at least one."""
+    if not part.deviation:
+        return 1.0
+    # Only here, and it is slow to import.
+    from scipy.special import ndtri, stdtrit
+
+    normal, student = ndtri((1 + level) / 2), stdtrit(n - 1, (1 + level) / 2)
+    worth = part.mean * (1 - part.mean) / part.deviation**2 * (normal / student) ** 2
+    return max(1.0, float(worth))
+
+
+def _clopper_pearson(p: float, n: float, level: float) -> tuple[float, float]:
+    from scipy.special import betaincinv
+
+    hits, tail = p * n, (1 - level) / 2
+    low = float(betaincinv(hits, n - hits + 1, tail)) if hits else 0.0
+    high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0
     return low, high
 
 
@@ -166,12 +223,22 @@ def documents_of_draws(draws: Draws, seen_documents: int, level: float = 0.95) -
     """
     if draws.lowest_shares.size >= draws.occurrences:
         return _exact(seen_documents, level)
-    lower, lower_error = mean_share(draws.lowest_shares, draws.occurrences, level)
-    upper, upper_error = mean_share(draws.highest_shares, draws.occurrences, level)
+    (lower, lower_error), (upper, upper_error) = _mean_shares(draws, level)
     return Bounds(
         _scaled(lower, draws.occurrences, seen_documents),
         _scaled(upper, draws.occurrences, seen_documents),
         max(lower_error, upper_error) * draws.occurrences,
+    )
+
+
+def _mean_shares(
+    draws: Draws, level: float
+) -> tuple[tuple[Estimate, float], tuple[Estimate, float]]:
+    """Return the mean of the lower and of the upper bounds, each with its standard error."""
+    total, by_first = draws.occurrences, draws.by_first
+    return (
+        mean_share(draws.lowest_shares, total, level, by_first),
+        mean_share(draws.highest_shares, total, level, by_first),
     )
 
 
@@ -219,14 +286,7 @@ def documents_of_union(
         the patterns, combined as independent errors are; so a pattern whose draws do not vary still
         has the uncertainty of its own interval.
     """
-    means = [
-        (
-            mean_share(draws.lowest_shares, draws.occurrences, level),
-            mean_share(draws.highest_shares, draws.occurrences, level),
-            draws.occurrences,
-        )
-        for draws in patterns
-    ]
+    means = [(*_mean_shares(draws, level), draws.occurrences) for draws in patterns]
     lower = _sum([(share, total) for (share, _), _, total in means], seen_documents)
     upper = _sum([(share, total) for _, (share, _), total in means], seen_documents)
     error = math.hypot(*(total * max(low[1], high[1]) for low, high, total in means))
@@ -257,7 +317,7 @@ def ratio_of_documents(documents: Bounds, other_documents: Bounds) -> Bounds | N
     -------
     Bounds or None
         The limits are those of the parts, combined on the log scale; an infinite one where the
-        other may be none. None: the other is estimated as none, or both may be.
+        other may be none. None: one of the two is estimated as none.
     """
     if not other_documents.lower.value or not documents.lower.value:
         return None
@@ -306,17 +366,16 @@ def required_draws(pilot: Draws, half_width: float, most: int, level: float = 0.
     """
     total = pilot.occurrences
     most = min(most, total)
-    values = [
-        (float(shares.mean()), float(shares.std(ddof=1)))
-        for shares in (pilot.lowest_shares, pilot.highest_shares)
+    bounds = [
+        _parts(shares, pilot.by_first) for shares in (pilot.lowest_shares, pilot.highest_shares)
     ]
+    middle = float(pilot.lowest_shares.mean() + pilot.highest_shares.mean()) / 2
 
     def suffices(n: int) -> bool:
         if n >= total:
             return True
-        limits = [_share_interval(p, deviation, n, total, level) for p, deviation in values]
-        middle = (values[0][0] + values[1][0]) / 2
-        return bool(limits[1][1] - limits[0][0] <= 2 * half_width * middle)
+        (low, _), (_, high) = [_share_interval(parts, n, total, level) for parts in bounds]
+        return high - low <= 2 * half_width * middle
 
     least = pilot.lowest_shares.size
     if least >= most or suffices(least):

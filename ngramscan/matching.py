@@ -93,12 +93,18 @@ def compile_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engi
     return AhoCorasickEngine(literals, ignore_case)
 
 
-def count_by_brute_force(literal: bytes, text: bytes) -> int:
-    """Count the occurrences of one literal by the definition, slowly."""
-    count, start = 0, text.find(literal)
+def find_starts(literal: bytes, text: bytes) -> list[int]:
+    """Return where one literal occurs, by the definition, slowly."""
+    starts, start = [], text.find(literal)
     while start >= 0:
-        count, start = count + 1, text.find(literal, start + 1)
-    return count
+        starts.append(start)
+        start = text.find(literal, start + 1)
+    return starts
+
+
+def count_by_brute_force(literal: bytes, text: bytes) -> int:
+    """Count the occurrences of one literal."""
+    return len(find_starts(literal, text))
 
 
 class Matcher:
@@ -150,16 +156,23 @@ class Matcher:
 class Tally:
     """Occurrences and documents of some queries over all documents that were added.
 
-    >>> tally = Tally(Matcher(["aa", "b"]))
-    >>> tally.add([b"aaa", b"b"])
-    >>> tally.occurrences, tally.documents
-    ([2, 1], [1, 1])
+    `unions` are groups of queries, by number; a document with any query of a group counts for it.
+
+    >>> tally = Tally(Matcher(["aa", "b"]), unions=[[0, 1]])
+    >>> tally.add([b"aaa", b"ab", b"aab"])
+    >>> tally.occurrences, tally.documents, tally.union_documents
+    ([3, 2], [2, 2], [3])
     """
 
-    def __init__(self, matcher: Matcher) -> None:
+    def __init__(self, matcher: Matcher, unions: Sequence[Sequence[int]] = ()) -> None:
         self._matcher = matcher
+        self._unions_with: list[list[int]] = [[] for _ in matcher.queries]
+        for union, numbers in enumerate(unions):
+            for number in dict.fromkeys(numbers):
+                self._unions_with[number].append(union)
         self.occurrences = [0] * len(matcher.queries)
         self.documents = [0] * len(matcher.queries)
+        self.union_documents = [0] * len(unions)
         self.documents_read = 0
         self.bytes_read = 0
 
@@ -173,10 +186,13 @@ class Tally:
         """
         occurrences, documents = self.occurrences, self.documents
         last_seen_in = [-1] * len(occurrences)
+        unions_with, union_documents = self._unions_with, self.union_documents
+        union_last_seen_in = [-1] * len(union_documents)
         document = -1
         scan = self._matcher.scan
 
-        # The engine calls this once per occurrence: it is the hot path.
+        # The engine calls one of these once per occurrence: they are the hot path. Two, since each
+        # name from outside costs time in every call, needed or not.
         def hit(
             number: int, _start: int = 0, _end: int = 0, _flags: int = 0, _context: object = None
         ) -> None:
@@ -185,7 +201,20 @@ class Tally:
                 last_seen_in[number] = document
                 documents[number] += 1
 
-        for document, text in enumerate(texts):  # noqa: B007 - the closure reads it
+        def hit_with_unions(
+            number: int, _start: int = 0, _end: int = 0, _flags: int = 0, _context: object = None
+        ) -> None:
+            occurrences[number] += 1
+            if last_seen_in[number] != document:
+                last_seen_in[number] = document
+                documents[number] += 1
+                for union in unions_with[number]:
+                    if union_last_seen_in[union] != document:
+                        union_last_seen_in[union] = document
+                        union_documents[union] += 1
+
+        chosen = hit_with_unions if union_documents else hit
+        for document, text in enumerate(texts):  # noqa: B007 - the closures read it
             self.documents_read += 1
             self.bytes_read += len(text)
-            scan(text, hit)
+            scan(text, chosen)

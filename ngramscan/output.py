@@ -53,6 +53,11 @@ def choose_target(format_name: str | None, path: Path | None) -> Target:
     return Target(chosen, path)
 
 
+def optional_target(path: str | Path | None) -> Target | None:
+    """Return the file where further rows go, where one is named."""
+    return choose_target(None, Path(path)) if path else None
+
+
 def check_writable(path: Path) -> None:
     """Raise an InputError where a file can't be written."""
     if path.is_dir():

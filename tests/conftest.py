@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 
 from ngramscan.progress import Silent
+
+# A shell that runs the tests in the background has them ignore Ctrl-C, and with them every command
+# that they start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"

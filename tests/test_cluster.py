@@ -14,9 +14,13 @@ from pathlib import Path
 import pytest
 
 from ngramscan.cluster import run_on_cluster
+from ngramscan.corpora import open_corpus
 from ngramscan.errors import InputError
+from ngramscan.indexes.base import Place, Window
+from ngramscan.indexes.scan import ScanIndex, ScanOptions
+from ngramscan.progress import Silent
 from ngramscan.spread import Watch
-from tests import worker_tasks
+from tests import corpus_files, worker_tasks
 from tests.command import NGRAMSCAN, Ran, run, without
 from tests.test_scan_runs import command, kept, undisturbed
 from tests.test_scan_runs import slow as slow  # noqa: PLC0414 - a fixture of that module
@@ -91,6 +95,25 @@ def test_a_cluster_counts_the_same_though_a_worker_is_killed(slow: Path, cluster
     assert "was lost; another does its tasks" in stderr
     rows = Ran(0, stdout, stderr).rows
     assert without(rows, "asked_at") == without(undisturbed(slow).rows, "asked_at")
+
+
+def test_a_cluster_finds_the_same_occurrences(
+    tmp_path: Path, cluster: Cluster, silent: Silent
+) -> None:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for number in range(5):
+        corpus_files.write(folder, "c.jsonl", ["é aa", "", "aaa é"]).rename(
+            folder / f"{number}.jsonl"
+        )
+    windows = []
+    for scheduler in (cluster.address, None):
+        index = ScanIndex(open_corpus(str(folder)), ScanOptions(scheduler=scheduler), silent)
+        places = [Place("aa", 0, rank) for rank in range(15)]
+        found = {window.place: window for window in index.windows(places, 2)}
+        windows.append([found[place] for place in places])
+    assert windows[0] == windows[1]
+    assert all(isinstance(window, Window) for window in windows[0])
 
 
 def test_errors_of_documents_come_back_from_a_cluster(tmp_path: Path, cluster: Cluster) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import io
 import random
 from collections.abc import Sequence
 from pathlib import Path
 
+import fsspec
+import fsspec.implementations.memory
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +18,7 @@ from ngramscan.corpora import ReadOptions, open_corpus, read_piece, split
 from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora import parquet as parquet_module
 from ngramscan.corpora.base import CorpusFile
+from ngramscan.corpora.streams import open_file
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.patterns import load_patterns
 from tests import corpus_files, oracle
@@ -300,3 +304,39 @@ def test_ignoring_case_is_told_in_every_row(tmp_path: Path) -> None:
     refused = run("count", "f1", "--index", "dclm", "--ignore-case")
     assert refused.code == 2
     assert refused.stderr == "Error: --ignore-case: only scan: and python can, not dclm\n"
+
+
+class FailingFileSystem(fsspec.implementations.memory.MemoryFileSystem):  # type: ignore[misc]
+    """Files that open and then can't be read, as one whose connection was lost."""
+
+    protocol = "failing"
+
+    def _open(self, path: str, mode: str = "rb", **_: object) -> io.BytesIO:
+        class Failing(io.BytesIO):
+            def read(self, size: int | None = -1) -> bytes:
+                raise ValueError("the library below\nis in trouble")
+
+        return Failing(b"content")
+
+
+def test_what_fsspec_raises_is_an_error_of_the_file() -> None:
+    fsspec.register_implementation("failing", FailingFileSystem, clobber=True)
+    with (
+        pytest.raises(CorpusError, match=r"can't be read \(the library below is in trouble\)"),
+        open_file("failing://a.jsonl") as file,
+    ):
+        file.read(10)
+
+
+def read_and_fail(url: str) -> None:
+    with open_file(url, streaming=False) as file:
+        assert file.seekable()
+        assert file.seek(3) == file.tell() == 3
+        assert file.read() == b"tent"
+        raise KeyError("ours")
+
+
+def test_a_mistake_of_ours_is_not_taken_for_an_error_of_the_file() -> None:
+    fsspec.filesystem("memory").pipe("/mistake.txt", b"content")
+    with pytest.raises(KeyError):
+        read_and_fail("memory://mistake.txt")

@@ -45,6 +45,28 @@ def test_counts_are_those_of_the_definition(
     assert tally.bytes_read == sum(len(text.encode()) for text in texts)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@given(QUERIES, st.lists(TEXTS, max_size=5), st.data())
+def test_a_document_counts_once_for_a_union(
+    engine: Callable[[Sequence[bytes]], Engine],
+    queries: list[str],
+    texts: list[str],
+    data: st.DataObject,
+) -> None:
+    unique = list(dict.fromkeys(queries))
+    numbers = st.lists(st.integers(0, len(unique) - 1), max_size=5)
+    unions = data.draw(st.lists(numbers, min_size=1, max_size=4))
+    matcher = Matcher(unique, engine=engine([query.encode() for query in unique]))
+    tally, plain = Tally(matcher, unions), Tally(matcher)
+    for batch in (texts[:2], texts[2:]):
+        tally.add(text.encode() for text in batch)
+        plain.add(text.encode() for text in batch)
+    assert tally.union_documents == [
+        oracle.union_documents([unique[number] for number in union], texts) for union in unions
+    ]
+    assert (tally.occurrences, tally.documents) == (plain.occurrences, plain.documents)
+
+
 @given(st.text(alphabet="abé", min_size=1, max_size=3), TEXTS)
 def test_the_two_brute_force_counts_agree(query: str, text: str) -> None:
     expected = oracle.occurrences(query, text)

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from ngramscan.commands import IndexRow, index_rows
+from ngramscan.commands.indexes import IndexRow, index_rows
 from ngramscan.counts import count_queries
 from ngramscan.indexes.base import IndexSize
 from ngramscan.tables import print_counting, print_rows

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
 
 from ngramscan.corpora.base import Batch, Corpus, CorpusFile, Format, Piece, ReadOptions
-from ngramscan.corpora.files import find_files, matches
-from ngramscan.corpora.jsonl import read_jsonl, split_jsonl
+from ngramscan.corpora.files import find_files, has_changed, matches
+from ngramscan.corpora.jsonl import lines_before, read_jsonl, split_jsonl
 from ngramscan.corpora.parquet import read_parquet, split_parquet
 from ngramscan.corpora.python import PythonCorpus, read_python
 from ngramscan.corpora.text import read_text
@@ -23,8 +24,11 @@ __all__ = [
     "Piece",
     "PythonCorpus",
     "ReadOptions",
+    "bytes_before",
+    "has_changed",
     "open_corpus",
     "read_piece",
+    "records_before",
     "split",
     "without_excluded",
 ]
@@ -89,6 +93,26 @@ def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
         The file is cut, or a document can't be read; names the file and the record.
     """
     return _READERS[piece.file.format](piece, options)
+
+
+def records_before(pieces: Sequence[Piece], report: Callable[[int], None]) -> Iterator[int]:
+    """Yield what is to be added to the numbers of records of some pieces of a file, in order.
+
+    Reports the bytes that are read for it: `bytes_before`.
+
+    Raises
+    ------
+    CorpusError
+        The file can't be read.
+    """
+    if pieces[0].file.format == "jsonl":
+        return lines_before(pieces, report)
+    return repeat(0, len(pieces))
+
+
+def bytes_before(pieces: Sequence[Piece]) -> int:
+    """Return how much of a file is read for `records_before`."""
+    return pieces[-1].start if pieces[0].file.format == "jsonl" else 0
 
 
 def without_excluded(batch: Batch, globs: tuple[str, ...]) -> Batch:

@@ -56,6 +56,13 @@ class ReadOptions:
     """Skip malformed JSON lines, and count them, instead of stopping."""
     exclude_sources: tuple[str, ...] = ()
     """Globs of sources (paths, URLs, ids) whose documents do not belong to the corpus."""
+    with_sources: bool = False
+    """Tell the source of each document, also where none is excluded; no choice of the user's."""
+
+    @property
+    def needs_sources(self) -> bool:
+        """Tell whether sources are to be read."""
+        return self.with_sources or bool(self.exclude_sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,7 @@ class Batch:
     texts: Sequence[bytes | memoryview]
     """UTF-8, one per document."""
     records: Sequence[int]
-    """The line, row or record number of each text in its piece, from 1."""
+    """The number of each text, from 1: of its row or record, or of its line in the piece."""
     consumed: int
     """Bytes of the file, as it lies on disk, that were read for this batch."""
     sources: Sequence[str] = field(default=())

@@ -114,6 +114,23 @@ def _known(files: Iterable[tuple[str, int | None, str]]) -> Found:
     return Found(known, others)
 
 
+def has_changed(file: CorpusFile) -> bool:
+    """Tell whether a file is no longer the one that was found; far ones are not looked at.
+
+    Raises
+    ------
+    CorpusError
+        It is gone.
+    """
+    if is_remote(file.path) or not file.stamp:
+        return False
+    try:
+        _, size, stamp = _local_file(Path(file.path))
+    except OSError as error:
+        raise CorpusError(file.path, error.strerror or str(error)) from error
+    return (size, stamp) != (file.size, file.stamp)
+
+
 def _remote(url: str) -> Found:
     system: Any = file_system(url)
     try:

@@ -9,7 +9,7 @@ that has a lone surrogate (which UTF-8 can't hold), is an error.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -22,6 +22,7 @@ PART_BYTES = 16_000_000
 """Plain files are split into parts of this size, for several tasks."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LINES_CHUNK_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 18  # what is made of a block stays in the cache of a core
 _SOURCE_FIELDS = ("url", "source_url", "id", "source")
 
@@ -98,6 +99,35 @@ def _part_lines(piece: Piece) -> Iterator[tuple[bytes, int]]:
             yield block, consumed
 
 
+def lines_before(pieces: Sequence[Piece], report: Callable[[int], None]) -> Iterator[int]:
+    """Yield how many lines of a file come before each of some of its pieces, which are in order.
+
+    Reads all that is there and reports the bytes.
+
+    Raises
+    ------
+    CorpusError
+        The file can't be read, or is shorter than it was.
+    """
+    path = pieces[0].file.path
+    if not pieces[-1].start:
+        yield from [0] * len(pieces)
+        return
+    lines, position, last = 0, 0, b"\n"
+    with open_file(path) as file:
+        for piece in pieces:
+            while position < piece.start:
+                chunk = file.read(min(_LINES_CHUNK_BYTES, piece.start - position))
+                if not chunk:
+                    raise CorpusError(path, f"the file is cut at byte {position}")
+                lines += _count_newlines(chunk)
+                position += len(chunk)
+                last = chunk[-1:]
+                report(len(chunk))
+            # A line in which a piece begins is read by the piece before.
+            yield lines + (last != b"\n")
+
+
 class _Reader:
     """Parses lines and knows where it is."""
 
@@ -112,25 +142,12 @@ class _Reader:
     def place(self, number: int | None = None) -> str:
         """Return file and line of a line of this piece, or of the next one to come."""
         number = self._lines_read + 1 if number is None else number
-        return f"{self._piece.file.path}:{number + self._lines_before()}"
-
-    def _lines_before(self) -> int:
-        """Count the lines before the piece: only for an error, as it reads all that is there."""
-        start = self._piece.start
-        if not start:
-            return 0
-        with open_file(self._piece.file.path) as file:
-            lines, left = 0, start
-            while left and (chunk := file.read(min(_CHUNK_BYTES, left))):
-                lines += chunk.count(b"\n")
-                left -= len(chunk)
-                last = chunk[-1:]
-            # The line in which the piece begins is read by the piece before.
-            return lines + (last != b"\n")
+        before = next(lines_before([self._piece], lambda _: None))
+        return f"{self._piece.file.path}:{number + before}"
 
     def parse(self, block: bytes, consumed: int) -> Batch:
         """Return the documents of some lines."""
-        if not self._options.exclude_sources:
+        if not self._options.needs_sources:
             n_lines = _count_lines(block)
             try:
                 # An empty line or one that it does not take: line by line below.
@@ -196,11 +213,15 @@ class _Reader:
 
 
 def _count_lines(block: bytes) -> int:
-    """Count lines, the last with or without a newline; five times as fast as `bytes.count`."""
+    """Count lines, the last with or without a newline."""
+    return _count_newlines(block) + (not block.endswith(b"\n"))
+
+
+def _count_newlines(block: bytes) -> int:
+    """Count newlines, five times as fast as `bytes.count`."""
     import numpy as np
 
-    newlines = int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
-    return newlines + (not block.endswith(b"\n"))
+    return int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
 
 
 def source_of(row: dict[str, Any]) -> str:

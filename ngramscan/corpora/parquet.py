@@ -100,7 +100,7 @@ def _read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     path = piece.file.path
     with _opened(path) as parquet:
         columns = [_text_column(parquet, path, options.text_field)]
-        if options.exclude_sources:
+        if options.needs_sources:
             names = parquet.schema_arrow.names
             columns += [name for name in _SOURCE_COLUMNS if name in names][:1]
         sizes = _row_group_sizes(parquet)

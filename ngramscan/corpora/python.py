@@ -29,7 +29,7 @@ class PythonCorpus:
 
     def __init__(self, folders: list[Path] | None = None) -> None:
         paths = _sources(folders or _folders())
-        self.files = [CorpusFile(str(path), "python", path.stat().st_size) for path in paths]
+        self.files = [_file(path) for path in paths]
 
     def pieces(self) -> list[Piece]:
         """Return a piece per file."""
@@ -54,6 +54,11 @@ def read_python(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
         yield Batch([], [], len(content), skipped=1)
     else:
         yield Batch([text], [1], len(content))
+
+
+def _file(path: Path) -> CorpusFile:
+    status = path.stat()
+    return CorpusFile(str(path), "python", status.st_size, str(status.st_mtime_ns))
 
 
 def _folders() -> list[Path]:

@@ -85,24 +85,66 @@ def open_file(path: str, streaming: bool = True) -> Iterator[BinaryIO]:
     CorpusError
         It can't be opened, or reading fails; `where` is the path alone.
     """
-    try:
-        if not is_remote(path):
+    if not is_remote(path):
+        try:
             with Path(path).open("rb") as file:
                 yield file
-            return
-        # Over HTTP a stream is one request; without block_size=0 it would be one per 5 MB.
-        options = {"block_size": 0} if streaming and path.startswith("http") else {}
-        with file_system(path).open(path, "rb", **options) as remote:  # type: ignore[attr-defined]
-            yield cast("BinaryIO", remote)
-    except CorpusError:
-        raise
-    except OSError as error:
-        raise CorpusError(path, f"can't be read ({_reason(error)})") from error
+        except OSError as error:
+            raise CorpusError(path, f"can't be read ({_reason(error)})") from error
+        return
+    # Over HTTP a stream is one request; without block_size=0 it would be one per 5 MB.
+    options = {"block_size": 0} if streaming and path.startswith("http") else {}
+    system = file_system(path)
+    with _translated(path):
+        remote = system.open(path, "rb", **options)  # type: ignore[attr-defined]
+    with cast("BinaryIO", _RemoteFile(path, remote)) as file:
+        yield file
+
+
+@contextmanager
+def _translated(path: str) -> Iterator[None]:
+    """Translate what a call into fsspec raises: whatever the library below it does."""
+    try:
+        yield
     except Exception as error:
-        # fsspec raises whatever the library below it raises; nothing of ours comes this way.
-        if not is_remote(path) or type(error).__module__.startswith(("ngramscan", "pyarrow")):
-            raise
         raise CorpusError(path, f"can't be read ({_reason(error)})") from error
+
+
+class _RemoteFile(io.RawIOBase):
+    """A file of fsspec whose errors are ours."""
+
+    def __init__(self, path: str, remote: BinaryIO) -> None:
+        self._path = path
+        self._remote = remote
+
+    def read(self, size: int = -1) -> bytes:
+        with _translated(self._path):
+            return self._remote.read(size)
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        content = self.read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        with _translated(self._path):
+            return self._remote.seek(offset, whence)
+
+    def tell(self) -> int:
+        with _translated(self._path):
+            return self._remote.tell()
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._remote.seekable()
+
+    def close(self) -> None:
+        if not self.closed:
+            with _translated(self._path):
+                self._remote.close()
+        super().close()
 
 
 def _reason(error: Exception) -> str:

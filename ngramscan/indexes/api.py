@@ -35,7 +35,7 @@ LONGEST_CONTEXT = 10_000
 # By how much a window is moved at its left and its right end until neither is inside a character:
 # those have four bytes at most. A window is rarely cut by more than one.
 _SHIFTS = sorted(((left, right) for left in range(4) for right in range(4)), key=sum)
-_KEPT_FIELDS = ("doc_ix", "doc_len", "disp_len", "needle_offset", "text", "metadata")
+_NOT_KEPT = {"spans", "latency"}  # the spans are the text again
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -198,7 +198,7 @@ class ApiIndex:
             except CutCharacterError as error:
                 cut = error
                 continue
-            kept = {name: reply[name] for name in _KEPT_FIELDS if name in reply}
+            kept = {name: value for name, value in reply.items() if name not in _NOT_KEPT}
             return {**kept, "context": context - left}
         raise cut
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from ngramscan.errors import NgramscanError
 from ngramscan.estimates import Estimate
@@ -140,6 +140,16 @@ class ApiSettings:
         return 0.0 if host in _LOOPBACK else 4.0
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentCounts:
+    """What an index that reads its documents knows of some queries."""
+
+    counts: list[QueryCount]
+    """In the order of the queries."""
+    unions: list[Estimate]
+    """Documents with at least one query of each union; low and high are equal where exact."""
+
+
 class Index(Protocol):
     """A corpus that can be asked."""
 
@@ -160,6 +170,7 @@ class Index(Protocol):
         """
 
 
+@runtime_checkable
 class RankedIndex(Index, Protocol):
     """An index that numbers the occurrences of a query, so that some can be drawn."""
 
@@ -177,6 +188,7 @@ class RankedIndex(Index, Protocol):
         """
 
 
+@runtime_checkable
 class DocumentIndex(Index, Protocol):
     """An index that reads its documents, so that it knows how many have a query."""
 
@@ -190,13 +202,3 @@ class DocumentIndex(Index, Protocol):
         NgramscanError
             The index as a whole gave up.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentCounts:
-    """What an index that reads its documents knows of some queries."""
-
-    counts: list[QueryCount]
-    """In the order of the queries."""
-    unions: list[Estimate]
-    """Documents with at least one query of each union; low and high are equal where exact."""

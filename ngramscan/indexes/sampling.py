@@ -73,6 +73,14 @@ def _number(amount: str, n_files: int) -> int:
     return n
 
 
+def estimate_total(sample: Sample, values: Sequence[int]) -> Estimate:
+    """Estimate a total over all files from its values in those of the sample."""
+    if sample.total_size is None:
+        return cluster_total(values, [1] * len(values), sample.n_files, sample.n_files)
+    bytes_on_disk = [file.size or 0 for file in sample.files]
+    return cluster_total(values, bytes_on_disk, sample.n_files, sample.total_size)
+
+
 def estimate_counts(
     sample: Sample,
     occurrences: Sequence[Sequence[int]],
@@ -90,20 +98,15 @@ def estimate_counts(
     sizes : sequence, shape (files, 2)
         Documents and bytes of text of each file.
     """
-
-    def total(values: Sequence[int]) -> Estimate:
-        if sample.total_size is None:
-            return cluster_total(values, [1] * len(values), sample.n_files, sample.n_files)
-        bytes_on_disk = [file.size or 0 for file in sample.files]
-        return cluster_total(values, bytes_on_disk, sample.n_files, sample.total_size)
-
     estimates = []
     for per_query, in_documents in zip(
         zip(*occurrences, strict=True), zip(*documents, strict=True), strict=True
     ):
-        of_occurrences, of_documents = total(per_query), total(in_documents)
+        of_occurrences = estimate_total(sample, per_query)
+        of_documents = estimate_total(sample, in_documents)
         notes = (sample.description, of_occurrences.note)
         note = "; ".join(part for part in notes if part)
         estimates.append(QueryEstimate(of_occurrences, of_documents, note))
-    n_documents, n_bytes = (total(column).value for column in zip(*sizes, strict=True))
+    columns = zip(*sizes, strict=True)
+    n_documents, n_bytes = (estimate_total(sample, column).value for column in columns)
     return estimates, IndexSize(round(n_documents), round(n_bytes))

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from ngramscan.cluster import run_on_cluster
-from ngramscan.corpora import Corpus, Piece, ReadOptions, read_piece, without_excluded
-from ngramscan.errors import CorpusError, NgramscanError
-from ngramscan.indexes.base import IndexSize, QueryCount
-from ngramscan.indexes.sampling import Sample, estimate_counts, take_sample
+from ngramscan.corpora import Corpus, Piece, ReadOptions
+from ngramscan.estimates import Estimate
+from ngramscan.indexes.base import (
+    DocumentCounts,
+    Found,
+    IndexSize,
+    Place,
+    QueryCount,
+    Window,
+    WindowFailure,
+)
+from ngramscan.indexes.sampling import Sample, estimate_counts, estimate_total, take_sample
+from ngramscan.indexes.scan_counts import PieceCounter
+from ngramscan.indexes.scan_pieces import PieceRunner
+from ngramscan.indexes.scan_windows import Occurrences, WindowReader
 from ngramscan.journal import Journal, now
-from ngramscan.matching import Matcher, Tally
 from ngramscan.progress import Progress
-from ngramscan.scanning import Counts, PieceResult, Task, count_task
-from ngramscan.spread import Done, Watch, run_on_processes
+from ngramscan.scanning import Counts, Question, count_piece
 
-TASK_BYTES = 32_000_000
-LEAST_TASK_BYTES = 1_000_000
-TASK_PIECES = 500
-"""Small files are read many to a task, so that a task costs more than it takes to hand it out."""
-
-TASKS_PER_WORKER = 8
-"""At least, where there is enough to do: so none waits long for the last one."""
-
-BYTES_PER_WORKER = 32_000_000
-"""For less, another process costs more than it gains; unless it is asked for."""
-
-CLUSTER_WORKERS = 32
-"""For how many the work is divided on a cluster, where --workers does not say."""
+LEVEL = 0.95
+"""Of intervals; those of exact counts are of no width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +51,9 @@ class ScanOptions:
 class ScanIndex:
     """Counts occurrences and documents exactly, for all queries in one pass.
 
+    An occurrence can be looked at too: its rank is its place among all of its query, as they stand
+    in the corpus, in one shard. Where only some files are read, it is one in these files.
+
     Parameters
     ----------
     corpus : Corpus
@@ -70,6 +68,9 @@ class ScanIndex:
         Read also what the journal has.
     """
 
+    longest_context = 1 << 40
+    """Documents are shown whole."""
+
     def __init__(
         self,
         corpus: Corpus,
@@ -82,9 +83,10 @@ class ScanIndex:
         self._corpus = corpus
         self._options = options
         self._progress = progress
-        self._journal = journal
-        self._refresh = refresh
         self._size = IndexSize()
+        self._runner = PieceRunner(options.workers, options.scheduler, progress)
+        self._counter = PieceCounter(corpus.name, self._runner, progress, journal, refresh)
+        self._occurrences = Occurrences()
 
     def size(self) -> IndexSize:
         """Return the documents and bytes that were read (or estimated); unknown before."""
@@ -96,170 +98,150 @@ class ScanIndex:
         Raises
         ------
         CorpusError
+            As `document_counts` does.
+        """
+        yield from self.document_counts(queries, ()).counts
+
+    def document_counts(
+        self, queries: Sequence[str], unions: Sequence[Sequence[str]]
+    ) -> DocumentCounts:
+        """Count all queries, and the documents that have at least one query of each union.
+
+        Parameters
+        ----------
+        queries : sequence of str
+            Unique, not empty.
+        unions : sequence of sequences of str
+            Some of the queries each.
+
+        Raises
+        ------
+        CorpusError
             A document can't be read: there are no counts then, rather than smaller ones. The files
             that can be read are in the journal.
         """
+        numbers = {query: number for number, query in enumerate(queries)}
+        question = Question(
+            list(queries),
+            [[numbers[query] for query in union] for union in unions],
+            self._options.read,
+            self._options.ignore_case,
+        )
+        if self._options.limit_documents is None:
+            results = self._counter.count(self._pieces, question)
+        else:
+            results = self._count_first(question, self._options.limit_documents)
+        self._occurrences.add(queries, results)
+        return (
+            self._estimated(question, results) if self._sample else self._exact(question, results)
+        )
+
+    def find(self, queries: Sequence[str]) -> Iterator[Found]:
+        """Yield where each query is; those that were not counted yet are counted, in one pass.
+
+        Raises
+        ------
+        CorpusError
+            As `document_counts` does.
+        """
+        if unknown := [query for query in queries if query not in self._occurrences]:
+            self.document_counts(unknown, ())
+        yield from map(self._occurrences.found, queries)
+
+    def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
+        """Read once more, but only where the places are, and yield a window on each.
+
+        A window fails where its file can't be read or was changed since it was counted, and where
+        the query has no such occurrence.
+
+        Parameters
+        ----------
+        places : sequence of Place
+            One may stand there twice.
+        context : int
+            Bytes on each side, up to three fewer where a character would be cut.
+
+        Raises
+        ------
+        CorpusError
+            As `document_counts` does, for a query that was not counted yet.
+        """
+        list(self.find(list(dict.fromkeys(place.query for place in places))))
+        reader = WindowReader(
+            self._pieces,
+            self._occurrences,
+            self._options.read,
+            self._options.ignore_case,
+            self._runner,
+            self._progress,
+        )
+        yield from reader.read(places, context)
+
+    @cached_property
+    def _sample(self) -> Sample | None:
+        if self._options.sample is None or self._options.limit_documents is not None:
+            return None
+        return take_sample(self._corpus.files, self._options.sample, self._options.seed)
+
+    @cached_property
+    def _pieces(self) -> list[Piece]:
+        """What there is to read, always the same and in the same order."""
         for notice in self._corpus.notices:
             self._progress.notice(notice)
-        if self._options.limit_documents is not None:
-            yield from self._exact(queries, self._count_first(list(queries)))
-            return
-        sample = None
-        pieces = self._corpus.pieces() if self._options.sample is None else []
-        if self._options.sample is not None:
-            sample = take_sample(self._corpus.files, self._options.sample, self._options.seed)
-            pieces = sample.pieces()
-        results = self._count_pieces(pieces, list(queries))
-        total = sum(results, Counts.none(len(queries)))
-        self._tell_skipped(total)
-        if sample is None:
-            yield from self._exact(queries, total)
-        else:
-            yield from self._estimated(queries, sample, pieces, results)
+        return self._sample.pieces() if self._sample else self._corpus.pieces()
 
-    # Reading
-
-    def _count_first(self, queries: list[str]) -> Counts:
+    def _count_first(self, question: Question, limit: int) -> list[Counts]:
         """Count the first documents of the corpus, in this process."""
-        limit = self._options.limit_documents or 0
-        tally = Tally(Matcher(queries, self._options.ignore_case))
-        skipped = 0
-        for piece in self._corpus.pieces():
-            for batch in read_piece(piece, self._options.read):
-                kept = without_excluded(batch, self._options.read.exclude_sources)
-                tally.add(kept.texts[: limit - tally.documents_read])
-                skipped += batch.skipped
-                if tally.documents_read == limit:
-                    break
-            if tally.documents_read == limit:
+        results: list[Counts] = []
+        for piece in self._pieces:
+            if limit <= 0:
                 break
-        counts = Counts(
-            tally.occurrences, tally.documents, tally.documents_read, tally.bytes_read, 0, skipped
-        )
-        self._tell_skipped(counts)
-        return counts
+            results.append(count_piece(piece, question, lambda _: None, limit))
+            limit -= results[-1].documents_read
+        return results
 
-    def _count_pieces(self, pieces: list[Piece], queries: list[str]) -> list[Counts]:
-        """Count all pieces, those that the journal has not; raise for the first that failed."""
-        results = self._journalled(pieces, queries)
-        left = [number for number in range(len(pieces)) if number not in results]
-        unit = "bytes" if all(piece.size is not None for piece in pieces) else "files"
-        amount = sum(pieces[n].size or 0 for n in left) if unit == "bytes" else len(left)
-        self._progress.expect(amount, unit)
-        workers = self._workers(amount if unit == "bytes" else None)
-        bundles = _bundles(left, pieces, workers)
-        errors: list[NgramscanError] = []
-        for done in self._run([[pieces[n] for n in b] for b in bundles], queries, unit, workers):
-            bundle = bundles[done.task]
-            outcome = done.result if done.result is not None else [done.error] * len(bundle)
-            for number, result in zip(bundle, outcome, strict=True):
-                if isinstance(result, Counts):
-                    results[number] = result
-                    self._keep(pieces[number], queries, result)
-                elif result is not None:
-                    errors.append(result)
-        if errors:
-            raise _first_of(errors)
-        return [results[number] for number in range(len(pieces))]
-
-    def _workers(self, size_bytes: int | None) -> int:
-        """Return how many processes are worth it; far files of unknown size are worth one each."""
-        if self._options.workers:
-            return self._options.workers
-        if self._options.scheduler:
-            return CLUSTER_WORKERS
-        return _cores() if size_bytes is None else min(_cores(), 1 + size_bytes // BYTES_PER_WORKER)
-
-    def _run(
-        self, bundles: list[list[Piece]], queries: list[str], unit: str, workers: int
-    ) -> Iterator[Done[list[PieceResult]]]:
-        options = self._options
-        tasks = [Task(bundle, queries, options.read, options.ignore_case) for bundle in bundles]
-
-        def report(amount: int) -> None:
-            if unit == "bytes":
-                self._progress.advance(amount, unit)
-
-        watch = Watch(report, self._progress.notice)
-        if options.scheduler:
-            stream = run_on_cluster(count_task, tasks, options.scheduler, watch)
-        else:
-            stream = run_on_processes(count_task, tasks, workers, watch)
-        for done in stream:
-            if unit == "files":
-                self._progress.advance(len(bundles[done.task]), unit)
-            yield done
-
-    def _tell_skipped(self, counts: Counts) -> None:
-        if counts.skipped:
-            self._progress.notice(f"{self.name}: {self._corpus.skipped_label}: {counts.skipped}")
-
-    # Journal
-
-    def _request(self, queries: list[str]) -> str:
-        """Return what a count of a piece depends on, beside the piece."""
-        options = {"read": asdict(self._options.read), "ignore_case": self._options.ignore_case}
-        content = json.dumps([queries, options], sort_keys=True)
-        return hashlib.sha256(content.encode()).hexdigest()
-
-    def _journalled(self, pieces: list[Piece], queries: list[str]) -> dict[int, Counts]:
-        if self._journal is None or self._refresh:
-            return {}
-        request = self._request(queries)
-        found = self._journal.get_each("scan", [piece.identity for piece in pieces], request)
-        if found:
-            self._progress.notice(
-                f"{self.name}: {len(found)} of {len(pieces)} files or parts are from the journal;"
-                " --refresh reads again"
-            )
-        return {
-            number: Counts(**json.loads(found[piece.identity].text))
-            for number, piece in enumerate(pieces)
-            if piece.identity in found
-        }
-
-    def _keep(self, piece: Piece, queries: list[str], counts: Counts) -> None:
-        if self._journal is not None:
-            self._progress.detail(f"{piece.file.path}: read{_part(piece)}")
-            text = json.dumps(asdict(counts))
-            self._journal.put("scan", piece.identity, self._request(queries), text)
-
-    # Results
-
-    def _exact(self, queries: Sequence[str], total: Counts) -> Iterator[QueryCount]:
+    def _exact(self, question: Question, results: list[Counts]) -> DocumentCounts:
+        total = _sum(results, question)
         self._size = IndexSize(total.documents_read, total.bytes_read)
-        asked_at = now()
-        note = self._note(total)
-        for n, query in enumerate(queries):
-            yield QueryCount(
-                query, total.occurrences[n], total.documents[n], "scan", asked_at, note=note
-            )
+        self._tell_skipped(total)
+        asked_at, note = now(), self._note(total)
+        counts = [
+            QueryCount(query, total.occurrences[n], total.documents[n], "scan", asked_at, note=note)
+            for n, query in enumerate(question.queries)
+        ]
+        return DocumentCounts(counts, [Estimate(n, n, n, LEVEL) for n in total.unions])
 
-    def _estimated(
-        self, queries: Sequence[str], sample: Sample, pieces: list[Piece], results: list[Counts]
-    ) -> Iterator[QueryCount]:
-        per_file = _per_file(sample, pieces, results, len(queries))
-        estimates, size = estimate_counts(
-            sample,
+    def _estimated(self, question: Question, results: list[Counts]) -> DocumentCounts:
+        assert self._sample is not None
+        per_file = _per_file(self._sample, self._pieces, results, question)
+        estimates, self._size = estimate_counts(
+            self._sample,
             [counts.occurrences for counts in per_file],
             [counts.documents for counts in per_file],
             [(counts.documents_read, counts.bytes_read) for counts in per_file],
         )
-        self._size = size
-        asked_at = now()
-        note = self._note(sum(per_file, Counts.none(len(queries))))
-        for query, estimate in zip(queries, estimates, strict=True):
-            occurrences, documents = estimate.occurrences, estimate.documents
-            yield QueryCount(
+        total = _sum(per_file, question)
+        self._tell_skipped(total)
+        asked_at, note = now(), self._note(total)
+        counts = [
+            QueryCount(
                 query,
-                round(occurrences.value),
-                round(documents.value),
+                round(estimate.occurrences.value),
+                round(estimate.documents.value),
                 "scan",
                 asked_at,
-                occurrences_estimate=occurrences,
-                documents_estimate=documents,
+                occurrences_estimate=estimate.occurrences,
+                documents_estimate=estimate.documents,
                 note="; ".join(part for part in (estimate.note, note) if part),
             )
+            for query, estimate in zip(question.queries, estimates, strict=True)
+        ]
+        unions = zip(*(counts.unions for counts in per_file), strict=True)
+        return DocumentCounts(counts, [estimate_total(self._sample, union) for union in unions])
+
+    def _tell_skipped(self, total: Counts) -> None:
+        if total.skipped:
+            self._progress.notice(f"{self.name}: {self._corpus.skipped_label}: {total.skipped}")
 
     def _note(self, total: Counts) -> str:
         notes = []
@@ -272,45 +254,15 @@ class ScanIndex:
         return "; ".join(notes)
 
 
-def _cores() -> int:
-    """Return how many cores this process may use; under Slurm fewer than there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _bundles(numbers: list[int], pieces: list[Piece], workers: int) -> list[list[int]]:
-    """Group pieces that follow each other into tasks."""
-    bundles: list[list[int]] = []
-    total = sum(pieces[number].size or 0 for number in numbers)
-    task_bytes = min(TASK_BYTES, max(LEAST_TASK_BYTES, total // (workers * TASKS_PER_WORKER)))
-    size = 0
-    for number in numbers:
-        piece_size = pieces[number].size or task_bytes
-        if not bundles or size + piece_size > task_bytes or len(bundles[-1]) == TASK_PIECES:
-            bundles.append([])
-            size = 0
-        bundles[-1].append(number)
-        size += piece_size
-    return bundles
-
-
-def _part(piece: Piece) -> str:
-    return "" if piece.is_whole else f" from {piece.start} to {piece.stop}"
-
-
-def _first_of(errors: list[NgramscanError]) -> NgramscanError:
-    """Return the first error, by place, that says how many there are."""
-    first = min(errors, key=str)
-    if len(errors) == 1 or not isinstance(first, CorpusError):
-        return first
-    return CorpusError(first.where, f"{first.problem}; and {len(errors) - 1} more can't be read")
+def _sum(results: list[Counts], question: Question) -> Counts:
+    return sum(results, Counts.none(len(question.queries), len(question.unions)))
 
 
 def _per_file(
-    sample: Sample, pieces: list[Piece], results: list[Counts], n_queries: int
+    sample: Sample, pieces: list[Piece], results: list[Counts], question: Question
 ) -> list[Counts]:
-    counts = {file.path: Counts.none(n_queries) for file in sample.files}
+    none = _sum([], question)
+    counts = {file.path: none for file in sample.files}
     for piece, result in zip(pieces, results, strict=True):
         counts[piece.file.path] += result
     return list(counts.values())

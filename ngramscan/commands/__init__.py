@@ -1,0 +1,8 @@
+"""The commands as functions: what the terminal and Python share."""
+
+from ngramscan.commands.concordances import contexts
+from ngramscan.commands.counting import count
+from ngramscan.commands.documents import docnorm
+from ngramscan.commands.indexes import index_info, index_list
+
+__all__ = ["contexts", "count", "docnorm", "index_info", "index_list"]

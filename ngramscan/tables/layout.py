@@ -1,0 +1,130 @@
+"""How rows and columns are printed, whatever they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+
+from ngramscan.indexes.base import IndexSize
+from ngramscan.indexes.catalog import find_hosted
+from ngramscan.progress import format_bytes
+from ngramscan.totals import Total
+
+UNKNOWN = "–"
+_PIPE_WIDTH = 1000
+
+
+def stdout_console() -> Console:
+    """Return a console on stdout; piped, it is as wide as the widest row."""
+    # Patterns are data: "[bold]" and ":key:" in them are no markup.
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console
+
+
+def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
+    """Print rows as they are, numbers to the right of texts."""
+    names = [field.name for field in fields(row_type)]
+    texts = [n for n in names if any(isinstance(getattr(row, n), str) for row in rows)]
+    ordered = texts + [name for name in names if name not in texts]
+    columns = {name: [cell(getattr(row, name)) for row in rows] for name in ordered}
+    print_columns(
+        console, columns, Layout(len(texts), frozenset(texts[1:]), tuple(reversed(texts[2:])))
+    )
+
+
+def headline(index: str, size: IndexSize) -> str:
+    """Return what an index is and how large."""
+    parts = [index]
+    if hosted := find_hosted(index):
+        parts.append(f"{hosted.corpus}, {hosted.kind}")
+    if size.bytes is not None:
+        parts.append(f"{format_bytes(size.bytes)} of text")
+    if size.documents is not None:
+        parts.append(f"{size.documents:,} documents")
+    return " · ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How some columns are printed."""
+
+    texts: int
+    """The first so many columns are texts, to the left; the others numbers."""
+    wrapping: frozenset[str] = frozenset()
+    """Columns that may be broken into lines."""
+    optional: tuple[str, ...] = ()
+    """Columns that are left out of a narrow terminal, the first to go first."""
+    title: str | None = None
+    section_ends: Sequence[bool] = ()
+    """After which rows a section ends."""
+
+
+def print_columns(console: Console, columns: Mapping[str, Sequence[str]], layout: Layout) -> None:
+    """Print columns, as many as fit."""
+    shown = dict(columns)
+    for name in layout.optional:
+        if _least_width(shown, layout) > console.width:
+            del shown[name]
+    texts = sum(name in shown for name in list(columns)[: layout.texts])
+    table = Table(
+        box=box.SIMPLE_HEAD, title=layout.title, title_justify="left", title_style="italic"
+    )
+    for number, name in enumerate(shown):
+        table.add_column(
+            name,
+            justify="left" if number < texts else "right",
+            no_wrap=name not in layout.wrapping,
+            overflow="fold",
+            min_width=_least_column_width(name, shown[name], layout),
+        )
+    ends = layout.section_ends
+    for number, cells in enumerate(zip(*shown.values(), strict=True)):
+        table.add_row(*cells, end_section=number < len(ends) and ends[number])
+    console.print(table)
+
+
+def _least_width(columns: Mapping[str, Sequence[str]], layout: Layout) -> int:
+    widths = [_least_column_width(name, cells, layout) for name, cells in columns.items()]
+    return sum(widths) + _COLUMN_GAP * len(widths)
+
+
+def _least_column_width(name: str, cells: Sequence[str], layout: Layout) -> int:
+    widest = max(cell_len(text) for text in (name, *cells))
+    return min(widest, _WRAPPED_WIDTH) if name in layout.wrapping else widest
+
+
+_COLUMN_GAP = 3
+_WRAPPED_WIDTH = 16
+
+
+def cell(value: object) -> str:
+    """Return a value as it stands in a table."""
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return rate(value) if isinstance(value, float) else str(value)
+
+
+def rate(value: float) -> str:
+    """Return a number with three digits, or more where it is a large one."""
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def with_interval(total: Total | None) -> str:
+    """Return the value of a statistic and its interval."""
+    if total is None or total.value is None:
+        return UNKNOWN
+    if total.low is None or total.high is None:
+        return f"{rate(total.value)} (no interval)"
+    return f"{rate(total.value)} [{rate(total.low)}, {rate(total.high)}]"

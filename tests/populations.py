@@ -1,0 +1,258 @@
+"""Documents whose number is known, and occurrences drawn from them.
+
+Documents have lengths only where it matters that a part of them is hidden. The shapes are those for
+which the coverage of intervals is told in docs/documents.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+N_DOCUMENTS = 100_000
+SEED = 20261121
+
+
+# Counts per document
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Occurrences drawn at random, one set per row."""
+
+    documents: Integers
+    """The document of each, by number."""
+    shares: Floats
+    """One over the occurrences in the document."""
+    first: Floats
+    """1 for the first occurrence of its document, else 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Documents with at least one occurrence each; their occurrences are numbered through."""
+
+    counts: Integers
+    starts: Integers
+    """The number of the first occurrence of each document."""
+
+    @classmethod
+    def of(cls, counts: Integers) -> Population:
+        assert counts.min() >= 1
+        return cls(counts, np.cumsum(counts) - counts)
+
+    @property
+    def documents(self) -> int:
+        return self.counts.size
+
+    @property
+    def occurrences(self) -> int:
+        return int(self.counts.sum())
+
+    def draw(self, random: np.random.Generator, sets: int, n: int, *, repeats: bool) -> Drawn:
+        """Draw n occurrences a number of times, independently or, without repeats, different."""
+        if repeats:
+            return self.at(random.integers(0, self.occurrences, (sets, n)))
+        drawn = [random.choice(self.occurrences, n, replace=False) for _ in range(sets)]
+        return self.at(np.array(drawn, dtype=np.int64))
+
+    def at(self, occurrences: Integers) -> Drawn:
+        """Return the occurrences with these numbers."""
+        documents = np.searchsorted(self.starts, occurrences, side="right") - 1
+        first = (self.starts[documents] == occurrences).astype(np.float64)
+        return Drawn(documents, 1 / self.counts[documents], first)
+
+
+def _zipf(random: np.random.Generator, n: int) -> Integers:
+    counts = np.arange(1, 3001)
+    weights = counts**-1.75
+    return random.choice(counts, n, p=weights / weights.sum())
+
+
+def _mixture(random: np.random.Generator, n: int) -> Integers:
+    kind = random.random(n)
+    many = random.poisson(150, n).clip(1)
+    return np.where(kind < 0.70, 1, np.where(kind < 0.95, random.geometric(1 / 25, n), many))
+
+
+def _two_kinds(random: np.random.Generator, n: int) -> Integers:
+    long = np.exp(random.normal(np.log(200), 0.3, n)).round().astype(np.int64)
+    return np.where(random.random(n) < 0.5, 1, long.clip(1))
+
+
+CONSTANT = ("always 1", "always 15")
+VARIED = ("narrative-like", "geometric", "lognormal", "Zipf", "mixture")
+"""For which the intervals are meant."""
+
+_SHAPES: dict[str, Callable[[np.random.Generator, int], Integers]] = {
+    "always 1": lambda _, n: np.ones(n, dtype=np.int64),
+    "always 15": lambda _, n: np.full(n, 15, dtype=np.int64),
+    "narrative-like": lambda random, n: random.geometric(1 / 1.08, n),
+    "geometric": lambda random, n: random.geometric(1 / 15, n),
+    "lognormal": lambda random, n: np.exp(random.normal(np.log(5), 1.5, n)).round().clip(1),
+    "Zipf": _zipf,
+    "mixture": _mixture,
+    # Half of the documents have one occurrence, the others about 200: one draw in 200 shows one of
+    # the first half, which is half of what is to be estimated.
+    "two kinds": _two_kinds,
+}
+
+
+@cache
+def population(shape: str, n_documents: int = N_DOCUMENTS) -> Population:
+    random = np.random.default_rng(SEED)
+    return Population.of(_SHAPES[shape](random, n_documents).astype(np.int64))
+
+
+# Several patterns
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """Several patterns in the same documents."""
+
+    counts: Integers
+    """Shape (documents, patterns); every document has at least one occurrence."""
+    first_pattern: Integers
+    """Of each document: the pattern whose occurrence stands before all others."""
+
+    @property
+    def documents(self) -> int:
+        return len(self.counts)
+
+    def of(self, pattern: int) -> tuple[Population, Integers]:
+        """Return the documents of one pattern, and which of all they are."""
+        there = np.flatnonzero(self.counts[:, pattern])
+        return Population.of(self.counts[there, pattern]), there
+
+    def draw(
+        self, random: np.random.Generator, pattern: int, sets: int, n: int
+    ) -> tuple[Drawn, int]:
+        """Draw occurrences of one pattern; shares are among those of all patterns."""
+        own, there = self.of(pattern)
+        drawn = own.draw(random, sets, n, repeats=True)
+        documents = there[drawn.documents]
+        first = drawn.first * (self.first_pattern[documents] == pattern)
+        shares = 1 / self.counts[documents].sum(axis=-1)
+        return Drawn(documents, shares, first), own.occurrences
+
+
+@cache
+def correlated_patterns() -> Patterns:
+    """Return three patterns that like the same documents, of which the first is the commonest."""
+    random = np.random.default_rng(SEED)
+    liking = random.gamma(0.5, 2, (N_DOCUMENTS, 1)) * np.exp(
+        random.normal(0, 1.2, (N_DOCUMENTS, 3))
+    )
+    counts = random.poisson(liking * np.array([0.8, 0.4, 0.15]))
+    counts = counts[counts.sum(axis=1) > 0]
+    place = (random.random(counts.shape[0]) * counts.sum(axis=1)).astype(np.int64)
+    first = (np.cumsum(counts, axis=1) <= place[:, None]).sum(axis=1)
+    return Patterns(counts, first)
+
+
+# Documents with lengths, seen through a window
+
+CONTEXT = 10_000
+PATTERN_LENGTH = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The share that each occurrence counts for: at least, and at most."""
+
+    lowest: Floats
+    highest: Floats
+    by_first: Flags | None = None
+    """Which are by the rule of the first occurrence, where only some are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Documents as lengths and places of matches, all matches in order."""
+
+    documents: Integers
+    """Of each match: its document."""
+    starts: Integers
+    """Its first byte in the document."""
+    lengths: Integers
+    """The length of its document."""
+    counts: Integers
+    """The matches in its document."""
+
+    @property
+    def n_documents(self) -> int:
+        return int(self.documents[-1]) + 1
+
+    @property
+    def cut(self) -> Flags:
+        """Whether a part of the document is hidden from the match."""
+        return self._cut_before | self._cut_after
+
+    @property
+    def _cut_before(self) -> Flags:
+        return self.starts > CONTEXT
+
+    @property
+    def _cut_after(self) -> Flags:
+        return self.lengths - self.starts - PATTERN_LENGTH > CONTEXT
+
+    def _matches_within(self, before: int, after: int) -> Integers:
+        """Count the matches of the same document that start so near."""
+        # Documents lie apart from each other on one line.
+        line = self.documents * 4 * int(self.lengths.max()) + self.starts
+        low = np.searchsorted(line, line - before, side="left")
+        high = np.searchsorted(line, line + after, side="right")
+        return high - low
+
+    def first(self) -> Shares:
+        """Return the shares by the rule of the first occurrence."""
+        none_before = self._matches_within(CONTEXT, 0) == 1
+        return Shares(
+            (none_before & ~self._cut_before).astype(np.float64), none_before.astype(np.float64)
+        )
+
+    def size_bias(self) -> Shares:
+        """Return one over the matches: those that are seen, and the most that can be hidden."""
+        seen = self._matches_within(CONTEXT, CONTEXT)
+        window = np.minimum(self.starts, CONTEXT) + PATTERN_LENGTH
+        window += np.minimum(self.lengths - self.starts - PATTERN_LENGTH, CONTEXT)
+        # A match may also lie across each end that is cut.
+        across = self._cut_before.astype(np.int64) + self._cut_after
+        most_hidden = (self.lengths - window) // PATTERN_LENGTH + across
+        return Shares(1 / (seen + most_hidden), 1 / seen)
+
+    def combined(self) -> Shares:
+        """Return one over the matches where each of them shows all, else the first occurrence."""
+        shows_all = np.bincount(self.documents, self.cut)[self.documents] == 0
+        first = self.first()
+        return Shares(
+            np.where(shows_all, 1 / self.counts, first.lowest),
+            np.where(shows_all, 1 / self.counts, first.highest),
+            ~shows_all,
+        )
+
+
+@cache
+def texts(median_length: int, matches_per_document: float) -> Texts:
+    """Return documents whose matches lie anywhere, more of them in longer documents."""
+    random = np.random.default_rng(SEED)
+    lengths = np.exp(random.normal(np.log(median_length), 1.25, 10_000)).astype(np.int64).clip(60)
+    density = random.gamma(1, 1, lengths.size) * matches_per_document / lengths.mean()
+    slots = lengths // PATTERN_LENGTH
+    counts = np.minimum(random.poisson(density * lengths).clip(1), slots)
+    documents = np.repeat(np.arange(lengths.size), counts)
+    slot = (random.random(documents.size) * slots[documents]).astype(np.int64)
+    # Two matches are never in the same place.
+    documents, slot = np.unique(np.stack([documents, slot]), axis=1)
+    return Texts(
+        documents, slot * PATTERN_LENGTH, lengths[documents], np.bincount(documents)[documents]
+    )

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from ngramscan.draws import (
+    SHIFT_BYTES,
+    Estimator,
+    Share,
+    document_share,
+    draw_places,
+    least_distance,
+)
+from ngramscan.indexes.base import Found, Place, Segment, Window
+from ngramscan.matching import find_starts
+
+FOUND = Found("q", (Segment(0, 100, 103), Segment(2, 0, 1), Segment(3, 7, 13)))
+ALL = [Place("q", s.shard, rank) for s in FOUND.segments for rank in range(s.low, s.high)]
+
+
+def test_every_occurrence_is_drawn_as_often_as_any_other() -> None:
+    drawn = Counter(draw_places(FOUND, 9, seed, "i", with_replacement=True)[0]
+                    for seed in range(4000))  # fmt: skip
+    assert set(drawn) == set(ALL)
+    assert chisquare([drawn[place] for place in ALL]).pvalue > 0.001
+
+
+def test_draws_with_replacement_repeat_and_those_without_do_not() -> None:
+    many = Found("q", (Segment(0, 0, 500),))
+    repeated = draw_places(many, 400, 1, "i", with_replacement=True)
+    assert len(set(repeated)) < 400
+    distinct = draw_places(many, 400, 1, "i", with_replacement=False)
+    assert len(set(distinct)) == 400
+
+
+@pytest.mark.parametrize("with_replacement", [True, False])
+def test_fewer_draws_are_a_part_of_more(with_replacement: bool) -> None:
+    many = Found("q", (Segment(0, 0, 50_000), Segment(1, 0, 50_000)))
+    few = draw_places(many, 100, 1, "i", with_replacement)
+    more = draw_places(many, 3000, 1, "i", with_replacement)
+    assert more[:100] == few
+    assert {place.shard for place in more} == {0, 1}
+
+
+def test_draws_depend_on_seed_index_and_query_and_on_nothing_else() -> None:
+    many = Found("q", (Segment(0, 0, 50_000),))
+    other = Found("r", (Segment(0, 0, 50_000),))
+    draws = [
+        draw_places(many, 20, 1, "i", with_replacement=True),
+        draw_places(many, 20, 2, "i", with_replacement=True),
+        draw_places(many, 20, 1, "j", with_replacement=True),
+        draw_places(other, 20, 1, "i", with_replacement=True),
+    ]
+    ranks = {tuple(place.rank for place in places) for places in draws}
+    assert len(ranks) == 4
+    assert draw_places(many, 20, 1, "i", with_replacement=True) == draws[0]
+
+
+@pytest.mark.parametrize("n", [10, 11, 500])
+def test_all_occurrences_are_taken_where_no_more_were_asked_for(n: int) -> None:
+    assert draw_places(FOUND, n, 1, "i", with_replacement=True) == ALL
+    assert draw_places(Found("q", ()), n, 1, "i", with_replacement=True) == []
+
+
+@given(st.text("ab", min_size=1, max_size=12))
+def test_the_least_distance_is_that_of_the_closest_overlap(text: str) -> None:
+    needle = text.encode()
+    closest = next(
+        distance
+        for distance in range(1, len(needle) + 1)
+        if len(find_starts(needle, needle[:distance] + needle)) > 1 or distance == len(needle)
+    )
+    assert least_distance(needle) == closest
+
+
+# The shares of all occurrences of one document sum to one document
+
+
+def window_at(start: int, needle: bytes, document: bytes, context: int, shift: int) -> Window:
+    """Cut a window as an index may: up to three bytes less on each side."""
+    low = max(0, start - context + shift)
+    high = min(len(document), start + len(needle) + context - shift)
+    return Window(
+        place=Place(needle.decode(), 0, start),
+        document="0",
+        document_bytes=len(document),
+        text=document[low:high],
+        offset=start - low,
+        starts_document=(low == 0 and start < context - shift) or high - low == len(document),
+        metadata="",
+    )
+
+
+def shares(
+    document: bytes, texts: list[bytes], context: int, estimator: Estimator, seed: int
+) -> list[Share]:
+    random = np.random.default_rng(seed)
+    return [
+        document_share(
+            window_at(start, text, document, context, int(random.integers(0, SHIFT_BYTES + 1))),
+            texts,
+            context,
+            estimator,
+        )
+        for text in texts
+        for start in find_starts(text, document)
+    ]
+
+
+@pytest.mark.parametrize("estimator", ["combined", "size-bias", "first"])
+@given(
+    document=st.text("abc", min_size=1, max_size=120),
+    texts=st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=3, unique=True),
+    context=st.integers(8, 130),
+    seed=st.integers(0, 100),
+)
+def test_the_shares_of_a_document_sum_to_one_between_their_bounds(
+    estimator: Estimator, document: str, texts: list[str], context: int, seed: int
+) -> None:
+    assume(not any(a != b and a in b for a in texts for b in texts))
+    found = shares(document.encode(), [t.encode() for t in texts], context, estimator, seed)
+    assume(found)
+    assert all(0 <= low <= high <= 1 for low, high, _ in found)
+    assert sum(share.lowest for share in found) <= 1 + 1e-9
+    assert sum(share.highest for share in found) >= 1 - 1e-9
+
+
+@pytest.mark.parametrize("estimator", ["combined", "size-bias", "first"])
+@given(document=st.text("ab", min_size=2, max_size=80))
+def test_the_shares_of_a_document_that_is_seen_whole_sum_to_one(
+    estimator: Estimator, document: str
+) -> None:
+    content = document.encode()
+    texts = [text for text in (b"aa", b"ab") if text in content]
+    assume(texts)
+    found = shares(content, texts, len(content) + SHIFT_BYTES + 2, estimator, 0)
+    assert [share.lowest for share in found] == [share.highest for share in found]
+    assert sum(share.lowest for share in found) == pytest.approx(1)
+
+
+def test_a_long_document_counts_by_its_first_occurrence_which_is_seen() -> None:
+    document = b"." * 50 + b"x" + b"." * 200 + b"x" + b"." * 50
+    assert shares(document, [b"x"], 100, "combined", 0) == [(1, 1, True), (0, 1, True)]
+    near = b"." * 50 + b"x" + b"." * 20 + b"x" + b"." * 250
+    assert shares(near, [b"x"], 100, "combined", 0) == [(1, 1, True), (0, 0, True)]
+    assert shares(near, [b"x"], 1000, "combined", 0) == [(0.5, 0.5, False)] * 2
