@@ -122,10 +122,10 @@ def mean_share(
     Estimate, float
         p with a Clopper–Pearson interval, and its standard error. From 200 draws on, the interval
         is that of an effective sample size, which the variance of the shares gives (coverage .92 to
-        .96 for the shapes of docs/documents.md, which also has one where it fails); for fewer, the number of draws itself, which is
-        right for any shares, and wide. Where shares are of both kinds, each kind has its interval,
-        and the two are combined: a first occurrence may be so rare that none was drawn, and the
-        variance does not show what is missing then.
+        .96 for the shapes of docs/documents.md, which also has one where it fails); for fewer, the
+        number of draws itself, which is right for any shares, and wide. Where shares are of both
+        kinds, each kind has its interval, and the two are combined: a first occurrence may be so
+        rare that none was drawn, and the variance does not show what is missing then.
 
     Raises
     ------

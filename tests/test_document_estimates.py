@@ -230,7 +230,7 @@ def test_a_larger_share_moves_the_guaranteed_interval_up(
     for less, more in ((one.low, other.low), (one.value, other.value), (one.high, other.high)):
         assert less is not None
         assert more is not None
-        assert less <= more + 1e-12
+        assert less <= more + 1e-9  # the quantiles of the beta distribution are not finer
 
 
 @pytest.mark.parametrize("n", [5, 20, 100, 199])
