@@ -2,7 +2,8 @@
 
 NgramscanError
 ├── InputError             what the user gave is wrong: an argument, a file's place, a pattern set
-│   └── CorpusError        a document of a corpus can't be read
+│   ├── CorpusError        a document of a corpus can't be read
+│   └── IndexFormatError   a local index is corrupt, or not one
 ├── RemoteError            a service gave no usable answer
 │   ├── RemoteRefused      asking again will not help
 │   └── RemoteUnavailable  asking again later may help
@@ -46,6 +47,12 @@ class InputError(NgramscanError):
 
 class CorpusError(InputError):
     """A document of a corpus can't be read."""
+
+    exit_code = 1
+
+
+class IndexFormatError(InputError):
+    """A local index is corrupt or not one: `where` is its file, `problem` names the field."""
 
     exit_code = 1
 
