@@ -9,10 +9,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ngramscan.commands import contexts, count, docnorm, index_info, index_list
+    from ngramscan.commands import (
+        contexts,
+        count,
+        docnorm,
+        index_build,
+        index_info,
+        index_list,
+        index_verify,
+    )
 
 __version__ = "0.1.0"
-__all__ = ["contexts", "count", "docnorm", "index_info", "index_list"]
+__all__ = [
+    "contexts",
+    "count",
+    "docnorm",
+    "index_build",
+    "index_info",
+    "index_list",
+    "index_verify",
+]
 
 
 def __getattr__(name: str) -> Any:

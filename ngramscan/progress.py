@@ -130,7 +130,7 @@ class Terminal:
 
 
 def _short(amount: float, unit: str) -> str:
-    return format_bytes(amount) if unit == "bytes" else f"{amount:,.0f}"
+    return format_bytes(amount) if unit.startswith("bytes") else f"{amount:,.0f}"
 
 
 def format_bytes(amount: float) -> str:

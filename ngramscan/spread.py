@@ -7,6 +7,7 @@ known, and given to another.
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -128,6 +129,13 @@ class _Reporter:
         if self._amount:
             self._pipe.send((None, "report", self._amount))
         self._amount, self._sent_at = 0, time.monotonic()
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use; under Slurm fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def run_on_processes(

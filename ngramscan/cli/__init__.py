@@ -10,6 +10,7 @@ from ngramscan.cli.counting import count_command
 from ngramscan.cli.documents import docnorm_command
 from ngramscan.cli.indexes import index_group
 from ngramscan.cli.options import Group
+from ngramscan.cli.serve import serve_command
 
 __all__ = ["main"]
 
@@ -24,5 +25,5 @@ def main() -> None:
     """
 
 
-for command in (count_command, docnorm_command, contexts_command, index_group):
+for command in (count_command, docnorm_command, contexts_command, index_group, serve_command):
     main.add_command(command)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="SPEC",
     help="Where to count; again for more: a hosted index, `paper` (its eight corpora),"
-    " http://HOST:PORT/NAME, scan:PATH, `python`.  [default: paper]",
+    " http://HOST:PORT/NAME, scan:PATH, fm9:DIR, `python`.  [default: paper]",
 )
 @selection_options
 @click.option(

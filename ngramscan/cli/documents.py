@@ -35,7 +35,7 @@ _ESTIMATORS = ["combined", "size-bias", "first", "unique"]
     multiple=True,
     metavar="SPEC",
     help="Where; again for more: a hosted index, `paper` (its eight corpora),"
-    " http://HOST:PORT/NAME, scan:PATH, `python`.  [default: dclm]",
+    " http://HOST:PORT/NAME, scan:PATH, fm9:DIR, `python`.  [default: dclm]",
 )
 @selection_options
 @click.option(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from ngramscan.cli.index_build import index_build_command
+from ngramscan.cli.index_verify import index_verify_command
 from ngramscan.cli.options import (
     Group,
     access_options,
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 @click.group("index", cls=Group)
 def index_group() -> None:
     """Look at the indexes that can be asked."""
+
+
+index_group.add_command(index_build_command)
+index_group.add_command(index_verify_command)
 
 
 @index_group.command("list")
@@ -63,6 +69,7 @@ def index_info_command(
     Examples:
       ngramscan index info dclm
       ngramscan index info scan:shards/
+      ngramscan index info fm9:my-index
     """
     from ngramscan.commands import indexes as commands
     from ngramscan.commands.access import index_options

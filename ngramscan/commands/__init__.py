@@ -3,6 +3,16 @@
 from ngramscan.commands.concordances import contexts
 from ngramscan.commands.counting import count
 from ngramscan.commands.documents import docnorm
+from ngramscan.commands.index_building import index_build
+from ngramscan.commands.index_checking import index_verify
 from ngramscan.commands.indexes import index_info, index_list
 
-__all__ = ["contexts", "count", "docnorm", "index_info", "index_list"]
+__all__ = [
+    "contexts",
+    "count",
+    "docnorm",
+    "index_build",
+    "index_info",
+    "index_list",
+    "index_verify",
+]

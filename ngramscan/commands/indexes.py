@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 from ngramscan.commands.access import AccessOptions, index_options
 from ngramscan.commands.missing import explained
 from ngramscan.indexes import IndexOptions, open_indexes
-from ngramscan.indexes.base import QueryFailure
+from ngramscan.indexes.base import IndexSize, QueryFailure
 from ngramscan.indexes.catalog import CATALOG
 from ngramscan.output import to_frame
 from ngramscan.progress import Progress, Silent
@@ -41,6 +41,11 @@ class IndexInfo:
     """Of text; None: unknown."""
     answered_in_s: float
     """Seconds for one question; for a corpus that is read, for reading all of it."""
+    shards: int | None = None
+    """Of a local index, as the next two."""
+    index_bytes: int | None = None
+    size_ratio: float | None = None
+    """Bytes of the index over bytes of text."""
 
 
 def index_rows() -> list[IndexRow]:
@@ -65,8 +70,15 @@ def index_infos(spec: str, options: IndexOptions, progress: Progress) -> list[In
                     raise explained(reply.error)
             size = index.size()
             seconds = round(time.perf_counter() - started_at, 3)
-            infos.append(IndexInfo(index.name, size.documents, size.bytes, seconds))
+            infos.append(_info(index.name, size, seconds))
     return infos
+
+
+def _info(name: str, size: IndexSize, answered_in_s: float) -> IndexInfo:
+    ratio = size.index_bytes / size.bytes if size.index_bytes and size.bytes else None
+    return IndexInfo(
+        name, size.documents, size.bytes, answered_in_s, size.shards, size.index_bytes, ratio
+    )
 
 
 def index_list() -> pd.DataFrame:

@@ -126,4 +126,5 @@ def without_excluded(batch: Batch, globs: tuple[str, ...]) -> Batch:
         batch.consumed,
         [batch.sources[n] for n in kept],
         batch.skipped,
+        [batch.fields[n] for n in kept] if batch.fields else (),
     )

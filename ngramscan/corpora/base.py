@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 Format = Literal["jsonl", "parquet", "warc", "text", "python"]
 
@@ -58,6 +58,8 @@ class ReadOptions:
     """Globs of sources (paths, URLs, ids) whose documents do not belong to the corpus."""
     with_sources: bool = False
     """Tell the source of each document, also where none is excluded; no choice of the user's."""
+    with_fields: bool = False
+    """Give the other fields of JSON lines too; no choice of the user's."""
 
     @property
     def needs_sources(self) -> bool:
@@ -79,6 +81,8 @@ class Batch:
     """The URL or id of each text where the format has one and it was asked for; else empty."""
     skipped: int = 0
     """Malformed lines that were skipped, or files that are no text."""
+    fields: Sequence[dict[str, Any]] = field(default=())
+    """All but the text of each JSON line, in its order, where asked for; else empty."""
 
 
 class Corpus(Protocol):

@@ -147,7 +147,7 @@ class _Reader:
 
     def parse(self, block: bytes, consumed: int) -> Batch:
         """Return the documents of some lines."""
-        if not self._options.needs_sources:
+        if not (self._options.needs_sources or self._options.with_fields):
             n_lines = _count_lines(block)
             try:
                 # An empty line or one that it does not take: line by line below.
@@ -163,7 +163,7 @@ class _Reader:
 
     def _parse_lines(self, block: bytes, consumed: int) -> Batch:
         lines = block.removesuffix(b"\n").split(b"\n") if block else []
-        texts, records, sources, skipped = [], [], [], 0
+        texts, records, sources, fields, skipped = [], [], [], [], 0
         for number, line in enumerate(lines, self._lines_read + 1):
             if not line.strip():
                 continue
@@ -174,8 +174,11 @@ class _Reader:
             texts.append(self._text_of(row, number))
             records.append(number)
             sources.append(source_of(row))
+            if self._options.with_fields:
+                del row[self._field]
+                fields.append(row)
         self._lines_read += len(lines)
-        return Batch(texts, records, consumed, sources, skipped)
+        return Batch(texts, records, consumed, sources, skipped, fields)
 
     def _parse_with_care(self, line: bytes, number: int) -> dict[str, Any] | None:
         """Return a line's object; None: malformed and to be skipped."""

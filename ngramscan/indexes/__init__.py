@@ -88,6 +88,8 @@ class _Opener:
             return [ScanIndex(corpus, scan, self._progress, journal, self._options.refresh)]
         if scan.ignore_case:
             raise InputError("--ignore-case", f"only scan: and python can, not {spec}")
+        if spec.startswith("fm9:"):
+            return [_open_fm9(spec, self._progress)]
         if spec.startswith(("http://", "https://")):
             return [self._open_elsewhere(spec)]
         if hosted := find_hosted(spec):
@@ -138,6 +140,19 @@ class _Opener:
 def default_journal() -> Path:
     """Return the journal that is used where none is named."""
     return platformdirs.user_cache_path("ngramscan") / "replies.sqlite"
+
+
+def _open_fm9(spec: str, progress: Progress) -> Index:
+    try:
+        # Slow to import, and of an extra.
+        from ngramscan.indexes.fm9 import Fm9Index
+    except ModuleNotFoundError as error:
+        problem = f"{error.name} is not installed; pip install 'ngramscan[index]'"
+        raise InputError(f"--index {spec}", problem) from error
+    directory = spec.removeprefix("fm9:")
+    if not directory:
+        raise InputError(f"--index {spec}", "no directory named; fm9:DIR was expected")
+    return Fm9Index(Path(directory), progress)
 
 
 def _unknown(spec: str) -> str:

@@ -22,6 +22,9 @@ class IndexSize:
     documents: int | None = None
     bytes: int | None = None
     """Of text, in UTF-8."""
+    shards: int | None = None
+    index_bytes: int | None = None
+    """Of the files of a local index."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
@@ -10,7 +9,7 @@ from ngramscan.cluster import run_on_cluster
 from ngramscan.corpora import Piece
 from ngramscan.errors import NgramscanError
 from ngramscan.progress import Progress
-from ngramscan.spread import Done, Report, Watch, run_on_processes
+from ngramscan.spread import Done, Report, Watch, run_on_processes, usable_cores
 
 TASK_BYTES = 32_000_000
 LEAST_TASK_BYTES = 1_000_000
@@ -86,7 +85,11 @@ class PieceRunner:
             return self._workers
         if self._scheduler:
             return CLUSTER_WORKERS
-        return _cores() if size_bytes is None else min(_cores(), 1 + size_bytes // BYTES_PER_WORKER)
+        return (
+            usable_cores()
+            if size_bytes is None
+            else min(usable_cores(), 1 + size_bytes // BYTES_PER_WORKER)
+        )
 
     def _spread(
         self, work: Callable[[T, Report], R], tasks: list[T], unit: str, workers: int
@@ -99,13 +102,6 @@ class PieceRunner:
         if self._scheduler:
             return run_on_cluster(work, tasks, self._scheduler, watch)
         return run_on_processes(work, tasks, workers, watch)
-
-
-def _cores() -> int:
-    """Return how many cores this process may use; under Slurm fewer than there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _bundles(pieces: Mapping[int, Piece], workers: int) -> list[list[int]]:

@@ -30,8 +30,12 @@ def stdout_console() -> Console:
 
 
 def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
-    """Print rows as they are, numbers to the right of texts."""
-    names = [field.name for field in fields(row_type)]
+    """Print rows, numbers to the right of texts; columns without any value are left out."""
+    names = [
+        field.name
+        for field in fields(row_type)
+        if not rows or any(getattr(row, field.name) is not None for row in rows)
+    ]
     texts = [n for n in names if any(isinstance(getattr(row, n), str) for row in rows)]
     ordered = texts + [name for name in names if name not in texts]
     columns = {name: [cell(getattr(row, name)) for row in rows] for name in ordered}

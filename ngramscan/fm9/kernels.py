@@ -1,0 +1,412 @@
+"""The inner loops of the reader, compiled.
+
+They read a mapped file that may be corrupt. `layout` has made sure that all fields lie in the file
+and have as many entries as they must; here each number that comes out of a field is checked before
+it leads to another place, so that the worst answer is CORRUPT: never a read outside, never an
+endless loop. A field of up to 64 bits is read as two words, which may be up to 16 bytes more than
+it has; behind the last such field there are always 272 bytes.
+"""
+
+# All integers are 64 bits wide and of one kind in each expression: numba makes floats of others.
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import comb
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from ngramscan.fm9.layout import BLOCK, ISA_STEP, NONE, SA_STEP, SUPERBLOCK, Layout
+
+CORRUPT = -1
+"""Instead of an answer: a field contradicts another one."""
+
+Bytes = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint64]
+Integers = npt.NDArray[np.int64]
+
+Int = Any
+"""An int64: `int` is what numba takes, and not what numpy's stubs say of an array's element."""
+
+_Kernel = TypeVar("_Kernel", bound=Callable[..., object])
+
+# Columns of Tables.at.
+BT, BTNR, BTNRP, RANK, INVERT, SA, ISA = range(7)
+BTNR_BITS, BTNRP_WIDTH, RANK_WIDTH, TEXT_WIDTH, ISA_ENTRIES = range(7, 12)
+TEXT, BITS, ONES = range(12, 15)
+# Columns of Tables.nodes.
+START, BEFORE, LEFT, RIGHT, SIZE, FIRST, BYTE = range(7)
+
+_BITS_OF_SUPERBLOCK = BLOCK * SUPERBLOCK
+_ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+
+
+class Tables(NamedTuple):
+    """A file as the kernels have it."""
+
+    data: Bytes
+    """The whole file, mapped."""
+    at: Integers
+    """Offsets and widths."""
+    nodes: Integers
+    """A row per node; FIRST: the rank of the first suffix with the leaf's byte, LEFT: -1 there."""
+    codes: Words
+    """For each byte."""
+    leaves: Integers
+    """For each byte; -1: not in the text."""
+    lengths: Integers
+    """Of codes."""
+    space: Integers
+    """Bits that the number of a block has, for each type."""
+    high: Words
+    """Binomial coefficients [k, n]: the bits above the lowest 64."""
+    low: Words
+
+
+def make_tables(data: Bytes, layout: Layout) -> Tables:
+    """Return what the kernels need of a file."""
+    at = [
+        *(field.offset for field in (layout.bt, layout.btnr, layout.btnrp, layout.rank)),
+        *(field.offset for field in (layout.invert, layout.sa, layout.isa)),
+        *(layout.btnr.bits, layout.btnrp.width, layout.rank.width, layout.sa.width),
+        *(layout.isa.entries, layout.n, layout.size, layout.ones),
+    ]
+    nodes = np.zeros((len(layout.nodes), 8), np.int64)
+    for row, node, size in zip(nodes, layout.nodes, layout.sizes, strict=True):
+        row[START], row[SIZE] = node.start, size
+        if node.is_leaf:
+            row[LEFT] = row[RIGHT] = -1
+            row[BYTE] = node.value
+            row[FIRST] = layout.c[layout.comp2char.index(node.value)]
+        else:
+            row[BEFORE], row[LEFT], row[RIGHT] = node.value, node.left, node.right
+    codes = np.array([code & (1 << 56) - 1 for code in layout.codes], np.uint64)
+    leaves = np.array([-1 if leaf == NONE else leaf for leaf in layout.leaf_of], np.int64)
+    lengths = np.array([code >> 56 for code in layout.codes], np.int64)
+    space = [comb(BLOCK, k).bit_length() if 0 < k < BLOCK else 0 for k in range(BLOCK + 1)]
+    binomials = [[comb(n, k) for n in range(BLOCK + 1)] for k in range(BLOCK + 1)]
+    high = np.array([[number >> 64 for number in row] for row in binomials], np.uint64)
+    low = np.array([[number & (1 << 64) - 1 for number in row] for row in binomials], np.uint64)
+    at_ = np.array(at, np.int64)
+    space_ = np.array(space, np.int64)
+    return Tables(data, at_, nodes, codes, leaves, lengths, space_, high, low)
+
+
+def kernel(function: _Kernel) -> _Kernel:
+    """Compile a function at its first call, and keep the code on disk."""
+    try:
+        compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    except RuntimeError:  # No place for the cache can be written to.
+        compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    return cast(_Kernel, compiled)
+
+
+@kernel
+def _word(data: Bytes, offset: Int) -> np.uint64:
+    """Return the 8 bytes at an offset; the compiler makes one load of it."""
+    at = np.uint64(offset)
+    return (
+        np.uint64(data[at])
+        | np.uint64(data[at + np.uint64(1)]) << np.uint64(8)
+        | np.uint64(data[at + np.uint64(2)]) << np.uint64(16)
+        | np.uint64(data[at + np.uint64(3)]) << np.uint64(24)
+        | np.uint64(data[at + np.uint64(4)]) << np.uint64(32)
+        | np.uint64(data[at + np.uint64(5)]) << np.uint64(40)
+        | np.uint64(data[at + np.uint64(6)]) << np.uint64(48)
+        | np.uint64(data[at + np.uint64(7)]) << np.uint64(56)
+    )
+
+
+@kernel
+def read_bits(data: Bytes, offset: Int, position: Int) -> np.uint64:
+    """Return the 64 bits from a bit position on."""
+    byte = offset + (position >> 3)
+    shift = np.uint64(position & 7)
+    word = _word(data, byte) >> shift
+    if shift != np.uint64(0):
+        word |= np.uint64(data[np.uint64(byte + 8)]) << (np.uint64(64) - shift)
+    return word
+
+
+@kernel
+def read_entry(data: Bytes, offset: Int, width: Int, number: Int) -> Int:
+    """Return an entry of a vector; no entry that is in use has its highest bit set."""
+    word = read_bits(data, offset, number * width)
+    return np.int64(word & (_ALL >> np.uint64(64 - width)))
+
+
+@kernel
+def ones_in_block(  # noqa: C901, PLR0912  one loop in two widths; a call costs
+    t: Tables, ones: Int, pointer: Int, kind: Int, inverted: bool, offset: Int
+) -> Int:
+    """Return twice the ones in a block before an offset, plus `ones`; plus the bit at the offset.
+
+    A block is a number: its place among all blocks with as many ones, in lexicographic order. The
+    complement stands as far from the other end, so that at most 63 ones have to be found.
+    """
+    width = t.space[kind]
+    k = 127 - kind if inverted else kind
+    if k == 0:
+        return 2 * ones
+    if k == 127:
+        return 2 * (ones + offset) + 1
+    if pointer < 0 or pointer + width > t.at[BTNR_BITS]:
+        return CORRUPT
+    low = read_bits(t.data, t.at[BTNR], pointer)
+    high = np.uint64(0)
+    if width > 64:
+        high = read_bits(t.data, t.at[BTNR], pointer + 64) & (_ALL >> np.uint64(128 - width))
+    else:
+        low &= _ALL >> np.uint64(64 - width)
+    all_high = t.high[k, 127]
+    all_low = t.low[k, 127]
+    if high > all_high or (high == all_high and low >= all_low):
+        return CORRUPT
+    flip = k > 63
+    if flip:
+        k = 127 - k
+        high = all_high - high - np.uint64(all_low < low)
+        low = all_low - low
+        high -= np.uint64(low == np.uint64(0))
+        low -= np.uint64(1)
+    found = 0
+    bit = 0
+    x = 126
+    last = 126 - offset
+    # The next one is at the largest x with binomial(x, k) <= number; the block's bit is 126 - x.
+    while k > 0 and high != np.uint64(0):
+        while x >= last and (t.high[k, x] > high or (t.high[k, x] == high and t.low[k, x] > low)):
+            x -= 1
+        if x <= last:
+            break
+        high -= t.high[k, x] + np.uint64(low < t.low[k, x])
+        low -= t.low[k, x]
+        found += 1
+        k -= 1
+        x -= 1
+    if high == np.uint64(0):
+        while k > 0:
+            while x >= last and (t.low[k, x] > low or t.high[k, x] != np.uint64(0)):
+                x -= 1
+            if x <= last:
+                break
+            low -= t.low[k, x]
+            found += 1
+            k -= 1
+            x -= 1
+    if k > 0 and x == last:
+        bit = 1
+    if flip:
+        return 2 * (ones + offset - found) + 1 - bit
+    return 2 * (ones + found) + bit
+
+
+@kernel
+def bit_and_ones(t: Tables, position: Int) -> Int:
+    """Return twice the ones before a bit of the bit vector, plus the bit."""
+    block = np.int64(np.uint64(position) // np.uint64(127))
+    offset = position - block * 127
+    superblock = block >> 5
+    ones = read_entry(t.data, t.at[RANK], t.at[RANK_WIDTH], superblock)
+    after = read_entry(t.data, t.at[RANK], t.at[RANK_WIDTH], superblock + 1)
+    if after == ones:
+        return 2 * ones
+    if after - ones == _BITS_OF_SUPERBLOCK:
+        return 2 * (ones + position - superblock * _BITS_OF_SUPERBLOCK) + 1
+    pointer = read_entry(t.data, t.at[BTNRP], t.at[BTNRP_WIDTH], superblock)
+    inverted = (t.data[np.uint64(t.at[INVERT] + (superblock >> 3))] >> (superblock & 7)) & 1 == 1
+    # 8 types of 7 bits are 7 bytes, 32 are 28: all of them begin at a byte.
+    types = t.at[BT] + 28 * superblock
+    before = block & 31
+    stored: Int = 0
+    for group in range(before >> 3):
+        word = _word(t.data, types + 7 * group)
+        for _ in range(8):
+            kind = np.int64(word & np.uint64(127))
+            stored += kind
+            pointer += t.space[kind]
+            word >>= np.uint64(7)
+    word = _word(t.data, types + 7 * (before >> 3))
+    for _ in range(before & 7):
+        kind = np.int64(word & np.uint64(127))
+        stored += kind
+        pointer += t.space[kind]
+        word >>= np.uint64(7)
+    ones += 127 * before - stored if inverted else stored
+    return ones_in_block(
+        t,
+        ones,
+        pointer,
+        np.int64(word & np.uint64(127)),
+        inverted,
+        offset,
+    )
+
+
+@kernel
+def _ones(t: Tables, position: Int) -> Int:
+    """Return the ones before a bit of the bit vector, or in all of it."""
+    if position == t.at[BITS]:
+        return t.at[ONES]
+    return bit_and_ones(t, position) >> 1
+
+
+@kernel
+def _occurrences(t: Tables, byte: Int, stop: Int) -> Int:
+    """Return how often a byte occurs in the first `stop` bytes of the transformed text."""
+    node = 0
+    code = t.codes[byte]
+    for _ in range(t.lengths[byte]):
+        ones = _ones(t, t.nodes[node, START] + stop) - t.nodes[node, BEFORE]
+        if ones < 0 or ones > stop:
+            return CORRUPT
+        if code & np.uint64(1):
+            stop = ones
+            node = t.nodes[node, RIGHT]
+        else:
+            stop -= ones
+            node = t.nodes[node, LEFT]
+        code >>= np.uint64(1)
+        if stop > t.nodes[node, SIZE]:
+            return CORRUPT
+    return stop
+
+
+@kernel
+def previous(t: Tables, rank: Int) -> Int:
+    """Return the rank of the suffix one byte longer, times 256, plus that byte."""
+    node = 0
+    at = rank
+    while t.nodes[node, LEFT] >= 0:
+        got = bit_and_ones(t, t.nodes[node, START] + at)
+        ones = (got >> 1) - t.nodes[node, BEFORE]
+        if got < 0 or ones < 0 or ones > at:
+            return CORRUPT
+        if got & 1:
+            at = ones
+            node = t.nodes[node, RIGHT]
+        else:
+            at -= ones
+            node = t.nodes[node, LEFT]
+        if at >= t.nodes[node, SIZE]:
+            return CORRUPT
+    return (t.nodes[node, FIRST] + at) << 8 | t.nodes[node, BYTE]
+
+
+@kernel
+def find(t: Tables, patterns: Bytes, starts: Integers, segments: Integers) -> None:
+    """Find the ranks of the suffixes that begin with each pattern.
+
+    Parameters
+    ----------
+    t : Tables
+        Of the file.
+    patterns : array of uint8
+        All of them, one behind the other.
+    starts : array of int64, shape (patterns + 1,)
+        Where each starts in it, and the end.
+    segments : array of int64, shape (patterns, 2)
+        Becomes the ranks, half-open; CORRUPT where there are none to be had.
+    """
+    for number in range(len(segments)):
+        low = np.int64(0)
+        high = t.at[TEXT]
+        for place in range(starts[number + 1] - 1, starts[number] - 1, -1):
+            byte = np.int64(patterns[place])
+            leaf = t.leaves[byte]
+            if leaf < 0:
+                high = low
+            if low == high:
+                break
+            low = _occurrences(t, byte, low)
+            high = _occurrences(t, byte, high)
+            if low < 0 or high < low:
+                low = high = np.int64(CORRUPT)
+                break
+            low += t.nodes[leaf, FIRST]
+            high += t.nodes[leaf, FIRST]
+        segments[number, 0] = low
+        segments[number, 1] = high
+
+
+@kernel
+def _position(t: Tables, rank: Int) -> Int:
+    """Return the position of the suffix with some rank.
+
+    All ranks are on one cycle, so that none comes again before a sampled one; where one does, as
+    Brent's way of finding cycles sees, the file is corrupt.
+    """
+    steps = 0
+    met = rank
+    meet_again = 64
+    while rank % SA_STEP:
+        got = previous(t, rank)
+        if got < 0 or steps > t.at[TEXT]:
+            return CORRUPT
+        rank = got >> 8
+        steps += 1
+        if rank == met:
+            return CORRUPT
+        if steps == meet_again:
+            meet_again *= 2
+            met = rank
+    position = read_entry(t.data, t.at[SA], t.at[TEXT_WIDTH], rank // SA_STEP)
+    if position >= t.at[TEXT]:
+        return CORRUPT
+    position += steps
+    return position - t.at[TEXT] if position >= t.at[TEXT] else position
+
+
+@kernel
+def locate(t: Tables, ranks: Integers, positions: Integers) -> None:
+    """Fill in the position of the suffix with each rank, or CORRUPT; ranks are in the text."""
+    for number in range(len(ranks)):
+        positions[number] = _position(t, ranks[number])
+
+
+@kernel
+def extract(t: Tables, starts: Integers, stops: Integers, places: Integers, text: Bytes) -> Int:
+    """Copy parts of the text.
+
+    Parameters
+    ----------
+    t : Tables
+        Of the file.
+    starts, stops : array of int64
+        0 <= start <= stop <= n.
+    places : array of int64
+        Where each part goes to in `text`.
+    text : array of uint8
+        Long enough.
+
+    Returns
+    -------
+    int
+        0, or CORRUPT.
+    """
+    n = t.at[TEXT]
+    for number in range(len(starts)):
+        start = starts[number]
+        stop = stops[number]
+        if start == stop:
+            continue
+        sample = (stop + ISA_STEP - 1) // ISA_STEP
+        position = sample * ISA_STEP
+        if sample >= t.at[ISA_ENTRIES]:
+            sample = 0
+            position = n
+        rank = read_entry(t.data, t.at[ISA], t.at[TEXT_WIDTH], sample)
+        if rank >= n:
+            return CORRUPT
+        while position > start:
+            got = previous(t, rank)
+            if got < 0:
+                return CORRUPT
+            rank = got >> 8
+            position -= 1
+            if position < stop:
+                text[places[number] + position - start] = np.uint8(got & 255)
+    return 0

@@ -1,0 +1,126 @@
+"""A folder that is there whole or not at all.
+
+It is made beside its place under a hidden name and renamed at the end. What a process that was
+killed has left there is removed by the next that makes the same folder: nobody else can be at work
+on it then, since whoever is holds a lock, which ends with the process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ngramscan.errors import InputError
+
+_MARKER = "made-by-ngramscan"
+_CONTENT = "content"
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Yield a folder to work in; what is in its folder `content` then becomes `path`.
+
+    Raises
+    ------
+    InputError
+        Something is there already, or another process makes it just now, or it can't be written.
+    """
+    path = path.resolve()
+    with as_input_error(path):
+        _check_free(path)
+        with _lock_of(path):
+            _remove_leftovers(path)
+            _check_free(path)
+            work = Path(tempfile.mkdtemp(dir=path.parent, prefix=_prefix(path)))
+            try:
+                (work / _MARKER).touch()
+                yield work
+                _sync(work / _CONTENT)
+                (work / _CONTENT).rename(path)
+                sync_folder(path.parent)
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
+
+
+@contextmanager
+def as_input_error(path: Path) -> Iterator[None]:
+    """Translate what goes wrong while something at a path is written."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(str(path), f"can't be written ({reason})") from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync(folder: Path) -> None:
+    sync_folder(folder)
+    for inside in folder.iterdir():
+        if inside.is_dir():
+            sync_folder(inside)
+
+
+def _check_free(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise InputError(str(path), f"there is no folder {path.parent}")
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise InputError(str(path), "it is a file; a new folder was expected")
+    if any(path.iterdir()):
+        raise InputError(str(path), "the folder is not empty; a new or an empty one was expected")
+
+
+@contextmanager
+def _lock_of(path: Path) -> Iterator[None]:
+    """Hold the lock of a folder that is made."""
+    lock = path.with_name(f".{path.name}.building.lock")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        if not _is_ours_now(descriptor, lock):
+            raise InputError(str(path), "another process builds it just now")
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
+
+
+def _is_ours_now(descriptor: int, lock: Path) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Who had it may just have removed the file, so that the next one makes and locks another.
+        return os.path.samestat(os.fstat(descriptor), lock.stat())
+    except (BlockingIOError, FileNotFoundError):
+        return False
+
+
+def _prefix(path: Path) -> str:
+    return f".{path.name}.building-"
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what killed processes left; the lock is held."""
+    ours = re.compile(re.escape(_prefix(path)) + "[a-z0-9_]{8}")
+    for folder in path.parent.iterdir():
+        if ours.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
+            if (folder / _MARKER).is_file():
+                # A process that the killed one had started may write there yet: then the next does.
+                shutil.rmtree(folder, ignore_errors=True)
+            elif not any(folder.iterdir()):
+                folder.rmdir()

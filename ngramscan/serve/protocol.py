@@ -1,0 +1,224 @@
+"""The infini-gram-mini protocol without HTTP: a request's body in, the fields of the answer out.
+
+Valid requests are answered as by the original service, down to its units: `max_ctx_len`,
+`disp_len`, `doc_len` and `needle_offset` are bytes, whatever its documentation says, and the query
+counts with its length in *characters*. So a window ends (bytes - characters) earlier behind a query
+that is not ASCII, and a query may be cut by its own window. Whoever asks for windows knows this
+and asks for more; an answer with another end would surprise them.
+
+Where the original crashes or answers with an error that blames itself, the request is refused, and
+the message names the field. Three things are a choice:
+
+* `max_ctx_len` outside 1 to 10,000 is refused, as documented; the original serves any;
+* a rank outside the segment of the query is served, as long as the shard has it: the original
+  does, and to check would cost a search per window;
+* fields that are not known are ignored; the original takes two of them and crashes on others.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from ngramscan.errors import IndexFormatError
+
+if TYPE_CHECKING:
+    from ngramscan.fm9.reader import Shard
+
+Fields = dict[str, Any]
+
+DEFAULT_CONTEXT = 1_000
+LONGEST_CONTEXT = 10_000
+CUT_CHARACTER = (
+    "Failed to decode document text with UTF-8. This is likely because the context was cut off "
+    "in the middle of a multi-byte char. Please try with a different max context length."
+)
+"""Clients look for these words: another window may do."""
+
+_WORD = 2**64  # the original computes in unsigned words: in front of a text is far behind it
+_LONGEST_ECHO = 100
+
+
+class RefusedError(Exception):
+    """A request that can't be answered; the message names the field and what was expected."""
+
+
+class ServedIndex:
+    """An index under the name that requests know it by."""
+
+    def __init__(self, name: str, shards: Sequence[Shard]) -> None:
+        self.name = name
+        self.shards = shards
+        self.documents = sum(shard.documents for shard in shards)
+        self.text_bytes = sum(shard.text_bytes for shard in shards)
+        # A document is numbered over all shards.
+        self._first = list(accumulate((shard.documents for shard in shards), initial=0))
+
+    def segments(self, query: bytes) -> list[list[int]]:
+        """Return the ranks `[start, stop)` of a query in each shard; all of them for no query."""
+        if not query:
+            return [[0, shard.ranks] for shard in self.shards]
+        return [shard.find([query])[0].tolist() for shard in self.shards]
+
+    def window(self, shard: int, rank: int, needle_bytes: int, context: int) -> Fields | None:
+        """Return the text around a rank and its document; None where it cuts a character."""
+        (window,) = self.shards[shard].windows([rank], needle_bytes, context)
+        try:
+            text = window.text.decode()
+        except UnicodeDecodeError:
+            return None
+        return {
+            "disp_len": len(window.text),
+            "doc_ix": self._first[shard] + window.document,
+            "doc_len": window.document_bytes,
+            "metadata": self._metadata(shard, window.document),
+            "needle_offset": window.offset % _WORD,
+            "text": text,
+        }
+
+    def _metadata(self, shard: int, document: int) -> str:
+        (line,) = self.shards[shard].metadata([document])
+        try:
+            return line.decode()
+        except UnicodeDecodeError as error:
+            problem = f"the metadata of document {document} in shard {shard} is not UTF-8"
+            raise IndexFormatError(self.name, problem) from error
+
+
+def answer(indexes: Mapping[str, ServedIndex], body: bytes) -> Fields:
+    """Answer a request.
+
+    Raises
+    ------
+    RefusedError
+        It can't be answered, for a reason that lies in it.
+    """
+    started_at = time.perf_counter()
+    request = _parse(body)
+    for name in ("query_type", "index", "query"):
+        _required(request, name)
+    index = _index(indexes, request)
+    question = _string(request, "query_type")
+    query = _string(request, "query")
+    match question:
+        case "count":
+            fields: Fields = {"count": _total(index.segments(_encode(query)))}
+        case "find":
+            segments = index.segments(_encode(query))
+            fields = {"cnt": _total(segments), "segment_by_shard": segments}
+        case "get_doc_by_rank":
+            fields = _window(index, query, request)
+        case _:
+            known = "count, find or get_doc_by_rank was expected"
+            raise RefusedError(f"Invalid query_type: {_shown(question)}; {known}")
+    return {**fields, "latency": (time.perf_counter() - started_at) * 1000}
+
+
+def to_json(fields: Fields) -> bytes:
+    """Return an answer as the original spells it: sorted, ASCII, without blanks, one line."""
+    return f"{json.dumps(fields, sort_keys=True, separators=(',', ':'))}\n".encode()
+
+
+def label_spans(text: str, query: str) -> list[tuple[str, str | None]]:
+    """Split a text into occurrences of the query, labelled "0", and what lies between them."""
+    spans: list[tuple[str, str | None]] = []
+    for number, between in enumerate(text.split(query) if query else [text]):
+        if number:
+            spans.append((query, "0"))
+        if between:
+            spans.append((between, None))
+    return spans or [("", None)]
+
+
+def _total(segments: Sequence[Sequence[int]]) -> int:
+    return sum(stop - start for start, stop in segments)
+
+
+def _window(index: ServedIndex, query: str, request: Fields) -> Fields:
+    _encode(query)
+    shard = _number(request, "s", 0, len(index.shards) - 1)
+    rank = _number(request, "rank", 0, index.shards[shard].ranks - 1)
+    context = DEFAULT_CONTEXT
+    if "max_ctx_len" in request:
+        context = _number(request, "max_ctx_len", 1, LONGEST_CONTEXT)
+    fields = index.window(shard, rank, len(query), context)
+    if fields is None:
+        return {"error": CUT_CHARACTER}
+    return {**fields, "spans": label_spans(fields["text"], query)}
+
+
+# --- fields -------------------------------------------------------------------------------------
+
+
+def _parse(body: bytes) -> Fields:
+    try:
+        request = json.loads(body)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno} column {error.colno}"
+        raise RefusedError(f"The body is not JSON: {error.msg} at {where}") from error
+    except UnicodeDecodeError as error:
+        raise RefusedError(f"The body is not {error.encoding} text") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise RefusedError("The body is not JSON that can be read") from error
+    except RecursionError as error:
+        raise RefusedError("The body is nested too deeply") from error
+    if not isinstance(request, dict):
+        raise RefusedError(f"The body is {_kind(request)}; a JSON object was expected")
+    return request
+
+
+def _required(request: Fields, name: str) -> Any:
+    if name not in request:
+        raise RefusedError(f"Missing required field: '{name}'")
+    return request[name]
+
+
+def _string(request: Fields, name: str) -> str:
+    value = _required(request, name)
+    if not isinstance(value, str):
+        raise RefusedError(f"{name} is {_kind(value)}; a string was expected")
+    return value
+
+
+def _number(request: Fields, name: str, least: int, most: int) -> int:
+    value = _required(request, name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise RefusedError(f"{name} is {_kind(value)}; a whole number was expected")
+    if not least <= value <= most:
+        raise RefusedError(f"{name} is out of range; {least} to {most} was expected")
+    return value
+
+
+def _index(indexes: Mapping[str, ServedIndex], request: Fields) -> ServedIndex:
+    name = _string(request, "index")
+    if name not in indexes:
+        known = ", ".join(list(indexes)[:20])
+        raise RefusedError(f"Invalid index: {_shown(name)}; here are {known}")
+    return indexes[name]
+
+
+def _encode(query: str) -> bytes:
+    try:
+        return query.encode()
+    except UnicodeEncodeError as error:
+        problem = f"a lone surrogate at character {error.start}"
+        raise RefusedError(f"query has {problem}; Unicode text was expected") from error
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _LONGEST_ECHO else f"{text[:_LONGEST_ECHO]}…"
+
+
+def _kind(value: object) -> str:
+    kinds: dict[type, str] = {
+        dict: "an object",
+        list: "a list",
+        str: "a string",
+        bool: "a boolean",
+        int: "a number",
+        float: "a number that is not whole",
+    }
+    return kinds.get(type(value), "null")

@@ -1,0 +1,161 @@
+"""The process that serves: its socket, its signals, and what it tells when it is ready."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+import h11
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from ngramscan.errors import InputError
+from ngramscan.serve.protocol import to_json
+
+KEEP_ALIVE_S = 60
+"""How long a connection may be idle, or stall in the middle of its headers."""
+GRACE_S = 20
+"""How long requests under way may take once the server is told to stop."""
+
+_BACKLOG = 1024
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Take an address, without listening yet.
+
+    Raises
+    ------
+    InputError
+        It is taken, may not be taken, or is not of this machine.
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        # asyncio sends small packets at once only where TCP is named: else 40 ms per answer.
+        taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    except (OSError, UnicodeError) as error:
+        raise InputError(f"--host {host}", _reason(error)) from error
+    try:
+        # A server that was killed leaves connections behind, which must not keep the next one out.
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(address)
+    except OSError as error:
+        taken.close()
+        raise InputError(f"--host {host} --port {port}", _reason(error)) from error
+    return taken
+
+
+def _reason(error: Exception) -> str:
+    reason = error.strerror if isinstance(error, OSError) else None
+    return (reason or "no address of this machine").lower()
+
+
+def run(application: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> bool:
+    """Serve until a signal; answer what is under way then.
+
+    Parameters
+    ----------
+    application : ASGI application
+        What answers.
+    listener : socket
+        An address that was taken.
+    ready : callable
+        Called as soon as connections are accepted.
+
+    Returns
+    -------
+    bool
+        Whether it was interrupted (SIGINT) rather than told to end (SIGTERM).
+
+    Raises
+    ------
+    InputError
+        The address was taken meanwhile.
+    """
+    try:
+        # Fails where two servers took one address and this is the slower one.
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        raise InputError("--port", _reason(error)) from error
+    # What clients send that is no HTTP is their business; faults of this program are shown.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    config = uvicorn.Config(
+        application,
+        http=_Connection,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level=logging.ERROR,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        backlog=_BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    server = _Server(config, ready)
+    server.run(sockets=[listener])
+    return server.interrupted
+
+
+class _Server(uvicorn.Server):
+    """Ends by returning: the original sends itself the signal again, for its default action."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.interrupted = False
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - its name
+        interrupt = sig == signal.SIGINT
+        self.force_exit = self.force_exit or (self.should_exit and interrupt)
+        self.interrupted = self.interrupted or interrupt
+        self.should_exit = True
+
+
+class _Connection(H11Protocol):
+    """Answers JSON also to what is no HTTP, and ends connections that stall in their headers."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait_for_headers()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            self._wait_for_headers()
+
+    def _wait_for_headers(self) -> None:
+        # The timer of idle connections, which any data stops, and so does the end of this one.
+        self._unset_keepalive_if_required()
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
+
+    def send_400_response(self, msg: str) -> None:
+        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            body = to_json({"error": msg})
+            headers = [
+                (b"content-type", b"application/json"),
+                (b"content-length", str(len(body)).encode()),
+                (b"connection", b"close"),
+            ]
+            events: Sequence[Any] = (
+                h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
+                h11.Data(data=body),
+                h11.EndOfMessage(),
+            )
+            for event in events:
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()

@@ -1,0 +1,216 @@
+"""A local index as the commands see it: same answers as brute force over the documents."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.indexes import IndexOptions, ScanOptions, open_indexes
+from ngramscan.indexes.base import (
+    Index,
+    IndexSize,
+    Place,
+    QueryCount,
+    RankedIndex,
+    Window,
+    WindowFailure,
+)
+from ngramscan.indexes.fm9 import Fm9Index
+from ngramscan.progress import Silent
+
+HERE = Path(__file__).parent
+REPLAY = HERE / "replay"
+DOCUMENTS = [
+    json.loads(line)["text"]
+    for name in ("a", "b")
+    for line in (REPLAY / "docs" / f"{name}.jsonl").read_text(encoding="utf-8").split("\n")
+    if line
+]
+QUERIES = [
+    "step by step",
+    "\n",
+    "\0",
+    "é",
+    "e",
+    "the answer is",
+    "\r\n",
+    "no such words",
+    "aa",
+    "😀",
+]
+
+
+def local(name: str = "replay2") -> Fm9Index:
+    return Fm9Index(REPLAY / "index" / name, Silent())
+
+
+def brute_force(query: str) -> int:
+    return sum(
+        document.startswith(query, at) for document in DOCUMENTS for at in range(len(document))
+    )
+
+
+def places_of(index: Fm9Index, query: str) -> list[Place]:
+    (found,) = index.find([query])
+    return [
+        Place(query, segment.shard, rank)
+        for segment in found.segments
+        for rank in range(segment.low, segment.high)
+    ]
+
+
+class Ledger(Silent):
+    def __init__(self) -> None:
+        self.expected: dict[str, int] = {}
+        self.done: dict[str, int] = {}
+
+    def expect(self, amount: int, unit: str) -> None:
+        self.expected[unit] = self.expected.get(unit, 0) + amount
+
+    def advance(self, amount: int, unit: str) -> None:
+        self.done[unit] = self.done.get(unit, 0) + amount
+
+
+@pytest.mark.parametrize("name", ["replay", "replay2"])
+def test_counts_are_those_of_the_documents(name: str) -> None:
+    index = local(name)
+    counts = {count.query: count for count in index.counts(QUERIES)}
+    assert {query: count.occurrences for query, count in counts.items()} == {
+        query: brute_force(query) for query in QUERIES
+    }
+    assert {(count.source, count.documents) for count in counts.values()} == {("fm9", None)}
+
+
+@pytest.mark.parametrize(("name", "shards"), [("replay", 1), ("replay2", 2)])
+def test_the_size_is_that_of_the_documents(name: str, shards: int) -> None:
+    index_bytes = sum(f.stat().st_size for f in (REPLAY / "index" / name).rglob("*") if f.is_file())
+    text_bytes = sum(len(document.encode()) for document in DOCUMENTS)
+    assert local(name).size() == IndexSize(len(DOCUMENTS), text_bytes, shards, index_bytes)
+
+
+@pytest.mark.parametrize("name", ["replay", "replay2"])
+@pytest.mark.parametrize("context", [0, 1, 2, 3, 50, 1 << 40])
+def test_windows_show_the_occurrences_and_cut_no_character(name: str, context: int) -> None:
+    index = local(name)
+    for query in ("é", "the answer is", "😀", "\n"):
+        places = places_of(index, query)[:80]
+        windows = list(index.windows(places, context))
+        assert [window.place for window in windows] == places
+        for window in windows:
+            assert isinstance(window, Window)
+            check_window(window, context)
+
+
+def check_window(window: Window, context: int) -> None:
+    text, query = DOCUMENTS[int(window.document)].encode(), window.place.query.encode()
+    shown = window.text.decode()
+    end = window.offset + len(query)
+    assert window.text[window.offset : end] == query
+    assert window.document_bytes == len(text)
+    assert shown in DOCUMENTS[int(window.document)]
+    before, behind = window.offset, len(window.text) - end
+    assert before <= context
+    assert behind <= context
+    if window.starts_document:
+        assert text.startswith(window.text)
+    else:
+        assert before > context - 4
+    assert behind > context - 4 or text.endswith(window.text)
+    metadata = json.loads(window.metadata)
+    assert metadata["path"] in {"a.jsonl", "b.jsonl"}
+    number = int(window.document) - (141 if metadata["path"] == "b.jsonl" else 0)
+    assert metadata["linenum"] == number
+
+
+def test_each_occurrence_is_shown_once() -> None:
+    index = local()
+    windows = list(index.windows(places_of(index, "step by step"), 1 << 40))
+    seen = {(window.document, window.offset) for window in windows if isinstance(window, Window)}
+    assert len(seen) == len(windows) == brute_force("step by step")
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        (Place("e", 0, -1), "ranks are 0 to 196517"),
+        (Place("e", 0, 10**12), "ranks are 0 to 196517"),
+        (Place("e", 7, 0), "no such shard, only 0 to 1"),
+        (Place("e", -1, 0), "no such shard"),
+        (Place("e", 0, 0), "no occurrence of 'e'"),
+        (Place("e", 0, 196517), "no occurrence of 'e'"),
+    ],
+)
+def test_a_place_that_is_none_fails_alone(place: Place, words: str) -> None:
+    index = local()
+    good = places_of(index, "e")[0]
+    replies = {reply.place: reply for reply in index.windows([good, place], 10)}
+    assert isinstance(replies[good], Window)
+    failure = replies[place]
+    assert isinstance(failure, WindowFailure)
+    assert isinstance(failure.error, InputError)
+    assert words in str(failure.error)
+
+
+def test_the_work_is_reported() -> None:
+    ledger = Ledger()
+    index = Fm9Index(REPLAY / "index" / "replay", ledger)
+    list(index.counts(QUERIES * 60))
+    list(index.windows(places_of(index, "the")[:150], 10))
+    assert ledger.expected == ledger.done == {"queries": 601, "windows": 150}
+
+
+def test_windows_end_early_where_nobody_reads_on() -> None:
+    index = local()
+    windows = index.windows(places_of(index, "e"), 100)
+    next(windows)
+    windows.close()  # type: ignore[attr-defined]
+
+
+def test_it_is_opened_by_its_spec() -> None:
+    spec = f"fm9:{REPLAY / 'index' / 'replay2'}"
+    with open_indexes([spec], IndexOptions(), Silent()) as indexes:
+        (index,) = indexes
+        assert index.name == spec
+        assert isinstance(index, RankedIndex)
+        (count,) = index.counts(["step by step"])
+        assert isinstance(count, QueryCount)
+        assert count == QueryCount("step by step", 713, None, "fm9", count.asked_at)
+
+
+def opened(spec: str, options: IndexOptions | None = None) -> list[Index]:
+    with open_indexes([spec], options or IndexOptions(), Silent()) as indexes:
+        return indexes
+
+
+def test_what_is_no_index_is_named(tmp_path: Path) -> None:
+    with pytest.raises(IndexFormatError, match=r"no such directory; expected data\.fm9"):
+        opened(f"fm9:{tmp_path / 'nothing'}")
+    with pytest.raises(InputError, match="only scan: and python can"):
+        opened(f"fm9:{tmp_path}", IndexOptions(scan=ScanOptions(ignore_case=True)))
+
+
+def test_without_numba_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without_numba(
+        name: str,
+        variables: Mapping[str, object] | None = None,
+        local_variables: Mapping[str, object] | None = None,
+        names: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> Any:
+        if name == "ngramscan.indexes.fm9":
+            raise ModuleNotFoundError("No module named 'numba'", name="numba")
+        return real(name, variables, local_variables, names or (), level)
+
+    monkeypatch.setattr(builtins, "__import__", without_numba)
+    with pytest.raises(
+        InputError, match=r"fm9:x: numba is not installed; pip install 'ngramscan\["
+    ):
+        opened("fm9:x")

@@ -1,0 +1,65 @@
+"""An index of more than 50 MB, built by the command, read by ours and by the slow reader."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+import ngramscan
+from ngramscan.fm9.reader import open_shards
+from ngramscan.matching import count_by_brute_force
+from tests import fm9_reference
+from tests.benchmarks.index_build import documents
+from tests.command import run
+
+SIZE_BYTES = 52_000_000
+EDGES = ["", "\0 nul \0\0", "line\r\nline\n\n", "aaaa" * 9, "ภาษาไทย สวัสดี 🎉 é", "\t"]
+
+
+def draw_patterns(texts: list[str], random_: random.Random) -> list[str]:
+    patterns = ["\0", "\0\0", "\n", "\r\n", "aa", "aaa", "ภาษา", "🎉", "é", "\t", "ฯฯฯ", "\x01"]
+    patterns += [texts[0][-3:] + texts[1][:3]]  # across two documents
+    while len(patterns) < 100:
+        text = random_.choice(texts)
+        start = random_.randrange(max(1, len(text)))
+        if pattern := text[start : start + random_.choice([1, 2, 3, 5, 8, 13, 40])]:
+            patterns.append(pattern)
+    return patterns
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shard_size", ["1GB", "20MB"])
+def test_a_large_index_answers_as_the_slow_reader_and_brute_force(
+    tmp_path: Path, shard_size: str
+) -> None:
+    texts = [*EDGES, *documents(SIZE_BYTES)]
+    lines = (json.dumps({"text": text, "n": n}) + "\n" for n, text in enumerate(texts))
+    (tmp_path / "c.jsonl").write_text("".join(lines), encoding="utf-8")
+    ngramscan.index_build(str(tmp_path / "c.jsonl"), tmp_path / "x", shard_size=shard_size)
+    assert run("index", "verify", tmp_path / "x").code == 0
+    shards = open_shards(tmp_path / "x")
+    assert len(shards) == (1 if shard_size == "1GB" else 3)
+    random_ = random.Random(3)
+    patterns = draw_patterns(texts, random_)
+    encoded = [pattern.encode() for pattern in patterns]
+    contents = [text.encode() for text in texts]
+    counts = [0] * len(patterns)
+    for shard in shards:
+        slow = fm9_reference.Shard(str(shard.directory))
+        segments = shard.find(encoded).tolist()
+        for number, (low, high) in enumerate(segments):
+            counts[number] += high - low
+            expected = slow.data.find(encoded[number])
+            assert (low, high) == expected or low - high == expected[0] - expected[1] == 0
+        ranks = [random_.randrange(shard.ranks - shard.documents - 1) for _ in range(200)]
+        for rank, window in zip(ranks, shard.windows(ranks, 5, 500), strict=True):
+            known = slow.doc_by_rank(rank, 5, 500)
+            assert window.document == known["doc_ix"]
+            assert window.document_bytes == known["doc_len"]
+            assert (window.text, window.offset) == (known["text"], known["needle_offset"])
+            assert shard.metadata([window.document]) == [known["metadata"]]
+    for pattern, count in zip(encoded, counts, strict=True):
+        assert count == sum(count_by_brute_force(pattern, content) for content in contents)

@@ -1,0 +1,265 @@
+"""Files that are damaged: what is wrong is named; no read leaves a file, and nothing hangs."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from ngramscan.errors import IndexFormatError
+from ngramscan.fm9.checks import Problem, verify_shard
+from ngramscan.fm9.layout import read_layout
+from ngramscan.fm9.reader import open_shards
+from ngramscan.progress import Silent
+
+FIXTURES = Path(__file__).parent / "fm9"
+D5 = FIXTURES / "d5" / "index"
+SOUND = (D5 / "data.fm9").read_bytes()
+REPLAY = Path(__file__).parent / "replay" / "index"
+SHARDS = [
+    *(FIXTURES / name / "index" for name in ("d1", "d5", "dempty", "dlit")),
+    *(REPLAY / name for name in ("replay", "replay2/0", "replay2/1")),
+]
+
+
+def refusal(data: bytes) -> str:
+    with pytest.raises(IndexFormatError) as caught:
+        read_layout(memoryview(data), "f.fm9")
+    assert caught.value.where == "f.fm9"
+    assert "\n" not in str(caught.value)
+    return caught.value.problem
+
+
+def changed(offset: int, raw: bytes) -> bytes:
+    return SOUND[:offset] + raw + SOUND[offset + len(raw) :]
+
+
+def test_the_example_of_the_format_is_read() -> None:
+    layout = read_layout(memoryview(SOUND), "f.fm9")
+    assert (layout.n, layout.sigma, layout.size) == (37, 13, 130)
+    assert (layout.btnrp.width, layout.rank.width, layout.sa.entries) == (8, 7, 2)
+    assert layout.occurrences(ord(" ")) == 3
+    assert layout.occurrences(ord("@")) == 0
+
+
+# (offset, new bytes, what is said), by the table in section 8 of the format.
+DAMAGE = [
+    (0, (36).to_bytes(8, "little"), "field "),
+    (0, (0).to_bytes(8, "little"), "field n: 0"),
+    (0, (2**64 - 1).to_bytes(8, "little"), "field n: "),
+    (8, (12).to_bytes(8, "little"), "field nodes: 25 nodes, expected 23"),
+    (8, (1).to_bytes(8, "little"), "field sigma: 1"),
+    (8, (257).to_bytes(8, "little"), "field sigma: 257"),
+    (16, (131).to_bytes(8, "little"), "field "),
+    (16, (2**40).to_bytes(8, "little"), "field rrr.size: "),
+    (24, (15).to_bytes(8, "little"), "field rrr.bt: 15 bits"),
+    (24, (2**64 - 1).to_bytes(8, "little"), "field rrr.bt: "),
+    (32, b"\x08", "field rrr.bt: "),
+    (32, b"\x00", "field rrr.bt: 0 bits wide"),
+    (41, (63).to_bytes(8, "little"), "field rrr.btnr: 63 bits"),
+    (41, (2**63).to_bytes(8, "little"), "field rrr.btnr: "),
+    (73, (16).to_bytes(8, "little"), "field rrr.btnrp: 16 bits"),
+    (81, b"\x07", "field rrr.btnrp: "),
+    (90, (7).to_bytes(8, "little"), "field rrr.rank: 7 bits"),
+    (98, b"\x41", "field rrr.rank: 65 bits wide"),
+    (99, b"\xff\xff", "field rrr.rank: 127 ones, but the nodes have"),
+    (107, (2).to_bytes(8, "little"), "field rrr.invert: 2 bits"),
+    (123, (24).to_bytes(8, "little"), "field nodes: 24 nodes"),
+    (131, (1).to_bytes(8, "little"), "field node: the root does not start"),
+    (139, (1).to_bytes(8, "little"), "field node: 0 has 1 ones before it"),
+    (147, b"\0\0", "field node: the root has a parent"),
+    (149, b"\0\0", "field node: 0 can't have 0 as its child"),
+    (149, b"\x02\0", "field node: 0 can't have 2 as its child"),
+    (149, b"\xff\xff", "field node: 0 has one child"),
+    (151, b"\x19\0", "field node: 0 can't have 25 as its child"),
+    (153, (9999).to_bytes(8, "little"), "field node: "),
+    (681, b"\x03\0", "field leaf_of: byte 0 is not in the text"),
+    (681 + 2 * ord("h"), b"\xff\xff", "field leaf_of: byte 104 has no leaf at 65535"),
+    (1193, b"\x01", "field path: byte 0 is not in the text"),
+    (1193 + 8 * ord("h") + 7, b"\x3f", "field path: byte 104 has a wrong code"),
+    (3241, (18).to_bytes(8, "little"), "field sa_sample: 18 bits"),
+    (3249, b"\x05", "field sa_sample: "),
+    (3258, (5).to_bytes(8, "little"), "field isa_sample: 5 bits"),
+    (3266, b"\x40", "field isa_sample: "),
+    (3275, (2040).to_bytes(8, "little"), "field char2comp: 2040 bits"),
+    (3283, b"\x01", "field char2comp: contradicts"),
+    (3539, (96).to_bytes(8, "little"), "field comp2char: 96 bits"),
+    (3547, b"zz", "field comp2char: the bytes are not in order"),
+    (3563, (895).to_bytes(8, "little"), "field C: 895 bits"),
+    (3571, (1).to_bytes(8, "little"), "field C: from 1 to 37"),
+    (3579, (0).to_bytes(8, "little"), "field C: the counts do not increase"),
+    (3579, (2).to_bytes(8, "little"), "field node: "),
+    (3683, b"\x0e\0", "field sigma16: 14, but sigma is 13"),
+]
+
+
+@pytest.mark.parametrize(("offset", "raw", "words"), DAMAGE, ids=str)
+def test_a_wrong_field_is_named(offset: int, raw: bytes, words: str) -> None:
+    assert refusal(changed(offset, raw)).startswith(words)
+
+
+def test_a_file_that_ends_early_is_refused_wherever_it_ends() -> None:
+    for length in [*range(0, len(SOUND), 71), *range(1, 160), len(SOUND) - 1]:
+        assert refusal(SOUND[:length]).startswith("field ")
+
+
+def test_a_file_with_more_behind_it_is_refused() -> None:
+    assert refusal(SOUND + b"\0") == "field end of file: 1 bytes too many"
+
+
+@pytest.mark.parametrize("data", [b"", b"\0" * 5000, b"\xff" * 5000, b"{}\n" * 2000])
+def test_what_is_no_index_at_all_is_refused(data: bytes) -> None:
+    assert refusal(data).startswith("field ")
+
+
+def test_a_length_beyond_the_file_is_refused_at_once(tmp_path: Path) -> None:
+    """It is neither read nor waited for, though it says 2 TB."""
+    path = tmp_path / "large.fm9"
+    size = 2**42
+    head = (2**41).to_bytes(8, "little") + (13).to_bytes(8, "little") + size.to_bytes(8, "little")
+    head += (7 * (size // 127 + 1)).to_bytes(8, "little") + b"\x07"
+    path.write_bytes(head)
+    assert refusal(path.read_bytes()) == "field rrr.bt: the file ends within it"
+
+
+# Checks
+
+
+@pytest.mark.parametrize("deep", [False, True])
+@pytest.mark.parametrize("directory", SHARDS, ids=lambda path: "/".join(path.parts[-2:]))
+def test_sound_indexes_have_no_problem(directory: Path, deep: bool) -> None:
+    assert list(verify_shard(directory, deep, Silent())) == []
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_what_the_original_wrote_wrongly_is_found(deep: bool) -> None:
+    problems = list(verify_shard(FIXTURES / "broken_dwin_cpus2", deep, Silent()))
+    assert [Path(problem.file).name for problem in problems] == ["data.fm9", "meta.fm9"]
+    assert {problem.place for problem in problems} == {"field isa_sample"}
+
+
+def verify_changed(tmp_path: Path, name: str, data: bytes, deep: bool = True) -> list[Problem]:
+    shutil.copytree(D5, tmp_path / "x")
+    (tmp_path / "x" / name).write_bytes(data)
+    return list(verify_shard(tmp_path / "x", deep, Silent()))
+
+
+@pytest.mark.parametrize(
+    ("offset", "raw", "place"),
+    [
+        pytest.param(33, b"\x41", "field rrr.btnr", id="a type"),
+        pytest.param(49, b"\xff" * 16, "field rrr.btnr", id="a number"),
+        pytest.param(82, b"\x01", "field rrr.btnrp", id="a pointer"),
+        pytest.param(99, b"\x81", "field rrr.rank", id="a rank"),
+        pytest.param(115, b"\x01", "field rrr.invert", id="a flag"),
+        pytest.param(3250, b"\x00", "field sa_sample", id="a position"),
+    ],
+)
+def test_a_deep_check_names_the_field(tmp_path: Path, offset: int, raw: bytes, place: str) -> None:
+    problems = verify_changed(tmp_path, "data.fm9", changed(offset, raw))
+    assert problems
+    # A query may meet it first.
+    assert all(found.place == place or "field" in found.place or "rank" in found.place
+               for found in problems)  # fmt: skip
+
+
+def test_offsets_that_are_not_those_of_the_text_are_found(tmp_path: Path) -> None:
+    good = (D5 / "data_offset").read_bytes()
+    wrong = good[:8] + (11).to_bytes(8, "little") + good[16:]
+    assert wrong != good
+    (problem,) = verify_changed(tmp_path, "data_offset", wrong, deep=False)
+    assert problem.place == "entry 1"
+    assert problem.problem.endswith("at position 11, expected FF")
+
+
+def test_missing_files_are_all_named(tmp_path: Path) -> None:
+    problems = list(verify_shard(tmp_path, False, Silent()))
+    assert [Path(found.file).name for found in problems] == [
+        *("data.fm9", "data_offset", "meta.fm9", "meta_offset")
+    ]
+
+
+# Flipped bits: in a process of its own, as a read outside of a file could end it.
+
+FLIPS = """
+import random, shutil, sys
+from pathlib import Path
+from ngramscan.errors import IndexFormatError
+from ngramscan.fm9.checks import verify_shard
+from ngramscan.fm9.reader import open_shards
+from ngramscan.progress import Silent
+
+source, target, rounds, seed = Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:])
+rng = random.Random(seed)
+
+def answers(directory):
+    (shard,) = open_shards(directory)
+    patterns = [b"e", b"th", b"lo wor", b"\\n", b" ", b"\\xff", b"the answer", b"zz"]
+    ranks = range(0, 37, 3) if shard.data.n == 37 else range(0, shard.data.n, shard.data.n // 40)
+    windows = shard.windows(list(ranks), 3, 200)
+    segments = [pair if pair[0] < pair[1] else 0 for pair in shard.find(patterns).tolist()]
+    return segments, windows, shard.metadata(range(shard.documents))
+
+right = answers(source)
+refused = same = 0
+for number in range(rounds):
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(source, target)
+    path = target / rng.choice(["data.fm9", "data.fm9", "meta.fm9", "data_offset", "meta_offset"])
+    data = bytearray(path.read_bytes())
+    for _ in range(rng.choice([1, 1, 4, 64])):
+        at = rng.randrange(len(data))
+        if rng.random() < 0.5 and path.suffix == ".fm9":
+            at = rng.randrange(min(len(data), len(data) - 3100))  # Not in the tables.
+        data[at] = rng.choice([data[at] ^ 1 << rng.randrange(8), 0, 255, rng.randrange(256)])
+    path.write_bytes(data)
+    try:
+        got = answers(target)
+    except IndexFormatError:
+        refused += 1
+        assert list(verify_shard(target, True, Silent())), (number, "refused, but sound")
+        continue
+    problems = list(verify_shard(target, True, Silent()))
+    assert got == right or problems, (number, path, "wrong, but sound")
+    same += got == right
+print(refused, same)
+"""
+
+
+@pytest.mark.parametrize(("name", "rounds"), [("d5", 400), ("dlit", 150)])
+def test_flipped_bits_are_refused_or_do_no_harm(tmp_path: Path, name: str, rounds: int) -> None:
+    arguments = [FIXTURES / name / "index", tmp_path / "x", rounds, 3]
+    done = subprocess.run(
+        [sys.executable, "-c", FLIPS, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    refused, same = map(int, done.stdout.split())
+    assert refused > rounds // 4
+    assert same > 0
+
+
+def test_random_bytes_in_the_large_fields_never_hang(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "dlit" / "index", tmp_path / "x")
+    path = tmp_path / "x" / "data.fm9"
+    sound = path.read_bytes()
+    layout = read_layout(memoryview(sound), "")
+    rng = random.Random(4)
+    for field in (layout.bt, layout.btnr, layout.btnrp, layout.invert, layout.sa, layout.isa):
+        data = bytearray(sound)
+        length = field.bits // 8
+        data[field.offset : field.offset + length] = rng.randbytes(length)
+        path.write_bytes(data)
+        assert list(verify_shard(tmp_path / "x", True, Silent()))
+        with suppress(IndexFormatError):
+            (shard,) = open_shards(tmp_path / "x")
+            shard.find([b"the answer", b"\n"])
+            shard.windows(range(0, shard.data.n, 100), 5, 100)

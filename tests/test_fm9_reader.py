@@ -1,0 +1,313 @@
+"""The reader of local indexes, against the original's answers, a slow reader and brute force."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ngramscan.errors import IndexFormatError
+from ngramscan.fm9.reader import Shard, ShardWindow, open_shards, shard_folders
+from tests import fm9_reference
+
+HERE = Path(__file__).parent
+REPLAY = HERE / "replay"
+EXPECTED = [
+    json.loads(line)
+    for line in (REPLAY / "reader_expected.jsonl").read_text(encoding="utf-8").split("\n")
+    if line
+]
+SMALL = [HERE / "fm9" / name / "index" for name in ("d1", "d5", "dempty", "dlit")]
+BROKEN = HERE / "fm9" / "broken_dwin_cpus2"
+
+DOCUMENTS = [
+    "",
+    "\0 nul \0\0",
+    "\t\r\n\r\n\n",
+    "aaaaaaaaaaaa",
+    "abababababab" * 40,
+    "é€😀" * 7,
+    "",
+    "x",
+    "😀",
+]
+
+
+@cache
+def shards(name: str) -> list[Shard]:
+    return open_shards(REPLAY / "index" / name)
+
+
+def write_shard(directory: Path, texts: list[bytes], lines: list[bytes]) -> Path:
+    """Write an index with the slow writer."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, parts in (
+        ("data", [b"\xff" + text for text in texts]),
+        ("meta", [line + b"\n" for line in lines]),
+    ):
+        whole = b"".join(parts) + b"\xfa"
+        (directory / f"{name}.fm9").write_bytes(fm9_reference.build_fm9(whole))
+        offsets = np.cumsum([0, *map(len, parts)])[:-1].astype("<u8")
+        (directory / f"{name}_offset").write_bytes(offsets.tobytes())
+    return directory
+
+
+def mixed_texts(rng: random.Random, size: int) -> list[str]:
+    """Return documents of words, of repetitions, of noise, and the edge cases."""
+    words = ["".join(rng.choices("etaoinshrdlué", k=rng.randint(1, 9))) for _ in range(300)]
+    texts = list(DOCUMENTS)
+    while sum(map(len, texts)) < size:
+        kind = rng.randrange(4)
+        if kind == 0:
+            texts.append(rng.choice(["a", "ab", "\n", "0101", "xyz\r\n"]) * rng.randint(1, 5000))
+        elif kind == 1:
+            noise = rng.choices(range(1, 0x3000), k=rng.randint(1, 2000))
+            texts.append("".join(map(chr, noise)))
+        else:
+            texts.append(" ".join(rng.choices(words, k=rng.randint(1, 3000))))
+    rng.shuffle(texts)
+    return texts
+
+
+@pytest.fixture(scope="session")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[bytes]]:
+    rng = random.Random(5)
+    texts = [text.encode() for text in mixed_texts(rng, 250_000)]
+    lines = [json.dumps({"metadata": {"n": n}}).encode() for n in range(len(texts))]
+    return write_shard(tmp_path_factory.mktemp("mixed"), texts, lines), texts
+
+
+def count_overlapping(text: bytes, pattern: bytes) -> int:
+    count = at = 0
+    while (at := text.find(pattern, at) + 1) > 0:
+        count += 1
+    return count
+
+
+# The original's answers
+
+
+@pytest.mark.parametrize("row", [row for row in EXPECTED if row["kind"] == "pattern"], ids=str)
+def test_patterns_are_where_they_are(row: dict[str, Any]) -> None:
+    pattern = bytes.fromhex(row["pattern_hex"])
+    found = [shard.find([pattern])[0].tolist() for shard in shards(row["index"])]
+    assert [pair if pair[0] < pair[1] else None for pair in found] == row["segments"]
+    assert sum(high - low for low, high in found) == row["count"]
+
+
+@pytest.mark.parametrize("row", [row for row in EXPECTED if row["kind"] == "rank"], ids=str)
+def test_ranks_lead_to_their_text(row: dict[str, Any]) -> None:
+    shard, rank = shards(row["index"])[row["shard"]], row["rank"]
+    assert shard.locate([rank]).tolist() == [row["position"]]
+    assert shard.metadata([row["doc"]])[0].decode() == row["metadata"]
+    wanted = row["window"]
+    if wanted is None:
+        assert row["label"] == "separator"
+        (window,) = shard.windows([rank], 1, 50)
+        assert (window.document, window.offset, window.start) == (row["doc"], -1, 0)
+        return
+    assert shard.windows([rank], wanted["needle_len"], wanted["max_ctx_len"]) == [
+        ShardWindow(
+            row["doc"],
+            wanted["doc_len"],
+            bytes.fromhex(wanted["text_hex"]),
+            wanted["needle_offset"],
+            wanted["start"],
+        )
+    ]
+
+
+def test_a_batch_answers_as_one_by_one() -> None:
+    (shard,) = shards("replay")
+    rows = [row for row in EXPECTED if row["index"] == "replay"]
+    patterns = [bytes.fromhex(row["pattern_hex"]) for row in rows if row["kind"] == "pattern"]
+    together = shard.find(patterns)
+    assert [shard.find([pattern])[0].tolist() for pattern in patterns] == together.tolist()
+    ranks = [row["rank"] for row in rows if row["kind"] == "rank"]
+    windows = shard.windows(ranks, 3, 20)
+    assert [shard.windows([rank], 3, 20)[0] for rank in ranks] == windows
+    lengths = np.arange(len(ranks))
+    assert [shard.windows([r], n, 9)[0] for n, r in enumerate(ranks)] == shard.windows(
+        ranks, lengths, 9
+    )
+    assert shard.find([]).shape == (0, 2)
+    assert shard.locate([]).shape == (0,)
+    assert shard.windows([], 3, 20) == []
+    assert shard.metadata([]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [("replay", ["a", "b"]), ("replay2", ["a", "b"])],
+)
+def test_all_documents_are_given_back(name: str, source: list[str]) -> None:
+    lines = [
+        line
+        for file in source
+        for line in (REPLAY / "docs" / f"{file}.jsonl").read_text(encoding="utf-8").split("\n")
+        if line
+    ]
+    wanted = [json.loads(line)["text"].encode() for line in lines]
+    got = [text for shard in shards(name) for text in shard.texts(range(shard.documents))]
+    assert got == wanted
+    assert sum(shard.text_bytes for shard in shards(name)) == sum(map(len, wanted))
+
+
+@pytest.mark.parametrize("directory", SMALL, ids=lambda path: path.parent.name)
+def test_small_indexes_are_read(directory: Path) -> None:
+    (shard,) = open_shards(directory)
+    source = (directory.parent / "docs.jsonl").read_text(encoding="utf-8").split("\n")
+    rows = [json.loads(line) for line in source if line]
+    assert shard.documents == len(rows)
+    wanted = [row["text"].encode() for row in rows]
+    assert shard.texts(range(shard.documents)) == wanted
+    metadata = [json.loads(line) for line in shard.metadata(range(shard.documents))]
+    assert [line["linenum"] for line in metadata] == list(range(len(rows)))
+    whole = b"\xff" + b"\xff".join(wanted) + b"\xfa"
+    order = sorted(range(shard.data.n), key=lambda at: whole[at:])
+    assert shard.locate(range(shard.data.n)).tolist() == order
+
+
+# A larger one, against brute force and the slow reader
+
+
+def patterns_of(texts: list[bytes], rng: random.Random) -> list[bytes]:
+    whole = b"\xff" + b"\xff".join(texts) + b"\xfa"
+    patterns = [b"", b"\0", b"\xff", b"\xfa", b"\xfe", b"\n", b"\r\n", b"\n\n", b"aa", b"abab"]
+    patterns += [
+        b"\xff\xff",
+        b"a\xfea",
+        "é".encode(),
+        "😀".encode(),
+        b"\xa9",
+        b"no such words at all",
+    ]
+    for _ in range(100):
+        at = rng.randrange(len(whole))
+        patterns.append(whole[at : at + rng.randint(1, 30)])
+    return patterns
+
+
+def test_counts_are_those_of_brute_force(mixed: tuple[Path, list[bytes]]) -> None:
+    directory, texts = mixed
+    shard = Shard(directory)
+    whole = b"\xff" + b"\xff".join(texts) + b"\xfa"
+    patterns = patterns_of(texts, random.Random(6))
+    counts = np.diff(shard.find(patterns))[:, 0].tolist()
+    assert counts[0] == len(whole)
+    assert counts[1:] == [count_overlapping(whole, pattern) for pattern in patterns[1:]]
+
+
+def test_ranks_are_those_of_the_slow_reader(mixed: tuple[Path, list[bytes]]) -> None:
+    directory, texts = mixed
+    shard, slow = Shard(directory), fm9_reference.Shard(str(directory))
+    rng = random.Random(7)
+    for pattern, (low, high) in zip(
+        patterns := patterns_of(texts, rng), shard.find(patterns).tolist(), strict=True
+    ):
+        expected = slow.data.find(pattern)
+        assert (low, high) == expected or (low == high and expected[0] == expected[1])
+    ranks = [0, shard.data.n - 1, *(rng.randrange(shard.data.n) for _ in range(200))]
+    for rank, window in zip(ranks, shard.windows(ranks, 5, 40), strict=True):
+        wanted = slow.doc_by_rank(rank, 5, 40)
+        assert window.document == wanted["doc_ix"]
+        assert window.document_bytes == wanted["doc_len"]
+        if wanted["needle_offset"] >= 0:
+            assert (window.offset, window.text) == (wanted["needle_offset"], wanted["text"])
+        assert shard.metadata([window.document]) == [wanted["metadata"]]
+    slow.data._f.close()
+    slow.meta._f.close()
+
+
+def test_a_window_never_leaves_its_document(mixed: tuple[Path, list[bytes]]) -> None:
+    directory, texts = mixed
+    shard = Shard(directory)
+    rng = random.Random(8)
+    ranks = [rng.randrange(shard.data.n - len(texts) - 1) for _ in range(300)]
+    for context in (0, 1, 50, 1 << 40):
+        for window in shard.windows(ranks, 7, context):
+            text = texts[window.document]
+            at = window.start + window.offset
+            assert window.document_bytes == len(text)
+            assert window.start == max(0, at - context)
+            assert window.text == text[window.start : at + 7 + context]
+
+
+def test_the_end_of_the_text_is_behind_the_last_document(mixed: tuple[Path, list[bytes]]) -> None:
+    directory, texts = mixed
+    shard = Shard(directory)
+    (end,) = shard.windows([int(shard.find([b"\xfa"])[0, 0])], 1, 3)
+    assert (end.document, end.text) == (len(texts) - 1, texts[-1][-3:])
+
+
+@pytest.mark.parametrize("rank", [-1, 10**9, 2**62])
+def test_ranks_and_documents_out_of_range_are_refused(rank: int) -> None:
+    (shard,) = shards("replay")
+    with pytest.raises(IndexError, match="ranks are 0 to"):
+        shard.locate([0, rank])
+    with pytest.raises(IndexError, match="documents are 0 to"):
+        shard.metadata([rank])
+    with pytest.raises(IndexError, match="positions are 0 to"):
+        shard.data.extract([0], [rank])
+
+
+# What is an index
+
+
+def test_a_directory_of_shards_is_taken_in_the_order_of_numbers(tmp_path: Path) -> None:
+    for name in ("10", "9", "0"):
+        shutil.copytree(SMALL[0], tmp_path / name)
+    (tmp_path / "notes").mkdir()
+    assert [path.name for path in shard_folders(tmp_path)] == ["0", "9", "10"]
+    assert len(open_shards(tmp_path)) == 3
+
+
+@pytest.mark.parametrize("missing", ["data.fm9", "data_offset", "meta.fm9", "meta_offset"])
+def test_a_missing_file_is_named(tmp_path: Path, missing: str) -> None:
+    shutil.copytree(SMALL[1], tmp_path / "x")
+    (tmp_path / "x" / missing).unlink()
+    with pytest.raises(IndexFormatError, match=f"x/{missing}: missing"):
+        open_shards(tmp_path / "x")
+
+
+def test_what_is_no_index_is_told_what_was_expected(tmp_path: Path) -> None:
+    with pytest.raises(IndexFormatError, match=r"no such directory; expected data\.fm9, data_off"):
+        open_shards(tmp_path / "nothing")
+    with pytest.raises(IndexFormatError, match="no index; expected"):
+        open_shards(tmp_path)
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(IndexFormatError, match="not a directory; expected"):
+        open_shards(tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    ("offsets", "words"),
+    [
+        pytest.param(b"", "0 bytes, expected a positive multiple of 8", id="empty"),
+        pytest.param(b"\0" * 39, "39 bytes, expected", id="no multiple of 8"),
+        pytest.param([0, 12, 24, 25], "4 entries, but 5 bytes FF", id="one too few"),
+        pytest.param([1, 12, 24, 25, 33], "the first entry is 1", id="first not 0"),
+        pytest.param([0, 12, 12, 25, 33], "entry 2 is not above", id="twice the same"),
+        pytest.param([0, 24, 12, 25, 33], "entry 2 is not above", id="not in order"),
+        pytest.param([0, 12, 24, 25, 36], "the last entry is 36", id="beyond the text"),
+        pytest.param([0, 12, 24, 25, 2**64 - 1], "beyond the text", id="far beyond"),
+        pytest.param([0, 12, 2**63, 25, 33], "entry 3 is not above", id="one far beyond"),
+    ],
+)
+def test_wrong_offsets_are_refused(tmp_path: Path, offsets: bytes | list[int], words: str) -> None:
+    shutil.copytree(SMALL[1], tmp_path / "x")
+    raw = offsets if isinstance(offsets, bytes) else np.array(offsets, "<u8").tobytes()
+    (tmp_path / "x" / "data_offset").write_bytes(raw)
+    with pytest.raises(IndexFormatError, match=words):
+        open_shards(tmp_path / "x")
+
+
+def test_what_the_original_wrote_wrongly_is_not_opened() -> None:
+    with pytest.raises(IndexFormatError, match=r"data\.fm9: field isa_sample: .*does not end"):
+        open_shards(BROKEN)
