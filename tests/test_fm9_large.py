@@ -30,6 +30,9 @@ def draw_patterns(texts: list[str], random_: random.Random) -> list[str]:
     return patterns
 
 
+# The oracle leaves its files open.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.slow
 @pytest.mark.parametrize("shard_size", ["1GB", "20MB"])
 def test_a_large_index_answers_as_the_slow_reader_and_brute_force(
