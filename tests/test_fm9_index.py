@@ -23,6 +23,7 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.fm9 import Fm9Index
 from ngramscan.progress import Silent
+from tests.test_fm9_reader import write_shard
 
 HERE = Path(__file__).parent
 REPLAY = HERE / "replay"
@@ -214,3 +215,16 @@ def test_without_numba_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         InputError, match=r"fm9:x: numba is not installed; pip install 'ngramscan\["
     ):
         opened("fm9:x")
+
+
+@pytest.mark.parametrize("line", [b"not JSON", b"[1]", b"\xe9"])
+def test_metadata_that_are_none_fail_their_window(tmp_path: Path, line: bytes) -> None:
+    """The index is corrupt then, and what else it shows may be wrong too."""
+    write_shard(tmp_path, [b"a key", b"key key"], [b'{"n": 1}', line])
+    index = Fm9Index(tmp_path, Silent())
+    windows = list(index.windows(places_of(index, "key"), 50))
+    good = [window for window in windows if isinstance(window, Window)]
+    assert [window.document for window in good] == ["0"]
+    failures = [window for window in windows if isinstance(window, WindowFailure)]
+    assert len(failures) == 2
+    assert all("no JSON object" in str(failure.error) for failure in failures)

@@ -78,3 +78,29 @@ def test_the_size_of_an_index_is_told() -> None:
     table = run("index", "info", f"fm9:{REPLAY / 'replay2'}")
     assert "shards" in table.stdout
     assert "shards" not in run("index", "info", f"scan:{HERE / 'replay' / 'docs'}").stdout
+
+
+# The commands on an index that the command built
+
+
+def test_a_built_index_is_counted_sampled_and_shown_as_the_corpus_is(tmp_path: Path) -> None:
+    docs = HERE / "replay" / "docs"
+    index = f"fm9:{tmp_path / 'x'}"
+    ngramscan.index_build(str(docs), tmp_path / "x", shard_size="300KB")
+    read = ngramscan.count("f1", index=f"scan:{docs}", journal=tmp_path / "j")
+    counted = ngramscan.count("f1", index=index)
+    assert list(counted["occurrences"]) == list(read["occurrences"])
+    assert set(counted["source"]) == {"fm9"}
+    exact = dict(zip(read["pattern"], read["documents"], strict=True))
+    whole = ngramscan.docnorm("f1", index=index, context=10**6, journal=tmp_path / "j")
+    assert not whole["truncated_share"].fillna(0).any()
+    within = [
+        row.documents_low <= exact[row.pattern] <= row.documents_high for row in whole.itertuples()
+    ]
+    assert sum(within) >= 43
+    cut = ngramscan.docnorm("f1", index=index, context=1000, journal=tmp_path / "j")
+    assert cut["truncated_share"].fillna(0).max() > 0.5
+    shown = ngramscan.contexts("step by step", index=index, n=30, width=40)
+    assert len(shown) == 30
+    assert set(shown["match"]) == {"step by step"}
+    assert all(json.loads(line)["path"] in {"a.jsonl", "b.jsonl"} for line in shown["metadata"])
