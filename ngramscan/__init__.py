@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ngramscan.commands import (
+        blend,
         contexts,
         count,
         docnorm,
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
         index_info,
         index_list,
         index_verify,
+        keyness,
+        strategies,
+        tiers,
     )
 
 __version__ = "0.1.0"
 __all__ = [
+    "blend",
     "contexts",
     "count",
     "docnorm",
@@ -28,6 +33,9 @@ __all__ = [
     "index_info",
     "index_list",
     "index_verify",
+    "keyness",
+    "strategies",
+    "tiers",
 ]
 
 

@@ -6,6 +6,7 @@ to an index: the text itself or, on request, one of its case variants.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -57,42 +58,65 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Regex:
+    """A marker of a method in outputs of models; never counted in corpora."""
+
+    method: str
+    name: str
+    regex: str
+    """As Python's `re` reads it."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PatternSet:
     """The content of one pattern file, or of several merged."""
 
     name: str
     source: str
     patterns: tuple[Pattern, ...]
+    regexes: tuple[Regex, ...] = ()
 
     @property
     def methods(self) -> list[str]:
         """The methods in the order of the patterns."""
         return list(dict.fromkeys(pattern.method for pattern in self.patterns))
 
+    @property
+    def marked_methods(self) -> list[str]:
+        """The methods of patterns or regexes."""
+        return list(dict.fromkeys([*self.methods, *(regex.method for regex in self.regexes)]))
+
     def select(self, tiers: Sequence[str] = (), methods: Sequence[str] = ()) -> PatternSet:
         """Return the patterns of the given tiers and methods; nothing given selects all.
 
-        A method may be given in any case and by one of its names: `f-1` selects `FP/F-1`.
+        A method may be given in any case and by one of its names: `f-1` selects `FP/F-1`. Regexes
+        have no tier, so that naming one leaves them out.
         """
-        chosen = {self._method(method) for method in methods} or set(self.methods)
+        chosen = {self._method(method) for method in methods} or set(self.marked_methods)
         known = [tier for tier in TIERS if tier in {name.upper() for name in tiers}] or TIERS
         kept = tuple(p for p in self.patterns if p.method in chosen and p.tier in known)
-        if not kept:
+        regexes = tuple(r for r in self.regexes if r.method in chosen and not tiers)
+        if not kept and not regexes:
             asked = ", ".join([*methods, *tiers])
             raise InputError(f"pattern set {self.name}", f"it has no pattern of {asked}")
-        return PatternSet(self.name, self.source, kept)
+        return PatternSet(self.name, self.source, kept, regexes)
 
     def _method(self, asked: str) -> str:
-        for method in self.methods:
+        for method in self.marked_methods:
             if asked.lower() in {method.lower(), *method.lower().split("/")}:
                 return method
         raise InputError(
             f"--method {asked}",
-            f"pattern set {self.name} has no such method; it has {', '.join(self.methods)}",
+            f"pattern set {self.name} has no such method; it has {', '.join(self.marked_methods)}",
         )
 
     def queries(self, case_variants: bool = False) -> list[Query]:
         """Return what to ask, in the order of the patterns."""
+        if not self.patterns:
+            raise InputError(
+                f"pattern set {self.name}", "only regexes, which corpora are not asked"
+            )
         return [
             Query(text, pattern)
             for pattern in self.patterns
@@ -104,17 +128,20 @@ def merge(sets: Sequence[PatternSet]) -> PatternSet:
     """Return one set with the patterns of all; the same pattern in two of them is refused."""
     seen: dict[tuple[str, str], str] = {}
     for pattern_set in sets:
-        for pattern in pattern_set.patterns:
-            first = seen.setdefault((pattern.method, pattern.text), pattern_set.name)
+        texts = [(pattern.method, pattern.text) for pattern in pattern_set.patterns]
+        names = [(regex.method, regex.name) for regex in pattern_set.regexes]
+        for method, text in texts + names:
+            first = seen.setdefault((method, text), pattern_set.name)
             if first != pattern_set.name:
                 raise InputError(
                     f"pattern set {pattern_set.name}",
-                    f"{pattern.text!r} of {pattern.method} is also in pattern set {first}",
+                    f"{text!r} of {method} is also in pattern set {first}",
                 )
     return PatternSet(
         name="+".join(pattern_set.name for pattern_set in sets),
         source=" ".join(pattern_set.source for pattern_set in sets),
         patterns=tuple(pattern for pattern_set in sets for pattern in pattern_set.patterns),
+        regexes=tuple(regex for pattern_set in sets for regex in pattern_set.regexes),
     )
 
 
@@ -195,14 +222,16 @@ def parse_patterns(content: str, where: str) -> PatternSet:
         root = yaml.compose(content, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         raise InputError(*_yaml_problem(error, where)) from error
-    fields = _mapping(root, where, {"name", "source", "patterns"}, {"name", "patterns"}, "")
+    known = {"name", "source", "patterns", "regexes"}
+    fields = _mapping(root, where, known, {"name", "patterns"}, "")
     entries = fields["patterns"]
     if not isinstance(entries, yaml.SequenceNode) or not entries.value:
         raise InputError(_line(where, entries), "patterns: a list of patterns was expected")
     patterns = [_pattern(node, where, f"patterns[{i}]") for i, node in enumerate(entries.value)]
-    _refuse_duplicates(patterns, entries.value, where)
+    _refuse_duplicates([(p.method, p.text) for p in patterns], entries.value, where)
+    regexes = _regexes(fields["regexes"], where) if "regexes" in fields else ()
     source = _string(fields["source"], where, "source") if "source" in fields else ""
-    return PatternSet(_string(fields["name"], where, "name"), source, tuple(patterns))
+    return PatternSet(_string(fields["name"], where, "name"), source, tuple(patterns), regexes)
 
 
 def _yaml_problem(error: yaml.YAMLError, where: str) -> tuple[str, str]:
@@ -280,12 +309,39 @@ def _string(node: yaml.Node, where: str, path: str) -> str:
     return text
 
 
-def _refuse_duplicates(patterns: Sequence[Pattern], nodes: Sequence[yaml.Node], where: str) -> None:
+def _refuse_duplicates(
+    keys: Sequence[tuple[str, str]], nodes: Sequence[yaml.Node], where: str
+) -> None:
     lines: dict[tuple[str, str], int] = {}
-    for pattern, node in zip(patterns, nodes, strict=True):
+    for (method, text), node in zip(keys, nodes, strict=True):
         line = node.start_mark.line + 1
-        first = lines.setdefault((pattern.method, pattern.text), line)
+        first = lines.setdefault((method, text), line)
         if first != line:
-            raise InputError(
-                f"{where}:{line}", f"{pattern.text!r} of {pattern.method} is also on line {first}"
-            )
+            raise InputError(f"{where}:{line}", f"{text!r} of {method} is also on line {first}")
+
+
+# Regexes
+
+
+def _regexes(entries: yaml.Node, where: str) -> tuple[Regex, ...]:
+    if not isinstance(entries, yaml.SequenceNode):
+        raise InputError(_line(where, entries), "regexes: a list was expected")
+    regexes = [_regex(node, where, f"regexes[{i}]") for i, node in enumerate(entries.value)]
+    _refuse_duplicates([(r.method, r.name) for r in regexes], entries.value, where)
+    return tuple(regexes)
+
+
+def _regex(node: yaml.Node, where: str, path: str) -> Regex:
+    needed = {"method", "name", "regex"}
+    fields = _mapping(node, where, {*needed, "note"}, needed, f"{path}: ")
+    values = {key: _string(value, where, f"{path}.{key}") for key, value in fields.items()}
+    for key in sorted(needed):
+        if not values[key]:
+            raise InputError(_line(where, fields[key]), f"{path}.{key}: it is empty")
+    try:
+        matches_nothing = re.compile(values["regex"]).search("") is not None
+    except (re.error, OverflowError, RecursionError) as error:
+        raise InputError(_line(where, fields["regex"]), f"{path}.regex: {error}") from error
+    if matches_nothing:
+        raise InputError(_line(where, fields["regex"]), f"{path}.regex: it matches the empty text")
+    return Regex(**values)

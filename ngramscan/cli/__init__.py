@@ -5,12 +5,16 @@ from __future__ import annotations
 import click
 
 from ngramscan import __version__
+from ngramscan.cli.blending import blend_command
 from ngramscan.cli.contexts import contexts_command
 from ngramscan.cli.counting import count_command
 from ngramscan.cli.documents import docnorm_command
 from ngramscan.cli.indexes import index_group
+from ngramscan.cli.keyness import keyness_command
 from ngramscan.cli.options import Group
 from ngramscan.cli.serve import serve_command
+from ngramscan.cli.strategies import strategies_command
+from ngramscan.cli.tiering import tiers_command
 
 __all__ = ["main"]
 
@@ -25,5 +29,15 @@ def main() -> None:
     """
 
 
-for command in (count_command, docnorm_command, contexts_command, index_group, serve_command):
+for command in (
+    count_command,
+    docnorm_command,
+    contexts_command,
+    index_group,
+    keyness_command,
+    serve_command,
+):
     main.add_command(command)
+main.add_command(strategies_command)
+main.add_command(blend_command)
+main.add_command(tiers_command)

@@ -48,6 +48,12 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write totals and ratios of the methods to a file.",
 )
+@click.option(
+    "--figure",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw the occurrences of each method's patterns: .svg or .png.",
+)
 @access_options
 @scan_options
 @output_options
@@ -59,6 +65,7 @@ def count_command(
     methods: Sequence[str],
     case_variants: bool,
     totals_path: Path | None,
+    figure: Path | None,
     format_name: str | None,
     output: Path | None,
     verbose: bool,
@@ -80,10 +87,12 @@ def count_command(
     from ngramscan.commands import counting as commands
     from ngramscan.commands.access import index_options
     from ngramscan.counts import Count
+    from ngramscan.figures import check_target, draw_prevalence, save_figure
     from ngramscan.output import choose_target, optional_target
     from ngramscan.totals import Total, make_totals
 
     target, totals_target = choose_target(format_name, output), optional_target(totals_path)
+    check_target(figure)
     needs_totals = target.format == "table" or totals_target is not None
     queries = commands.load_selection(patterns, tiers, methods).queries(case_variants)
     options = index_options(cast("AccessOptions", access))
@@ -92,6 +101,8 @@ def count_command(
     totals = make_totals(counting) if needs_totals else []
     if counting.rows:
         save(totals, Total, totals_target)
+        if figure:
+            save_figure(draw_prevalence(counting.rows), figure)
         table = partial(tables.print_counting, counting=counting, totals=totals)
         emit(counting.rows, Count, target, table)
     fail_with(commands.describe_counting(counting))

@@ -1,8 +1,22 @@
 """Rows → what a person reads in the terminal."""
 
+from ngramscan.tables.blending import print_blending
 from ngramscan.tables.contexts import print_contexts
 from ngramscan.tables.counting import print_counting
 from ngramscan.tables.documents import print_norming
+from ngramscan.tables.keyness import print_keyness
 from ngramscan.tables.layout import print_rows, stdout_console
+from ngramscan.tables.strategies import print_strategies
+from ngramscan.tables.tier_ratios import print_tiering
 
-__all__ = ["print_contexts", "print_counting", "print_norming", "print_rows", "stdout_console"]
+__all__ = [
+    "print_blending",
+    "print_contexts",
+    "print_counting",
+    "print_keyness",
+    "print_norming",
+    "print_rows",
+    "print_strategies",
+    "print_tiering",
+    "stdout_console",
+]

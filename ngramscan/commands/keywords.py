@@ -1,0 +1,285 @@
+"""`ngramscan keyness`: what distinguishes the outputs of one method from others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import yaml
+
+from ngramscan.commands.counting import load_ahead
+from ngramscan.contrasts import Keyness, KeynessOptions, KeynessRow, compare
+from ngramscan.errors import InputError
+from ngramscan.ngrams import Least, split_characters, split_words
+from ngramscan.output import check_writable, to_frame, write_whole
+from ngramscan.outputs import Output, OutputFields, OutputSet, methods_of, parts_of, read_outputs
+from ngramscan.patterns import TIERS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNITS = ("word", "character")
+_LENGTHS = {"word": (1, 6), "character": (4, 12)}
+"""What is looked for by default; the largest are the largest there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which outputs are compared with which, and how."""
+
+    of: str
+    against: tuple[str, ...]
+    unit: str
+    options: KeynessOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A pattern set to be written."""
+
+    path: Path
+    tier: str = TIERS[-1]
+
+
+class KeywordOptions(TypedDict, total=False):
+    """How n-grams are looked for, as in the command."""
+
+    unit: str
+    n: str | int | None
+    min_count: int
+    min_documents: int
+    top: int
+    q: float
+    all: bool
+
+
+class FieldOptions(TypedDict, total=False):
+    """Where a record has what, as in the command."""
+
+    output_field: str
+    variant_field: str | None
+    skip_bad_lines: bool
+
+
+class KeynessArguments(KeywordOptions, FieldOptions, total=False):
+    """All options of `keyness` that have defaults."""
+
+
+def question(of: str, against: Sequence[str], options: KeywordOptions) -> Question:
+    """Return a checked question; what is not there has its default."""
+    unit = options.get("unit", UNITS[0])
+    if unit not in UNITS:
+        raise InputError(f"--unit {unit}", f"one of {', '.join(UNITS)} was expected")
+    if not against:
+        raise InputError("--against", "a method was expected")
+    for method in against:
+        if method.lower() == of.lower():
+            raise InputError(f"--against {method}", "it is the method of --of")
+    least = Least(_at_least(options, "min_count", 10), _at_least(options, "min_documents", 5))
+    q = options.get("q", 0.05)
+    if not 0 < q <= 1:
+        raise InputError(f"--q {q}", "a share above 0, at most 1, was expected")
+    shortest, longest = _lengths(options.get("n"), unit)
+    top = _at_least(options, "top", 50)
+    chosen = KeynessOptions(shortest, longest, least, top, q, options.get("all", False))
+    return Question(of, tuple(against), unit, chosen)
+
+
+def _at_least(options: KeywordOptions, name: str, default: int) -> int:
+    value = options.get(name, default)
+    assert isinstance(value, int)
+    if value < 1:
+        raise InputError(f"--{name.replace('_', '-')} {value}", "at least 1 was expected")
+    return value
+
+
+def _lengths(n: str | int | None, unit: str) -> tuple[int, int]:
+    if n is None:
+        return _LENGTHS[unit]
+    largest = _LENGTHS[unit][1]
+    match = re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", str(n))
+    lengths = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not 1 <= lengths[0] <= lengths[1] <= largest:
+        problem = f"a length, or two as 1-{largest}, from 1 to {largest} {unit}s was expected"
+        raise InputError(f"--n {n}", problem)
+    return lengths
+
+
+def output_fields(options: FieldOptions) -> OutputFields:
+    """Return where a record has what."""
+    return OutputFields(
+        options.get("output_field", "output"),
+        options.get("variant_field"),
+        options.get("skip_bad_lines", False),
+    )
+
+
+def export_to(path: str | Path | None, tier: str) -> Export | None:
+    """Return a checked export, where one is wanted."""
+    if path is None:
+        return None
+    if tier.upper() not in TIERS:
+        raise InputError(f"--tier {tier}", f"one of {', '.join(TIERS)} was expected")
+    check_writable(Path(path))
+    return Export(Path(path), tier.upper())
+
+
+def read_sides(
+    path: Path, fields: OutputFields, asked: Question
+) -> tuple[OutputSet, list[str], list[str]]:
+    """Return the outputs, the texts of the method and those of the others.
+
+    Raises
+    ------
+    InputError
+        Nothing is there, or a side has no text.
+    """
+    found = read_outputs(path, fields)
+    methods = [asked.of, *asked.against]
+    sides: dict[bool, list[str]] = {True: [], False: []}
+    for output in found.outputs:
+        present = methods_of(output.group.variant, methods)
+        if present and output.is_there:
+            sides[asked.of in present].append(output.text or "")
+    for method in methods:
+        _require(method, found.outputs, path)
+    if not sides[True] or not sides[False]:
+        side = "--of" if not sides[True] else "--against"
+        raise InputError(f"{path}", f"no output of {side} has a text that the other side has not")
+    return found, sides[True], sides[False]
+
+
+def _require(method: str, outputs: Sequence[Output], path: Path) -> None:
+    variants = dict.fromkeys(output.group.variant for output in outputs)
+    if not any(methods_of(variant, [method]) for variant in variants):
+        known = ", ".join(dict.fromkeys(part for name in variants for part in parts_of(name)))
+        raise InputError(f"{path}", f"no outputs of {method}; there are: {known}")
+
+
+def find_keyness(own: Sequence[str], others: Sequence[str], asked: Question) -> Keyness:
+    """Compare the texts of two sides."""
+    load_ahead("scipy.special")
+    split = split_words if asked.unit == "word" else split_characters
+    tokens = split([*own, *others])
+    return compare(tokens, len(own), asked.options)
+
+
+def describe_keyness(found: Keyness, asked: Question) -> list[str]:
+    """Return what the rows alone do not tell."""
+    own, others = found.documents
+    against = ", ".join(asked.against)
+    lines = [f"{own:,} outputs of {asked.of} against {others:,} of {against}"]
+    within = f", {found.found_inside:,} of them only within longer ones" * bool(found.found_inside)
+    lines.append(
+        f"{found.tested:,} n-grams tested, {found.found:,} more frequent in {asked.of}"
+        f" at q ≤ {asked.options.q:g}{within}; {len(found.rows):,} shown, largest G2 first"
+    )
+    return lines
+
+
+# Export
+
+_COMMAND = re.compile(r"\\[A-Za-z]+|\\[\[\](){}]")
+_CODE = re.compile(r"[`_=#;{}<>]|\w\(|\)\s*:|^\s*(?:def|return|import|print)\b|^ {2,}|\n[ \t]+\S")
+
+
+def kind_of(text: str) -> str:
+    """Return which kind of pattern a text is: `latex` has a command, `code` looks like it."""
+    if _COMMAND.search(text):
+        return "latex"
+    return "code" if _CODE.search(text) else "narrative"
+
+
+def write_patterns(rows: Sequence[KeynessRow], asked: Question, export: Export) -> list[str]:
+    """Write n-grams as a pattern set that `ngramscan count` takes.
+
+    Returns
+    -------
+    list of str
+        What could not be written.
+
+    Raises
+    ------
+    InputError
+        There is nothing to write, or the file can't be written.
+    """
+    writable = [row for row in rows if _is_writable(row.ngram)]
+    if not writable:
+        raise InputError(str(export.path), "not written: no n-gram was found; try a larger --q")
+    patterns: dict[str, dict[str, str]] = {}
+    for row in writable:
+        pattern = {
+            "text": row.ngram,
+            "method": asked.of,
+            "tier": export.tier,
+            "kind": kind_of(row.ngram),
+            "note": f"keyness: G2 {row.g2:.1f}, log ratio {row.log_ratio:.2f}",
+        }
+        patterns.setdefault(row.ngram, pattern)
+    content = {
+        "name": export.path.stem,
+        "source": f"ngramscan keyness: {asked.of} against {', '.join(asked.against)}",
+        "patterns": list(patterns.values()),
+    }
+    # ASCII with escapes: white space and rare characters come back as they were.
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=False, width=10_000)
+    write_whole(export.path, lambda path: path.write_text(text, encoding="utf-8"))
+    left_out = len(rows) - len(writable)
+    return [f"{export.path}: n-grams that no pattern can have: {left_out}"] if left_out else []
+
+
+def _is_writable(text: str) -> bool:
+    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+# The command
+
+
+def keyness(
+    outputs: str | Path,
+    *,
+    of: str,
+    against: str | Sequence[str],
+    export: str | Path | None = None,
+    tier: str = TIERS[-1],
+    **options: Unpack[KeynessArguments],
+) -> pd.DataFrame:
+    """Find n-grams that distinguish the outputs of one method, as `ngramscan keyness` does.
+
+    Parameters
+    ----------
+    outputs : str or Path
+        A folder or file with outputs.
+    of : str
+        The method whose n-grams are looked for; variants that have it as a part are its outputs.
+    against : str or sequence of str
+        Methods whose outputs, as far as they are not of the first, are compared with it.
+    export : str or Path, optional
+        A pattern set to write, of the n-grams that are returned.
+    tier : str
+        The tier of its patterns.
+    **options
+        `unit` (`word` or `character`), `n` (lengths: `"1-6"` or 3), `min_count` and `min_documents`
+        (of both sides together), `top`, `q`, `all`, and `output_field`, `variant_field`,
+        `skip_bad_lines`.
+
+    Returns
+    -------
+    DataFrame
+        One row per n-gram, the largest G2 first.
+
+    Raises
+    ------
+    InputError
+        An argument or a file is wrong.
+    """
+    asked = question(of, [against] if isinstance(against, str) else list(against), options)
+    exported = export_to(export, tier)
+    _, own, others = read_sides(Path(outputs), output_fields(options), asked)
+    found = find_keyness(own, others, asked)
+    if exported:
+        write_patterns(found.rows, asked, exported)
+    return to_frame(found.rows, KeynessRow)

@@ -1,0 +1,220 @@
+"""Shares of outputs and how they differ: counts in, values and intervals out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ngramscan.estimates import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """How pairs of yes and no fall out."""
+
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+
+    @property
+    def n(self) -> int:
+        """All pairs."""
+        return self.both + self.only_first + self.only_second + self.neither
+
+
+def wilson(k: float, n: float, level: float = 0.95) -> Estimate:
+    """Estimate a share.
+
+    Parameters
+    ----------
+    k, n : float
+        How many of how many; no integers where n is an effective size.
+    level : float
+        Probability that the interval covers the share.
+
+    Returns
+    -------
+    Estimate
+        In [0, 1], with the score interval without continuity correction.
+
+    Raises
+    ------
+    ValueError
+        n is not positive, or k not in [0, n].
+
+    Notes
+    -----
+    Source: Wilson 1927, doi:10.1080/01621459.1927.10502953.
+    """
+    if not 0 <= k <= n or n <= 0:
+        raise ValueError("0 <= k <= n and n > 0 were expected")
+    share, z = k / n, _z(level)
+    scale = 1 + z * z / n
+    middle = (share + z * z / (2 * n)) / scale
+    half_width = z / scale * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    # Exact at the ends, where rounding could leave the share outside of its own interval.
+    low = 0.0 if k == 0 else min(middle - half_width, share)
+    high = 1.0 if k == n else max(middle + half_width, share)
+    return Estimate(share, low, high, level)
+
+
+def effective_size(marked: ArrayLike, clusters: ArrayLike) -> float:
+    """Return how many independent values say as much about a share as some in clusters.
+
+    Parameters
+    ----------
+    marked : array of bool, shape (n,)
+        What the share is of.
+    clusters : array of int, shape (n,)
+        Which cluster a value is in: the problem that several outputs answer.
+
+    Returns
+    -------
+    float
+        n over the design effect, which is taken as 1 where it is estimated smaller; n where the
+        values do not vary or there is one cluster.
+
+    Notes
+    -----
+    Source: Korn & Graubard 1998, Survey Methodology 24, 193-201 (effective sample size).
+    """
+    values = np.asarray(marked, dtype=np.float64)
+    _, numbers = np.unique(np.asarray(clusters), return_inverse=True)
+    n, n_clusters = values.size, int(numbers.max()) + 1
+    share = float(values.mean())
+    if n_clusters < 2 or share in {0.0, 1.0}:
+        return float(n)
+    sums = np.bincount(numbers, weights=values - share)
+    spread = float((sums**2).sum()) * n_clusters / (n_clusters - 1)
+    return n / max(1.0, spread / (n * share * (1 - share)))
+
+
+def paired_difference(pairs: Pairs, level: float = 0.95) -> Estimate:
+    """Estimate how much larger the second share of pairs is than the first.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        At least one.
+    level : float
+        Probability that the interval covers the difference.
+
+    Returns
+    -------
+    Estimate
+        In [-1, 1], second minus first.
+
+    Raises
+    ------
+    ValueError
+        There are no pairs.
+
+    Notes
+    -----
+    Squares of the Wilson limits, corrected for the correlation of the pairs. Source: Newcombe 1998,
+    method 10, Statistics in Medicine 17, 2635-2650.
+    """
+    n = pairs.n
+    first = wilson(pairs.both + pairs.only_first, n, level)
+    second = wilson(pairs.both + pairs.only_second, n, level)
+    down, up = _arms(first)
+    down_second, up_second = _arms(second)
+    phi = _phi(pairs)
+    difference = second.value - first.value
+    below = down_second**2 - 2 * phi * down_second * up + up**2
+    above = up_second**2 - 2 * phi * up_second * down + down**2
+    return Estimate(
+        difference,
+        difference - math.sqrt(max(below, 0.0)),
+        difference + math.sqrt(max(above, 0.0)),
+        level,
+    )
+
+
+def _arms(share: Estimate) -> tuple[float, float]:
+    assert share.low is not None
+    assert share.high is not None
+    return share.value - share.low, share.high - share.value
+
+
+def _phi(pairs: Pairs) -> float:
+    """Return the correlation with Newcombe's continuity correction, which applies above zero."""
+    product = pairs.both * pairs.neither - pairs.only_first * pairs.only_second
+    corrected = max(product - pairs.n / 2, 0.0) if product > 0 else float(product)
+    margins = (
+        (pairs.both + pairs.only_first)
+        * (pairs.only_second + pairs.neither)
+        * (pairs.both + pairs.only_second)
+        * (pairs.only_first + pairs.neither)
+    )
+    return corrected / math.sqrt(margins) if margins else 0.0
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Return the exact two-sided p-value of equal shares of pairs.
+
+    Parameters
+    ----------
+    only_first, only_second : int
+        Pairs in which only one has it.
+
+    Returns
+    -------
+    float
+        Twice the smaller binomial tail, at most 1; 1 where no pair differs.
+
+    Notes
+    -----
+    Source: McNemar 1947, doi:10.1007/BF02295996, in the exact form.
+    """
+    n = only_first + only_second
+    tail = sum(math.comb(n, i) for i in range(min(only_first, only_second) + 1))
+    return min(1.0, float(2 * tail / 2**n))
+
+
+def share_ratio(counts: tuple[int, int], others: tuple[int, int], level: float = 0.95) -> Estimate:
+    """Estimate how many times larger one share is than another, of independent samples.
+
+    Parameters
+    ----------
+    counts, others : (int, int)
+        How many of how many.
+    level : float
+        Probability that the interval covers the ratio.
+
+    Returns
+    -------
+    Estimate
+        The ratio of the shares, where a share is zero that with a half added to all four numbers.
+        The interval, on the log scale, always has the halves.
+
+    Raises
+    ------
+    ValueError
+        A sample is empty.
+
+    Notes
+    -----
+    Sources: Walter 1975, doi:10.1093/biomet/62.2.371 (halves); Katz et al. 1978,
+    doi:10.2307/2530610 (log interval).
+    """
+    (k, n), (k_other, n_other) = counts, others
+    if min(n, n_other) < 1:
+        raise ValueError("both samples must have something in them")
+    halves = (k + 0.5) / (n + 0.5) / ((k_other + 0.5) / (n_other + 0.5))
+    variance = 1 / (k + 0.5) - 1 / (n + 0.5) + 1 / (k_other + 0.5) - 1 / (n_other + 0.5)
+    factor = math.exp(_z(level) * math.sqrt(variance))
+    if k and k_other:
+        value = k / n / (k_other / n_other)
+        return Estimate(value, min(halves / factor, value), max(halves * factor, value), level)
+    note = "a half is added, since a share is zero"
+    return Estimate(halves, halves / factor, halves * factor, level, note)
+
+
+def _z(level: float) -> float:
+    return NormalDist().inv_cdf((1 + level) / 2)

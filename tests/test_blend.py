@@ -1,0 +1,369 @@
+"""`ngramscan blend`: counts against brute force, pairs by hand, tables in any width."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+import ngramscan
+from ngramscan.blending import Blend, Blending, PatternPresence, Retention, find_blends
+from ngramscan.errors import InputError
+from ngramscan.markers import Marker, count_markers
+from ngramscan.outputs import Group, Output, OutputFields, OutputSet, read_outputs
+from ngramscan.patterns import load_patterns, parse_patterns
+from ngramscan.proportions import mcnemar, wilson
+from ngramscan.tables import print_blending
+from tests.command import run
+
+PATTERNS = """
+name: own
+patterns:
+  - {method: CoT, tier: T1, kind: narrative, text: step by step}
+  - {method: CoT, tier: T1, kind: narrative, text: think step by step}
+  - {method: FP/F-1, tier: T1, kind: narrative, text: governing equation}
+  - {method: FP/F-1, tier: T2, kind: narrative, text: thus}
+  - {method: PoT, tier: T2, kind: code, text: 'def solve('}
+regexes:
+  - {method: PoT, name: fence, regex: '```python\\b'}
+"""
+SET = parse_patterns(PATTERNS, "own.yaml")
+F = "The governing equation is x = 1, thus 1."
+G = "thus it is 1"
+CODE = "```python\ndef solve(x):\n```"
+STEPS = "Think Step by step: thus 1"
+
+
+def brute_force(literal: str, text: str, case_sensitive: bool = False) -> int:
+    def folded(string: str) -> bytes:
+        return string.encode() if case_sensitive else string.encode().lower()
+
+    sought, searched = folded(literal), folded(text)
+    return sum(searched.startswith(sought, i) for i in range(len(searched)))
+
+
+def outputs_of(texts: dict[tuple[str, str, str], list[str | None]], ids: bool = True) -> OutputSet:
+    found = OutputSet()
+    for group, own in texts.items():
+        for number, text in enumerate(own):
+            place = f"{'/'.join(group)}:{number}"
+            found.outputs.append(Output(Group(*group), str(number) if ids else "", text, place))
+    return found
+
+
+def blending_of(ids: bool = True) -> Blending:
+    texts: dict[tuple[str, str, str], list[str | None]] = {
+        ("d", "m", "f-1"): [F, F, F, G],
+        ("d", "m", "f-1+pot"): [F + CODE, CODE + G, F, CODE + G],
+        ("d", "m", "f-1+cot"): [F + STEPS, STEPS, None, ""],
+        ("d", "m", "zero-shot"): [G, G, G, "1"],
+    }
+    return find_blends(outputs_of(texts, ids), SET)
+
+
+def row_of(blending: Blending, variant: str, method: str) -> Blend:
+    (row,) = [r for r in blending.rows if (r.variant, r.method) == (variant, method)]
+    return row
+
+
+# Counting
+
+
+@given(st.lists(st.text("abAÀà’é\0", max_size=30), max_size=6), st.booleans())
+def test_markers_are_counted_as_by_brute_force(texts: list[str], case_sensitive: bool) -> None:
+    literals = ["a", "aba", "AB", "À", "bb"]
+    markers = [Marker("A", "T1", literal) for literal in literals]
+    counts = count_markers(markers, texts, case_sensitive)
+    expected = [[brute_force(lit, text, case_sensitive) for lit in literals] for text in texts]
+    assert counts.tolist() == expected
+
+
+def test_regexes_are_counted_as_they_are_written() -> None:
+    markers = [Marker("A", "regex", "r", r"a+"), Marker("A", "T1", "a"), Marker("B", "T1", "A")]
+    assert count_markers(markers, ["aa Aa", "\ud800a"]).tolist() == [[2, 4, 4], [1, 1, 1]]
+    assert count_markers([], ["a"]).shape == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("regex", "words"),
+    [
+        ("{method: A, name: n, regex: '('}", "own.yaml:5: regexes[0].regex: missing )"),
+        ("{method: A, name: n, regex: 'a*'}", "own.yaml:5: regexes[0].regex: it matches the empty"),
+        ("{method: '', name: n, regex: a}", "own.yaml:5: regexes[0].method: it is empty"),
+        ("{method: A, regex: a}", "own.yaml:5: regexes[0]: no name"),
+        ("{method: A, name: n, regex: a, tier: T1}", "regexes[0]: unknown key 'tier'"),
+        ("{method: A, name: n, regex: a}\n - {method: A, name: n, regex: b}", "also on line 5"),
+    ],
+)
+def test_a_regex_is_checked_when_it_is_loaded(regex: str, words: str) -> None:
+    start = "name: x\npatterns:\n - {method: A, tier: T1, kind: code, text: a}\nregexes:\n - "
+    with pytest.raises(InputError) as error:
+        parse_patterns(start + regex, "own.yaml")
+    assert words in str(error.value)
+
+
+def test_regexes_are_never_counted_in_corpora() -> None:
+    assert "fence" not in [query.text for query in SET.queries()]
+    assert [r.name for r in SET.select(methods=["pot"]).regexes] == ["fence"]
+    assert SET.select(tiers=["T2"]).regexes == ()
+    alone = parse_patterns(PATTERNS + "  - {method: X, name: n, regex: a}", "o").select((), ["x"])
+    with pytest.raises(InputError, match="only regexes"):
+        alone.queries()
+
+
+@pytest.mark.parametrize("case_sensitive", [False, True])
+def test_the_counts_of_real_outputs_are_those_of_brute_force(
+    shared: Path, case_sensitive: bool
+) -> None:
+    found = read_outputs(shared / "data" / "financemath" / "validation", OutputFields())
+    patterns = load_patterns("f1")
+    blending = find_blends(found, patterns, case_sensitive)
+    rows = {(r.model, r.variant, r.method, r.pattern): r for r in blending.presence}
+    groups = found.groups()
+    assert len(groups) == 12
+    for group, outputs in groups.items():
+        texts = [o.text or "" for o in outputs]
+        by_method: dict[str, list[int]] = {method: [0] * 200 for method in patterns.methods}
+        for pattern in patterns.patterns:
+            counts = [count_fast(pattern.text, text, case_sensitive) for text in texts]
+            row = rows[group.model, group.variant, pattern.method, pattern.text]
+            assert row.occurrences == sum(counts)
+            assert row.with_pattern == sum(map(bool, counts))
+            so_far = by_method[pattern.method]
+            by_method[pattern.method] = [a + b for a, b in zip(so_far, counts, strict=True)]
+        n, characters = sum(bool(t.strip()) for t in texts), sum(len(t) for t in texts if t.strip())
+        for blend in blending.rows:
+            if (blend.model, blend.variant) == (group.model, group.variant):
+                counts = by_method[blend.method]
+                assert (blend.outputs, blend.absent) == (n, 200 - n)
+                assert blend.occurrences == sum(counts)
+                assert blend.share == pytest.approx(sum(map(bool, counts)) / n)
+                assert blend.per_1000_characters == pytest.approx(1000 * sum(counts) / characters)
+
+
+def count_fast(literal: str, text: str, case_sensitive: bool) -> int:
+    sought, searched = literal.encode(), text.encode()
+    if not case_sensitive:
+        sought, searched = sought.lower(), searched.lower()
+    count, start = 0, searched.find(sought)
+    while start >= 0:
+        count, start = count + 1, searched.find(sought, start + 1)
+    return count
+
+
+# Rows
+
+
+def test_presence_and_density_are_of_outputs_that_have_text() -> None:
+    row = row_of(blending_of(), "f-1+cot", "CoT")
+    assert (row.outputs, row.absent, row.with_marker, row.share, row.own) == (2, 2, 2, 1.0, True)
+    assert row.occurrences == 4
+    assert row.per_1000_characters == pytest.approx(4000 / (len(F + STEPS) + len(STEPS)))
+    assert (row.share_low, row.share_high) == (wilson(2, 2).low, 1)
+    row = row_of(blending_of(), "f-1", "PoT")
+    assert (row.with_marker, row.share, row.own) == (0, 0, False)
+
+
+def test_a_variant_without_text_has_no_share() -> None:
+    blending = find_blends(outputs_of({("d", "m", "cot"): [None, ""]}), SET)
+    row = row_of(blending, "cot", "CoT")
+    assert (row.outputs, row.absent, row.share, row.per_1000_characters) == (0, 2, None, None)
+    assert blending.isolation[0].note == "no outputs to compare with"
+    show(blending, 80)
+
+
+def test_an_unknown_variant_is_said_once_and_has_rows() -> None:
+    blending = blending_of()
+    assert blending.notices == ["variant zero-shot: no method of the pattern set"]
+    assert row_of(blending, "zero-shot", "FP/F-1").share == 0.75
+
+
+def test_what_stays_of_a_prefix_is_told_in_pairs() -> None:
+    only = parse_patterns(PATTERNS, "o").select(["T1"])
+    texts: dict[tuple[str, str, str], list[str | None]] = {
+        ("d", "m", "FP"): [*[F] * 8, *[G] * 4],
+        ("d", "m", "f-1+pot"): [F] * 3 + [CODE] * 5 + [F] * 1 + [CODE] * 2 + [None],
+    }
+    (row,) = find_blends(outputs_of(texts), only).retention
+    assert (row.prefix, row.solver, row.method) == ("f-1", "pot", "FP/F-1")
+    assert (row.variant_alone, row.variant_with) == ("FP", "f-1+pot")
+    assert (row.pairs, row.unpaired, row.only_alone, row.only_with) == (11, 1, 5, 1)
+    assert (row.share_alone, row.share_with) == pytest.approx((8 / 11, 4 / 11))
+    assert row.difference == pytest.approx(-4 / 11)
+    assert row.retention == pytest.approx(0.5)
+    assert row.p == mcnemar(5, 1)
+    assert row.difference_low is not None
+    assert row.difference_high is not None
+    assert row.difference_low < -4 / 11 < row.difference_high
+    assert row.note == "1 outputs without a partner are left out"
+
+
+def test_without_ids_nothing_is_tested() -> None:
+    blending = blending_of(ids=False)
+    row = blending.retention[0]
+    assert row.note == "not paired, no test: no problem id is in both variants"
+    assert (row.pairs, row.p, row.difference_low, row.share_alone) == (0, None, None, 1.0)
+    assert row.difference == 0
+
+
+def test_a_prefix_with_zero_shot_behind_it_stands_alone() -> None:
+    texts: dict[tuple[str, str, str], list[str | None]] = {
+        ("d", "m", "F-1+ZS"): [F, F],
+        ("d", "m", "f-1+pot"): [F, CODE],
+    }
+    (row,) = find_blends(outputs_of(texts), SET).retention
+    assert (row.variant_alone, row.solver, row.pairs) == ("F-1+ZS", "pot", 2)
+    assert (row.share_alone, row.share_with) == (1.0, 0.5)
+
+
+def test_a_prefix_that_never_stands_alone_has_no_retention() -> None:
+    (row,) = find_blends(outputs_of({("d", "m", "f-1+pot"): [F, CODE]}), SET).retention
+    assert (row.variant_alone, row.share_alone, row.share_with, row.p) == (None, None, 0.5, None)
+    assert row.note == "no outputs of variant f-1 alone"
+
+
+def test_isolation_compares_own_variants_with_all_others() -> None:
+    (row,) = [r for r in blending_of().isolation if r.method == "PoT"]
+    assert (row.outputs_own, row.outputs_others) == (4, 10)
+    assert (row.share_own, row.share_others, row.difference) == (0.75, 0, 0.75)
+    assert row.ratio is not None
+    assert row.ratio > 10
+    assert "a half" in row.note
+
+
+def test_generic_patterns_are_named_with_the_reason() -> None:
+    generic = {r.pattern: r.generic for r in blending_of().presence if r.generic}
+    assert generic == {"thus": "in half or more of the outputs of every variant"}
+    texts: dict[tuple[str, str, str], list[str | None]] = {
+        ("d", "m", "f-1"): [G, "", "x", "x", "x"],
+        ("d", "m", "cot"): [G, "x", "x", "x", "x", "x"],
+    }
+    rows = find_blends(outputs_of(texts), SET).presence
+    assert {r.pattern: r.generic for r in rows if r.generic} == {
+        "thus": "in variants without its method half as often as in its own, or more"
+    }
+
+
+def test_pooled_rows_are_sums_with_wider_intervals() -> None:
+    texts: dict[tuple[str, str, str], list[str | None]] = {
+        (dataset, model, "f-1"): [*[F] * 6, *["x"] * 6] for dataset in "de" for model in "mn"
+    }
+    rows = find_blends(outputs_of(texts), SET.select(["T1"], ["fp"])).rows
+    by_scope = {(r.dataset, r.model): r for r in rows}
+    assert list(by_scope) == [
+        *[("d", "m"), ("d", "n"), ("e", "m"), ("e", "n"), ("d", "all"), ("e", "all")],
+        *[("all", "m"), ("all", "n"), ("all", "all")],
+    ]
+    everything = by_scope["all", "all"]
+    assert (everything.outputs, everything.with_marker, everything.share) == (48, 24, 0.5)
+    alone, independent = wilson(12, 24), wilson(24, 48)
+    assert alone.low is not None
+    assert independent.low is not None
+    assert everything.share_low is not None
+    assert everything.share_low == pytest.approx(alone.low, abs=0.01)
+    assert everything.share_low < independent.low - 0.03
+    with pytest.raises(InputError, match="named 'all'"):
+        find_blends(outputs_of({("d", "all", "f-1"): [F]}), SET)
+
+
+# The command
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    texts: dict[str, list[str | None]] = {
+        "f-1": [F, F, G],
+        "f-1+pot": [F + CODE, CODE, None],
+        "zero-shot": [G, "1", "2"],
+    }
+    for variant, own in texts.items():
+        file = tmp_path / "outputs" / "d" / "m" / f"{variant}.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lines = (json.dumps({"id": n, "output": t}) + "\n" for n, t in enumerate(own))
+        file.write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "own.yaml").write_text(PATTERNS, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_command_prints_all_tables(folder: Path) -> None:
+    ran = run("blend", folder / "outputs", folder / "own.yaml")
+    assert (ran.code, ran.stderr) == (0, "")
+    for words in (
+        "d · m",
+        "Outputs with a marker",
+        "Occurrences per 1,000 characters",
+        "Prefixes with a solver",
+        "Isolation",
+        "of 9 outputs 1 are missing and 0 empty",
+        "variant zero-shot: no method of the pattern set",
+        "f-1+pot: 1 outputs without a partner are left out",
+    ):
+        assert words in ran.stdout
+
+
+def test_rows_go_where_they_are_asked_to(folder: Path) -> None:
+    ran = run(
+        *("blend", folder / "outputs", folder / "own.yaml", "--format", "csv"),
+        *("--presence", folder / "p.csv", "--retention", folder / "r.jsonl"),
+        *("--isolation", folder / "i.parquet", "--figure", folder / "f.svg"),
+    )
+    assert ran.code == 0
+    assert "variant zero-shot" in ran.stderr
+    assert list(ran.rows[0]) == list(Blend.__dataclass_fields__)
+    assert len(ran.rows) == 9
+    head = (folder / "p.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert head == ",".join(PatternPresence.__dataclass_fields__)
+    (line,) = (folder / "r.jsonl").read_text(encoding="utf-8").splitlines()
+    assert list(json.loads(line)) == list(Retention.__dataclass_fields__)
+    assert (folder / "i.parquet").exists()
+    assert "</svg>" in (folder / "f.svg").read_text(encoding="utf-8")
+
+
+def test_a_figure_of_another_format_is_refused_before_any_work(folder: Path) -> None:
+    ran = run("blend", folder / "outputs", "--figure", folder / "f.txt")
+    assert (ran.code, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
+
+
+def test_the_default_set_is_the_paper_s_and_can_be_narrowed(folder: Path) -> None:
+    rows = run("blend", folder / "outputs", "--method", "f-1", "--format", "csv").rows
+    assert {row["method"] for row in rows} == {"FP/F-1"}
+    ran = run("blend", folder / "outputs", "--method", "nothing")
+    assert (ran.code, ran.stdout) == (2, "")
+    assert ran.stderr.count("\n") == 1
+    exact = run("blend", folder / "outputs", "--case-sensitive", "--format", "csv")
+    assert exact.code == 0
+
+
+def test_from_python_it_is_a_data_frame(folder: Path) -> None:
+    frame = ngramscan.blend(folder / "outputs", folder / "own.yaml", presence=folder / "p.jsonl")
+    assert list(frame.columns) == list(Blend.__dataclass_fields__)
+    assert len(frame) == 9
+    assert (folder / "p.jsonl").exists()
+    with pytest.raises(InputError, match="no such file"):
+        ngramscan.blend(folder / "nowhere")
+
+
+def show(blending: Blending, width: int) -> list[str]:
+    file = io.StringIO()
+    print_blending(blending, Console(file=file, width=width, markup=False, highlight=False))
+    return file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 300])
+def test_nothing_is_cut_in_a_narrow_terminal(width: int) -> None:
+    blending = blending_of()
+    lines = show(blending, width)
+    assert max(map(len, lines)) <= width
+    assert "…" not in "".join(lines)
+    words = " ".join(lines).split()
+    for row in blending.rows:
+        values: list[Any] = [row.share, row.share_low, row.share_high]
+        for value in values:
+            assert any(f"{100 * value:.1f}" in word for word in words)
+    assert {"CoT", "PoT", "FP/F-1"} <= set(words)

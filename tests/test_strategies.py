@@ -1,0 +1,195 @@
+"""Outputs classified as Direct, CoT, PoT or Hybrid, and `ngramscan strategies`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import ngramscan
+from ngramscan.errors import InputError
+from ngramscan.formulas import take_apart
+from ngramscan.outputs import OutputFields, read_outputs
+from ngramscan.strategy_rules import load_rules, parse_rules
+from ngramscan.strategy_shares import Classified, StrategyShare, classify_outputs, find_strategy
+from tests.command import run
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "outputs"
+
+BARE = """    shares = 200000
+    share_price_eur = 90
+
+    # Do math calculation to get the answer
+    answer = shares * share_price_eur
+    return answer
+"""
+FENCED = "```python\ndef solution():\n    return 3 * 4\n```"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("42", "Direct", id="a bare answer"),
+        pytest.param("The answer is \\boxed{8}.", "Direct", id="a sentence with an answer"),
+        pytest.param("Step 1: Add.\nStep 2: Divide.\nIt is 4.", "CoT", id="labelled steps"),
+        pytest.param("### Step 1: Add\n3+4\n### Step 2: Halve\n3.5", "CoT", id="steps as headings"),
+        pytest.param("1. **Sum:** 7\n2. **Half:** 3.5", "CoT", id="a numbered list"),
+        pytest.param("First, we add. Next, we halve. It is 3.5.", "CoT", id="words of sequence"),
+        pytest.param("The first payment is 3, the next is 4: 7.", "Direct", id="first in a phrase"),
+        pytest.param("Revenue\n2019 10\n2.5 3\n12.5 4", "Direct", id="decimals are no items"),
+        pytest.param("word " * 80, "CoT", id="long prose"),
+        pytest.param("$" + "x+" * 300 + "x$ " + "word " * 70, "Direct", id="mostly formulas"),
+        pytest.param(FENCED, "PoT", id="a fenced program"),
+        pytest.param(f"Here is the program:\n{FENCED}", "PoT", id="a program, announced"),
+        pytest.param(FENCED.removesuffix("```"), "PoT", id="a fence that is not closed"),
+        pytest.param(BARE, "PoT", id="a program without a fence"),
+        pytest.param(BARE + "```\nThis returns the sum.", "PoT", id="only the closing fence"),
+        pytest.param(f"{FENCED}\n1. The first line.\n2. The second.", "PoT", id="explained after"),
+        pytest.param(f"Step 1: Set up.\nStep 2: Compute.\n{FENCED}", "Hybrid", id="steps first"),
+        pytest.param(f"Step by step:\n{FENCED}", "PoT", id="one announcement is no sequence"),
+        pytest.param("```\n4212.36\n```", "Direct", id="a fenced number"),
+        pytest.param("```latex\n\\[ x = 3 \\]\n```", "Direct", id="fenced LaTeX"),
+        pytest.param("x = 6\ny = 3*x\nz = x + y", "Direct", id="equations are no program"),
+        pytest.param("Return on equity is net income, so 5 %.", "Direct", id="return in prose"),
+        pytest.param(
+            "```python\n# Step 1: $a = b$\n# Step 2: \\frac{1}{2}\nprint(1)\n```",
+            "PoT",
+            id="steps and LaTeX in comments",
+        ),
+    ],
+)
+def test_hand_labelled_outputs(text: str, expected: str) -> None:
+    assert find_strategy(text, load_rules())[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "characters"),
+    [
+        pytest.param("It is $x+1$ here", len("$x+1$"), id="inline"),
+        pytest.param("so $$a\n= b$$", len("$$a\n= b$$"), id="displayed"),
+        pytest.param(r"so \(a\) and \[b\]", len(r"\(a\)\[b\]"), id="brackets"),
+        pytest.param("\\begin{align*}\na&=b\n\\end{align*}", 32, id="environment"),
+        pytest.param("So\nx = 3*y\nholds", len("x = 3*y"), id="a line that is an equation"),
+        pytest.param("2. Profit: P = 3 * 4", len("P = 3 * 4"), id="an equation after its label"),
+        pytest.param("so the value is = 5 as we see", 0, id="a sentence with a sign"),
+        pytest.param("It costs $600,000 and pays $50,000.", 0, id="amounts"),
+        pytest.param("from $5 million to$6 million", 0, id="an amount goes on in words"),
+        pytest.param("($600,000-$50,000)", 0, id="a difference of amounts"),
+        pytest.param(r"It is \$5 or \$6", 0, id="escaped dollars"),
+        pytest.param(r"$\$600{,}000 \times 2$", 22, id="an amount within a formula"),
+        pytest.param("```python\n# $x+1$\ny_total = 3\nprint(y_total)\n```", 0, id="in code"),
+        pytest.param("", 0, id="nothing"),
+    ],
+)
+def test_formula_density_is_the_share_of_characters_in_formulas(text: str, characters: int) -> None:
+    assert take_apart(text).formula_density == pytest.approx(characters / max(len(text), 1))
+
+
+def test_long_lines_take_no_long_time() -> None:
+    take_apart("a) " * 50_000 + "= " + "$" * 5000 + "\\begin{align}" * 500)
+
+
+def test_recorded_outputs_follow_what_their_prompts_ask(shared: Path) -> None:
+    found = read_outputs(shared / "data" / "financemath" / "validation", OutputFields())
+    classified = classify_outputs(found, load_rules()).outputs
+    for variant, expected, least in (("cot", "CoT", 0.98), ("pot", "PoT", 0.98)):
+        own = Counter(output.strategy for output in classified if output.variant == variant)
+        assert own[expected] / own.total() >= least, own
+
+
+# Rows
+
+
+def test_rows_are_shares_of_each_group_and_of_all_models(tmp_path: Path) -> None:
+    for model, texts in {"a": [FENCED, "1"], "b": [FENCED, FENCED]}.items():
+        lines = [json.dumps({"id": n, "output": text}) for n, text in enumerate([*texts, ""])]
+        path = tmp_path / "d" / model / "pot.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text("\n".join(lines), encoding="utf-8")
+    frame = ngramscan.strategies(tmp_path, per_output=tmp_path / "o.csv")
+    assert list(frame.columns) == list(StrategyShare.__dataclass_fields__)
+    assert len(frame) == 3 * 4
+    (pooled,) = frame[(frame["model"] == "all") & (frame["strategy"] == "PoT")].itertuples()
+    assert (pooled.outputs, pooled.with_strategy, pooled.share) == (4, 3, 0.75)
+    assert float(str(pooled.share_low)) < 0.75 < float(str(pooled.share_high))
+    assert frame.groupby("model")["share"].sum().tolist() == pytest.approx([1, 1, 1])
+    outputs = pd.read_csv(tmp_path / "o.csv")
+    assert list(outputs.columns) == list(Classified.__dataclass_fields__)
+    assert outputs["rule"].tolist() == ["code", "otherwise", "code", "code"]
+
+
+def test_the_command_prints_a_line_per_group_and_writes_files(tmp_path: Path) -> None:
+    figure, per_output = tmp_path / "s.svg", tmp_path / "s.jsonl"
+    ran = run("strategies", EXAMPLES, "--figure", figure, "--per-output", per_output)
+    assert (ran.code, ran.stderr) == (0, "")
+    assert "83.3 [55, 95]" in ran.stdout
+    assert figure.read_text(encoding="utf-8").startswith("<?xml")
+    assert len(per_output.read_text(encoding="utf-8").splitlines()) == 60
+    rows = run("strategies", EXAMPLES, "--format", "csv").rows
+    counts = {(row["variant"], row["strategy"]): int(row["with_strategy"]) for row in rows}
+    assert {key: n for key, n in counts.items() if n} == {
+        ("cot", "CoT"): 10, ("cot", "Direct"): 2, ("f-1", "Direct"): 12, ("f-1+cot", "CoT"): 10,
+        ("f-1+cot", "Direct"): 2, ("f-1+pot", "PoT"): 10, ("f-1+pot", "Hybrid"): 2,
+        ("pot", "PoT"): 12,
+    }  # fmt: skip
+
+
+# Rules
+
+MINIMAL = """name: mine
+step_markers: [{regex: 'step', reason: steps}]
+rules:
+  - {name: dense, strategy: Hybrid, formula_density_at_least: 0.5, reason: symbols}
+  - {name: rest, strategy: Direct, reason: all else}
+"""
+
+
+def test_own_rules_decide(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(MINIMAL, encoding="utf-8")
+    frame = ngramscan.strategies(EXAMPLES, rules=path)
+    hybrid = frame[(frame["variant"] == "f-1") & (frame["strategy"] == "Hybrid")]
+    assert hybrid["with_strategy"].tolist() == [11]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("strategy: Hybrid", "strategy: ToT", "r.yaml:4: rules[0].strategy: 'ToT' is none of"),
+        ("0.5", "1.5", "r.yaml:4: rules[0].formula_density_at_least: a number between 0 and 1"),
+        ("0.5", "many", "a number between 0 and 1"),
+        ("'step'", "'('", "r.yaml:2: step_markers[0].regex: no regular expression"),
+        ("'step'", "'x*'", "it matches an empty text"),
+        (", reason: symbols", "", "r.yaml:4: rules[0]: no reason"),
+        ("formula_density_at_least", "density", "unknown key 'density'; known: code"),
+        ("formula_density_at_least: 0.5, ", "", "r.yaml:4: rules[0]: the last rule, and no other"),
+        ("Direct, ", "Direct, code: true, ", "r.yaml:5: rules[1]: the last rule"),
+        ("Direct, ", "Direct, code: 1, ", "true or false was expected"),
+        ("name: mine", "name: [", "r.yaml:3: no YAML"),
+        ("name: mine\n", "", "no name"),
+    ],
+)
+def test_wrong_rules_are_one_line_with_the_place(old: str, new: str, words: str) -> None:
+    with pytest.raises(InputError) as error:
+        parse_rules(MINIMAL.replace(old, new, 1), "r.yaml")
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--rules", "none.yaml"], "none.yaml: no such file or directory"),
+        (["--figure", "s.pdf"], "s.pdf: a figure's name ends in .svg or .png"),
+        (["--per-output", "s.txt"], "no file format named"),
+        (["--output-field", "text"], "no field 'text'"),
+    ],
+)
+def test_wrong_usage_is_one_line(more: list[str], words: str) -> None:
+    ran = run("strategies", EXAMPLES, *more)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert words in ran.stderr
+    assert ran.stderr.count("\n") == 1
