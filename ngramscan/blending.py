@@ -163,7 +163,7 @@ def find_blends(found: OutputSet, patterns: PatternSet, case_sensitive: bool = F
 def describe_unknown(marked: Marked) -> list[str]:
     """Return which variants have no method of the pattern set."""
     return [
-        f"variant {variant}: no method of the pattern set"
+        f"variant {variant}: no method of the patterns chosen"
         for variant in marked.variants
         if not methods_of(variant, marked.methods)
     ]

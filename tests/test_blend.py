@@ -180,7 +180,7 @@ def test_a_variant_without_text_has_no_share() -> None:
 
 def test_an_unknown_variant_is_said_once_and_has_rows() -> None:
     blending = blending_of()
-    assert blending.notices == ["variant zero-shot: no method of the pattern set"]
+    assert blending.notices == ["variant zero-shot: no method of the patterns chosen"]
     assert row_of(blending, "zero-shot", "FP/F-1").share == 0.75
 
 
@@ -301,7 +301,7 @@ def test_the_command_prints_all_tables(folder: Path) -> None:
         "Prefixes with a solver",
         "Isolation",
         "of 9 outputs 1 are missing and 0 empty",
-        "variant zero-shot: no method of the pattern set",
+        "variant zero-shot: no method of the patterns chosen",
         "f-1+pot: 1 outputs without a partner are left out",
     ):
         assert words in ran.stdout

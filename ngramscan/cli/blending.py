@@ -9,31 +9,25 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ngramscan.cli.options import Command, all_of, emit, output_options, save, selection_options
+from ngramscan.cli.options import (
+    Command,
+    all_of,
+    emit,
+    output_options,
+    quiet_option,
+    recorded_options,
+    save,
+    selection_options,
+    tell,
+)
 
 if TYPE_CHECKING:
-    from ngramscan.commands.blending import OutputOptions
+    from ngramscan.commands.blending import MarkerOptions
 
-recorded_options = all_of(
-    click.option(
-        "--output-field",
-        default="output",
-        show_default=True,
-        metavar="NAME",
-        help="The field of a record that holds what the model wrote.",
-    ),
-    click.option(
-        "--variant-field",
-        metavar="NAME",
-        help="A field with the variant, where one file has several.",
-    ),
+marker_options = all_of(
+    recorded_options,
     click.option(
         "--case-sensitive", is_flag=True, help="Count upper and lower case apart, as in corpora."
-    ),
-    click.option(
-        "--skip-bad-lines",
-        is_flag=True,
-        help="Skip malformed JSON lines, and count them, instead of stopping.",
     ),
 )
 """What every command takes that looks for markers in recorded outputs."""
@@ -48,12 +42,13 @@ def _file_option(name: str, help_text: str) -> Callable[[Command], Command]:
 @click.argument("outputs", type=click.Path(path_type=Path))
 @click.argument("patterns", nargs=-1)
 @selection_options
-@recorded_options
+@marker_options
 @_file_option("presence", "Write how many outputs have each single pattern to a file.")
 @_file_option("retention", "Write what stays of each prefix before a solver to a file.")
 @_file_option("isolation", "Write how much of each method is in variants without it to a file.")
 @_file_option("figure", "Draw shares, densities and what stays of prefixes: .svg or .png.")
 @output_options
+@quiet_option
 def blend_command(
     outputs: Path,
     patterns: Sequence[str],
@@ -65,6 +60,7 @@ def blend_command(
     figure_path: Path | None,
     format_name: str | None,
     output: Path | None,
+    quiet: bool,
     **given: Any,
 ) -> None:
     """Find which methods' markers are in recorded outputs.
@@ -90,12 +86,11 @@ def blend_command(
     isolation = optional_target(isolation_path)
     check_target(figure_path)
     markers = commands.load_markers(patterns, tiers, methods)
-    blending = commands.blend_in(outputs, markers, cast("OutputOptions", given))
+    blending = commands.blend_in(outputs, markers, cast("MarkerOptions", given))
     save(blending.presence, PatternPresence, presence)
     save(blending.retention, Retention, retention)
     save(blending.isolation, Isolation, isolation)
     commands.save_blend_figure(blending, figure_path)
     if target.format != "table":
-        for notice in blending.notices:
-            click.echo(notice, err=True)
+        tell(blending.notices, quiet)
     emit(blending.rows, Blend, target, partial(tables.print_blending, blending))

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ngramscan.cli.options import emit, output_options
+from ngramscan.cli.options import emit, output_options, quiet_option, recorded_options, tell
 from ngramscan.patterns import TIERS
 
 if TYPE_CHECKING:
-    from ngramscan.commands.keywords import FieldOptions, KeywordOptions
+    from ngramscan.commands.keywords import KeywordOptions
+    from ngramscan.commands.recorded import RecordedOptions
 
 
 @click.command("keyness")
@@ -84,24 +85,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="With --export: the tier of the patterns.",
 )
-@click.option(
-    "--output-field",
-    default="output",
-    show_default=True,
-    metavar="NAME",
-    help="The field of a record that holds the output.",
-)
-@click.option(
-    "--variant-field",
-    metavar="NAME",
-    help="The field that holds the variant, where a file has several.",
-)
-@click.option(
-    "--skip-bad-lines",
-    is_flag=True,
-    help="Skip malformed JSON lines, and count them, instead of stopping.",
-)
+@recorded_options
 @output_options
+@quiet_option
 def keyness_command(
     outputs: Path,
     of: str,
@@ -110,6 +96,7 @@ def keyness_command(
     tier: str,
     format_name: str | None,
     output: Path | None,
+    quiet: bool,
     **given: Any,
 ) -> None:
     """Find the n-grams that distinguish the outputs of one method from those of others.
@@ -125,19 +112,18 @@ def keyness_command(
     """
     from ngramscan import tables
     from ngramscan.commands import keywords as commands
+    from ngramscan.commands.recorded import output_fields
     from ngramscan.contrasts import KeynessRow
     from ngramscan.output import choose_target
 
     target = choose_target(format_name, output)
     asked = commands.question(of, against, cast("KeywordOptions", given))
     exported = commands.export_to(export, tier)
-    fields = commands.output_fields(cast("FieldOptions", given))
+    fields = output_fields(cast("RecordedOptions", given))
     read, own, others = commands.read_sides(outputs, fields, asked)
-    for notice in read.notices:
-        click.echo(notice, err=True)
+    tell(read.notices, quiet)
     found = commands.find_keyness(own, others, asked)
     lines = commands.describe_keyness(found, asked)
     emit(found.rows, KeynessRow, target, partial(tables.print_keyness, found.rows, lines))
     if exported:
-        for notice in commands.write_patterns(found.rows, asked, exported):
-            click.echo(notice, err=True)
+        tell(commands.write_patterns(found.rows, asked, exported), quiet)

@@ -169,6 +169,31 @@ scan_options = all_of(
 """What every command takes that may read a corpus."""
 
 
+recorded_options = all_of(
+    click.option(
+        "--output-field",
+        default="output",
+        show_default=True,
+        metavar="NAME",
+        help="The field of a record that holds what the model wrote.",
+    ),
+    click.option(
+        "--variant-field",
+        metavar="NAME",
+        help="A field with the variant, where one file has several.",
+    ),
+    click.option(
+        "--skip-bad-lines",
+        is_flag=True,
+        help="Skip malformed JSON lines, and count them, instead of stopping.",
+    ),
+)
+"""What every command takes that reads recorded outputs."""
+
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Show no notices.")
+"""What a command takes that has no progress to show."""
+
+
 def emit(
     rows: Sequence[Any],
     row_type: type,
@@ -192,6 +217,12 @@ def save(rows: Sequence[Any], row_type: type, target: Target | None) -> None:
     """Write rows to a file that was asked for."""
     if target:
         write_rows(rows, row_type, target)
+
+
+def tell(notices: Sequence[str], quiet: bool) -> None:
+    """Print what is to be known beside the rows."""
+    for notice in () if quiet else notices:
+        click.echo(notice, err=True)
 
 
 def fail_with(lines: Sequence[str]) -> None:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ngramscan.cli.options import emit, output_options, progress_options, save
-from ngramscan.progress import Terminal
+from ngramscan.cli.options import (
+    emit,
+    output_options,
+    quiet_option,
+    recorded_options,
+    save,
+    tell,
+)
+
+if TYPE_CHECKING:
+    from ngramscan.commands.recorded import RecordedOptions
 
 
 @click.command("strategies")
@@ -31,37 +41,18 @@ from ngramscan.progress import Terminal
     metavar="FILE",
     help="Draw the shares: .svg or .png.",
 )
-@click.option(
-    "--output-field",
-    default="output",
-    show_default=True,
-    metavar="NAME",
-    help="The field with the text.",
-)
-@click.option(
-    "--variant-field",
-    metavar="NAME",
-    help="The field with the variant, where one file has several.",
-)
-@click.option(
-    "--skip-bad-lines",
-    is_flag=True,
-    help="Skip malformed JSON lines, and count them, instead of stopping.",
-)
+@recorded_options
 @output_options
-@progress_options
+@quiet_option
 def strategies_command(
     outputs: Path,
     rules: Path | None,
     per_output: Path | None,
     figure: Path | None,
-    output_field: str,
-    variant_field: str | None,
-    skip_bad_lines: bool,
     format_name: str | None,
     output: Path | None,
-    verbose: bool,
     quiet: bool,
+    **given: Any,
 ) -> None:
     """Classify outputs of models as Direct, CoT, PoT or Hybrid.
 
@@ -82,15 +73,8 @@ def strategies_command(
 
     target, of_outputs = choose_target(format_name, output), optional_target(per_output)
     check_target(figure)
-    options: commands.ReadingOptions = {
-        "output_field": output_field,
-        "variant_field": variant_field,
-        "skip_bad_lines": skip_bad_lines,
-    }
-    with Terminal(quiet, verbose) as progress:
-        found = commands.classify_in(outputs, rules, options)
-        for notice in found.notices:
-            progress.notice(notice)
+    found = commands.classify_in(outputs, rules, cast("RecordedOptions", given))
+    tell(found.notices, quiet)
     save(found.outputs, Classified, of_outputs)
     commands.save_strategies_figure(found, figure)
     emit(found.rows, StrategyShare, target, partial(tables.print_strategies, found.rows))

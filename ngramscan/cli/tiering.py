@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ngramscan.cli.blending import recorded_options
-from ngramscan.cli.options import emit, output_options, selection_options
+from ngramscan.cli.blending import marker_options
+from ngramscan.cli.options import emit, output_options, quiet_option, selection_options, tell
 
 if TYPE_CHECKING:
     from ngramscan.commands.tiering import TierOptions
@@ -29,8 +29,9 @@ _MEASURES = ["occurrences", "outputs"]
     show_default=True,
     help="What is compared: occurrences per output, or the share of outputs with any.",
 )
-@recorded_options
+@marker_options
 @output_options
+@quiet_option
 def tiers_command(
     outputs: Path,
     patterns: Sequence[str],
@@ -38,6 +39,7 @@ def tiers_command(
     methods: Sequence[str],
     format_name: str | None,
     output: Path | None,
+    quiet: bool,
     **given: Any,
 ) -> None:
     """Check the tiers of patterns against recorded outputs.
@@ -60,6 +62,5 @@ def tiers_command(
     markers = load_markers(patterns, tiers, methods)
     tiering = commands.tiers_in(outputs, markers, cast("TierOptions", given))
     if target.format != "table":
-        for notice in tiering.notices:
-            click.echo(notice, err=True)
+        tell(tiering.notices, quiet)
     emit(tiering.rows, TierRatio, target, partial(tables.print_tiering, tiering))

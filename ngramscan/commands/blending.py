@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ngramscan.blending import Blend, Blending, Isolation, PatternPresence, Retention, find_blends
 from ngramscan.commands.counting import load_selection
+from ngramscan.commands.recorded import RecordedOptions, output_fields
 from ngramscan.figures import check_target, draw_blend, save_figure
 from ngramscan.output import optional_target, to_frame, write_rows
-from ngramscan.outputs import OutputFields, read_outputs
+from ngramscan.outputs import read_outputs
 from ngramscan.patterns import PatternSet
 
 if TYPE_CHECKING:
@@ -19,31 +20,19 @@ if TYPE_CHECKING:
 DEFAULT_SET = "f1"
 
 
-class OutputOptions(TypedDict, total=False):
+class MarkerOptions(RecordedOptions, total=False):
     """How outputs are read and markers counted, as in the commands."""
 
-    output_field: str
-    variant_field: str | None
     case_sensitive: bool
-    skip_bad_lines: bool
 
 
-class BlendOptions(OutputOptions, total=False):
+class BlendOptions(MarkerOptions, total=False):
     """All options of `blend` that do not select patterns."""
 
     presence: str | Path | None
     retention: str | Path | None
     isolation: str | Path | None
     figure: str | Path | None
-
-
-def output_fields(options: OutputOptions) -> OutputFields:
-    """Return where a record has what."""
-    return OutputFields(
-        output=options.get("output_field", "output"),
-        variant=options.get("variant_field"),
-        skip_bad_lines=options.get("skip_bad_lines", False),
-    )
 
 
 def load_markers(
@@ -53,7 +42,7 @@ def load_markers(
     return load_selection(patterns or [DEFAULT_SET], tiers, methods)
 
 
-def blend_in(outputs: str | Path, patterns: PatternSet, options: OutputOptions) -> Blending:
+def blend_in(outputs: str | Path, patterns: PatternSet, options: MarkerOptions) -> Blending:
     """Look for markers in the outputs of a folder or file."""
     found = read_outputs(Path(outputs), output_fields(options))
     return find_blends(found, patterns, options.get("case_sensitive", False))

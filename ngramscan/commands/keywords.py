@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import yaml
 
 from ngramscan.commands.counting import load_ahead
+from ngramscan.commands.recorded import RecordedOptions, output_fields
 from ngramscan.contrasts import Keyness, KeynessOptions, KeynessRow, compare
 from ngramscan.errors import InputError
 from ngramscan.ngrams import Least, split_characters, split_words
@@ -56,15 +57,7 @@ class KeywordOptions(TypedDict, total=False):
     all: bool
 
 
-class FieldOptions(TypedDict, total=False):
-    """Where a record has what, as in the command."""
-
-    output_field: str
-    variant_field: str | None
-    skip_bad_lines: bool
-
-
-class KeynessArguments(KeywordOptions, FieldOptions, total=False):
+class KeynessArguments(KeywordOptions, RecordedOptions, total=False):
     """All options of `keyness` that have defaults."""
 
 
@@ -106,15 +99,6 @@ def _lengths(n: str | int | None, unit: str) -> tuple[int, int]:
         problem = f"a length, or two as 1-{largest}, from 1 to {largest} {unit}s was expected"
         raise InputError(f"--n {n}", problem)
     return lengths
-
-
-def output_fields(options: FieldOptions) -> OutputFields:
-    """Return where a record has what."""
-    return OutputFields(
-        options.get("output_field", "output"),
-        options.get("variant_field"),
-        options.get("skip_bad_lines", False),
-    )
 
 
 def export_to(path: str | Path | None, tier: str) -> Export | None:

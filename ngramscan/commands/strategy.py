@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Unpack
 
+from ngramscan.commands.recorded import RecordedOptions, output_fields
 from ngramscan.figures import check_target, draw_strategies, save_figure
 from ngramscan.output import optional_target, to_frame, write_rows
-from ngramscan.outputs import OutputFields, read_outputs
+from ngramscan.outputs import read_outputs
 from ngramscan.strategy_rules import load_rules
 from ngramscan.strategy_shares import Classified, Strategies, StrategyShare, classify_outputs
 
@@ -15,25 +16,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class ReadingOptions(TypedDict, total=False):
-    """How outputs are read, as in the command."""
-
-    output_field: str
-    variant_field: str | None
-    skip_bad_lines: bool
-
-
 def classify_in(
-    outputs: str | Path, rules: str | Path | None, options: ReadingOptions
+    outputs: str | Path, rules: str | Path | None, options: RecordedOptions
 ) -> Strategies:
     """Classify the outputs of a folder or file."""
     chosen = load_rules(rules)
-    fields = OutputFields(
-        output=options.get("output_field", "output"),
-        variant=options.get("variant_field"),
-        skip_bad_lines=options.get("skip_bad_lines", False),
-    )
-    return classify_outputs(read_outputs(Path(outputs), fields), chosen)
+    return classify_outputs(read_outputs(Path(outputs), output_fields(options)), chosen)
 
 
 def save_strategies_figure(found: Strategies, path: str | Path | None) -> None:
@@ -48,7 +36,7 @@ def strategies(
     rules: str | Path | None = None,
     per_output: str | Path | None = None,
     figure: str | Path | None = None,
-    **options: Unpack[ReadingOptions],
+    **options: Unpack[RecordedOptions],
 ) -> pd.DataFrame:
     """Classify outputs as Direct, CoT, PoT or Hybrid, as `ngramscan strategies` does.
 

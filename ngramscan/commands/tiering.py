@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from ngramscan.commands.blending import OutputOptions, load_markers, output_fields
+from ngramscan.commands.blending import MarkerOptions, load_markers
+from ngramscan.commands.recorded import output_fields
 from ngramscan.errors import InputError
 from ngramscan.output import to_frame
 from ngramscan.outputs import read_outputs
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class TierOptions(OutputOptions, total=False):
+class TierOptions(MarkerOptions, total=False):
     """All options of `tiers` that do not select patterns."""
 
     measure: str
