@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,27 @@ def test_the_size_of_an_index_is_told() -> None:
     table = run("index", "info", f"fm9:{REPLAY / 'replay2'}")
     assert "shards" in table.stdout
     assert "shards" not in run("index", "info", f"scan:{HERE / 'replay' / 'docs'}").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [
+        (["index", "verify", "."], "index"),
+        (["index", "build", ".", "-o", "x"], "index"),
+        (["count", "f1", "--index", "fm9:."], "index"),
+        (["serve", "."], "index"),
+    ],
+)
+def test_a_library_that_is_not_there_is_one_line(arguments: list[str], extra: str) -> None:
+    program = (
+        "import sys; sys.modules['numba'] = sys.modules['pydivsufsort'] = None\n"
+        f"from ngramscan.cli import main; main({arguments})"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert f"ngramscan[{extra}]" in done.stderr or "ngramscan[serve]" in done.stderr
 
 
 # The commands on an index that the command built

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ngramscan.errors import InputError
 from ngramscan.output import to_frame
 from ngramscan.progress import Progress, Silent
 
@@ -30,11 +31,15 @@ def findings(directory: Path, deep: bool, progress: Progress) -> list[Finding]:
     Raises
     ------
     InputError
-        The directory is no index.
+        The directory is no index, or a library is not installed.
     """
-    from ngramscan.fm9.checks import verify_shard
-    from ngramscan.fm9.reader import shard_folders
-
+    try:
+        # Slow to import, and of an extra.
+        from ngramscan.fm9.checks import verify_shard
+        from ngramscan.fm9.reader import shard_folders
+    except ModuleNotFoundError as error:
+        problem = f"{error.name} is not installed; pip install 'ngramscan[index]'"
+        raise InputError("ngramscan index verify", problem) from error
     return [
         Finding(str(folder), Path(found.file).name, found.place, found.problem)
         for folder in shard_folders(directory)
