@@ -117,9 +117,9 @@ def overlapping(figure: Figure) -> list[tuple[str, str]]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
 
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()  # type: ignore[no-untyped-call]
-    renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
     texts = [
         (text.get_text(), text.get_window_extent(renderer))
         for text in figure.findobj(Text)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,9 +33,9 @@ TEXTS = ["", "one text", "größer 笔记 😀", "a\nb\n", "x" * 300, "\0\t", "l
 
 
 def build(
-    corpus: Path | str, out: Path, shard_bytes: int = 10**6, workers: int = 1, **read: object
+    corpus: Path | str, out: Path, shard_bytes: int = 10**6, workers: int = 1, **read: Any
 ) -> list[BuiltShard]:
-    options = BuildOptions(ReadOptions(**read), shard_bytes, workers)  # type: ignore[arg-type]
+    options = BuildOptions(ReadOptions(**read), shard_bytes, workers)
     return build_index(open_corpus(str(corpus)), out, options, Silent())
 
 
@@ -119,8 +120,8 @@ def test_empty_lines_count_and_excluded_documents_are_left_out(tmp_path: Path) -
     rows = [{"text": "a", "id": "x1"}, None, {"id": "y", "text": "b"}, {"text": "c", "id": "x2"}]
     lines = "".join(json.dumps(row) + "\n" if row else "\n" for row in rows)
     (tmp_path / "c.jsonl").write_text(lines + "no JSON\n")
-    options = {"skip_bad_lines": True, "exclude_sources": ("y",)}
-    built = build(tmp_path / "c.jsonl", tmp_path / "index", **options)  # type: ignore[arg-type]
+    options: dict[str, Any] = {"skip_bad_lines": True, "exclude_sources": ("y",)}
+    built = build(tmp_path / "c.jsonl", tmp_path / "index", **options)
     assert [(text, row["linenum"]) for text, row in documents(tmp_path / "index")] == [
         ("a", 0),
         ("c", 3),

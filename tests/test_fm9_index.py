@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -169,8 +169,10 @@ def test_the_work_is_reported() -> None:
 def test_windows_end_early_where_nobody_reads_on() -> None:
     index = local()
     windows = index.windows(places_of(index, "e"), 100)
-    next(windows)
-    windows.close()  # type: ignore[attr-defined]
+    assert isinstance(windows, Generator)
+    assert isinstance(next(windows), Window)
+    windows.close()
+    assert list(windows) == []
 
 
 def test_it_is_opened_by_its_spec() -> None:

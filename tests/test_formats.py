@@ -306,7 +306,7 @@ def test_ignoring_case_is_told_in_every_row(tmp_path: Path) -> None:
     assert refused.stderr == "Error: --ignore-case: only scan: and python can, not dclm\n"
 
 
-class FailingFileSystem(fsspec.implementations.memory.MemoryFileSystem):  # type: ignore[misc]
+class FailingFileSystem(fsspec.implementations.memory.MemoryFileSystem):  # type: ignore[misc]  # untyped
     """Files that open and then can't be read, as one whose connection was lost."""
 
     protocol = "failing"

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -264,9 +265,10 @@ def test_wrong_usage_is_one_line(tmp_path: Path, more: list[str], words: str) ->
 
 
 def test_options_from_python_are_checked_too() -> None:
+    wrong: Any
     for wrong in ({"unit": "line"}, {"q": 0.0}, {"top": 0}, {"min_count": 0}):
         with pytest.raises(InputError):
-            question("PoT", ["CoT"], wrong)  # type: ignore[arg-type]
+            question("PoT", ["CoT"], wrong)
 
 
 # The table

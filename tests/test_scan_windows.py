@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -134,8 +135,8 @@ def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     return made
 
 
-def open_index(made: Made, **options: object) -> ScanIndex:
-    return ScanIndex(made.corpus, ScanOptions(**options), Silent())  # type: ignore[arg-type]
+def open_index(made: Made, **options: Any) -> ScanIndex:
+    return ScanIndex(made.corpus, ScanOptions(**options), Silent())
 
 
 def all_places(founds: Sequence[Found]) -> list[Place]:

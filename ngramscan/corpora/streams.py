@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 from isal import igzip, igzip_lib, isal_zlib
 
@@ -53,7 +53,7 @@ def is_remote(path: str) -> bool:
     return "://" in path
 
 
-def file_system(url: str) -> object:
+def file_system(url: str) -> Any:
     """Return the fsspec file system of a URL.
 
     Raises
@@ -96,7 +96,7 @@ def open_file(path: str, streaming: bool = True) -> Iterator[BinaryIO]:
     options = {"block_size": 0} if streaming and path.startswith("http") else {}
     system = file_system(path)
     with _translated(path):
-        remote = system.open(path, "rb", **options)  # type: ignore[attr-defined]
+        remote = system.open(path, "rb", **options)
     with cast("BinaryIO", _RemoteFile(path, remote)) as file:
         yield file
 
@@ -121,7 +121,7 @@ class _RemoteFile(io.RawIOBase):
         with _translated(self._path):
             return self._remote.read(size)
 
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any) -> int:
         content = self.read(len(buffer))
         buffer[: len(content)] = content
         return len(content)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import signal
 import socket
@@ -117,7 +116,7 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         self._ready()
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - its name
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn passes it
         interrupt = sig == signal.SIGINT
         self.force_exit = self.force_exit or (self.should_exit and interrupt)
         self.interrupted = self.interrupted or interrupt
@@ -127,7 +126,7 @@ class _Server(uvicorn.Server):
 class _Connection(H11Protocol):
     """Answers JSON also to what is no HTTP, and ends connections that stall in their headers."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._wait_for_headers()
 
