@@ -8,6 +8,7 @@ NgramscanError
 │   ├── RemoteRefused      asking again will not help
 │   └── RemoteUnavailable  asking again later may help
 ├── WorkerLostError        processes that did a task were killed, again and again
+├── SandboxError           a program can't be run safely on this machine
 ├── IncompleteError        a part of the work failed; the other part was done and kept
 └── EngineError            the matching engine disagrees with a brute-force count
 
@@ -71,6 +72,10 @@ class RemoteUnavailable(RemoteError):
 
 class WorkerLostError(NgramscanError):
     """Processes that did a task were killed, again and again."""
+
+
+class SandboxError(NgramscanError):
+    """A program can't be run safely here, or the sandbox itself failed."""
 
 
 class IncompleteError(NgramscanError):

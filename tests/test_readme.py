@@ -1,4 +1,4 @@
-"""The README is true: its help pages are the command's, its sets and files are there."""
+"""The README and the pages of commands are true: outputs and help are what the commands print."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from pathlib import Path
 import click
 import pytest
 
+import evalcore.cli
 import ngramscan
-from ngramscan.cli import main
+import ngramscan.cli
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+REFERENCE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 
 
 def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
@@ -25,12 +27,16 @@ def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command
             yield from commands(command, f"{path} {name}")
 
 
-COMMANDS = dict(commands(main, "ngramscan"))
+COMMANDS = {
+    **dict(commands(ngramscan.cli.main, "ngramscan")),
+    **dict(commands(evalcore.cli.main, "evalcore")),
+}
 
 
-def test_the_help_in_the_readme_is_the_commands() -> None:
+@pytest.mark.parametrize("page", ["README.md", "docs/commands.md"])
+def test_what_commands_print_is_what_the_page_shows(page: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "cogapp", "--check", "--diff", "README.md"],
+        [sys.executable, "-m", "cogapp", "--check", "--diff", page],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -40,8 +46,8 @@ def test_the_help_in_the_readme_is_the_commands() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help_and_stands_in_the_readme(name: str) -> None:
-    assert f"Usage: {name} " in README
+def test_every_command_has_help_and_stands_in_the_reference(name: str) -> None:
+    assert f"Usage: {name} " in REFERENCE
     command = COMMANDS[name]
     assert command.help
     assert command.help.split("\n")[0].endswith(".")

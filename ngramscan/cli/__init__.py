@@ -11,10 +11,10 @@ from ngramscan.cli.counting import count_command
 from ngramscan.cli.documents import docnorm_command
 from ngramscan.cli.indexes import index_group
 from ngramscan.cli.keyness import keyness_command
-from ngramscan.cli.options import Group
 from ngramscan.cli.serve import serve_command
 from ngramscan.cli.strategies import strategies_command
 from ngramscan.cli.tiering import tiers_command
+from ngramscan.output.options import Group
 
 __all__ = ["main"]
 

@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ngramscan.cli.options import (
-    Command,
-    all_of,
-    emit,
-    output_options,
-    quiet_option,
-    recorded_options,
-    save,
-    selection_options,
-    tell,
-)
+from ngramscan.cli.options import recorded_options, selection_options
+from ngramscan.output.options import Command, all_of, emit, output_options, quiet_option, save, tell
 
 if TYPE_CHECKING:
     from ngramscan.commands.blending import MarkerOptions

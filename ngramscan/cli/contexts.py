@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ngramscan.cli.options import (
-    access_options,
-    emit,
-    fail_with,
-    output_options,
-    progress_options,
-    scan_options,
-)
+from ngramscan.cli.options import access_options, scan_options
+from ngramscan.output.options import emit, fail_with, output_options, progress_options
 from ngramscan.progress import Terminal
 
 if TYPE_CHECKING:

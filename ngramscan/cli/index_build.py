@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ngramscan.cli.options import emit, progress_options
+from ngramscan.output.options import emit, progress_options
 from ngramscan.progress import Terminal
 
 if TYPE_CHECKING:

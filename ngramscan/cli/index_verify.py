@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ngramscan.cli.options import emit, output_options, progress_options
+from ngramscan.output.options import emit, output_options, progress_options
 from ngramscan.progress import Terminal
 
 

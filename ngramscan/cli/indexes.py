@@ -9,14 +9,8 @@ import click
 
 from ngramscan.cli.index_build import index_build_command
 from ngramscan.cli.index_verify import index_verify_command
-from ngramscan.cli.options import (
-    Group,
-    access_options,
-    emit,
-    output_options,
-    progress_options,
-    scan_options,
-)
+from ngramscan.cli.options import access_options, scan_options
+from ngramscan.output.options import Group, emit, output_options, progress_options
 from ngramscan.progress import Terminal
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ngramscan.cli.options import emit, output_options, quiet_option, recorded_options, tell
+from ngramscan.cli.options import recorded_options
+from ngramscan.output.options import emit, output_options, quiet_option, tell
 from ngramscan.patterns import TIERS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ngramscan.cli.options import progress_options
+from ngramscan.output.options import progress_options
 from ngramscan.progress import Terminal
 
 

@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ngramscan.cli.options import (
-    emit,
-    output_options,
-    quiet_option,
-    recorded_options,
-    save,
-    tell,
-)
+from ngramscan.cli.options import recorded_options
+from ngramscan.output.options import emit, output_options, quiet_option, save, tell
 
 if TYPE_CHECKING:
     from ngramscan.commands.recorded import RecordedOptions

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ngramscan.cli.blending import marker_options
-from ngramscan.cli.options import emit, output_options, quiet_option, selection_options, tell
+from ngramscan.cli.options import selection_options
+from ngramscan.output.options import emit, output_options, quiet_option, tell
 
 if TYPE_CHECKING:
     from ngramscan.commands.tiering import TierOptions

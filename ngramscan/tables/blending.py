@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ngramscan.blending import Blend, Blending, Isolation, PatternPresence, Retention
-from ngramscan.tables.layout import UNKNOWN, Layout, cell, print_columns
+from ngramscan.output.layout import UNKNOWN, Layout, cell, print_columns
 
 _FOOTNOTES = (
     "*: the variant has the method, alone or joined; shares in %, of the outputs that have text,"

@@ -10,15 +10,8 @@ from rich.text import Text
 
 from ngramscan.counts import Count, Counting
 from ngramscan.indexes.base import IndexSize
-from ngramscan.tables.layout import (
-    UNKNOWN,
-    Layout,
-    cell,
-    headline,
-    print_columns,
-    rate,
-    with_interval,
-)
+from ngramscan.output.layout import UNKNOWN, Layout, cell, print_columns, rate
+from ngramscan.tables.words import headline, with_interval
 from ngramscan.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total
 
 _FOOTNOTES = (

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ngramscan.documents import DocumentRow, Norming
-from ngramscan.tables.layout import UNKNOWN, Layout, cell, headline, print_columns, rate
+from ngramscan.output.layout import UNKNOWN, Layout, cell, print_columns, rate
+from ngramscan.tables.words import headline
 from ngramscan.totals import Total
 
 _FOOTNOTES = {

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ngramscan.contrasts import KeynessRow
-from ngramscan.tables.layout import Layout, cell, print_columns, rate
+from ngramscan.output.layout import Layout, cell, print_columns, rate
 
 _VISIBLE = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
 _FOOTNOTE = (

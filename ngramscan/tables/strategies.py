@@ -8,8 +8,8 @@ from itertools import pairwise
 from rich.console import Console
 from rich.text import Text
 
+from ngramscan.output.layout import Layout, cell, print_columns
 from ngramscan.strategy_shares import StrategyShare
-from ngramscan.tables.layout import Layout, cell, print_columns
 
 _FOOTNOTES = (
     "shares in %, with 95 % Wilson intervals; those of all models count outputs to the same problem"

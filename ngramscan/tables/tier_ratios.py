@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from ngramscan.tables.layout import UNKNOWN, Layout, cell, print_columns
+from ngramscan.output.layout import UNKNOWN, Layout, cell, print_columns
 from ngramscan.tier_ratios import Tiering, TierRatio
 
 _FOOTNOTES = (

@@ -11,11 +11,6 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-from ngramscan.indexes.base import IndexSize
-from ngramscan.indexes.catalog import find_hosted
-from ngramscan.progress import format_bytes
-from ngramscan.totals import Total
-
 UNKNOWN = "–"
 _PIPE_WIDTH = 1000
 
@@ -42,18 +37,6 @@ def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
     print_columns(
         console, columns, Layout(len(texts), frozenset(texts[1:]), tuple(reversed(texts[2:])))
     )
-
-
-def headline(index: str, size: IndexSize) -> str:
-    """Return what an index is and how large."""
-    parts = [index]
-    if hosted := find_hosted(index):
-        parts.append(f"{hosted.corpus}, {hosted.kind}")
-    if size.bytes is not None:
-        parts.append(f"{format_bytes(size.bytes)} of text")
-    if size.documents is not None:
-        parts.append(f"{size.documents:,} documents")
-    return " · ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +106,3 @@ def rate(value: float) -> str:
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"
-
-
-def with_interval(total: Total | None) -> str:
-    """Return the value of a statistic and its interval."""
-    if total is None or total.value is None:
-        return UNKNOWN
-    if total.low is None or total.high is None:
-        return f"{rate(total.value)} (no interval)"
-    return f"{rate(total.value)} [{rate(total.low)}, {rate(total.high)}]"

@@ -1,0 +1,28 @@
+"""The `evalcore` command: options in, rows out; all work is done elsewhere."""
+
+from __future__ import annotations
+
+import click
+
+from evalcore.cli.datasets import datasets_group
+from evalcore.cli.judge import judge_command
+from evalcore.cli.run import run_command
+from evalcore.cli.score import score_command
+from ngramscan import __version__
+from ngramscan.output.options import Group
+
+__all__ = ["main"]
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="evalcore")
+def main() -> None:
+    """Put prompting methods to models and score what they answer.
+
+    Exit codes: 0 all done, 1 something could not be done (what was done is kept), 2 wrong usage,
+    130 interrupted (kept; the same command goes on).
+    """
+
+
+for command in (datasets_group, run_command, score_command, judge_command):
+    main.add_command(command)

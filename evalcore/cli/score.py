@@ -1,0 +1,73 @@
+"""`evalcore score`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from evalcore.cli.options import dataset_options, records_options
+from evalcore.scoring.base import ScoreRow
+from ngramscan.output import choose_target
+from ngramscan.output.options import emit, fail_with, output_options, progress_options, tell
+
+if TYPE_CHECKING:
+    from evalcore.commands.scoring import ScoreOptions
+
+
+@click.command("score")
+@click.argument("outputs", type=click.Path(path_type=Path))
+@dataset_options
+@records_options
+@click.option(
+    "--rule",
+    "rules",
+    multiple=True,
+    metavar="NAME",
+    help="How answers are compared; again for several side by side.  [default: the benchmark's]",
+)
+@click.option(
+    "--program-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    show_default=True,
+    metavar="S",
+    help="A program may run so long.",
+)
+@click.option(
+    "--allow-weak-sandbox",
+    is_flag=True,
+    help="Run programs also where this system can't keep them from doing harm.",
+)
+@output_options
+@progress_options
+def score_command(
+    outputs: Path,
+    rules: Sequence[str],
+    format_name: str | None,
+    output: Path | None,
+    quiet: bool,
+    verbose: bool,
+    **options: Any,
+) -> None:
+    """Score recorded outputs against the reference answers of a benchmark.
+
+    Programs that models wrote are run, in a sandbox. Where rows go to the terminal as a table, it
+    is a summary per model; every other format has one row per output and rule.
+
+    \b
+    Examples:
+      evalcore score outputs/financemath --dataset financemath --rule strict --rule lenient
+      evalcore score raw_pot_outputs --layout financemath --method pot --dataset financemath
+    """
+    from evalcore.commands.scoring import print_summary, score_with
+    from ngramscan.progress import Terminal
+
+    target = choose_target(format_name, output)
+    with Terminal(quiet, verbose) as progress:
+        scores = score_with(outputs, rules, cast("ScoreOptions", options), progress)
+    emit(scores.rows, ScoreRow, target, lambda console: print_summary(console, scores.rows))
+    tell(scores.notices, quiet)
+    fail_with(scores.failures)

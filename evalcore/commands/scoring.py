@@ -1,0 +1,155 @@
+"""`evalcore score`: recorded outputs against the golds of a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+
+from evalcore.datasets import Dataset, load_dataset
+from evalcore.records import Record, read_records
+from evalcore.sandbox import Limits, Outcome, Program, Sandbox
+from evalcore.scorers import Tools, choose_rules, score_records
+from evalcore.scoring.base import ScoreRow, Verdict
+from evalcore.scoring.grading_workers import Graders
+from evalcore.scoring.mathematics import MathTask
+from evalcore.summaries import SummaryRow, summarise
+from ngramscan.errors import IncompleteError
+from ngramscan.output import to_frame
+from ngramscan.progress import Progress, Silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+
+class ScoreOptions(TypedDict, total=False):
+    """All options of `score` but the outputs and the rules."""
+
+    dataset: str
+    data: str | Path | None
+    layout: str
+    method: str | None
+    program_seconds: float
+    allow_weak_sandbox: bool
+
+
+class Scored(NamedTuple):
+    """The rows of a command, and what to say beside them."""
+
+    rows: list[ScoreRow]
+    notices: list[str]
+    failures: list[str]
+
+
+class _Workshop:
+    """Starts the processes that scoring needs, when they are needed first."""
+
+    def __init__(self, stack: ExitStack, options: ScoreOptions, progress: Progress) -> None:
+        self._stack = stack
+        self._progress = progress
+        self._limits = Limits(seconds=options.get("program_seconds", 30.0))
+        self._allow_weak = options.get("allow_weak_sandbox", False)
+        self._sandbox: Sandbox | None = None
+        self.layers: Mapping[str, str] = {}
+
+    def run_programs(self, programs: Sequence[Program]) -> Sequence[Outcome]:
+        if self._sandbox is None:
+            sandbox = Sandbox(limits=self._limits, allow_weak=self._allow_weak)
+            self._sandbox = self._stack.enter_context(sandbox)
+            self.layers = self._sandbox.layers
+        return list(self._counted(self._sandbox.run(programs), len(programs), "programs"))
+
+    def grade_math(self, tasks: Iterable[MathTask]) -> Iterator[Verdict]:
+        listed = list(tasks)
+        graders = self._stack.enter_context(Graders())
+        yield from self._counted(graders.grade(listed), len(listed), "answers")
+
+    def _counted(self, results: Iterator[Any], total: int, unit: str) -> Iterator[Any]:
+        self._progress.expect(total, unit)
+        for result in results:
+            self._progress.advance(1, unit)
+            yield result
+
+
+def score_with(
+    outputs: Path, rules: Sequence[str], options: ScoreOptions, progress: Progress
+) -> Scored:
+    """Score the outputs of a folder or file."""
+    dataset_name = options["dataset"]
+    chosen = choose_rules(dataset_name, rules)
+    data = options.get("data")
+    dataset = load_dataset(dataset_name, Path(data) if data else None)
+    records = read_records(
+        Path(outputs), options.get("layout", "evalcore"), options.get("method"), dataset_name
+    )
+    with ExitStack() as stack:
+        workshop = _Workshop(stack, options, progress)
+        tools = Tools(workshop.run_programs, workshop.grade_math)
+        scores = score_records(records, dataset, chosen, tools)
+    notices = [*_describe_layers(workshop.layers), *_describe_absent(records, dataset)]
+    notices += [f"{dataset_name}: {fault}" for fault in dataset.faults]
+    return Scored(scores.rows, notices, scores.failures)
+
+
+def _describe_layers(layers: Mapping[str, str]) -> Iterator[str]:
+    for name, state in layers.items():
+        if state != "ok":
+            yield f"Warning: sandbox without {name} ({state})"
+
+
+def _describe_absent(records: Sequence[Record], dataset: Dataset) -> Iterator[str]:
+    """Tell which runs do not have every problem: their accuracy is of those they have."""
+    runs: dict[tuple[str, str, str], set[str]] = {}
+    for record in records:
+        run = (record.dataset, record.model, record.method)
+        runs.setdefault(run, set()).add(record.id)
+    for run, ids in runs.items():
+        if len(ids) < len(dataset):
+            absent = len(dataset) - len(ids)
+            yield f"{'/'.join(run)}: no output for {absent} of {len(dataset)} problems"
+
+
+def print_summary(console: Console, rows: Sequence[ScoreRow]) -> None:
+    """Print how each model did."""
+    from ngramscan.output.layout import print_rows
+
+    print_rows(console, summarise(rows), SummaryRow)
+
+
+def score(
+    outputs: str | Path, *, rule: str | Sequence[str] = (), **options: Unpack[ScoreOptions]
+) -> pd.DataFrame:
+    """Score recorded outputs against the reference answers of a benchmark.
+
+    Parameters
+    ----------
+    outputs : str or Path
+        A folder of outputs, or a file.
+    rule : str or sequence of str
+        How answers are compared; none: the benchmark's usual rule.
+    **options
+        `dataset` (needed), `data`, `layout`, `method`, `program_seconds`, `allow_weak_sandbox`, as
+        the command has them.
+
+    Returns
+    -------
+    DataFrame
+        One row per output and rule.
+
+    Raises
+    ------
+    InputError
+        An argument, an output or the benchmark is wrong.
+    SandboxError
+        Programs can't be run safely here.
+    IncompleteError
+        A grader crashed or ran out of time; the rows are in it.
+    """
+    rules = [rule] if isinstance(rule, str) else rule
+    scored = score_with(Path(outputs), rules, options, Silent())
+    frame = to_frame(scored.rows, ScoreRow)
+    if scored.failures:
+        raise IncompleteError("; ".join(scored.failures), frame)
+    return frame

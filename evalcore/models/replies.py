@@ -1,0 +1,212 @@
+"""What an HTTP response of a chat endpoint means: a reply, or which kind of failure.
+
+* 429                       slow down: everything pauses
+* 408, 409, 425, 5xx, a body that is no JSON object, an `error` in it, no choice in it
+                            may pass: asked again
+* 401, 402, 404, 405, redirects, 429 because nothing is left to spend
+                            nothing will be answered here
+* anything else, 400 above all
+                            this question will not be answered
+"""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import httpx
+
+from evalcore.models.base import EndpointRefused, Reply
+from ngramscan.errors import RemoteRefused
+
+Hide = Callable[[str], str]
+"""Takes out of a text what nobody may see."""
+
+_MAY_PASS = {408, 409, 425}
+_HINTS = {
+    400: "; parameters can be set, or left out by null, with --param",
+    401: "; --api-key-env names the variable that holds the key",
+    404: "; is the base URL right (…/v1), and the name of the model?",
+    422: "; parameters can be set, or left out by null, with --param",
+}
+_NOTHING_LEFT = {"insufficient_quota", "billing_hard_limit_reached"}
+_SAID_AT_MOST = 300
+
+
+class MayPassError(Exception):
+    """An attempt failed in a way that may pass."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class SlowDownError(MayPassError):
+    """The server wants fewer requests."""
+
+
+def read_response(response: httpx.Response, hide: Hide) -> Reply:
+    """Return the reply in a response; its latency and attempts, and who failed, the caller adds.
+
+    Parameters
+    ----------
+    response : httpx.Response
+        With its body read.
+    hide : callable
+        Applied to every text that comes from the server.
+
+    Raises
+    ------
+    SlowDownError, MayPassError
+        Asking again may help.
+    EndpointRefused
+        No question will be answered here.
+    RemoteRefused
+        This one will not.
+    """
+    body = _json_object(response)
+    if response.status_code != httpx.codes.OK:
+        raise _failure(response, body, hide)
+    if body is None:
+        raise MayPassError(f"HTTP 200, but no JSON object{_said(response, body, hide)}")
+    if body.get("error"):
+        raise MayPassError(f"HTTP 200 with an error{_said(response, body, hide)}")
+    return _reply(body, hide)
+
+
+# Failures
+
+
+def _failure(response: httpx.Response, body: dict[str, Any] | None, hide: Hide) -> Exception:
+    status = response.status_code
+    text = f"HTTP {status}{_said(response, body, hide)}"
+    if status == httpx.codes.TOO_MANY_REQUESTS:
+        if _code(body) in _NOTHING_LEFT:
+            return EndpointRefused(text)
+        return SlowDownError(text, retry_after_s(response))
+    if status in _MAY_PASS or status >= 500:
+        return MayPassError(text, retry_after_s(response))
+    text += _HINTS.get(status, "")
+    if response.is_redirect:
+        return EndpointRefused(f"{text}; it is not followed, since the key would go along")
+    if status in {401, 402, 404, 405}:
+        return EndpointRefused(text)
+    return RemoteRefused(text)
+
+
+def _json_object(response: httpx.Response) -> dict[str, Any] | None:
+    try:
+        body = json.loads(response.content)
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _said(response: httpx.Response, body: dict[str, Any] | None, hide: Hide) -> str:
+    """Return what the server says, short and on one line."""
+    error = (body or {}).get("error") or (body or {}).get("detail")
+    said = error.get("message") if isinstance(error, Mapping) else error
+    if not said and "html" in response.headers.get("content-type", ""):
+        said = "an HTML page"
+    said = " ".join(hide(str(said or "")).split())
+    return f": {said[:_SAID_AT_MOST]}" if said else ""
+
+
+def _code(body: dict[str, Any] | None) -> str:
+    error = (body or {}).get("error")
+    return str(error.get("code") or error.get("type")) if isinstance(error, Mapping) else ""
+
+
+def retry_after_s(response: httpx.Response) -> float | None:
+    """Return the seconds of a Retry-After header, in both of its forms."""
+    value = response.headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d+(\.\d+)?", value):
+        return float(value)
+    try:
+        date = email.utils.parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, date.timestamp() - time.time())
+
+
+# Replies
+
+
+def _reply(body: dict[str, Any], hide: Hide) -> Reply:
+    choice = _first_choice(body, hide)
+    message = choice["message"]
+    finish_reason = _text(choice.get("finish_reason"), hide)
+    output, refusal = _content(message.get("content"), hide)
+    refusal = _text(message.get("refusal"), hide) or refusal
+    if refusal is None and finish_reason == "content_filter":
+        refusal = "content_filter"
+    usage = body.get("usage") if isinstance(body.get("usage"), dict) else {}
+    details = (usage or {}).get("completion_tokens_details")
+    return Reply(
+        # What a filter has let pass of a refused answer is no answer.
+        output=None if refusal else output,
+        reasoning=_text(message.get("reasoning_content"), hide)
+        or _text(message.get("reasoning"), hide),
+        refusal=refusal,
+        finish_reason=finish_reason,
+        prompt_tokens=_number(usage, "prompt_tokens"),
+        completion_tokens=_number(usage, "completion_tokens"),
+        reasoning_tokens=_number(details, "reasoning_tokens"),
+        model=_text(body.get("model"), hide),
+    )
+
+
+def _first_choice(body: dict[str, Any], hide: Hide) -> dict[str, Any]:
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+        raise MayPassError("HTTP 200, but no answer in it")
+    if choice.get("error") or choice.get("finish_reason") == "error":
+        error = choice.get("error")
+        said = error.get("message") if isinstance(error, dict) else error
+        said = " ".join(hide(str(said or "no reason given")).split())
+        raise MayPassError(f"HTTP 200, broken off: {said[:_SAID_AT_MOST]}")
+    return choice
+
+
+def _content(content: object, hide: Hide) -> tuple[str | None, str | None]:
+    """Return text and refusal of a message's content, which is a text or a list of parts."""
+    if content is None or isinstance(content, str):
+        return _text(content, hide), None
+    if not isinstance(content, list):
+        raise MayPassError("HTTP 200, but the answer is no text")
+    texts: list[str] = []
+    refusals: list[str] = []
+    for part in content:
+        match part:
+            case {"type": "text" | "output_text", "text": str(text)}:
+                texts.append(text)
+            case {"type": "refusal", "refusal": str(text)}:
+                refusals.append(text)
+            case {"type": "thinking" | "reasoning"}:
+                pass
+            case _:
+                raise RemoteRefused(
+                    "HTTP 200, but a part of the answer is no text; only texts are understood"
+                )
+    return _text("".join(texts) if texts else None, hide), _text("".join(refusals) or None, hide)
+
+
+def _text(value: object, hide: Hide) -> str | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        # Half a character, which JSON can escape but no file can hold.
+        value = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return hide(value)
+
+
+def _number(counts: object, name: str) -> int | None:
+    value = counts.get(name) if isinstance(counts, Mapping) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

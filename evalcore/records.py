@@ -1,0 +1,272 @@
+"""Recorded answers of models: one record per problem and epoch, in our own and others' files.
+
+`OUTPUTS/<dataset>/<model>/<method>.jsonl` is the layout that runs write; a `/` in the name of a
+model is `--` in that of its folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ngramscan.errors import InputError
+
+LAYOUTS = ("evalcore", "financemath", "bbh")
+"""Ours; FinanceMath's `<model>.json`; BIG-Bench Hard's `<model>-<method>/<task>.json`."""
+
+CUT_REASONS = frozenset({"length", "max_tokens"})
+"""How servers say that an answer was cut at the token limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One answer, and all that is known of how it came about. None: not known."""
+
+    id: str
+    """Of the problem."""
+    epoch: int | None = None
+    """Which of repeated answers, from 1; None where each problem was asked once."""
+    dataset: str
+    model: str
+    """As the user calls it."""
+    method: str
+    messages_sha256: str | None = None
+    output: str | None
+    """None: refused, or no text at all."""
+    reasoning: str | None = None
+    refusal: str | None = None
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    """Those of the reasoning among them."""
+    reasoning_tokens: int | None = None
+    latency_s: float | None = None
+    reported_model: str | None = None
+    """As the server calls it."""
+    asked_at: str | None = None
+    """ISO 8601, UTC."""
+    prompts_sha256: str | None = None
+    dataset_sha256: str | None = None
+    parameters: dict[str, Any] | None = None
+    """What was sent beside the messages."""
+    attempts: int | None = None
+    """Requests that were sent, the answered one among them."""
+
+    @property
+    def key(self) -> tuple[str, int | None]:
+        """Return what there is one record of in each file."""
+        return self.id, self.epoch
+
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether the answer ends at the token limit."""
+        return self.finish_reason in CUT_REASONS
+
+    @property
+    def not_scorable(self) -> str | None:
+        """Return why the output can't be scored as an answer; None: it can."""
+        if self.refusal is not None:
+            return f"refused: {' '.join(self.refusal.split())[:200]}"
+        if self.is_cut:
+            return "cut at the token limit"
+        if self.output is None:
+            return "no output"
+        return None
+
+    def line(self) -> bytes:
+        """Return the line of a file, with its end."""
+        return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def messages_sha256(messages: Sequence[Mapping[str, str]]) -> str:
+    """Return the hash of what a model is asked, in hexadecimal: that of its canonical JSON."""
+    canonical = json.dumps([dict(message) for message in messages], sort_keys=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def folder_name(model: str) -> str:
+    """Return the name of a model as a folder has it."""
+    return model.replace("/", "--")
+
+
+def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
+    """Return the file of one method put to one model.
+
+    Parameters
+    ----------
+    folder : Path
+        Where outputs are kept.
+    dataset, model, method : str
+        Their names.
+
+    Raises
+    ------
+    InputError
+        A name can't be one of a file.
+    """
+    for name in (dataset, folder_name(model), method):
+        if not name.strip(". ") or "/" in name or not name.isprintable():
+            raise InputError(repr(name), "no name for a file or folder")
+    return folder / dataset / folder_name(model) / f"{method}.jsonl"
+
+
+# Reading
+
+
+def read_records(
+    path: Path, layout: str = "evalcore", method: str | None = None, dataset: str | None = None
+) -> list[Record]:
+    """Read all records of a file, or of a folder and those in it.
+
+    Parameters
+    ----------
+    path : Path
+        A file or folder.
+    layout : str
+        One of `LAYOUTS`.
+    method, dataset : str or None
+        Which records to read, in our layout; in others, what theirs are, which FinanceMath's files
+        do not say of the method, nor any of the dataset: by default that which they are known for.
+
+    Raises
+    ------
+    InputError
+        Nothing is there, a record is malformed, or two are of the same question; says where.
+    """
+    suffix = ".jsonl" if layout == "evalcore" else ".json"
+    readers: dict[str, Callable[[Path], Iterator[tuple[str, Record]]]] = {
+        "evalcore": _own,
+        "financemath": lambda file: _financemath(file, method, dataset or "financemath"),
+        "bbh": lambda file: _bbh(file, method, dataset or "bbh-word-sorting"),
+    }
+    if layout not in readers:
+        raise InputError(f"--layout {layout}", f"one of {', '.join(LAYOUTS)} was expected")
+    placed = [found for file in _files(path, suffix) for found in readers[layout](file)]
+    if layout == "evalcore":
+        placed = [found for found in placed if _is_of(found[1], method, dataset)]
+    if not placed:
+        wanted = " of ".join(filter(None, ("records", method, dataset)))
+        raise InputError(str(path), f"no {wanted} there")
+    _refuse_duplicates(placed)
+    return [record for _, record in placed]
+
+
+def _files(path: Path, suffix: str) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise InputError(str(path), "no such file or folder")
+    files = sorted(path.rglob(f"*{suffix}"))
+    if not files:
+        raise InputError(str(path), f"no files there whose names end in {suffix}")
+    return files
+
+
+def _is_of(record: Record, method: str | None, dataset: str | None) -> bool:
+    return method in {None, record.method} and dataset in {None, record.dataset}
+
+
+def _refuse_duplicates(placed: Iterable[tuple[str, Record]]) -> None:
+    seen: dict[tuple[object, ...], str] = {}
+    for place, record in placed:
+        question = (record.dataset, record.model, record.method, *record.key)
+        first = seen.setdefault(question, place)
+        if first != place:
+            raise InputError(place, f"id {record.id!r} is also at {first}")
+
+
+def _own(file: Path) -> Iterator[tuple[str, Record]]:
+    yield from read_lines(file, file.read_bytes())
+
+
+def read_lines(file: Path, content: bytes) -> Iterator[tuple[str, Record]]:
+    """Yield the records of a file in our layout, each after its place.
+
+    Parameters
+    ----------
+    file : Path
+        Says who wrote, where a record does not.
+    content : bytes
+        Of the file, or its beginning up to the end of a line.
+
+    Raises
+    ------
+    InputError
+        A line is malformed; says which, and what is wrong.
+    """
+    folder = file.absolute().parent
+    named = {"dataset": folder.parent.name, "model": folder.name, "method": file.stem}
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if line.strip():
+            place = f"{file}:{number}"
+            yield place, _record(place, named | _object(place, _json(place, line)))
+
+
+def _record(place: str, fields: dict[str, Any]) -> Record:
+    if "output" not in fields:
+        raise InputError(place, "no field 'output'")
+    if isinstance(fields.get("id"), int):
+        fields["id"] = str(fields["id"])
+    try:
+        return msgspec.convert(fields, Record)
+    except msgspec.ValidationError as error:
+        raise InputError(place, str(error)) from error
+
+
+def _json(place: str, content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InputError(place, f"no JSON: {error}") from error
+
+
+def _object(place: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(place, "no JSON object; a record was expected")
+    return value
+
+
+# The layouts of others
+
+
+def _financemath(file: Path, method: str | None, dataset: str) -> Iterator[tuple[str, Record]]:
+    if method is None:
+        raise InputError(str(file), "this layout does not name the method; --method does")
+    rows = _json(str(file), file.read_bytes())
+    if not isinstance(rows, list):
+        raise InputError(str(file), "a JSON list was expected")
+    for number, row in enumerate(rows, 1):
+        place = f"{file}[{number}]"
+        fields = _object(place, row)
+        if "question_id" not in fields or "output" not in fields:
+            raise InputError(place, "fields 'question_id' and 'output' were expected")
+        output = fields["output"]
+        if isinstance(output, list) and len(output) <= 1:
+            output = output[0] if output else None
+        known = {"dataset": dataset, "model": file.stem, "method": method}
+        yield place, _record(place, {"id": fields["question_id"], "output": output, **known})
+
+
+def _bbh(file: Path, method: str | None, dataset: str) -> Iterator[tuple[str, Record]]:
+    model, _, written = file.absolute().parent.name.rpartition("-")
+    if not model:
+        raise InputError(str(file), "it was expected in a folder named MODEL-METHOD")
+    content = _object(str(file), _json(str(file), file.read_bytes()))
+    rows = content.get("outputs")
+    if not isinstance(rows, list):
+        raise InputError(str(file), "no list 'outputs' in it")
+    task = file.stem.partition("_few_shot")[0]
+    for number, row in enumerate(rows):
+        place = f"{file}[{number + 1}]"
+        fields = _object(place, row)
+        if "prediction" not in fields:
+            raise InputError(place, "no field 'prediction'")
+        known = {"dataset": dataset, "model": model, "method": method or written}
+        answer = {"output": fields["prediction"]}
+        yield place, _record(place, {"id": f"{task}-{number}", **answer, **known})

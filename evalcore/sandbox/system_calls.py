@@ -1,0 +1,154 @@
+"""The numbers of the system calls that a program may not use.
+
+A program that computes an answer needs one process, one thread, memory, and files of its own. What
+is named here starts processes, reaches others, or changes more than the program's own state. The
+list is a second wall: most of it is out of reach already through namespaces and Landlock.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+AUDIT_ARCHITECTURES = MappingProxyType({"x86_64": 0xC000003E, "aarch64": 0xC00000B7})
+"""The names that `platform.machine()` gives, with the numbers that the kernel's filters see."""
+
+LAST_KNOWN = 462
+"""Calls with greater numbers are newer than this list; they fail as on an older kernel."""
+
+SET_LIMITS = (302, 261)
+"""`prlimit64`: allowed for the own process, which is how Python reads its limits."""
+
+DENIED: MappingProxyType[str, tuple[int | None, int | None]] = MappingProxyType(
+    {
+        # name: (x86_64, aarch64)
+        # processes, threads, other programs
+        "clone": (56, 220),
+        "clone3": (435, 435),
+        "fork": (57, None),
+        "vfork": (58, None),
+        "execve": (59, 221),
+        "execveat": (322, 281),
+        "ptrace": (101, 117),
+        "process_vm_readv": (310, 270),
+        "process_vm_writev": (311, 271),
+        "process_madvise": (440, 440),
+        "process_mrelease": (448, 448),
+        "kcmp": (312, 272),
+        "kill": (62, 129),
+        "tkill": (200, 130),
+        "tgkill": (234, 131),
+        "rt_sigqueueinfo": (129, 138),
+        "rt_tgsigqueueinfo": (297, 240),
+        "pidfd_open": (434, 434),
+        "pidfd_getfd": (438, 438),
+        "pidfd_send_signal": (424, 424),
+        "setpriority": (141, 140),
+        "sched_setaffinity": (203, 122),
+        "sched_setscheduler": (144, 119),
+        "sched_setparam": (142, 118),
+        "sched_setattr": (314, 274),
+        "ioprio_set": (251, 30),
+        "migrate_pages": (256, 238),
+        "move_pages": (279, 239),
+        # the network and other channels
+        "socket": (41, 198),
+        "socketpair": (53, 199),
+        "connect": (42, 203),
+        "bind": (49, 200),
+        "listen": (50, 201),
+        "accept": (43, 202),
+        "accept4": (288, 242),
+        "sendto": (44, 206),
+        "sendmsg": (46, 211),
+        "sendmmsg": (307, 269),
+        "recvmsg": (47, 212),
+        "recvmmsg": (299, 243),
+        "io_uring_setup": (425, 425),
+        "io_uring_enter": (426, 426),
+        "io_uring_register": (427, 427),
+        "shmget": (29, 194),
+        "shmat": (30, 196),
+        "shmctl": (31, 195),
+        "shmdt": (67, 197),
+        "semget": (64, 190),
+        "semop": (65, 193),
+        "semctl": (66, 191),
+        "semtimedop": (220, 192),
+        "msgget": (68, 186),
+        "msgsnd": (69, 189),
+        "msgrcv": (70, 188),
+        "msgctl": (71, 187),
+        "mq_open": (240, 180),
+        "mq_unlink": (241, 181),
+        "memfd_create": (319, 279),
+        "memfd_secret": (447, 447),
+        # the view of the file system
+        "mount": (165, 40),
+        "umount2": (166, 39),
+        "pivot_root": (155, 41),
+        "chroot": (161, 51),
+        "unshare": (272, 97),
+        "setns": (308, 268),
+        "move_mount": (429, 429),
+        "open_tree": (428, 428),
+        "fsopen": (430, 430),
+        "fsconfig": (431, 431),
+        "fsmount": (432, 432),
+        "fspick": (433, 433),
+        "mount_setattr": (442, 442),
+        "name_to_handle_at": (303, 264),
+        "open_by_handle_at": (304, 265),
+        "fanotify_init": (300, 262),
+        "quotactl": (179, 60),
+        "quotactl_fd": (443, 443),
+        "mknod": (133, None),
+        "mknodat": (259, 33),
+        # owners, rights and times of files
+        "chmod": (90, None),
+        "fchmod": (91, 52),
+        "fchmodat": (268, 53),
+        "fchmodat2": (452, 452),
+        "chown": (92, None),
+        "fchown": (93, 55),
+        "lchown": (94, None),
+        "fchownat": (260, 54),
+        "utime": (132, None),
+        "utimes": (235, None),
+        "futimesat": (261, None),
+        "utimensat": (280, 88),
+        "setxattr": (188, 5),
+        "lsetxattr": (189, 6),
+        "fsetxattr": (190, 7),
+        "removexattr": (197, 14),
+        "lremovexattr": (198, 15),
+        "fremovexattr": (199, 16),
+        # the kernel
+        "keyctl": (250, 219),
+        "add_key": (248, 217),
+        "request_key": (249, 218),
+        "bpf": (321, 280),
+        "perf_event_open": (298, 241),
+        "userfaultfd": (323, 282),
+        "init_module": (175, 105),
+        "finit_module": (313, 273),
+        "delete_module": (176, 106),
+        "kexec_load": (246, 104),
+        "kexec_file_load": (320, 294),
+        "reboot": (169, 142),
+        "swapon": (167, 224),
+        "swapoff": (168, 225),
+        "acct": (163, 89),
+        "settimeofday": (164, 170),
+        "clock_settime": (227, 112),
+        "adjtimex": (159, 171),
+        "clock_adjtime": (305, 266),
+        "sethostname": (170, 161),
+        "setdomainname": (171, 162),
+        "syslog": (103, 116),
+        "vhangup": (153, 58),
+        "iopl": (172, None),
+        "ioperm": (173, None),
+        "modify_ldt": (154, None),
+        "personality": (135, 92),
+    }
+)

@@ -1,0 +1,1 @@
+"""Rules that tell whether an answer is the gold."""

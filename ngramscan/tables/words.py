@@ -1,0 +1,30 @@
+"""What is said in the same words above and in several tables."""
+
+from __future__ import annotations
+
+from ngramscan.indexes.base import IndexSize
+from ngramscan.indexes.catalog import find_hosted
+from ngramscan.output.layout import UNKNOWN, rate
+from ngramscan.progress import format_bytes
+from ngramscan.totals import Total
+
+
+def headline(index: str, size: IndexSize) -> str:
+    """Return what an index is and how large."""
+    parts = [index]
+    if hosted := find_hosted(index):
+        parts.append(f"{hosted.corpus}, {hosted.kind}")
+    if size.bytes is not None:
+        parts.append(f"{format_bytes(size.bytes)} of text")
+    if size.documents is not None:
+        parts.append(f"{size.documents:,} documents")
+    return " · ".join(parts)
+
+
+def with_interval(total: Total | None) -> str:
+    """Return the value of a statistic and its interval."""
+    if total is None or total.value is None:
+        return UNKNOWN
+    if total.low is None or total.high is None:
+        return f"{rate(total.value)} (no interval)"
+    return f"{rate(total.value)} [{rate(total.low)}, {rate(total.high)}]"

@@ -1,0 +1,267 @@
+"""A chat endpoint on loopback, with faults on demand; also `python -m tests.chat_server`.
+
+It answers from recorded replies, by the hash of the messages, or by a function. Which fault a
+request meets depends on the seed, the messages and how often they were sent before, so that it is
+the same in whatever order threads ask.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+Messages = Sequence[Mapping[str, str]]
+Answer = Callable[[Messages], dict[str, Any] | str | None]
+"""A message's fields, or its text; None: no such reply."""
+
+
+def hash_of(messages: Messages) -> str:
+    """Return the SHA-256 of canonical JSON: sorted keys, ASCII, Python's separators."""
+    text = json.dumps([dict(sorted(message.items())) for message in messages])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Faults:
+    """The share of requests that meet each fault; the rest is answered."""
+
+    too_many: float = 0.0
+    error: float = 0.0
+    stall: float = 0.0
+    malformed: float = 0.0
+    dropped: float = 0.0
+    refusal: float = 0.0
+    length: float = 0.0
+    seed: int = 0
+    stall_s: float = 1.5
+    long_pauses: float = 0.1
+    """Of the 429: with Retry-After 1, the others with 0."""
+
+    def choose(self, digest: str, earlier: int) -> tuple[str, random.Random]:
+        # Refusals and cut answers are the model's: the same however often it is asked.
+        constant = random.Random(f"{self.seed} {digest}")
+        chance = random.Random(f"{self.seed} {digest} {earlier}")
+        kind = self._pick(chance, ("too_many", "error", "stall", "malformed", "dropped"))
+        return kind or self._pick(constant, ("refusal", "length")), chance
+
+    def _pick(self, generator: random.Random, names: tuple[str, ...]) -> str:
+        point = generator.random()
+        for name in names:
+            point -= getattr(self, name)
+            if point < 0:
+                return name
+        return ""
+
+
+@dataclass
+class Seen:
+    """What a server was asked."""
+
+    requests: Counter[str] = field(default_factory=Counter)
+    """By hash of the messages."""
+    answered: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+    at_once: int = 0
+    most_at_once: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class ChatServer(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def __init__(
+        self, answer: Answer, faults: Faults | None = None, key: str | None = None, port: int = 0
+    ) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.answer = answer
+        self.plan = faults or Faults()
+        self.key = key
+        self.seen = Seen()
+        self.url = f"http://127.0.0.1:{self.server_port}/v1"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that is gone is what these tests are about."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: ChatServer
+
+    def setup(self) -> None:
+        super().setup()
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        seen = self.server.seen
+        with seen.lock:
+            told = {"requests": dict(seen.requests), "faults": dict(seen.faults)}
+        self._send(200, told)
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        seen = self.server.seen
+        with seen.lock:
+            seen.at_once += 1
+            seen.most_at_once = max(seen.most_at_once, seen.at_once)
+            seen.bodies.append(body)
+            seen.keys.append(self.headers.get("Authorization"))
+        try:
+            self._reply(body)
+        finally:
+            with seen.lock:
+                seen.at_once -= 1
+
+    def _reply(self, body: dict[str, Any]) -> None:
+        server = self.server
+        if server.key and self.headers.get("Authorization") != f"Bearer {server.key}":
+            given = self.headers.get("Authorization", "none")
+            self._send(401, _error(f"Incorrect API key provided: {given}"))
+            return
+        if not self.path.endswith("/chat/completions"):
+            self._send(404, _error(f"no such path: {self.path}"))
+            return
+        digest = hash_of(body["messages"])
+        with server.seen.lock:
+            earlier = server.seen.requests[digest]
+            server.seen.requests[digest] += 1
+            fault, chance = server.plan.choose(digest, earlier)
+            if fault:
+                server.seen.faults[fault] += 1
+        if not self._fail(fault, chance):
+            self._answer(body, digest, fault)
+
+    def _fail(self, fault: str, chance: random.Random) -> bool:
+        match fault:
+            case "too_many":
+                seconds = "1" if chance.random() < self.server.plan.long_pauses else "0"
+                self._send(429, _error("slow down"), {"Retry-After": seconds})
+            case "error":
+                self._send(500, _error("busy"))
+            case "malformed":
+                self._send_bytes(200, b'{"choices": [{"message": {"con', {})
+            case "dropped":
+                self.close_connection = True
+                self.connection.shutdown(socket.SHUT_RDWR)
+            case "stall":
+                time.sleep(self.server.plan.stall_s)
+                self.close_connection = True
+            case _:
+                return False
+        return True
+
+    def _answer(self, body: dict[str, Any], digest: str, kind: str) -> None:
+        answer = self.server.answer(body["messages"])
+        if answer is None:
+            self._send(400, _error("no recorded reply to these messages"))
+            return
+        message = {"content": answer} if isinstance(answer, str) else dict(answer)
+        finish_reason = message.pop("finish_reason", "stop")
+        if kind == "refusal":
+            message, finish_reason = {"content": None, "refusal": "I can't help with that."}, "stop"
+        if kind == "length":
+            message["content"], finish_reason = str(message["content"])[:5], "length"
+        text = message.get("content") or ""
+        with self.server.seen.lock:
+            self.server.seen.answered[digest] += 1
+        self._send(200, _completion(body, {"role": "assistant", **message}, finish_reason, text))
+
+    def _send(
+        self, status: int, body: dict[str, Any], headers: Mapping[str, str] | None = None
+    ) -> None:
+        self._send_bytes(status, json.dumps(body).encode(), headers or {})
+
+    def _send_bytes(self, status: int, content: bytes, headers: Mapping[str, str]) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+
+def _error(message: str) -> dict[str, Any]:
+    return {"error": {"message": message, "type": "error", "code": None}}
+
+
+def _completion(
+    body: dict[str, Any], message: dict[str, Any], finish_reason: str, text: str
+) -> dict[str, Any]:
+    asked = sum(len(message["content"].split()) for message in body["messages"])
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "model": f"{body['model']}-0125",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
+        "usage": {
+            "prompt_tokens": asked,
+            "completion_tokens": len(text.split()),
+            "completion_tokens_details": {"reasoning_tokens": 0},
+        },
+    }
+
+
+def echo(messages: Messages) -> str:
+    """Answer with the last message."""
+    return f"You said: {messages[-1]['content']}"
+
+
+def recorded(file: Path) -> Answer:
+    """Answer from a JSON object: the hash of messages to a text, or the fields of a message."""
+    replies = json.loads(file.read_text(encoding="utf-8"))
+    return lambda messages: replies.get(hash_of(messages))
+
+
+@contextmanager
+def chat_server(
+    answer: Answer = echo, faults: Faults | None = None, key: str | None = None, port: int = 0
+) -> Iterator[ChatServer]:
+    """Serve for the length of a `with` block, in threads of this process."""
+    with ChatServer(answer, faults, key, port) as server:
+        # Its poll is how long the block takes to end.
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Serve a chat endpoint with faults on loopback.")
+    parser.add_argument("--answers", type=Path, help="JSON: hash of messages to reply; else echo")
+    parser.add_argument("--key", help="refuse every other key")
+    parser.add_argument("--port", type=int, default=0)
+    for fault in fields(Faults):
+        name = "--" + fault.name.replace("_", "-")
+        parser.add_argument(name, type=type(fault.default), default=fault.default)
+    options = vars(parser.parse_args())
+    answers, key, port = (options.pop(name) for name in ("answers", "key", "port"))
+    answer = recorded(answers) if answers else echo
+    with ChatServer(answer, Faults(**options), key, port) as server:
+        print(server.url, flush=True)  # noqa: T201 - whoever started it waits for the address
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import json
+import math
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from evalcore.extraction import FINANCEMATH_RULES, RULES, extract
+from evalcore.scoring.financemath import lenient, lenient_text, strict, strict_text
+from evalcore.scoring.numbers import normalise_answer, read_number
+
+MODELS = (
+    "Meta-Llama-3-70B-Instruct",
+    "Qwen2-7B-Instruct",
+    "claude-3-5-sonnet-20240620",
+    "deepseek-chat",
+    "gemma-7b-it",
+    "gpt-4o",
+)
+NUMBERS = st.floats(-1e9, 1e9).map(lambda x: round(x, 4))
+SCALES = st.sampled_from([1e-6, 1e-5, 1e-3, 1e-2, 0.1, 1.0, -1.0, 10.0, 1e2, 1e3, 1e5, -1e5, 1e6])
+
+
+@pytest.mark.parametrize(
+    ("prediction", "gold", "value", "reason"),
+    [
+        pytest.param(0.0631, 0.064, 1.0, "equal at 3 decimals, rounded up", id="rounded up equal"),
+        pytest.param(0.0631, 0.063, 0.0, "0.0631 is not 0.063", id="just above is rounded up"),
+        pytest.param(-8184, 8184.0, 1.0, "a sign lost", id="a lost sign"),
+        pytest.param(-8190, 8184.0, 0.0, "-8190 is not 8184", id="within 0.15 % needs the sign"),
+        pytest.param(8190, 8184.0, 1.0, "within 0.15 %", id="within 0.15 %"),
+        pytest.param(8197, 8184.0, 0.0, "8197 is not 8184", id="just above 0.15 %"),
+        pytest.param(-8190, -8184.0, 1.0, "within 0.15 %", id="within 0.15 % of a negative gold"),
+        pytest.param(500.0, 5.0, 1.0, "10^2 apart", id="a percentage"),
+        pytest.param(-0.05, 5000.0, 1.0, "10^5 apart, a sign lost", id="five powers and a sign"),
+        pytest.param(3e6, 3.0, 1.0, "10^6 apart", id="six powers of ten, exactly"),
+        pytest.param(3.0001e6, 3.0, 0.0, "3.0001e+06 is not 3", id="six powers, inexactly"),
+        pytest.param(501.0, 5.0, 0.0, "501 is not 5", id="a factor of 100, but 0.2 % off"),
+        pytest.param(500.5, 5.0, 1.0, "a factor of 100 within 0.15 %", id="a factor of 100"),
+        pytest.param(5.0, -500.5, 1.0, "100 within 0.15 %, a sign lost", id="and a sign"),
+        pytest.param(50.05, 5.0, 0.0, "50.05 is not 5", id="a factor of 10 has to be exact"),
+        pytest.param(5005.0, 5.0, 1.0, "a factor of 1,000 within 0.15 %", id="a factor of 1,000"),
+        pytest.param(50050.0, 5.0, 0.0, "50050 is not 5", id="a factor of 10,000 has to be exact"),
+        pytest.param(5.005e5, 5.0, 1.0, "100,000 within 0.15 %", id="a factor of 100,000"),
+        pytest.param(0, 0.0, 1.0, "equal at 3 decimals", id="zero"),
+        pytest.param(0, 5.0, 0.0, "0 is not 5", id="zero is not any multiple"),
+        pytest.param(5.0, 0.0, 0.0, "5 is not 0", id="a gold of zero"),
+        pytest.param("0.5", 0.5, 1.0, "equal at 3 decimals", id="text that is a number"),
+        pytest.param(True, 1.0, 1.0, "equal at 3 decimals", id="a truth value is a number"),
+        pytest.param(Decimal("0.5"), 0.5, 1.0, "equal at 3 decimals", id="a decimal number"),
+        pytest.param(0.5, "0.5", 1.0, "equal at 3 decimals", id="a gold in writing"),
+        pytest.param("5%", 5.0, 0.0, "not a finite number: '5%'", id="text"),
+        pytest.param("x" * 99, 5.0, 0.0, "not a finite number: 'xxxxx", id="long text is cut"),
+        pytest.param(None, 5.0, 0.0, "not a finite number: None", id="a program that gave nothing"),
+        pytest.param([5.0], 5.0, 0.0, "not a finite number: [5.0]", id="a list"),
+        pytest.param(5 + 0j, 5.0, 0.0, "not a finite number: (5+0j)", id="a complex number"),
+        pytest.param(math.nan, 5.0, 0.0, "not a finite number: nan", id="not a number"),
+        pytest.param(math.inf, 5.0, 0.0, "not a finite number: inf", id="infinity"),
+        pytest.param(10**400, 5.0, 0.0, "not a finite number: 1000", id="too large for floats"),
+        pytest.param(1e308, 1e-308, 0.0, "1e+308 is not 1e-308", id="a ratio beyond all floats"),
+        pytest.param(1e308, 1e308, 1.0, "equal at 3 decimals", id="the largest numbers"),
+        pytest.param(True, True, 1.0, "equal", id="truth values"),
+        pytest.param(100.0, True, 0.0, "100 is not True", id="no factors for truth values"),
+        pytest.param(5.0, math.nan, None, "the gold is not a finite number: nan", id="no gold"),
+        pytest.param(5.0, "prose", None, "the gold is not a finite number", id="a gold in prose"),
+    ],
+)
+def test_the_lenient_rule(
+    prediction: object, gold: object, value: float | None, reason: str
+) -> None:
+    verdict = lenient(prediction, gold)
+    assert verdict.value == value
+    assert reason in verdict.reason
+    assert not verdict.failed
+
+
+@pytest.mark.parametrize(
+    ("prediction", "gold", "value", "reason"),
+    [
+        pytest.param(
+            0.06349, 0.063, 1.0, "equal at 3 decimals", id="rounded before it is compared"
+        ),
+        pytest.param(0.0636, 0.063, 0.0, "0.064 is not 0.063", id="rounded to another"),
+        pytest.param(0.143, 0.14300000000000002, 1.0, "equal", id="binary noise in the gold"),
+        pytest.param(6.3, 0.063, 0.0, "6.3 is not 0.063", id="a percentage"),
+        pytest.param(-0.063, 0.063, 0.0, "-0.063 is not 0.063", id="a lost sign"),
+        pytest.param(1e300, 1e300, 1.0, "equal at 3 decimals", id="a huge number"),
+        pytest.param("0.063", 0.063, 1.0, "equal at 3 decimals", id="text that is a number"),
+        pytest.param("n/a", 0.063, 0.0, "not a finite number: 'n/a'", id="text"),
+        pytest.param(math.inf, 0.063, 0.0, "not a finite number: inf", id="infinity"),
+        pytest.param(False, False, 1.0, "equal", id="truth values"),
+        pytest.param(0.063, "?", None, "the gold is not a finite number", id="no gold"),
+    ],
+)
+def test_the_strict_rule(
+    prediction: object, gold: object, value: float | None, reason: str
+) -> None:
+    verdict = strict(prediction, gold)
+    assert verdict.value == value
+    assert reason in verdict.reason
+
+
+def described(p: float, g: float) -> bool:
+    """The authors' comparison, written a second time from its description."""
+    small, big = sorted([abs(p), abs(g)])
+
+    def near(x: float, y: float) -> bool:
+        return y - 0.0015 * abs(y) <= x <= y + 0.0015 * abs(y)
+
+    return (
+        (small > 0 and math.log10(big / small) == round(math.log10(big / small)))
+        or (small <= big / 50 and near(100 * small, big))
+        or (small <= big / 500 and near(1000 * small, big))
+        or (small <= big / 50_000 and near(100_000 * small, big))
+        or math.ceil(1000 * big) / 1000 == math.ceil(1000 * small) / 1000
+        or near(p, g)
+    )
+
+
+@given(NUMBERS, SCALES, st.floats(0.997, 1.003))
+@example(10.059, 0.001, 0.99910)
+@example(0.0, 1.0, 1.0)
+def test_the_lenient_rule_is_what_its_description_says(
+    gold: float, scale: float, off: float
+) -> None:
+    prediction = gold * scale * off
+    assert lenient(prediction, gold).value == float(described(prediction, gold))
+
+
+@given(NUMBERS)
+def test_both_rules_accept_the_gold_itself(gold: float) -> None:
+    assert lenient(gold, gold).value == strict(gold, gold).value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        pytest.param("0.063", 0.063, id="bare"),
+        pytest.param("$1,234,567.50", 1234567.5, id="thousands and currency"),
+        pytest.param("-$5.25", -5.25, id="a sign before the currency"),
+        pytest.param("$-5.25", -5.25, id="a sign after the currency"),
+        pytest.param("−5", -5.0, id="a typographic minus"),
+        pytest.param("+5", 5.0, id="a plus"),
+        pytest.param("USD 353,010", 353010.0, id="a currency in letters"),
+        pytest.param("CHF2,000", 2000.0, id="a currency without a space"),
+        pytest.param("6.25%", 6.25, id="a percent sign does not scale"),
+        pytest.param("3 million", 3.0, id="nor does a word"),
+        pytest.param("about 30.42 days", 30.42, id="a unit"),
+        pytest.param("57.82 (rounded to 2 decimals)", 57.82, id="words after the number"),
+        pytest.param("0.0336 or 3.36%", 0.0336, id="the first of two"),
+        pytest.param(
+            "the value in 2014, which is $12,000", 12000.0, id="words first: the last one"
+        ),
+        pytest.param("a 3-year rate of 5", 5.0, id="a number within a word is none"),
+        pytest.param("VaR = 2 × 3 ≈ 6.1", 6.1, id="after the last equals sign"),
+        pytest.param(r"\$1{,}234.5\%", 1234.5, id="LaTeX signs"),
+        pytest.param(r"\( \$4.4 \) million", 4.4, id="LaTeX brackets"),
+        pytest.param(r"12\,500", 12500.0, id="a thin space between thousands"),
+        pytest.param(r"x \approx 0.5", 0.5, id="approximately, in LaTeX"),
+        pytest.param(r"\frac{1}{4}", 0.25, id="a fraction in LaTeX"),
+        pytest.param("25/31", 25 / 31, id="a fraction"),
+        pytest.param("1.2e3", 1200.0, id="an exponent"),
+        pytest.param(r"1.2 \times 10^{-3}", 0.0012, id="a power of ten"),
+        pytest.param("10^4", 10000.0, id="a power of ten alone"),
+        pytest.param(".5", 0.5, id="no digit before the point"),
+        pytest.param("5.", 5.0, id="a full stop"),
+        pytest.param("", None, id="nothing"),
+        pytest.param("cannot be said", None, id="words"),
+        pytest.param("400 * 1.04", None, id="a formula"),
+        pytest.param("1.2.3", None, id="two points"),
+        pytest.param("1,5", None, id="a comma that separates no thousands"),
+        pytest.param("1/0", None, id="a division by zero"),
+        pytest.param("1e999", None, id="more than a float holds"),
+    ],
+)
+def test_a_number_is_read_from_words(text: str, value: float | None) -> None:
+    reading = read_number(text)
+    assert reading.value == (None if value is None else pytest.approx(value, rel=1e-12))
+    assert reading.reason == ("" if value is not None else f"not a number: {text!r}")
+
+
+@given(st.decimals(-(10**9), 10**9, places=3))
+def test_a_number_with_thousands_commas_is_read_back(number: Decimal) -> None:
+    assert read_number(f"the answer is ${number:,}").value == float(number)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        pytest.param("400 * 1.5", 600.0, id="a product"),
+        pytest.param("2 x 3 × 10^2", 600.0, id="a product of three"),
+        pytest.param("x is 5 or 6", 5.0, id="the first of two"),
+        pytest.param("$2 million", 2.0, id="millions do not scale"),
+        pytest.param("100*(value)", None, id="what can't be computed is no number"),
+    ],
+)
+def test_the_authors_normalisation_goes_further(text: str, value: float | None) -> None:
+    assert normalise_answer(text).value == value
+
+
+def test_answers_in_words_are_compared_by_both_rules() -> None:
+    assert lenient_text("about 6.3%", 0.063).value == 1.0
+    assert strict_text("about 6.3%", 0.063).value == 0.0
+    assert strict_text("Price = $0.0634", 0.063).value == 1.0
+    for rule in (lenient_text, strict_text):
+        assert rule("unknown", 0.0) == (verdict := rule("unknown", 5.0))
+        assert (verdict.value, verdict.reason) == (0.0, "not a number: 'unknown'")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_recorded_answers_get_the_published_verdicts(shared: Path, model: str) -> None:
+    folder = shared / "data" / "financemath"
+    problems = json.loads((folder / "validation.json").read_text(encoding="utf-8"))
+    golds = {problem["question_id"]: problem["ground_truth"] for problem in problems}
+    file = folder / "validation" / "processed_cot_outputs" / f"{model}.json"
+    agreeing = 0
+    rows = json.loads(file.read_text(encoding="utf-8"))
+    for row in rows:
+        answer = extract(row["output"][0], FINANCEMATH_RULES)
+        assert answer is None or answer.rule in RULES
+        right = answer is not None and lenient_text(answer.text, golds[row["question_id"]]).value
+        agreeing += right == row["result"]["acc"]
+    assert len(rows) == 200
+    assert agreeing >= 0.97 * 200

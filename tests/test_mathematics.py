@@ -1,0 +1,405 @@
+from __future__ import annotations
+
+import csv
+import json
+import random
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalcore.scoring.base import Verdict
+from evalcore.scoring.grading_workers import Graders
+from evalcore.scoring.math_text import answers, clean, is_prose, split
+from evalcore.scoring.math_units import unit_named, without_unit
+from evalcore.scoring.mathematics import (
+    MathGold,
+    MathTask,
+    judged_by_algebra,
+    judged_by_text,
+)
+
+
+def verdict(answer: str, gold: str, **more: Any) -> Verdict:
+    task = MathTask(answer, MathGold(gold, **more))
+    return judged_by_text(task) or judged_by_algebra(task)
+
+
+EQUAL = [
+    pytest.param(r"\dfrac{1}{2}", "0.5", id="a fraction for a decimal"),
+    pytest.param("1/2", r"$\frac{1}{2}$", id="a slash for a fraction"),
+    pytest.param(r"\frac12", "0.5", id="a fraction without braces"),
+    pytest.param(".5", "1/2", id="a decimal without its zero"),
+    pytest.param(r"\sqrt{2}/2", r"$\frac{1}{\sqrt{2}}$", id="a root below the line"),
+    pytest.param("sqrt(2)/2", r"1/\sqrt2", id="a root in words"),
+    pytest.param(r"\boxed{\frac{1}{2}}", "1/2", id="a boxed answer"),
+    pytest.param(r"$\boxed{3}$.", "3", id="a boxed answer in dollar signs with a dot"),
+    pytest.param(r"\{2, 1\}", "1, 2", id="a set for a list"),
+    pytest.param("2 and 1", "1, 2", id="a list with and"),
+    pytest.param(r"2 \text{ or } 1", "1, 2", id="a list with or"),
+    pytest.param("x=5", "5", id="a name where the gold has none"),
+    pytest.param("5", "x=5", id="no name where the gold has one"),
+    pytest.param("2+3=5", "5", id="a calculation with its result"),
+    pytest.param("S=2+3=5", "S=5", id="a chain of equations"),
+    pytest.param("2x=10", "x=5", id="an equation not yet solved"),
+    pytest.param("x^2=1-y^2", "x^2+y^2=1", id="an equation rearranged"),
+    pytest.param("f(t)=t^2+1", "f(x)=1+x^{2}", id="another name for an argument"),
+    pytest.param("f(y,x)=y-x", "f(x,y)=x-y", id="two arguments that change their names"),
+    pytest.param(r"x=\pm 2", "2, -2", id="plus or minus for two answers"),
+    pytest.param(r"5 \text{ cm}", "5", id="a unit where none is stated"),
+    pytest.param(r"45^\circ", "45", id="a degree sign where none is stated"),
+    pytest.param("45", r"$45^{\circ}$", id="no degree sign where one is stated"),
+    pytest.param(r"60\%", "0.6", id="percent for a part of one"),
+    pytest.param("8", r"$8 \%$", id="a percentage without its sign"),
+    pytest.param("0.08", r"$8 \%$", id="a percentage as a part of one"),
+    pytest.param("12,345", "12345", id="a comma between thousands"),
+    pytest.param("12{,}345", "12345", id="a comma in braces between thousands"),
+    pytest.param(r"12\,345", "12345", id="a thin space between thousands"),
+    pytest.param("12 345", "12345", id="a space between thousands"),
+    pytest.param("7.8e2", "780", id="a power of ten as computers write it"),
+    pytest.param(r"7.8 \times 10^2", "780", id="a power of ten"),
+    pytest.param(r"2\frac{1}{2}", "2.5", id="a mixed fraction"),
+    pytest.param("0.333333", "1/3", id="a rounded answer of six digits"),
+    pytest.param("1.41421356", r"\sqrt{2}", id="a rounded root"),
+    pytest.param(r"x \in (1, 2]", "(1,2]", id="a name in an interval"),
+    pytest.param(r"1 < x \le 2", "(1,2]", id="an inequality for an interval"),
+    pytest.param(r"2 \geq x > 1", "(1,2]", id="an inequality from right to left"),
+    pytest.param(r"2 \le k", r"k \geqslant 2", id="an inequality from the other side"),
+    pytest.param(r"[2,\infty)", r"k \ge 2", id="an interval for an inequality"),
+    pytest.param("2x+2y<6", "x+y<3", id="an inequality times two"),
+    pytest.param("-x-y>-3", "x+y<3", id="an inequality times minus one"),
+    pytest.param("y>x", "x<y", id="an inequality turned round"),
+    pytest.param(r"\{1\} \cup (-\infty,0)", r"(-\infty, 0) \cup\{1\}", id="a union turned round"),
+    pytest.param(r"\lfloor (n+1)/2 \rfloor", r"\lceil n/2 \rceil", id="equal for whole numbers"),
+    pytest.param(r"\frac{n!}{k!(n-k)!}", r"\binom{n}{k}", id="a binomial by factorials"),
+    pytest.param(r"\frac{(2k)!}{2^k k!}", "(2k-1)!!", id="a double factorial"),
+    pytest.param(r"\mathrm{e}^{2}", "e^2", id="an upright letter"),
+    pytest.param("-(1-n)/2", r"\frac{n-1}{2}", id="a sign pulled out"),
+    pytest.param("π", r"\pi", id="a Greek letter as a character"),
+    pytest.param(r"k_{\mathrm{B}} T", "T k_B", id="an upright subscript"),
+    pytest.param("p_1^{e_1}", "p_{1}^{e_{1}}", id="an e with a subscript is a name"),
+    pytest.param("(0,4]", "t(0,4]", id="an interval with a name stuck to it"),
+    pytest.param(r"\frac{x-y}{2}", "-(y-x)/2", id="real variables of any sign"),
+    pytest.param("f(2)+1", "1+f(2)", id="an unknown function"),
+    pytest.param("10^{10^{10^{10}}}", "10^{10^{10^{ 10}}}", id="a tower with a space"),
+]
+DIFFERENT = [
+    pytest.param("2", "1", id="another number"),
+    pytest.param("1.0000001", "1", id="a number off by the seventh decimal"),
+    pytest.param("0.33333", "1/3", id="rounded to five digits"),
+    pytest.param("0.333334", "1/3", id="rounded wrongly"),
+    pytest.param("0.500001", "1/2", id="rounded though the gold has few decimals"),
+    pytest.param("1, 2", "1, 1, 2", id="a duplicate left out"),
+    pytest.param("1, 2, 2", "1, 1, 2", id="another duplicate"),
+    pytest.param("1, 2, 3", "1, 2", id="one answer too many"),
+    pytest.param("1", "1, 2", id="one answer missing"),
+    pytest.param("(2, 1)", "(1, 2)", id="a tuple in another order"),
+    pytest.param("[1, 2)", "(1, 2]", id="the other end open"),
+    pytest.param("[1, 2]", "[1, 2)", id="an end that should be open"),
+    pytest.param("(1, 2)", "[1, 2]", id="open, not closed"),
+    pytest.param("(1, 2, 3)", "(1, 2)", id="a longer tuple"),
+    pytest.param("1, 2", "(1, 2)", id="a list, not a pair"),
+    pytest.param("k>2", r"k \ge 2", id="strictly greater"),
+    pytest.param("x+y>3", "x+y<3", id="the other side of a line"),
+    pytest.param(r"x+y \ne 3", "x+y=3", id="unequal, not equal"),
+    pytest.param("x^2-y^2=1", "x^2+y^2=1", id="another equation"),
+    pytest.param("1", "x^2+y^2=1", id="the right side of an equation alone"),
+    pytest.param("a=3, b=2", "a=2, b=3", id="values of two names exchanged"),
+    pytest.param("f(x)=|x|", "f(x)=x", id="equal for positive numbers only"),
+    pytest.param(r"\lceil x \rceil", r"\lfloor x \rfloor", id="rounded up, not down"),
+    pytest.param(r"\lfloor\sqrt{n}\rfloor", r"\lfloor\sqrt{n-1}\rfloor", id="differs at squares"),
+    pytest.param("r^2+r", "R^2+r", id="a small letter for a capital one"),
+    pytest.param("0.6%", "0.6", id="percent of a part"),
+    pytest.param("8.5", r"$8 \%$", id="another percentage"),
+    pytest.param("10^{10}", "10^{10^{10^{10}}}", id="far too small"),
+    pytest.param("9^{9^{9^{9}}}", "5", id="far too large"),
+    pytest.param("(10^9)!", "5", id="a factorial far too large"),
+    pytest.param("e^{10^9}", "5", id="an exponential far too large"),
+    pytest.param("x^{10^{10}}", "x", id="a power of a variable far too large"),
+    pytest.param("1/0", "5", id="no number at all"),
+    pytest.param("f(3)", "f(2)", id="an unknown function elsewhere"),
+    pytest.param("x'", "x", id="a derivative"),
+    pytest.param("(2k-4)!!", "(2k-1)!!", id="undefined where the gold is defined"),
+    pytest.param("(1,2)", "5", id="a pair, not a number"),
+]
+
+
+@pytest.mark.parametrize(("answer", "gold"), EQUAL)
+def test_an_answer_in_another_notation_is_the_gold(answer: str, gold: str) -> None:
+    assert verdict(answer, gold).value == 1.0
+
+
+@pytest.mark.parametrize(("answer", "gold"), DIFFERENT)
+def test_another_answer_is_not_the_gold(answer: str, gold: str) -> None:
+    found = verdict(answer, gold)
+    assert (found.value, found.failed) == (0.0, False)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        pytest.param("", "it is empty", id="nothing"),
+        pytest.param("x+", "'x+': I expected something else here", id="half a sum"),
+        pytest.param("the answer is five", "words in it", id="a sentence"),
+        pytest.param(r"5 \text{ apples}", "words in it", id="words set as words"),
+        pytest.param("3 4", "side by side", id="two numbers without an operator"),
+        pytest.param("1%0", "no mathematics there", id="a percent sign inside"),
+        pytest.param("21°6", "no mathematics there", id="degrees and minutes"),
+        pytest.param("5'", "no mathematics there", id="a prime behind a number"),
+        pytest.param("1.2.3", "side by side", id="two decimal points"),
+    ],
+)
+def test_what_is_no_mathematics_is_wrong_with_the_reason(answer: str, reason: str) -> None:
+    found = verdict(answer, "5")
+    assert found.value == 0.0
+    assert found.reason.startswith("not parsed as mathematics: ")
+    assert reason in found.reason
+
+
+def test_a_gold_that_is_no_mathematics_is_an_error() -> None:
+    found = verdict("5", r"x+\foo")
+    assert found.value is None
+    assert found.failed
+    assert "the reference answer can't be read" in found.reason
+    assert verdict(r"$x +\foo$", r"x+\foo") == Verdict(1.0, "the same text")
+
+
+def test_two_numbers_too_large_to_compute_are_an_error() -> None:
+    found = verdict("9^{9^{9^{9}}}", "8^{8^{8^{8^8}}}")
+    assert (found.value, found.failed) == (None, True)
+
+
+def test_long_and_deeply_nested_answers_are_wrong_unread() -> None:
+    assert verdict("1" * 10_001, "1").reason == "longer than 10,000 characters"
+    assert verdict("(" * 61 + ")" * 61, "1").reason == "brackets nested deeper than 60"
+
+
+@pytest.mark.parametrize(
+    ("answer", "unit", "value"),
+    [
+        pytest.param("45", "minute", 1.0, id="no unit"),
+        pytest.param("45 minutes", "minute", 1.0, id="the unit in the plural"),
+        pytest.param(r"45\text{ min}", "minute", 1.0, id="the unit shortened"),
+        pytest.param("45 hours", "minute", 0.0, id="another unit"),
+        pytest.param("44 minutes", "minute", 0.0, id="another number"),
+        pytest.param(r"45^\circ", "minute", 0.0, id="degrees for minutes"),
+        pytest.param(r"45 \mathrm{~km} / \mathrm{h}", "km/h", 1.0, id="a quotient of units"),
+        pytest.param("45 kmph", "km/h", 1.0, id="a quotient in one word"),
+        pytest.param("45 km", "km/h", 0.0, id="half of a quotient"),
+        pytest.param(r"45 \text{ cm}^2", "$cm^2$", 1.0, id="a power of a unit"),
+        pytest.param(r"45 \text{ square cm}", "$cm^2$", 1.0, id="a power in words"),
+        pytest.param("45 cm", "$cm^2$", 0.0, id="a unit without its power"),
+        pytest.param(r"45^{\circ}", r"^{\circ}", 1.0, id="degrees"),
+        pytest.param("45%", "km", 0.0, id="percent for a length"),
+    ],
+)
+def test_a_unit_may_be_left_out_but_not_be_another(answer: str, unit: str, value: float) -> None:
+    assert verdict(answer, "45", unit=unit).value == value
+
+
+def test_a_letter_behind_a_number_is_no_unit() -> None:
+    assert without_unit("2 n") == ("2 n", "")
+    assert without_unit("2m") == ("2m", "")
+    assert without_unit(r"2 \text{ m}") == ("2", "m")
+    assert unit_named("furlong") is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [("4.3", 1.0), ("4.1%", 1.0), ("4.31", 0.0), ("4.0999", 0.0), ("0.042", 0.0), ("4", 0.0)],
+)
+def test_a_tolerance_includes_its_ends(answer: str, value: float) -> None:
+    assert verdict(answer, "4.2", unit="%", tolerance=0.1).value == value
+
+
+def test_a_comma_divides_where_several_answers_are_expected() -> None:
+    assert verdict("1,234", "1,234", is_multiple=True).value == 1.0
+    assert verdict("234, 1", "1,234", is_multiple=True).value == 1.0
+    assert verdict("1234", "1,234", is_multiple=True).value == 0.0
+    assert verdict("1234", "1,234").value == 1.0
+
+
+def test_words_are_told_from_formulas() -> None:
+    prose = ["odd $n$", "no solutions", "n is prime", "$x=1$ for some $a>0$", "2 if n is even"]
+    formulas = ["5", "$2n$", r"\frac{a}{b}", "1, 2", r"$\sin x$", r"5 \text{ or } 6", "$XZ-XY$"]
+    assert [is_prose(text) for text in prose] == [True] * 5
+    assert [is_prose(text) for text in formulas] == [False] * 7
+
+
+def test_prose_is_for_a_judge_unless_the_text_is_the_same() -> None:
+    needed = Verdict(None, "needs a judge: the reference answer is prose")
+    assert verdict("even $n$", "odd $n$") == needed
+    assert verdict("odd n", " odd $n$.").value == 1.0
+    assert "dots" in verdict("1,2,3", r"1,2,\ldots,3").reason
+    assert "condition" in verdict("5", r"\{ (a,b): ab>1 \}").reason
+
+
+def test_brackets_protect_separators() -> None:
+    assert split("(1,2],3,{4,5}", ",") == ["(1,2]", "3", "{4,5}"]
+    assert answers(clean(r"$\{1,2\}$"), number=True) == ["1", "2"]
+    assert clean("\\boxed{1} + \\boxed{2}") == "\\boxed{1} + \\boxed{2}"
+
+
+NUMBERS = st.fractions(min_value=-50, max_value=50, max_denominator=40)
+
+
+def written(number: Fraction, how: int) -> str:
+    """Write a number in one of several notations."""
+    sign, size = ("-" if number < 0 else ""), abs(number)
+    if how == 0 and size.denominator in {1, 2, 4, 5, 8, 10, 20, 25, 40}:
+        return f"{Decimal(number.numerator) / Decimal(number.denominator):f}"
+    if how == 1:
+        return f"{number.numerator}/{number.denominator}"
+    return rf"{sign}\dfrac{{{2 * size.numerator}}}{{{2 * size.denominator}}}"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    golds=st.lists(NUMBERS, min_size=1, max_size=5),
+    others=st.lists(NUMBERS, min_size=1, max_size=5),
+    seed=st.integers(0, 999),
+)
+def test_lists_of_numbers_are_equal_when_their_fractions_are(
+    golds: list[Fraction], others: list[Fraction], seed: int
+) -> None:
+    draw = random.Random(seed)
+    mixed = draw.sample(golds, len(golds))
+    gold = ", ".join(str(number) for number in golds)
+    right = ", ".join(written(number, draw.randrange(3)) for number in mixed)
+    other = ", ".join(written(number, draw.randrange(3)) for number in others)
+    assert verdict(right, gold, is_multiple=True).value == 1.0
+    assert verdict(other, gold, is_multiple=True).value == float(sorted(others) == sorted(golds))
+
+
+def olympiad_golds(shared: Path) -> list[MathGold]:
+    text = (shared / "data/olympiadbench/OE_TO_maths_en_COMP.jsonl").read_text(encoding="utf-8")
+    rows = [json.loads(line) for line in text.splitlines()]
+    return [
+        MathGold(
+            row["final_answer"][0],
+            row["unit"] or "",
+            float(row["error"]) if row["error"] else None,
+            row["is_multiple_answer"],
+        )
+        for row in rows
+    ]
+
+
+def imo_golds(shared: Path) -> list[MathGold]:
+    with (shared / "data/imobench/answerbench_v2.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [MathGold(row["Short Answer"]) for row in rows]
+
+
+def bare(gold: str) -> str:
+    return gold.replace("$", "").strip().rstrip(".")
+
+
+def test_every_olympiadbench_gold_accepts_itself(shared: Path) -> None:
+    golds = olympiad_golds(shared)
+    assert len(golds) == 675
+    tasks = [MathTask(gold.text, gold) for gold in golds]
+    boxed = [MathTask(rf"\boxed{{{bare(gold.text)}}}", gold) for gold in golds]
+    with Graders(workers=1) as graders:
+        verdicts = list(graders.grade(tasks + boxed))
+    assert [one.value for one in verdicts] == [1.0] * 1350
+
+
+def test_every_olympiadbench_gold_that_is_no_prose_accepts_itself_by_algebra(shared: Path) -> None:
+    golds = [gold for gold in olympiad_golds(shared) if not is_prose(gold.text)]
+    assert len(golds) == 674
+    wrong = [gold for gold in golds if judged_by_algebra(MathTask(gold.text, gold)).value != 1.0]
+    assert wrong == []
+
+
+def test_every_imo_gold_accepts_itself_and_prose_is_found(shared: Path) -> None:
+    golds = imo_golds(shared)
+    assert len(golds) == 400
+    for gold in golds:
+        assert verdict(gold.text, gold.text) == Verdict(1.0, "the same text")
+    prose = [gold.text for gold in golds if is_prose(gold.text)]
+    assert len(prose) == 28  # one of them is the word that stands there in the malformed row
+    assert "odd $n$" in prose
+    algebra = [gold for gold in golds if judged_by_text(MathTask("?", gold)) is None]
+    assert len(algebra) == 368
+    assert {judged_by_algebra(MathTask(gold.text, gold)).value for gold in algebra} == {1.0}
+
+
+def digit_changes(gold: MathGold, steps: range) -> list[MathTask]:
+    return [
+        MathTask(f"{gold.text[:place]}{(int(digit) + step) % 10}{gold.text[place + 1 :]}", gold)
+        for place, digit in enumerate(gold.text)
+        if digit.isdigit()
+        for step in steps
+    ]
+
+
+def may_be_accepted(task: MathTask) -> bool:
+    """Whether a changed number is still within what its row tolerates."""
+    if task.gold.tolerance is None:
+        return False
+    difference = abs(Fraction(task.answer) - Fraction(task.gold.text))
+    return difference <= Fraction(str(task.gold.tolerance))
+
+
+def accepted(tasks: list[MathTask], workers: int) -> list[MathTask]:
+    """Return the tasks with an accepted answer; no grader may fail."""
+    with Graders(workers=workers) as graders:
+        verdicts = list(graders.grade(tasks))
+    assert [task for task, one in zip(tasks, verdicts, strict=True) if one.failed] == []
+    return [task for task, one in zip(tasks, verdicts, strict=True) if one.value == 1.0]
+
+
+def test_no_gold_with_a_changed_digit_is_accepted(shared: Path) -> None:
+    golds = olympiad_golds(shared) + imo_golds(shared)
+    tasks = [task for gold in golds for task in digit_changes(gold, range(1, 2))]
+    assert len(tasks) > 3000
+    found = accepted(tasks, workers=1)
+    assert found == [task for task in tasks if may_be_accepted(task)]
+    assert [(task.gold.text, task.answer) for task in found] == [("4.2", "4.3")]
+
+
+@pytest.mark.slow
+def test_no_gold_with_any_other_digit_is_accepted(shared: Path) -> None:
+    golds = olympiad_golds(shared) + imo_golds(shared)
+    tasks = [task for gold in golds for task in digit_changes(gold, range(1, 10))]
+    found = accepted(tasks, workers=2)
+    assert found == [task for task in tasks if may_be_accepted(task)]
+
+
+def test_the_scoring_examples_agree(shared: Path) -> None:
+    text = (shared / "data/olympiadbench/scoring_examples.json").read_text(encoding="utf-8")
+    seen, wrong = 0, []
+    for example in json.loads(text):
+        for candidate in example["Ans"]:
+            precision = candidate.get("precision")
+            each = precision if isinstance(precision, list) else [precision]
+            tolerances = [None if one is None else float(one) for one in each]
+            tolerance = tolerances if len(tolerances) > 1 else tolerances[0]
+            found = verdict(candidate["answer"], example["GT"], tolerance=tolerance)
+            seen += 1
+            if (found.value == 1.0) != candidate["equal"]:
+                wrong.append(candidate["answer"])
+    assert (seen, wrong) == (36, [])
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        pytest.param("1.05, 100.4", 1.0, id="each within its own"),
+        pytest.param("100.4, 1.05", 1.0, id="in another order"),
+        pytest.param("1.4, 100.05", 0.0, id="one within the tolerance of the other"),
+    ],
+)
+def test_each_answer_may_have_a_tolerance_of_its_own(answer: str, value: float) -> None:
+    assert verdict(answer, "1, 100", tolerance=(0.1, 0.5), is_multiple=True).value == value
+
+
+def test_tolerances_that_fit_no_answers_are_an_error() -> None:
+    found = verdict("1, 3", "1, 2", tolerance=(0.1, 0.1, 0.1), is_multiple=True)
+    assert (found.value, found.failed) == (None, True)
+    assert found.reason == "grader: 3 tolerances for 2 answers"

@@ -1,0 +1,317 @@
+"""Prompts: word for word those of the paper, strict about files, blind to what is in a problem."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalcore.datasets import DATASETS
+from evalcore.datasets.base import Problem
+from evalcore.prompts import load_templates
+from ngramscan.errors import InputError
+
+ROOT = Path(__file__).resolve().parent.parent
+METHODS = (
+    *("zero-shot", "cot", "pot", "fp", "f-1", "f-1+zs", "f-1+cot", "f-1+pot", "f-1+verify"),
+    "formulate-and-solve",
+)
+PAPER_NAMES = ("Zero-Shot", "CoT", "PoT", "F-1", "F-1+ZS", "F-1+CoT", "F-1+PoT")
+FIELDS = {
+    "answer_type_text": "The answer is a number. ",
+    "boxed_format": "\\boxed{answer}(unit)",
+    "unit_text": ", without its unit",
+}
+PROBLEM = Problem(
+    id="p1",
+    text="Find \\frac{1}{2} of {problem}, {{problem}} and {{unit_text}}.",
+    gold="the secret gold",
+    fields=FIELDS,
+    details={"solution": "the secret solution"},
+)
+HAND_MADE = {
+    ("imo-answerbench", "f-1+cot"): (
+        "You are an AI assistant that first formalizes governing equations before solving "
+        "step-by-step.",
+        "Find x.\n\nFirst, identify the key variables and write the governing equations in LaTeX. "
+        "Then let's think step-by-step to solve using those equations. Put your final answer in "
+        "\\boxed{}.",
+    ),
+    ("financemath", "f-1"): (
+        "You are a financial expert. Solve problems mainly through equations.\n"
+        "OUTPUT CONTRACT (strict): The very last line MUST be exactly:\n"
+        "Final Answer (3 decimal) : <number>",
+        "Write equations (LaTeX) with minimal text; show steps clearly.\n\nFind x.",
+    ),
+    ("bbh-word-sorting", "fp"): (
+        None,
+        "Find x.\n\nFormalization:\nIdentify givens and target. Write the key equations.\n\n"
+        "Solve the problem using the formalized equations.\n\n"
+        "Verify your solution, then put your final answer in \\boxed{}.",
+    ),
+}
+
+
+def messages(dataset: str, method: str, problem: Problem = PROBLEM) -> tuple[str | None, str]:
+    """The system message, if there is one, and the user's."""
+    rendered = load_templates(dataset).render(method, problem)
+    assert [each["role"] for each in rendered] in (["user"], ["system", "user"])
+    system = rendered[0]["content"] if len(rendered) == 2 else None
+    return system, rendered[-1]["content"]
+
+
+def own_file(folder: Path, text: str) -> Path:
+    path = folder / "own.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_every_method_makes_messages_of_every_benchmark(dataset: str, method: str) -> None:
+    system, user = messages(dataset, method)
+    assert user.count(PROBLEM.text) == 1
+    around = (system or "") + user.replace(PROBLEM.text, "")
+    assert "{{" not in around
+    assert "secret" not in around
+    assert "same as" not in around.lower()
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_every_benchmark_has_the_same_methods_each_with_a_prompt_of_its_own(dataset: str) -> None:
+    methods = load_templates(dataset).methods
+    assert set(methods) == set(METHODS)
+    assert len({messages(dataset, method) for method in METHODS}) == len(METHODS)
+
+
+@pytest.mark.parametrize(("dataset", "method"), HAND_MADE)
+def test_a_prompt_is_what_a_reader_of_the_paper_writes_down(dataset: str, method: str) -> None:
+    problem = Problem(id="1", text="Find x.", gold="2", fields=FIELDS)
+    assert messages(dataset, method, problem) == HAND_MADE[dataset, method]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "start"),
+    [
+        pytest.param("financemath", "b9a8dda84187d169", id="financemath"),
+        pytest.param("imo-answerbench", "c261ad220e36e1d4", id="imo-bench"),
+        pytest.param("olympiadbench-oe-maths", "183129e4666b3777", id="olympiadbench"),
+        pytest.param("olympiadbench-tp-maths", "2e1356bddb90b5d9", id="olympiadbench proofs"),
+        pytest.param("aicrypto", "ea209c6fd9bffc5b", id="aicrypto"),
+        pytest.param("bbh-word-sorting", "a39284e96b4e74b5", id="word sorting"),
+    ],
+)
+def test_no_shipped_prompt_changes_unnoticed(dataset: str, start: str) -> None:
+    assert load_templates(dataset).sha256.startswith(start)
+
+
+def printed(paper: dict[str, Any], key: str) -> str | None:
+    text: str | None = paper.get(f"{key}_resolved", paper.get(key))
+    return text
+
+
+def in_place(text: str) -> str:
+    for name, value in {"problem": "PROBLEM", "problem_statement": "PROBLEM", **FIELDS}.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def expected(paper: dict[str, Any], benchmark: str, name: str) -> tuple[str | None, str]:
+    """The messages that follow from the paper's boxes, put together as its words say."""
+    entry = paper[benchmark][name]
+    if benchmark == "AICrypto":
+        parts = [paper[benchmark]["base"]["system"], entry["addition"]]
+        system: str | None = "\n\n".join(part for part in parts if part)
+    else:
+        system = printed(entry, "system")
+    if "user" in entry:
+        return system, in_place(printed(entry, "user") or "")
+    prefix = printed(entry, "prefix")
+    return system, f"{prefix}\n\nPROBLEM" if prefix else "PROBLEM"
+
+
+@pytest.mark.parametrize("name", PAPER_NAMES)
+@pytest.mark.parametrize(
+    ("benchmark", "dataset"),
+    [
+        pytest.param("IMO-Bench", "imo-answerbench", id="IMO-AnswerBench"),
+        pytest.param("IMO-Bench", "imo-proofbench", id="IMO-ProofBench"),
+        pytest.param("OlympiadBench", "olympiadbench-oe-maths", id="OlympiadBench maths"),
+        pytest.param("OlympiadBench", "olympiadbench-oe-physics", id="OlympiadBench physics"),
+        pytest.param("FinanceMath", "financemath", id="FinanceMath"),
+        pytest.param("AICrypto", "aicrypto", id="AICrypto"),
+    ],
+)
+def test_prompts_are_word_for_word_those_that_are_printed(
+    benchmark: str, dataset: str, name: str, shared: Path
+) -> None:
+    paper = yaml.safe_load((shared / "paper" / "prompts.yaml").read_text(encoding="utf-8"))
+    problem = Problem(id="1", text="PROBLEM", gold=None, fields=FIELDS)
+    assert messages(dataset, name, problem) == expected(paper, benchmark, name)
+    assert not load_templates(dataset).methods[name.lower()].ours
+
+
+def test_the_main_text_is_word_for_word_too(shared: Path) -> None:
+    paper = yaml.safe_load((shared / "paper" / "prompts.yaml").read_text(encoding="utf-8"))
+    problem = Problem(id="1", text="PROBLEM", gold=None, fields=FIELDS)
+    assert messages("financemath", "FP", problem) == expected(paper, "main_text", "FP")
+    assert messages("bbh-word-sorting", "F-1", problem) == expected(paper, "main_text", "F-1")
+
+
+def test_the_verification_is_all_that_f_1_verify_adds(shared: Path) -> None:
+    paper = yaml.safe_load((shared / "paper" / "prompts.yaml").read_text(encoding="utf-8"))
+    step = paper["verify_probe"]["F-1+Verify"]["phase_1_5"]
+    system, user = messages("financemath", "f-1+verify")
+    before, after = user.split(f"{step}\n\n")
+    assert (system, before + after) == messages("financemath", "f-1+zs")
+    assert before.endswith("\\end{equation}.\n\n")
+
+
+@given(text=st.text())
+def test_a_problem_reaches_the_model_as_it_is(text: str) -> None:
+    problem = Problem(id="1", text=text, gold=None)
+    assert messages("financemath", "zero-shot", problem)[1] == text
+
+
+@given(text=st.sampled_from(["{{problem}}", "{{verify}}", "{problem}", "\\frac{{a}}{{b}}", "\\1"]))
+def test_no_problem_is_taken_for_a_template(text: str) -> None:
+    problem = Problem(id="1", text=text, gold=None, fields={**FIELDS, "unit_text": text})
+    before, _, after = messages("olympiadbench-oe-maths", "f-1+zs", problem)[1].partition("\n\n")
+    assert before == text
+    assert after.endswith(f"give the result explicitly{text}.")
+
+
+def test_methods_are_found_in_any_case_and_unknown_ones_are_refused() -> None:
+    prompts = load_templates("financemath")
+    assert prompts.resolve("F-1+CoT") == "f-1+cot"
+    with pytest.raises(
+        InputError, match=r"method tot: unknown for financemath; it has zero-shot, "
+    ):
+        prompts.render("tot", PROBLEM)
+
+
+def test_a_problem_without_a_field_that_the_prompt_names_is_refused() -> None:
+    problem = Problem(id="7", text="Find x.", gold=None)
+    with pytest.raises(InputError, match="problem 7: has no answer_type_text, which CoT names"):
+        load_templates("olympiadbench-oe-maths").render("CoT", problem)
+
+
+def test_an_unknown_benchmark_has_no_prompts() -> None:
+    with pytest.raises(InputError, match="dataset gsm8k: unknown; known are financemath"):
+        load_templates("gsm8k")
+
+
+def test_the_example_of_the_documentation_puts_phase_1_before_a_solver_of_ones_own(
+    tmp_path: Path,
+) -> None:
+    document = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
+    example = re.search(r"```yaml\n(.*?)```", document, re.DOTALL)
+    assert example is not None
+    prompts = load_templates("financemath", own_file(tmp_path, example[1]))
+    system, user = (each["content"] for each in prompts.render("F-1+Draw", PROBLEM))
+    assert system == "You are a financial expert."
+    assert user == (
+        "Phase 1 -- Formalize:\n"
+        "1. List the key variables (givens with their values, and the unknown to find).\n"
+        "2. Write the governing equation(s) in LaTeX using "
+        "\\begin{equation}...\\end{equation}.\n\n"
+        "Phase 2 -- Solve: Draw the cash flows on a time line, then compute the answer.\n\n"
+        f"{PROBLEM.text}"
+    )
+    assert prompts.methods["f-1+draw"].ours
+    assert prompts.sha256 != load_templates("financemath").sha256
+
+
+def test_the_documentation_names_every_shipped_phase_and_method() -> None:
+    document = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
+    prose = re.sub(r"```.*?```", "", document, flags=re.DOTALL)
+    named = set(re.findall(r"`([^`]+)`", prose))
+    for path in (ROOT / "evalcore" / "templates").glob("*.yaml"):
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert named >= {*content["phases"], *content["methods"]}
+
+
+def test_one_entry_is_a_file(tmp_path: Path) -> None:
+    own = own_file(tmp_path, "methods: {brief: {user: '{{problem}} Be brief.'}}")
+    prompts = load_templates("aicrypto", own)
+    assert prompts.render("brief", PROBLEM) == [
+        {"role": "user", "content": f"{PROBLEM.text} Be brief."}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("[]", "not a mapping with some of source, phases, methods", id="a list"),
+        pytest.param("phases: {a: b}", "no methods", id="no methods"),
+        pytest.param("method: {}", "unknown key method; known are source", id="an unknown key"),
+        pytest.param("fields: [x]", "unknown key fields", id="what only shipped files may say"),
+        pytest.param("methods: []", "methods is not a dict", id="a list of methods"),
+        pytest.param("methods: {a: x}", "method a: not a mapping", id="a text for a method"),
+        pytest.param("methods: {a: {}}", "method a: user is missing", id="no user message"),
+        pytest.param("methods: {a: {user: 3}}", "method a: user is not a text", id="a number"),
+        pytest.param("methods: {a: {user: ''}}", "method a: user is not a text", id="empty"),
+        pytest.param("methods: {a: {ours: true}}", "method a: unknown key ours", id="ours"),
+        pytest.param(
+            "methods: {a: {user: Solve.}}", "the user message has no {{problem}}", id="no problem"
+        ),
+        pytest.param(
+            "methods: {a: {user: '{{formalise}} {{problem}}'}}",
+            r"method a: nothing is named {{formalise}}; there are problem, .*formalize",
+            id="an unknown phase",
+        ),
+        pytest.param(
+            "phases: {x: '{{verify}}'}\nmethods: {a: {user: '{{x}} {{problem}}'}}",
+            "a phase names the phase verify; only methods can",
+            id="a phase in a phase",
+        ),
+        pytest.param("phases: {x y: z}", "phase x y: its name may have", id="a phase's name"),
+        pytest.param("phases: {x: 3}", "phase x is not a text", id="a number for a phase"),
+        pytest.param(
+            "methods: {a/b: {user: '{{problem}}'}}", "method a/b: its name may have", id="a slash"
+        ),
+        pytest.param(
+            "methods: {CoT: {user: '{{problem}}'}}", "cot is among the benchmark's m", id="cot"
+        ),
+        pytest.param(
+            "phases: {formalize: x}\nmethods: {a: {user: '{{problem}}'}}",
+            "formalize is among the benchmark's phases; take another name",
+            id="a phase that there is",
+        ),
+        pytest.param(
+            "phases: {problem: x}\nmethods: {a: {user: '{{problem}}'}}",
+            "problem is among the benchmark's phases",
+            id="a phase named problem",
+        ),
+        pytest.param(
+            "methods: {a: {user: '{{problem}}'}, A: {user: '{{problem}}'}}",
+            "method A stands twice",
+            id="two cases of one name",
+        ),
+        pytest.param(
+            "methods:\n  a: {user: x}\n  a: {user: y}", r"yaml:2: .*a stands twice", id="twice"
+        ),
+        pytest.param("methods: {a", r"own\.yaml:1: not valid YAML", id="not YAML"),
+        pytest.param("a: \x00", "not valid YAML", id="a character that YAML forbids"),
+    ],
+)
+def test_a_file_that_breaks_the_format_is_refused_in_one_line(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        load_templates("financemath", own_file(tmp_path, text))
+    assert "own.yaml" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.yaml: no such file or directory"):
+        load_templates("financemath", tmp_path / "none.yaml")
+    (tmp_path / "bytes.yaml").write_bytes(b"a\xff")
+    with pytest.raises(InputError, match=r"bytes\.yaml: not UTF-8 at byte 1"):
+        load_templates("financemath", tmp_path / "bytes.yaml")

@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from evalcore.answers import READINGS, find_answers
+from evalcore.datasets.base import Dataset, Problem
+from evalcore.records import Record
+from evalcore.sandbox.base import Outcome, Program
+from evalcore.scorers import RULES, Tools, choose_rules, score_records
+from evalcore.scoring.base import Verdict
+from evalcore.scoring.mathematics import MathTask
+from evalcore.summaries import summarise
+from ngramscan.errors import InputError, SandboxError
+
+LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
+FUNCTION = "```python\ndef solution():\n    return 0.5\n```\n"
+
+
+def record(output: str | None, method: str = "cot", **fields: Any) -> Record:
+    known: dict[str, Any] = {"id": "1", "dataset": "financemath", "model": "m", "output": output}
+    return Record(method=method, **(known | fields))
+
+
+class Runner:
+    """Gives each program the outcome that is written for it; the rest fail."""
+
+    def __init__(self, **outcomes: Outcome) -> None:
+        self.outcomes = outcomes
+        self.ran: list[Program] = []
+
+    def __call__(self, programs: Sequence[Program]) -> list[Outcome]:
+        self.ran += programs
+        return [
+            next((o for text, o in self.outcomes.items() if text in program.source), FAILED)
+            for program in programs
+        ]
+
+
+FAILED = Outcome("error", message="NameError: x", layers=LAYERS)
+
+
+def ok(value: float | str) -> Outcome:
+    return Outcome("ok", value, layers=LAYERS)
+
+
+def answer_of(one: Record, runner: Runner | None = None) -> Any:
+    return find_answers([one], READINGS[one.dataset], runner or Runner())[0]
+
+
+@pytest.mark.parametrize(
+    ("method", "output", "value", "extraction", "problem"),
+    [
+        pytest.param("cot", "Therefore, the answer is 3.", "3", "the-answer-is/1", "", id="text"),
+        pytest.param("cot", FUNCTION, None, None, "no answer found", id="CoT runs no program"),
+        pytest.param(
+            "pot", FUNCTION, 7, "program, financemath-authors/1", "", id="PoT is its program"
+        ),
+        pytest.param(
+            "pot",
+            "import argparse. Therefore, the answer is 3.",
+            None,
+            None,
+            "no program found",
+            id="PoT without a program is not read as text",
+        ),
+        pytest.param(
+            "f-1", f"{FUNCTION}The answer is 3.", 7, "program, fenced/1", "", id="F-1 computes"
+        ),
+        pytest.param(
+            "f-1+verify", "The answer is 3.", "3", "the-answer-is/1", "", id="F-1 without a program"
+        ),
+        pytest.param(
+            "F-1+PoT", FUNCTION, 7, "program, financemath-authors/1", "", id="F-1+PoT is PoT"
+        ),
+        pytest.param("f-1+cot", FUNCTION, None, None, "no answer found", id="F-1+CoT is CoT"),
+        pytest.param(
+            "mine", f"{FUNCTION}The answer is 3.", 7, "program, fenced/1", "", id="one's own method"
+        ),
+    ],
+)
+def test_a_method_says_whether_text_or_program_is_the_answer(
+    method: str, output: str, value: object, extraction: str | None, problem: str
+) -> None:
+    answer = answer_of(record(output, method), Runner(**{"return 0.5": ok(7)}))
+    assert (answer.value, answer.extraction, answer.problem) == (value, extraction, problem)
+
+
+def test_a_program_that_fails_leaves_the_text_where_the_model_chose() -> None:
+    answer = answer_of(record(f"{FUNCTION}The answer is 3.", "f-1"))
+    assert (answer.value, answer.extraction) == ("3", "the-answer-is/1")
+    assert answer.problem == "program: error, NameError: x"
+    assert not answer.is_computed
+    assert answer.layers == LAYERS
+
+
+def test_a_program_that_fails_is_no_answer_where_the_prompt_wants_a_program() -> None:
+    answer = answer_of(record(f"{FUNCTION}The answer is 3.", "pot"))
+    assert (answer.value, answer.problem) == (None, "program: error, NameError: x")
+
+
+def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value() -> None:
+    runner = Runner()
+    script = "```python\nanswer = 2\n```"
+    answer_of(record(script, "pot", dataset="imo-answerbench"), runner)
+    answer_of(record(FUNCTION, "pot", dataset="imo-answerbench"), runner)
+    assert [program.answer_from for program in runner.ran] == ["answer", "solution()"]
+
+
+def test_words_are_never_programs() -> None:
+    runner = Runner()
+    answer_of(record(FUNCTION, "f-1", dataset="bbh-word-sorting"), runner)
+    assert not runner.ran
+
+
+# Rules
+
+PROBLEMS = (
+    Problem("1", "?", "0.5", details={"ground_truth": 0.5, "program": "REFERENCE 0.5"}),
+    Problem("2", "?", "100.0", details={"ground_truth": 100.0, "program": "REFERENCE 100"}),
+)
+FINANCE = Dataset("financemath", PROBLEMS, "0" * 64)
+
+
+def grade(tasks: Iterable[MathTask]) -> Iterator[Verdict]:
+    for task in tasks:
+        if "crash" in task.answer:
+            yield Verdict(None, "grader: ran out of time", failed=True)
+        else:
+            yield Verdict(float(task.answer == task.gold.text), f"{task.gold.unit or 'no unit'}")
+
+
+def scores(records: Sequence[Record], dataset: Dataset, *rules: str, **outcomes: Outcome) -> Any:
+    tools = Tools(Runner(**outcomes), grade)
+    return score_records(records, dataset, choose_rules(dataset.name, rules), tools)
+
+
+def test_two_rules_score_side_by_side() -> None:
+    given = [record("The answer is 50%."), record("The answer is 100.", id="2")]
+    rows = scores(given, FINANCE, "strict", "lenient").rows
+    assert [(row.id, row.rule, row.value, row.answer) for row in rows] == [
+        ("1", "strict", 0.0, "50%"),
+        ("1", "lenient", 1.0, "50%"),
+        ("2", "strict", 1.0, "100"),
+        ("2", "lenient", 1.0, "100"),
+    ]
+    assert all(row.extraction == "the-answer-is/1" and row.sandbox is None for row in rows)
+
+
+def test_lenient_compares_programs_with_the_reference_program_and_strict_with_the_gold() -> None:
+    outcomes = {"return 0.5": ok(0.50003), "REFERENCE 0.5": ok(0.5000302)}
+    rows = scores([record(FUNCTION, "pot")], FINANCE, "strict", "lenient", **outcomes).rows
+    assert [row.value for row in rows] == [1.0, 1.0]
+    outcomes = {"return 0.5": ok(0.52), "REFERENCE 0.5": ok(0.52)}
+    rows = scores([record(FUNCTION, "pot")], FINANCE, "strict", "lenient", **outcomes).rows
+    assert [row.value for row in rows] == [0.0, 1.0]
+    assert rows[0].sandbox == "limits ok; landlock missing: not on this system"
+
+
+def test_a_reference_program_that_fails_stops_scoring() -> None:
+    with pytest.raises(SandboxError, match="problem 1: its reference program gives no value"):
+        scores([record(FUNCTION, "pot")], FINANCE, "lenient", **{"return 0.5": ok(1)})
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        pytest.param({"refusal": "I can't help"}, "refused: I can't help", id="refused"),
+        pytest.param({"finish_reason": "length"}, "cut at the token limit", id="cut"),
+        pytest.param({"output": None}, "no output", id="nothing"),
+    ],
+)
+def test_what_is_no_whole_answer_has_no_value(fields: dict[str, Any], reason: str) -> None:
+    given = {"output": "The answer is 0.5."} | fields
+    (row,) = scores([record(**given)], FINANCE).rows
+    assert (row.value, row.answer, row.reason) == (None, None, reason)
+
+
+def test_a_whole_output_without_an_answer_is_wrong() -> None:
+    (row,) = scores([record("I wonder.")], FINANCE).rows
+    assert (row.value, row.answer, row.reason) == (0.0, None, "no answer found")
+
+
+def test_an_answer_beside_a_failed_program_says_that_it_failed() -> None:
+    (row,) = scores([record(f"{FUNCTION}The answer is 0.5.", "f-1")], FINANCE).rows
+    assert row.value == 1.0
+    assert row.reason == "equal at 3 decimals; program: error, NameError: x"
+
+
+MATH = Dataset("olympiadbench-oe-maths", (Problem("1", "?", "5", details={"unit": "cm"}),), "0")
+
+
+def test_formulas_are_graded_with_the_unit_of_the_problem() -> None:
+    one = record("So the final answer is \\boxed{5}.", dataset=MATH.name)
+    (row,) = scores([one], MATH).rows
+    assert (row.value, row.answer, row.extraction, row.reason) == (1.0, "5", "boxes/1", "cm")
+
+
+def test_a_grader_that_crashed_is_an_error_and_no_wrong_answer() -> None:
+    one = record("\\boxed{crash}", dataset=MATH.name)
+    found = scores([one], MATH)
+    assert found.rows[0].value is None
+    assert found.failures == [
+        "olympiadbench-oe-maths, m, cot, 1: grader: ran out of time",
+    ]
+
+
+def test_an_output_to_an_unknown_problem_is_refused() -> None:
+    with pytest.raises(InputError, match="financemath/m/cot: id '9' is no problem of financemath"):
+        scores([record("x", id="9")], FINANCE)
+
+
+def test_unknown_rules_and_judged_benchmarks_are_refused() -> None:
+    with pytest.raises(InputError, match="--rule exact: unknown for financemath; it has strict"):
+        choose_rules("financemath", ["exact"])
+    with pytest.raises(InputError, match="judged, not compared; see evalcore judge"):
+        choose_rules("imo-proofbench", [])
+    assert choose_rules("financemath", ["lenient", "strict", "lenient"]) == ["lenient", "strict"]
+    assert set(RULES) == set(READINGS)
+
+
+def test_a_summary_counts_what_can_not_be_scored_as_wrong() -> None:
+    given = [
+        record("The answer is 0.5."),
+        record(None, id="2", finish_reason="length"),
+        record("The answer is 1.", method="f-1"),
+        record("Hm.", method="f-1", id="2"),
+    ]
+    first, second = summarise(scores(given, FINANCE).rows)
+    assert (first.method, first.n, first.accuracy, first.answered) == ("cot", 2, 50.0, 50.0)
+    assert (first.not_scored, first.accuracy_scored) == (1, 100.0)
+    assert (second.accuracy, second.not_scored, second.accuracy_scored) == (0.0, 0, 0.0)
+    (nothing,) = summarise(scores([record(None)], FINANCE).rows)
+    assert (nothing.accuracy, nothing.accuracy_scored) == (0.0, None)
