@@ -38,7 +38,7 @@ class Outcome:
     status: Status
     value: float | int | bool | str | None = None
     """A number (finite ones as such, others as text), a truth value, or text: SymPy's values as
-    LaTeX, everything else by `str`."""
+    LaTeX, everything else by `str`. Of `solution()`, SymPy's real numbers are numbers too."""
     kind: str = ""
     """The name of the value's type in the program: `float`, `ndarray`."""
     message: str = ""

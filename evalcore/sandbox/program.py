@@ -62,7 +62,7 @@ def report_of(source: str, answer_from: str) -> Report:
     spare = mmap.mmap(-1, SPARE_BYTES)
     try:
         if answer_from == "solution()":
-            return described(value_of_solution(source))
+            return described(number_of(value_of_solution(source)))
         value = value_of_answer(source)
         if value is not None:
             return described(value)
@@ -85,6 +85,14 @@ def value_of_solution(source: str) -> Any:
     if "solution" not in module.__dict__:
         raise NoSolutionError("the program defines no function named solution")
     return module.__dict__["solution"]()
+
+
+def number_of(value: Any) -> Any:
+    """Return a real number of SymPy as a float, as whoever called `solution()` would read it."""
+    sympy = sys.modules.get("sympy")
+    if sympy is not None and isinstance(value, sympy.Expr) and value.is_number and value.is_real:
+        return float(value)
+    return value
 
 
 def print_nothing(*_: object, **__: object) -> None:

@@ -113,9 +113,7 @@ class Matcher:
         return self.match(gold.value, value)
 
 
-def all_match(
-    matchers: Sequence[Matcher], golds: Sequence[Shape], given: Sequence[Shape]
-) -> bool:
+def all_match(matchers: Sequence[Matcher], golds: Sequence[Shape], given: Sequence[Shape]) -> bool:
     """Tell whether as many answers as golds can be paired off with them, in any order.
 
     Parameters

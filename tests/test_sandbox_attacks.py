@@ -1,0 +1,575 @@
+"""Programs that try to do harm, as root and as an ordinary user, with and without some layers.
+
+All are bounded, so that a sandbox that does not hold does no harm to who tests it. An attack says
+in its answer what it achieved.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.sandboxed import LINUX, SECRET, Person, person_of, person_params
+
+pytestmark = pytest.mark.skipif(not LINUX, reason="the layers of the sandbox are Linux's")
+
+LIMITS = {"seconds": 1.0, "memory_bytes": 256 << 20, "files_bytes": 1 << 20}
+NO_NAMESPACES, NO_LANDLOCK, NO_SECCOMP = "without namespaces", "without Landlock", "without seccomp"
+TIMED = "all layers", NO_NAMESPACES
+"""The time limit is kept by the same means in all modes."""
+MODES: dict[str, dict[str, Any]] = {
+    "all layers": {},
+    NO_NAMESPACES: {"leave_out": ["namespaces"]},
+    NO_LANDLOCK: {"leave_out": ["landlock"]},
+    NO_SECCOMP: {"leave_out": ["seccomp"]},
+}
+
+BEFORE = """
+import ctypes, errno, os, signal, socket, sys, time
+C = ctypes.CDLL(None, use_errno=True)
+def tried(*actions):
+    done = []
+    for number, action in enumerate(actions):
+        try:
+            action()
+        except (OSError, RuntimeError, ValueError, MemoryError, EOFError):
+            continue
+        done.append(number)
+    return f"achieved {done}" if done else "stopped"
+def called(function, *arguments):
+    if function(*arguments) < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+def write(path, text="x"):
+    with open(path, "w") as file:
+        file.write(text)
+"""
+
+
+class Attack(NamedTuple):
+    source: str
+    ends: tuple[str, ...] = ("ok",)
+    """What the status may be."""
+    answer: tuple[object, ...] = ("stopped",)
+    """What the answer may be, where the status is ok."""
+    holds_in: tuple[str, ...] = tuple(MODES)
+
+
+ATTACKS = {
+    "a fork bomb starts no process": Attack(
+        """
+def bomb():
+    for _ in range(40):
+        if os.fork() == 0:
+            time.sleep(60)
+answer = tried(bomb, lambda: called(C.syscall, 57), lambda: called(C.fork))
+""",
+        holds_in=("all layers", NO_NAMESPACES, NO_LANDLOCK),
+    ),
+    "no other program is started": Attack(
+        """
+import subprocess
+answer = tried(lambda: subprocess.run(["/bin/true"]), lambda: os.execv("/bin/true", ["true"]),
+    lambda: os.execv(sys.executable, ["python"]),
+    lambda: os.posix_spawn("/bin/true", ["true"], {}))
+""",
+        holds_in=("all layers", NO_NAMESPACES, NO_LANDLOCK),
+    ),
+    "no thread is started": Attack(
+        """
+import threading
+answer = tried(lambda: threading.Thread(target=time.sleep, args=[60]).start())
+""",
+        holds_in=("all layers", NO_NAMESPACES, NO_LANDLOCK),
+    ),
+    "one large piece of memory is refused": Attack("x = bytearray(2 << 30)", ("memory",)),
+    "many small pieces of memory are refused": Attack(
+        "x = [bytearray(1 << 16) for _ in range(1 << 16)]", ("memory",)
+    ),
+    "memory shared with nobody is refused": Attack(
+        "import mmap\nanswer = tried(lambda: mmap.mmap(-1, 2 << 30))"
+    ),
+    "an endless loop is ended": Attack("while True: pass", ("timeout",), holds_in=TIMED),
+    "a program that ignores all signals is ended": Attack(
+        """
+for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+    try:
+        signal.signal(number, signal.SIG_IGN)
+    except OSError:
+        pass
+while True: time.sleep(1)
+""",
+        ("timeout",),
+        holds_in=TIMED,
+    ),
+    "an endless loop in C is ended": Attack("sum(iter(int, 1))", ("timeout",), holds_in=TIMED),
+    "endless printing is ended": Attack(
+        "while True: print('x' * 10000)", ("timeout",), holds_in=TIMED
+    ),
+    "endless writing to the result is ended": Attack(
+        "while True: os.write(3, b'x' * 65536)", ("timeout",), holds_in=TIMED
+    ),
+    "the home folder can't be read": Attack(
+        "answer = tried(lambda: os.listdir(HOME), lambda: open(HOME + '/dear.txt').read(),"
+        " lambda: os.open(HOME, os.O_RDONLY))"
+    ),
+    "the list of users can't be read": Attack(
+        "answer = tried(lambda: open('/etc/passwd').read(), lambda: open('/etc/shadow').read())"
+    ),
+    "other processes can't be asked about their environment and memory": Attack(
+        """
+names = ("environ", "mem", "maps", "cmdline", "root/etc/passwd", "cwd/etc/passwd", "fd")
+def look(name):
+    with open(f"/proc/{PERSON}/{name}", "rb") as file:
+        file.read(1)
+answer = tried(*[lambda name=name: look(name) for name in names],
+    lambda: os.listdir(f"/proc/{PERSON}/fd"), lambda: open(f"/proc/{os.getppid()}/environ"))
+"""
+    ),
+    "other processes' memory can't be read by calls": Attack(
+        """
+buffer = ctypes.create_string_buffer(64)
+vector = (ctypes.c_uint64 * 2)(ctypes.addressof(buffer), 64)
+answer = tried(lambda: called(C.process_vm_readv, PERSON, vector, 1, vector, 1, 0),
+    lambda: called(C.ptrace, 16, PERSON, 0, 0), lambda: called(C.ptrace, 0x4206, PERSON, 0, 0),
+    lambda: called(C.syscall, 434, PERSON, 0))
+""",
+        holds_in=("all layers", NO_NAMESPACES, NO_LANDLOCK),
+    ),
+    "no secret is in the environment or in Python's objects": Attack(
+        """
+import gc
+first, second = "secret-", "5b1f" + "8a"
+places = [repr(dict(os.environ)), repr(sys.argv), repr(sys.orig_argv)]
+places += [each for each in gc.get_objects() if isinstance(each, str)]
+places += [value for each in gc.get_objects() if isinstance(each, dict)
+    for value in each.values() if isinstance(value, str)]
+answer = "found" if any(first + second in place for place in places) else "stopped"
+"""
+    ),
+    "a TCP connection is refused": Attack(
+        """
+def connect(kind, address):
+    with socket.socket(kind, socket.SOCK_STREAM) as made:
+        made.settimeout(0.3)
+        made.connect(address)
+answer = tried(lambda: connect(socket.AF_INET, ("127.0.0.1", TCP)),
+    lambda: connect(socket.AF_UNIX, HOME + "/socket"), lambda: connect(socket.AF_UNIX, ABSTRACT))
+"""
+    ),
+    "a UDP packet does not arrive": Attack(
+        """
+def send(kind, address):
+    with socket.socket(kind, socket.SOCK_DGRAM) as made:
+        made.sendto(b"x", address)
+answer = tried(lambda: send(socket.AF_INET, ("127.0.0.1", UDP)),
+    lambda: send(socket.AF_UNIX, ABSTRACT + "-datagrams"))
+"""
+    ),
+    "no file is written outside": Attack(
+        """
+places = (HOME, "/", "/tmp", "/etc", "/dev", "/dev/shm", "/var/tmp", "/run", sys.prefix, "..",
+    os.path.dirname(os.__file__))
+answer = tried(*[lambda place=place: write(place + "/written-outside") for place in places],
+    lambda: write(HOME + "/dear.txt"), lambda: os.mkdir(HOME + "/new"), lambda: write(os.__file__))
+"""
+    ),
+    "own files can be written, in the own folder": Attack(
+        """
+import tempfile
+write("own.txt", "mine")
+os.mkdir("deeper")
+with tempfile.TemporaryFile() as file:
+    file.write(b"x")
+answer = open(os.path.expanduser("~/own.txt")).read()
+""",
+        answer=("mine",),
+    ),
+    "many small files are refused": Attack(
+        "answer = tried(lambda: [write(f'{number}') for number in range(20_000)])",
+        # Without a file system of its own only the time stops it; all are removed afterwards.
+        holds_in=("all layers", NO_LANDLOCK, NO_SECCOMP),
+    ),
+    "a large file is refused": Attack("answer = tried(lambda: write('large', 'x' * (4 << 20)))"),
+    "memory can't be had in the disguise of files": Attack(
+        "answer = tried(lambda: os.memfd_create('x'))",
+        holds_in=("all layers", NO_NAMESPACES, NO_LANDLOCK),
+    ),
+    "no other process can be signalled": Attack(
+        "answer = tried(lambda: os.kill(PERSON, signal.SIGTERM),"
+        " lambda: os.killpg(PERSON, signal.SIGTERM))"
+    ),
+    "no other process can be found by a signal": Attack(
+        "answer = tried(lambda: os.kill(PERSON, 0))"
+    ),
+    "a detached process does not come to be, or goes with the program": Attack(
+        """
+def detach():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(2)
+            write(HOME + "/later")
+            os._exit(0)
+        os._exit(0)
+answer = tried(detach)
+""",
+        answer=("stopped", "achieved [0]"),
+    ),
+    "nothing outside is removed, renamed or changed": Attack(
+        """
+import shutil
+dear = HOME + "/dear.txt"
+answer = tried(lambda: os.remove(dear), lambda: shutil.rmtree(HOME), lambda: os.rename(dear, "x"),
+    lambda: os.truncate(dear, 0), lambda: os.chmod(dear, 0), lambda: os.utime(dear, (0, 0)),
+    lambda: os.chown(dear, os.getuid(), -1), lambda: os.setxattr(dear, "user.x", b"x"))
+""",
+        holds_in=("all layers", NO_NAMESPACES, NO_LANDLOCK),
+    ),
+    "deep recursion ends only the program": Attack(
+        """
+sys.setrecursionlimit(10**9)
+def deeper(): return [deeper()]
+class Deep:
+    def __repr__(self): return repr(self)
+try:
+    repr(Deep())
+finally:
+    deeper()
+""",
+        ("killed", "memory", "error", "timeout"),
+    ),
+    "words on all descriptors are no result": Attack(
+        """
+for number in range(64):
+    try:
+        os.write(number, b'{"failed": "x"} nonsense')
+    except OSError:
+        pass
+""",
+        ("no result",),
+    ),
+    "only its own answer can be forged": Attack(
+        """
+os.write(3, b'{"status": "ok", "value": 1, "kind": "int", "seconds": 0, "failed": "x"}')
+os._exit(0)
+""",
+        answer=(1,),
+    ),
+    "a link does not lead outside": Attack(
+        """
+def through(make, target):
+    make(target, "link")
+    try:
+        open("link").read()
+    finally:
+        os.unlink("link")
+answer = tried(lambda: through(os.symlink, "/etc/passwd"), lambda: through(os.link, "/etc/passwd"),
+    lambda: through(os.symlink, HOME + "/dear.txt"), lambda: through(os.link, HOME + "/dear.txt"),
+    lambda: open("../../../../etc/passwd"))
+"""
+    ),
+    "no other root folder, namespace or file system can be had": Attack(
+        """
+answer = tried(lambda: os.chroot("."), lambda: called(C.unshare, 0x10000000),
+    lambda: called(C.mount, b"x", b".", b"tmpfs", 0, None), lambda: called(C.umount2, b"/box", 2),
+    lambda: os.setns(0, 0) if hasattr(os, "setns") else called(C.setns, 0, 0))
+""",
+        holds_in=("all layers", NO_NAMESPACES, NO_LANDLOCK),
+    ),
+    "rare calls to the kernel are refused": Attack(
+        """
+page = ctypes.create_string_buffer(256)
+rare = (425, 427, 428, 434, 438, 448, 451, 463, 500, 0x40000000 + 39)
+answer = tried(*[lambda number=number: called(C.syscall, number, page, page, 0) for number in rare])
+"""
+    ),
+    "other users can't be had": Attack(
+        "answer = tried(lambda: os.setuid(1), lambda: os.setgroups([0]), lambda: os.setgid(1))"
+    ),
+    "limits can't be lifted": Attack(
+        """
+import resource
+high = resource.RLIM_INFINITY, resource.RLIM_INFINITY
+answer = tried(lambda: resource.setrlimit(resource.RLIMIT_AS, high),
+    lambda: resource.setrlimit(resource.RLIMIT_CPU, high),
+    lambda: resource.prlimit(PERSON, resource.RLIMIT_NOFILE))
+"""
+    ),
+    "descriptors run out for the program alone": Attack(
+        "answer = tried(lambda: [os.open('/dev/null', 0) for _ in range(10_000)])"
+    ),
+    "closing all descriptors loses only the own result": Attack(
+        "os.closerange(0, 10_000)", ("no result",)
+    ),
+    "closing all descriptors does not lift the time limit": Attack(
+        "os.closerange(0, 10_000)\nwhile True: pass", ("timeout",), holds_in=TIMED
+    ),
+    "a replaced JSON library loses only the own result": Attack(
+        """
+import json
+json.dumps = json.loads = json.JSONEncoder.encode = None
+answer = 5
+""",
+        ("ok", "no result"),
+        answer=(5,),
+    ),
+    "a replaced output is no matter": Attack(
+        "print('7')\nsys.stdout = sys.stderr = None\nsys.__stdout__ = 5", ("ok", "error"), ("7",)
+    ),
+    "an alarm while the answer is told loses only the own result": Attack(
+        """
+def ring(*_): raise RuntimeError("ring")
+signal.signal(signal.SIGALRM, ring)
+signal.setitimer(signal.ITIMER_REAL, 0.0001, 0.0001)
+class Slow:
+    def __str__(self): return "x" * 10_000_000
+answer = Slow()
+""",
+        ("ok", "error", "no result", "killed"),
+    ),
+    "a value that lies about itself loses only the own result": Attack(
+        """
+class Liar(str):
+    def __len__(self): return -1
+    def __str__(self): raise SystemExit
+    __class__ = property(lambda self: int)
+answer = Liar()
+""",
+        ("error", "no result"),
+    ),
+    "a value of endless text is ended": Attack(
+        "class Endless:\n    def __str__(self):\n        while True: pass\nanswer = Endless()",
+        ("timeout",),
+        holds_in=TIMED,
+    ),
+}
+
+
+class Listeners:
+    """Sockets of all kinds that a program may try to reach, and what has arrived."""
+
+    def __init__(self, person: Person) -> None:
+        self.abstract = f"\0{person.temporary}"
+        self.made = [
+            self.listen(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0)),
+            self.listen(socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0)),
+            self.listen(socket.AF_UNIX, socket.SOCK_STREAM, str(person.home / "socket")),
+            self.listen(socket.AF_UNIX, socket.SOCK_STREAM, self.abstract),
+            self.listen(socket.AF_UNIX, socket.SOCK_DGRAM, self.abstract + "-datagrams"),
+        ]
+        (person.home / "socket").chmod(0o777)
+        self.tcp, self.udp = (each.getsockname()[1] for each in self.made[:2])
+
+    @staticmethod
+    def listen(family: int, kind: int, address: Any) -> socket.socket:
+        made = socket.socket(family, kind)
+        made.bind(address)
+        if kind == socket.SOCK_STREAM:
+            made.listen()
+        made.setblocking(False)
+        return made
+
+    def arrived(self) -> list[str]:
+        found = []
+        for each in self.made:
+            try:
+                if each.type == socket.SOCK_STREAM:
+                    each.accept()[0].close()
+                else:
+                    each.recv(100)
+            except BlockingIOError:
+                continue
+            found.append(str(each.getsockname()))
+        return found
+
+    def close(self) -> None:
+        for each in self.made:
+            each.close()
+
+
+class Aftermath(NamedTuple):
+    outcomes: dict[str, dict[str, Any]]
+    arrived: list[str]
+    person: Person
+    files: set[str]
+
+
+OUTSIDE = [f"{place}/written-outside" for place in ("", "/tmp", "/etc", "/dev", "/dev/shm", "/run")]
+
+
+@pytest.fixture(scope="module", params=person_params())
+def person(request: pytest.FixtureRequest) -> Iterator[Person]:
+    with person_of(request.param) as made:
+        yield made
+
+
+def asked(person: Person, names: list[str], options: dict[str, Any]) -> tuple[Any, list[str]]:
+    """Run attacks with what they need to know; return the answer, and what arrived from them."""
+    listeners = Listeners(person)
+    known = {
+        "HOME": str(person.home),
+        "PERSON": person.process.pid,
+        "TCP": listeners.tcp,
+        "UDP": listeners.udp,
+        "ABSTRACT": listeners.abstract,
+    }
+    before = "\n".join(f"{name} = {value!r}" for name, value in known.items()) + BEFORE
+    programs = [(before + ATTACKS[name].source, "answer") for name in names]
+    try:
+        return person.ask(programs, LIMITS, workers=2, **options), listeners.arrived()
+    finally:
+        listeners.close()
+        # Should it be gone, what removed it shows elsewhere: this must not hide that.
+        (person.home / "socket").unlink(missing_ok=True)
+
+
+@pytest.fixture(scope="module")
+def aftermaths(person: Person) -> dict[str, Aftermath]:
+    """What is known of each mode, for the present person."""
+    return {}
+
+
+@pytest.fixture
+def aftermath(
+    request: pytest.FixtureRequest, person: Person, aftermaths: dict[str, Aftermath]
+) -> Aftermath:
+    """What came of all attacks of one mode, made together in one sandbox by the first test."""
+    if request.param not in aftermaths:
+        aftermaths[request.param] = attacked(request.param, person)
+    return aftermaths[request.param]
+
+
+def attacked(mode: str, person: Person) -> Aftermath:
+    """Make all attacks of one mode, in one sandbox, two at once."""
+    names = [name for name, attack in ATTACKS.items() if mode in attack.holds_in]
+    answer, arrived = asked(person, names, MODES[mode])
+    if "error" in answer or any(
+        state != "ok" and "left out" not in state for state in answer["layers"].values()
+    ):
+        pytest.skip(f"this machine lacks a layer: {answer.get('error') or answer['layers']}")
+    files = {path for path in OUTSIDE if os.path.exists(path)}
+    outcomes = dict(zip(names, answer["outcomes"], strict=True))
+    return Aftermath(outcomes, arrived, person, files)
+
+
+@pytest.mark.parametrize(
+    ("aftermath", "name"),
+    [(mode, name) for mode in MODES for name in ATTACKS if mode in ATTACKS[name].holds_in],
+    indirect=["aftermath"],
+)
+def test_an_attack_is_stopped_or_harmless(name: str, aftermath: Aftermath) -> None:
+    attack = ATTACKS[name]
+    outcome = aftermath.outcomes[name]
+    assert outcome["status"] in attack.ends, outcome
+    if outcome["status"] == "ok":
+        assert outcome["value"] in attack.answer, outcome
+
+
+@pytest.mark.parametrize("aftermath", MODES, indirect=True)
+def test_nothing_arrives_is_written_or_goes_on(aftermath: Aftermath) -> None:
+    assert aftermath.arrived == []
+    assert aftermath.files == set()
+    aftermath.person.assert_nothing_left()
+
+
+def test_a_detached_process_would_write_within_the_time_of_these_tests(person: Person) -> None:
+    """It would have written after two seconds; `assert_nothing_left` looks for it."""
+    threading.Event().wait(2.0)
+    person.assert_nothing_left()
+
+
+WEAK: dict[str, Any] = {"leave_out": ["namespaces", "landlock", "seccomp"], "allow_weak": True}
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "value"),
+    [
+        pytest.param("open('/etc/passwd').read(1)\nanswer = 1", "ok", 1, id="files can be read"),
+        pytest.param(
+            "import socket\nsocket.socket().close()\nanswer = 1", "ok", 1, id="sockets can be had"
+        ),
+        pytest.param(
+            "import os\nanswer = sorted(set(os.environ) & {'API_KEY'})", "ok", "[]", id="no secret"
+        ),
+        pytest.param("while True: pass", "timeout", None, id="the time is limited"),
+        pytest.param("x = bytearray(2 << 30)", "memory", None, id="the memory is limited"),
+        pytest.param("input()", "error", None, id="the input is empty"),
+        pytest.param(
+            "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        os.setsid()\n"
+            "        if os.fork() == 0: time.sleep(60)\n        os._exit(0)\nanswer = 1",
+            "ok",
+            1,
+            id="processes can be started but go with the program",
+        ),
+    ],
+)
+def test_the_weakest_sandbox_holds_only_this(
+    source: str, status: str, value: object, person: Person
+) -> None:
+    answer = person.ask([(source, "answer")], LIMITS, **WEAK)
+    outcome = answer["outcomes"][0]
+    assert (outcome["status"], outcome["value"]) == (status, value), outcome
+    person.assert_nothing_left()
+
+
+REAL = {
+    "the home folder can't be read": "achieved [0, 1, 2]",
+    "the list of users can't be read": "achieved [0",
+    "other processes can't be asked about their environment and memory": "achieved [0, 2, 3",
+    "a TCP connection is refused": "achieved [0, 1, 2]",
+    "a UDP packet does not arrive": "achieved [0, 1]",
+    "no other process can be found by a signal": "achieved [0]",
+    "a link does not lead outside": "achieved [0",
+    "memory can't be had in the disguise of files": "achieved [0]",
+    "no thread is started": "achieved [0]",
+}
+
+
+def test_the_attacks_would_succeed_if_nothing_stopped_them(person: Person) -> None:
+    options = {"leave_out": [*WEAK["leave_out"], "privileges"], "allow_weak": True}
+    answer, arrived = asked(person, list(REAL), options)
+    found = {name: outcome["value"] for name, outcome in zip(REAL, answer["outcomes"], strict=True)}
+    wrong = {name: found[name] for name in REAL if not str(found[name]).startswith(REAL[name])}
+    assert wrong == {}
+    assert len(arrived) == 5
+
+
+def test_no_process_of_the_sandbox_holds_a_secret(person: Person) -> None:
+    person.send([("import time\ntime.sleep(1)", "answer")] * 2, workers=2)
+    person.wait_for_processes(5)  # the zygote; for each program, one that watches and itself
+    held = {number: memory(number) for number in person.processes()}
+    assert len(held) >= 5
+    assert all(SECRET.encode() not in found for found in held.values())
+    assert SECRET.encode() in memory(person.process.pid)
+    for number in held:
+        with open(f"/proc/{number}/environ", "rb") as file:
+            assert file.read() == b""
+    assert person.receive()["outcomes"][0]["status"] == "error"
+
+
+def memory(number: int) -> bytes:
+    """All that can be read of a process's memory."""
+    found = []
+    with open(f"/proc/{number}/maps", encoding="utf-8") as maps:
+        regions = [line.split() for line in maps]
+    with open(f"/proc/{number}/mem", "rb", buffering=0) as file:
+        for region in regions:
+            start, stop = (int(end, 16) for end in region[0].split("-"))
+            writable = region[1].startswith("rw")
+            if writable and stop - start < 64 << 20:
+                file.seek(start)
+                found.append(file.read(stop - start))
+    return b"".join(found)
+
+
+def test_endless_printing_fills_no_memory(person: Person) -> None:
+    programs = [("while True: print('x' * 10000)", "answer")] * 4
+    person.ask(programs, LIMITS)
+    with open(f"/proc/{person.process.pid}/status", encoding="utf-8") as file:
+        peak = next(line for line in file if line.startswith("VmHWM")).split()[1]
+    assert int(peak) * 1024 < 100 << 20
