@@ -93,7 +93,7 @@ def score_records(
     Returns
     -------
     Scores
-        One row per output and rule; by output, then by rule.
+        One row per output and rule: by run, then in the order of the benchmark, then by rule.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def score_records(
         An output is to a problem that the benchmark does not have.
     """
     problems = {problem.id: problem for problem in dataset.problems}
-    _check_ids(records, problems, dataset.name)
+    records = in_order(records, dataset)
     whole = [record for record in records if record.not_scorable is None]
     found = find_answers(whole, READINGS[dataset.name], tools.run_programs)
     items = [Item(problems[record.id], answer) for record, answer in zip(whole, found, strict=True)]
@@ -119,11 +119,27 @@ def score_records(
     return scores
 
 
-def _check_ids(records: Sequence[Record], problems: Mapping[str, Problem], name: str) -> None:
+def in_order(records: Sequence[Record], dataset: Dataset) -> list[Record]:
+    """Return records by run, and within it in the order of the benchmark: they come in any.
+
+    Raises
+    ------
+    InputError
+        One is of a problem that the benchmark does not have.
+    """
+    places = {problem.id: place for place, problem in enumerate(dataset.problems)}
+    runs: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
-        if record.id not in problems:
-            where = f"{record.dataset}/{record.model}/{record.method}"
-            raise InputError(where, f"id {record.id!r} is no problem of {name}")
+        run = (record.dataset, record.model, record.method)
+        if record.id not in places:
+            problem = f"id {record.id!r} is no problem of {dataset.name}"
+            raise InputError("/".join(run), problem)
+        runs.setdefault(run, []).append(record)
+    return [
+        record
+        for run in runs.values()
+        for record in sorted(run, key=lambda one: (places[one.id], one.epoch or 0))
+    ]
 
 
 def _row(record: Record, rule: str, answer: Answer | None, verdict: Verdict) -> ScoreRow:

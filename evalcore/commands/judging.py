@@ -30,6 +30,7 @@ from evalcore.judges import (
 from evalcore.models.base import EndpointRefused, EndpointUnavailable, Model, ProblemKey, Reply
 from evalcore.records import Record, messages_sha256, read_records
 from evalcore.score_files import ScoreKey, read_open, read_wrong
+from evalcore.scorers import in_order
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.journal import Journal
 from ngramscan.output import to_frame
@@ -120,10 +121,7 @@ def _questions(outputs: Path, prompt: JudgePrompt, options: JudgeOptions) -> Ite
     records = read_records(
         Path(outputs), options.get("layout", "evalcore"), options.get("method"), dataset.name
     )
-    for record in records:
-        if record.id not in problems:
-            where = f"{record.dataset}/{record.model}/{record.method}"
-            raise InputError(where, f"id {record.id!r} is no problem of {dataset.name}")
+    for record in in_order(records, dataset):
         if wanted is None or _key(record) in wanted:
             yield Asked(record, problems[record.id], prompt, "", "", task)
 

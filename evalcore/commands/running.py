@@ -15,6 +15,7 @@ from evalcore.models.replay import Replay
 from evalcore.prompts import PromptSet, load_templates
 from evalcore.records import Record, read_records
 from evalcore.runner import RunResult, RunSettings, Task, run_task
+from evalcore.scorers import in_order
 from evalcore.usage import Allowance, Usage
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.output import to_frame
@@ -82,7 +83,7 @@ def run(**options: Unpack[RunOptions]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The records of these methods: one row per problem and epoch.
+        The records of these methods: one row per problem and epoch, in the order of the benchmark.
 
     Raises
     ------
@@ -91,11 +92,12 @@ def run(**options: Unpack[RunOptions]) -> pd.DataFrame:
     IncompleteError
         Some answers are missing; those that are there are kept, and in its rows.
     """
+    dataset, _, _ = _load(options)
     results, _ = _run_all(options, Silent())
     records: list[Record] = []
     for result in results:
         if result.already_there + result.answered:
-            records += read_records(result.file)
+            records += in_order(read_records(result.file), dataset)
     frame = to_frame(records, Record)
     if problems := [result.problem for result in results if result.problem]:
         raise IncompleteError("; ".join(problems), frame)

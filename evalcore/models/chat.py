@@ -161,6 +161,7 @@ class ChatModel:
         finally:
             with self._lock:
                 self._under_way -= 1
+            self._close_if_idle()
 
     def _hide(self, text: str) -> str:
         return self._key.hide_in(text) if self._key else text
@@ -193,9 +194,13 @@ class ChatModel:
     def close(self) -> None:
         """End all waiting; requests under way are left to themselves."""
         self._closed.set()
+        self._close_if_idle()
+
+    def _close_if_idle(self) -> None:
+        """Close the connections in the end, but none under the thread that reads from it."""
         with self._lock:
-            idle = not self._under_way
-        if idle:  # a connection must not be closed under the thread that reads from it
+            ended = self._closed.is_set() and not self._under_way
+        if ended:
             self._http.close()
 
     def __enter__(self) -> Self:

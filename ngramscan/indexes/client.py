@@ -130,6 +130,7 @@ class ApiClient:
         self._open: set[Future[Any]] = set()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
+        self._under_way = 0
         self._sent = False
         self._answered = False
         self._connection_error = ""
@@ -253,6 +254,8 @@ class ApiClient:
     def _post(self, question: dict[str, Any]) -> httpx.Response:
         # Whether a request got as far as being sent is asked only until something was answered.
         extensions = {} if self._answered else {"trace": self._trace}
+        with self._lock:
+            self._under_way += 1
         try:
             response = self._http.post(self.url, json=question, extensions=extensions)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
@@ -262,6 +265,10 @@ class ApiClient:
             raise MayPassError("timeout") from error
         except httpx.TransportError as error:
             raise MayPassError(f"connection lost ({error or type(error).__name__})") from error
+        finally:
+            with self._lock:
+                self._under_way -= 1
+            self._close_if_idle()
         self._answered = True
         return response
 
@@ -294,6 +301,14 @@ class ApiClient:
         for _ in self._threads:
             self._tasks.put(None)
         self._give_up(RemoteUnavailable(f"{self.url}: interrupted"))
+        self._close_if_idle()
+
+    def _close_if_idle(self) -> None:
+        """Close the connections in the end, but none under the thread that reads from it."""
+        with self._lock:
+            ended = self._closed.is_set() and not self._under_way
+        if ended:
+            self._http.close()
 
     def __enter__(self) -> Self:
         return self
