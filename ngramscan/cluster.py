@@ -96,12 +96,13 @@ def _tell_losses(client: Any, known: set[str], watch: Watch) -> set[str]:
 
 
 def _done(future: Any, number: int) -> Done[Any]:
-    if future.status == "finished":
+    # It waits: a worker lost after its task was done takes the result with it, to be done again.
+    error = future.exception()
+    if error is None:
         result = future.result()
         if isinstance(result, NgramscanError):
             return Done(number, None, result)
         return Done(number, result)
-    error = future.exception()
     if type(error).__name__ in {"KilledWorker", "CancelledError", "FutureCancelledError"}:
         lost = WorkerLostError(f"workers of the cluster were lost at the same task ({error})")
         return Done(number, None, lost)

@@ -31,6 +31,8 @@ def become(user: int) -> None:
         raise SystemExit("can't have mounts of its own")
     mount("", "/", None, PRIVATE | RECURSIVE)
     for path in dict.fromkeys([sys.base_prefix, sys.prefix, str(ROOT)]):
+        if not Path(path).stat().st_mode & 0o001:
+            raise SystemExit(f"{path} is closed to other users")
         closed = [p for p in reversed(Path(path).parents) if not p.stat().st_mode & 0o001]
         if closed:
             descriptor = os.open(path, os.O_PATH)
