@@ -78,6 +78,7 @@ class JudgeRow:
     """As the server calls the model that replied."""
     prompt_sha256: str
     reply: str | None
+    subtask: str | None = None
 
 
 @cache
@@ -210,6 +211,7 @@ def _row(asked: Asked, judgement: Judgement, reply: str | None, model: str | Non
         judge=model or asked.judge,
         prompt_sha256=asked.prompt.sha256,
         reply=reply,
+        subtask=asked.problem.subtask or None,
     )
 
 

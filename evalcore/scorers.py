@@ -112,7 +112,7 @@ def score_records(
         answer = None if record.not_scorable else next(answers)
         for rule in rules:
             verdict = next(by_rule[rule]) if answer else Verdict(None, record.not_scorable or "")
-            scores.rows.append(_row(record, rule, answer, verdict))
+            scores.rows.append(_row(record, problems[record.id], rule, answer, verdict))
             if verdict.failed:
                 named = f"{record.dataset}, {record.model}, {record.method}, {record.id}"
                 scores.failures.append(f"{named}: {verdict.reason}")
@@ -142,7 +142,9 @@ def in_order(records: Sequence[Record], dataset: Dataset) -> list[Record]:
     ]
 
 
-def _row(record: Record, rule: str, answer: Answer | None, verdict: Verdict) -> ScoreRow:
+def _row(
+    record: Record, problem: Problem, rule: str, answer: Answer | None, verdict: Verdict
+) -> ScoreRow:
     layers = answer.layers if answer else None
     return ScoreRow(
         dataset=record.dataset,
@@ -156,6 +158,7 @@ def _row(record: Record, rule: str, answer: Answer | None, verdict: Verdict) -> 
         extraction=answer.extraction if answer else None,
         reason=verdict.reason,
         sandbox="; ".join(f"{name} {state}" for name, state in layers.items()) if layers else None,
+        subtask=problem.subtask or None,
     )
 
 

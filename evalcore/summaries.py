@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalcore.scoring.base import ScoreRow
+from ngramscan.proportions import wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,10 @@ class SummaryRow:
     """Outputs; repeated answers to one problem are several."""
     accuracy: float
     """In percent, with what can't be scored as wrong."""
+    accuracy_low: float | None
+    """Lower limit of the 95 % Wilson interval; None: values between 0 and 1, or several answers to
+    a problem, which are not independent."""
+    accuracy_high: float | None
     answered: float
     """In percent: outputs in which an answer was found, or whose program gave one."""
     not_scored: int
@@ -39,6 +44,7 @@ def summarise(rows: Sequence[ScoreRow]) -> list[SummaryRow]:
 def _summary(rows: Sequence[ScoreRow]) -> SummaryRow:
     first = rows[0]
     values = [row.value for row in rows if row.value is not None]
+    low, high = _limits(rows)
     return SummaryRow(
         dataset=first.dataset,
         model=first.model,
@@ -46,7 +52,28 @@ def _summary(rows: Sequence[ScoreRow]) -> SummaryRow:
         rule=first.rule,
         n=len(rows),
         accuracy=100 * sum(values) / len(rows),
+        accuracy_low=low,
+        accuracy_high=high,
         answered=100 * sum(row.answer is not None for row in rows) / len(rows),
         not_scored=len(rows) - len(values),
         accuracy_scored=100 * sum(values) / len(values) if values else None,
     )
+
+
+def _limits(rows: Sequence[ScoreRow]) -> tuple[float | None, float | None]:
+    values = [row.value or 0.0 for row in rows]
+    if {*values} - {0.0, 1.0} or len({row.id for row in rows}) < len(rows):
+        return None, None
+    share = wilson(sum(values), len(values))
+    return _percent(share.low), _percent(share.high)
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def for_figure(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """Return rows whose methods name the rule too, where several rules scored."""
+    if len({row.rule for row in rows}) < 2:
+        return list(rows)
+    return [replace(row, method=f"{row.method}, {row.rule}") for row in rows]

@@ -173,7 +173,10 @@ def mcnemar(only_first: int, only_second: int) -> float:
     Source: McNemar 1947, doi:10.1007/BF02295996, in the exact form.
     """
     n = only_first + only_second
-    tail = sum(math.comb(n, i) for i in range(min(only_first, only_second) + 1))
+    ways = tail = 1
+    for i in range(min(only_first, only_second)):
+        ways = ways * (n - i) // (i + 1)
+        tail += ways
     return min(1.0, float(2 * tail / 2**n))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import evalcore
 import ngramscan
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -81,7 +82,7 @@ MAY_IMPORT = {
     "": ["commands"],
 }
 # The same for evalcore, which may import of ngramscan only what has nothing to do with corpora.
-SHARED_WITH_EVALCORE = {"errors", "journal", "output", "progress"}
+SHARED_WITH_EVALCORE = {"errors", "estimates", "journal", "output", "progress", "proportions"}
 EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "datasets": ["datasets"],
     "prompts": ["datasets"],
@@ -97,8 +98,29 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "sandbox": ["sandbox"],
     "answers": ["extraction", "program_extraction", "records", "sandbox"],
     "scorers": ["answers", "datasets", "records", "sandbox", "scoring"],
-    "score_files": ["scoring"],
+    "score_files": ["row_files", "scoring"],
     "summaries": ["scoring"],
+    "figures": ["figures", "prevalence_links", "summaries", "token_costs"],
+    "resampling": [],
+    "kappas": ["resampling"],
+    "kappa_bounds": [],
+    "label_files": ["row_files", "score_files"],
+    "label_agreement": ["kappa_bounds", "kappas", "label_files", "resampling"],
+    "solved_problems": ["score_files", "scoring"],
+    "joint_outcomes": ["solved_problems"],
+    "wins": ["joint_outcomes", "solved_problems"],
+    "cost_estimates": ["resampling"],
+    "token_costs": ["cost_estimates", "log_files", "records", "resampling", "scoring"],
+    "cost_summaries": ["cost_estimates", "token_costs"],
+    "claim_checks": ["claim_checks", "statistics"],
+    "row_files": [],
+    "log_files": ["log_files", "score_files", "scoring"],
+    "pairings": ["scoring"],
+    "statistics": ["statistics"],
+    "paired_results": ["pairings", "statistics"],
+    "averages": ["paired_results", "pairings"],
+    "comparisons": ["averages", "paired_results", "pairings", "scoring", "statistics"],
+    "prevalence_links": ["comparisons"],
     "judgements": [],
     "judges": ["datasets", "judgements", "models", "prompts", "records"],
     "commands": ["*"],
@@ -190,6 +212,8 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     heavy = {"pandas", "pyarrow", "scipy", "numpy", "httpx", "matplotlib", "hyperscan"}
     assert not heavy & loaded_by("import ngramscan")
     assert not heavy & loaded_by("import ngramscan.cli")
+    assert not heavy & loaded_by("import evalcore")
+    assert not heavy & loaded_by("import evalcore.cli")
     late = {"pandas", "pyarrow", "scipy", "matplotlib", "httpx", "dask", "fsspec"}
     assert not late & loaded_by("import ngramscan.commands")
     for worker in ("scanning", "excerpts"):
@@ -197,9 +221,10 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 
 def test_the_public_names_are_sorted_and_there() -> None:
-    assert ngramscan.__all__ == sorted(ngramscan.__all__)
-    for name in ngramscan.__all__:
-        assert callable(getattr(ngramscan, name))
+    for package in (ngramscan, evalcore):
+        assert package.__all__ == sorted(package.__all__)
+        for name in package.__all__:
+            assert callable(getattr(package, name))
 
 
 @pytest.mark.parametrize(

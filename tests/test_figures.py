@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from evalcore.figures.accuracies import draw_accuracy
 from ngramscan import figures
 from ngramscan.blending import find_blends
 from ngramscan.counts import Count
@@ -84,8 +85,8 @@ def accuracies(models: Sequence[str], methods: Sequence[str]) -> list[Any]:
     for dataset in ("FinanceMath", "OlympiadBench"):
         for model in models:
             for method in methods:
-                share = draw.uniform(0, 1)
-                limits = {"accuracy_low": max(share - 0.1, 0), "accuracy_high": min(share + 0.1, 1)}
+                share = draw.uniform(0, 100)
+                limits = {"accuracy_low": max(share - 10, 0), "accuracy_high": min(share + 10, 100)}
                 keys = {"dataset": dataset, "model": model, "method": method}
                 rows.append(SimpleNamespace(**keys, accuracy=share, **limits))
     return rows
@@ -107,8 +108,8 @@ DRAWN = [
     pytest.param(
         lambda: figures.draw_blend(blends(MODELS, MANY), retentions(MODELS, MANY)), id="blend, many"
     ),
-    pytest.param(lambda: figures.draw_accuracy(accuracies(["a"], METHODS)), id="accuracy"),
-    pytest.param(lambda: figures.draw_accuracy(accuracies(MODELS, MANY)), id="accuracy, many"),
+    pytest.param(lambda: draw_accuracy(accuracies(["a"], METHODS)), id="accuracy"),
+    pytest.param(lambda: draw_accuracy(accuracies(MODELS, MANY)), id="accuracy, many"),
 ]
 
 
@@ -177,7 +178,7 @@ def test_each_row_has_a_mark() -> None:
     of_outputs = shares(ROOT / "outputs")
     assert len(figures.draw_strategies(of_outputs).axes[0].patches) == len(of_outputs)
     of_accuracies = accuracies(["a", "b"], METHODS)
-    drawn = figures.draw_accuracy(of_accuracies)
+    drawn = draw_accuracy(of_accuracies)
     assert len(drawn.axes[0].patches) == len(of_accuracies)
     assert lines(drawn, "interval") == len(of_accuracies)
     blend = figures.draw_blend(blends(["a"], METHODS), retentions(["a"], METHODS))
@@ -226,7 +227,7 @@ def test_what_can_t_be_drawn_is_said_first(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(InputError, match=r"pip install 'ngramscan\[figures\]'"):
         figures.check_target(tmp_path / "a.svg")
     with pytest.raises(InputError, match=r"pip install 'ngramscan\[figures\]'"):
-        figures.draw_accuracy(accuracies(["a"], METHODS))
+        draw_accuracy(accuracies(["a"], METHODS))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -12,7 +12,7 @@ from evalcore.sandbox.base import Outcome, Program
 from evalcore.scorers import RULES, Tools, choose_rules, score_records
 from evalcore.scoring.base import Verdict
 from evalcore.scoring.mathematics import MathTask
-from evalcore.summaries import summarise
+from evalcore.summaries import for_figure, summarise
 from ngramscan.errors import InputError, SandboxError
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
@@ -234,3 +234,20 @@ def test_a_summary_counts_what_can_not_be_scored_as_wrong() -> None:
     assert (second.accuracy, second.not_scored, second.accuracy_scored) == (0.0, 0, 0.0)
     (nothing,) = summarise(scores([record(None)], FINANCE).rows)
     assert (nothing.accuracy, nothing.accuracy_scored) == (0.0, None)
+
+
+def test_an_interval_needs_single_right_or_wrong_answers() -> None:
+    given = [record("The answer is 0.5."), record("Hm.", id="2")]
+    (once,) = summarise(scores(given, FINANCE).rows)
+    assert once.accuracy_low is not None
+    assert once.accuracy_high is not None
+    assert once.accuracy_low < 50 < once.accuracy_high
+    twice = [record("The answer is 0.5.", epoch=epoch) for epoch in (1, 2)]
+    (again,) = summarise(scores(twice, FINANCE).rows)
+    assert (again.accuracy, again.accuracy_low, again.accuracy_high) == (100.0, None, None)
+
+
+def test_rules_are_told_apart_in_a_figure() -> None:
+    rows = summarise(scores([record("The answer is 0.5.")], FINANCE, "strict", "lenient").rows)
+    assert [row.method for row in for_figure(rows)] == ["cot, strict", "cot, lenient"]
+    assert for_figure(rows[:1]) == rows[:1]

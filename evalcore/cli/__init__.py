@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import click
 
+from evalcore.cli.agreement import agreement_command
+from evalcore.cli.audit import audit_command
+from evalcore.cli.compare import compare_command
 from evalcore.cli.datasets import datasets_group
+from evalcore.cli.efficiency import efficiency_command
 from evalcore.cli.judge import judge_command
+from evalcore.cli.link import link_command
+from evalcore.cli.logs import logs_command
+from evalcore.cli.outcomes import complementarity_command, flips_command, outcomes_command
 from evalcore.cli.run import run_command
 from evalcore.cli.score import score_command
 from ngramscan import __version__
@@ -17,12 +24,26 @@ __all__ = ["main"]
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="evalcore")
 def main() -> None:
-    """Put prompting methods to models and score what they answer.
+    """Put prompting methods to models, score what they answer, and compare them.
 
     Exit codes: 0 all done, 1 something could not be done (what was done is kept), 2 wrong usage,
     130 interrupted (kept; the same command goes on).
     """
 
 
-for command in (datasets_group, run_command, score_command, judge_command):
+for command in (
+    datasets_group,
+    run_command,
+    score_command,
+    judge_command,
+    logs_command,
+    compare_command,
+    flips_command,
+    complementarity_command,
+    outcomes_command,
+    efficiency_command,
+    agreement_command,
+    audit_command,
+    link_command,
+):
     main.add_command(command)

@@ -41,6 +41,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Run programs also where this system can't keep them from doing harm.",
 )
+@click.option(
+    "--figure",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw accuracies with their intervals: .svg or .png.",
+)
 @output_options
 @progress_options
 def score_command(

@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from evalcore.datasets import Dataset, load_dataset
+from evalcore.figures.accuracies import draw_accuracy
 from evalcore.records import Record, read_records
 from evalcore.sandbox import Limits, Outcome, Program, Sandbox
 from evalcore.scorers import Tools, choose_rules, score_records
 from evalcore.scoring.base import ScoreRow, Verdict
 from evalcore.scoring.grading_workers import Graders
 from evalcore.scoring.mathematics import MathTask
-from evalcore.summaries import SummaryRow, summarise
+from evalcore.summaries import SummaryRow, for_figure, summarise
 from ngramscan.errors import IncompleteError
 from ngramscan.output import to_frame
+from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.progress import Progress, Silent
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class ScoreOptions(TypedDict, total=False):
     method: str | None
     program_seconds: float
     allow_weak_sandbox: bool
+    figure: str | Path | None
 
 
 class Scored(NamedTuple):
@@ -77,6 +80,8 @@ def score_with(
     outputs: Path, rules: Sequence[str], options: ScoreOptions, progress: Progress
 ) -> Scored:
     """Score the outputs of a folder or file."""
+    figure = options.get("figure")
+    check_target(Path(figure) if figure else None)
     dataset_name = options["dataset"]
     chosen = choose_rules(dataset_name, rules)
     data = options.get("data")
@@ -88,6 +93,8 @@ def score_with(
         workshop = _Workshop(stack, options, progress)
         tools = Tools(workshop.run_programs, workshop.grade_math)
         scores = score_records(records, dataset, chosen, tools)
+    if figure:
+        save_figure_of(scores.rows, Path(figure))
     notices = [*_describe_layers(workshop.layers), *_describe_absent(records, dataset)]
     notices += [f"{dataset_name}: {fault}" for fault in dataset.faults]
     return Scored(scores.rows, notices, scores.failures)
@@ -111,6 +118,11 @@ def _describe_absent(records: Sequence[Record], dataset: Dataset) -> Iterator[st
             yield f"{'/'.join(run)}: no output for {absent} of {len(dataset)} problems"
 
 
+def save_figure_of(rows: Sequence[ScoreRow], path: Path) -> None:
+    """Draw how each model did."""
+    save_figure(draw_accuracy(for_figure(summarise(rows))), path)
+
+
 def print_summary(console: Console, rows: Sequence[ScoreRow]) -> None:
     """Print how each model did."""
     from ngramscan.output.layout import print_rows
@@ -130,8 +142,8 @@ def score(
     rule : str or sequence of str
         How answers are compared; none: the benchmark's usual rule.
     **options
-        `dataset` (needed), `data`, `layout`, `method`, `program_seconds`, `allow_weak_sandbox`, as
-        the command has them.
+        `dataset` (needed), `data`, `layout`, `method`, `program_seconds`, `allow_weak_sandbox`,
+        `figure`, as the command has them.
 
     Returns
     -------

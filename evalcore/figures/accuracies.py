@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from ngramscan.figures.canvas import (
+from evalcore.summaries import SummaryRow
+from ngramscan.output.canvas import (
     COLOURS,
     HATCHES,
     clean_axes,
@@ -21,44 +22,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class AccuracyLike(Protocol):
-    """What is drawn of a row with an accuracy."""
-
-    @property
-    def dataset(self) -> str:
-        """Which benchmark."""
-
-    @property
-    def model(self) -> str:
-        """Which model."""
-
-    @property
-    def method(self) -> str:
-        """Which prompt."""
-
-    @property
-    def accuracy(self) -> float:
-        """Share of examples that are right."""
-
-    @property
-    def accuracy_low(self) -> float | None:
-        """Lower limit."""
-
-    @property
-    def accuracy_high(self) -> float | None:
-        """Upper limit."""
-
-
 _WIDTH = 7.5
 
 
-def draw_accuracy(rows: Sequence[AccuracyLike]) -> Figure:
+def draw_accuracy(rows: Sequence[SummaryRow]) -> Figure:
     """Draw accuracies with their intervals.
 
     Parameters
     ----------
-    rows : sequence of objects with `dataset, model, method, accuracy, accuracy_low, accuracy_high`
-        At least one; shares in [0, 1]. Limits may be None.
+    rows : sequence of SummaryRow
+        At least one; in percent. Limits may be None.
 
     Returns
     -------
@@ -84,17 +57,17 @@ def draw_accuracy(rows: Sequence[AccuracyLike]) -> Figure:
     middles = [start + (n - 1) / 2 for start, n in zip(starts, lines, strict=True)]
     axes.set_yticks(middles, labels)
     axes.set_ylim(starts[-1] + lines[-1] - 0.3, -0.7)
-    axes.set_xlim(0, 1.12)
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    axes.set_xlim(0, 112)
+    axes.set_xticks([0, 25, 50, 75, 100], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     axes.set_xlabel("accuracy; lines: intervals")
     clean_axes(axes)
     figure.legend(loc="outside lower center", ncols=4, frameon=False, handlelength=2.2)
     of = common(groups)
-    return finish(figure, "Accuracy of each variant, with intervals" + (of and f": {of}"), _WIDTH)
+    return finish(figure, "Accuracy of each method, with intervals" + (of and f": {of}"), _WIDTH)
 
 
 def _draw_bars(
-    axes: Axes, rows: Sequence[AccuracyLike], heights: Sequence[float], number: int
+    axes: Axes, rows: Sequence[SummaryRow], heights: Sequence[float], number: int
 ) -> None:
     axes.barh(
         heights,
@@ -112,4 +85,4 @@ def _draw_bars(
             axes.plot(ends, [height, height], color="white", lw=3.2, solid_capstyle="butt")
             axes.plot(ends, [height, height], color="black", lw=1.3, gid="interval")
             end = row.accuracy_high
-        axes.text(end + 0.012, height, f"{100 * row.accuracy:.1f}", va="center", fontsize=7.5)
+        axes.text(end + 1.2, height, f"{row.accuracy:.1f}", va="center", fontsize=7.5)

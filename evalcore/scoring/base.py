@@ -46,3 +46,5 @@ class ScoreRow:
     reason: str
     sandbox: str | None = None
     """What each layer of the sandbox was, where a program ran."""
+    subtask: str | None = None
+    """What averages may be taken over within a benchmark."""

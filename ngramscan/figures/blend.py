@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ngramscan.figures.canvas import (
+from ngramscan.output.canvas import (
     ALL_MODELS,
     COLOURS,
     GREY,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Protocol
 
-from ngramscan.figures.canvas import COLOURS, GREY, MARKS, clean_axes, finish, new_figure, shorten
+from ngramscan.output.canvas import COLOURS, GREY, MARKS, clean_axes, finish, new_figure, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

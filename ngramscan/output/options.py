@@ -55,7 +55,7 @@ output_options = all_of(
         "--output",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Write the rows to a file: .csv, .jsonl, .json or .parquet.",
+        help="Write the rows to a file: .csv, .jsonl, .json, .parquet or .tex.",
     ),
 )
 """What every command takes."""

@@ -1,4 +1,4 @@
-"""Rows → csv, jsonl, json or parquet, on stdout or in a file; and a data frame.
+"""Rows → csv, jsonl, json, latex or parquet, on stdout or in a file; and a data frame.
 
 Every command ends here, so that all formats mean the same everywhere: one record per row, columns
 in the order of the row's fields, null for what is not known. A file is written whole or not at all.
@@ -17,12 +17,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from ngramscan.errors import InputError
+from ngramscan.output.latex import to_latex
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMATS = ("table", "csv", "jsonl", "json")
-_SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".json": "json", ".parquet": "parquet"}
+FORMATS = ("table", "csv", "jsonl", "json", "latex")
+_SUFFIXES = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".json": "json",
+    ".parquet": "parquet",
+    ".tex": "latex",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,9 @@ def check_writable(path: Path) -> None:
 
 
 def to_text(rows: Sequence[Any], row_type: type, format_name: str) -> str:
-    """Return rows as csv, jsonl or json."""
+    """Return rows as csv, jsonl, json or latex."""
+    if format_name == "latex":
+        return to_latex(rows, row_type)
     records = [asdict(row) for row in rows]
     if format_name == "jsonl":
         return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)

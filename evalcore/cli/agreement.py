@@ -1,0 +1,85 @@
+"""`evalcore agreement`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from evalcore.cli.resampling_options import resampling_options
+from ngramscan.output import choose_target
+from ngramscan.output.options import emit, output_options, quiet_option, tell
+
+if TYPE_CHECKING:
+    from evalcore.commands.agreements import AgreementOptions
+
+
+@click.command("agreement")
+@click.argument("labels", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--level",
+    type=click.Choice(["nominal", "ordinal", "interval"]),
+    default="nominal",
+    show_default=True,
+    help="How far labels are apart, for Krippendorff's alpha.",
+)
+@click.option(
+    "--order", metavar="LABELS", help="Labels that are no numbers, the lowest first: low,mid,high."
+)
+@click.option(
+    "--votes",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write what most judges say of each item.",
+)
+@click.option("--counts", is_flag=True, help="LABELS has only counts: judge, label, count.")
+@click.option(
+    "--items",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --counts: items that every judge labelled.",
+)
+@click.option(
+    "--unanimous",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="With --counts: items with the same label of all judges.",
+)
+@click.option(
+    "--majority",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="With --counts: items with a label that more judges gave than any other.",
+)
+@resampling_options
+@output_options
+@quiet_option
+def agreement_command(
+    labels: Sequence[Path],
+    format_name: str | None,
+    output: Path | None,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Say how far judges agree, what most of them say, and how each of them labels.
+
+    LABELS has the columns item, judge, label, or item and one column per judge, or is what
+    `evalcore judge` wrote. A label may be missing. Coefficients are Cohen's kappa of each pair of
+    judges, Fleiss' kappa of the items that all labelled, and Krippendorff's alpha; shares have
+    Wilson intervals. With --counts the limits of Fleiss' kappa are found from counts alone.
+
+    \b
+    Examples:
+      evalcore agreement labels.csv
+      evalcore agreement judged.jsonl --level interval --votes votes.csv
+      evalcore agreement counts.csv --counts --items 86 --unanimous 52
+    """
+    from evalcore.commands.agreements import agreement_with
+    from evalcore.label_agreement import AgreementRow
+
+    target = choose_target(format_name, output)
+    agreed = agreement_with(labels, cast("AgreementOptions", options))
+    emit(agreed.rows, AgreementRow, target)
+    tell(agreed.notices, quiet)

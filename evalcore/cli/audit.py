@@ -1,0 +1,49 @@
+"""`evalcore audit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ngramscan.output import choose_target
+from ngramscan.output.options import emit, fail_with, output_options
+
+
+@click.command("audit")
+@click.argument("tables", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--claims",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="What is claimed, and how it follows.  [default: claims.yaml in TABLES]",
+)
+@click.option("--strict", is_flag=True, help="End with exit code 1 where a claim is a mismatch.")
+@output_options
+def audit_command(
+    tables: Path | None,
+    claims: Path | None,
+    strict: bool,
+    format_name: str | None,
+    output: Path | None,
+) -> None:
+    """Recompute published figures from published tables.
+
+    TABLES is a folder of CSV files; without it, the tables of the Formula-One Prompting paper.
+    Verdicts: ok, rounding (the last decimal), mismatch, not derivable. A mismatch is a result: the
+    exit code is 0 unless --strict. In the terminal, claims that are ok are only counted; every
+    other format has all of them.
+
+    \b
+    Examples:
+      evalcore audit
+      evalcore audit tables/ --claims claims.yaml --strict -o audit.csv
+    """
+    from evalcore.claim_checks import AuditRow
+    from evalcore.commands.auditing import audit_with, describe_mismatches, print_findings
+
+    target = choose_target(format_name, output)
+    rows = audit_with(tables, claims)
+    emit(rows, AuditRow, target, lambda console: print_findings(console, rows))
+    if strict:
+        fail_with(describe_mismatches(rows))

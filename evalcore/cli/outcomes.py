@@ -1,0 +1,156 @@
+"""`evalcore flips`, `complementarity` and `outcomes`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from evalcore.cli.score_options import missing_option, rule_option
+from ngramscan.output import choose_target, optional_target
+from ngramscan.output.options import all_of, emit, output_options, quiet_option, save, tell
+
+if TYPE_CHECKING:
+    from evalcore.commands.joint_outcomes import OutcomeOptions
+
+_scores = click.argument("scores", nargs=-1, required=True, type=click.Path(path_type=Path))
+_reading_options = all_of(
+    rule_option,
+    click.option(
+        "--epoch",
+        type=int,
+        metavar="N",
+        help="Which of repeated answers.  [default: there is one per problem]",
+    ),
+    click.option(
+        "--right-from",
+        type=click.FloatRange(min=0, max=1, min_open=True),
+        metavar="VALUE",
+        help="The least value of a right answer, where there are others than 0 and 1.",
+    ),
+    missing_option,
+)
+
+
+@click.command("flips")
+@_scores
+@click.option("--baseline", required=True, metavar="METHOD", help="What it is compared with.")
+@click.option("--treatment", required=True, metavar="METHOD", help="What is compared.")
+@_reading_options
+@output_options
+@quiet_option
+def flips_command(
+    scores: Sequence[Path],
+    baseline: str,
+    treatment: str,
+    format_name: str | None,
+    output: Path | None,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Count the problems that a treatment turns from wrong to right, and the reverse.
+
+    \b
+    Examples:
+      evalcore flips scores.jsonl --baseline cot --treatment f-1
+      evalcore flips scores.jsonl --baseline cot --treatment f-1 --missing dropped
+    """
+    from evalcore.commands.joint_outcomes import flips_with
+    from evalcore.joint_outcomes import FlipRow
+
+    target = choose_target(format_name, output)
+    found = flips_with(scores, baseline, treatment, cast("OutcomeOptions", options))
+    emit(found.rows, FlipRow, target)
+    tell(found.notices, quiet)
+
+
+@click.command("complementarity")
+@_scores
+@click.option("--methods", required=True, metavar="FIRST,SECOND", help="Which two.")
+@_reading_options
+@output_options
+@quiet_option
+def complementarity_command(
+    scores: Sequence[Path],
+    methods: str,
+    format_name: str | None,
+    output: Path | None,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Find how far two methods solve different problems.
+
+    \b
+    Examples:
+      evalcore complementarity scores.jsonl --methods f-1,formulate-and-solve
+    """
+    from evalcore.commands.joint_outcomes import complementarity_with, names_in
+    from evalcore.joint_outcomes import ComplementRow
+
+    target = choose_target(format_name, output)
+    found = complementarity_with(scores, names_in(methods), cast("OutcomeOptions", options))
+    emit(found.rows, ComplementRow, target)
+    tell(found.notices, quiet)
+
+
+@click.command("outcomes")
+@_scores
+@click.option("--baselines", required=True, metavar="METHODS", help="With commas.")
+@click.option(
+    "--adaptive",
+    required=True,
+    metavar="METHOD",
+    help="The method that chooses between their ways of solving.",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="A difference with a greater p of McNemar's test is a tie by test.",
+)
+@click.option(
+    "--wins",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write wins, ties and losses per model and baseline.",
+)
+@_reading_options
+@output_options
+@quiet_option
+def outcomes_command(
+    scores: Sequence[Path],
+    baselines: str,
+    adaptive: str,
+    alpha: float,
+    wins: Path | None,
+    format_name: str | None,
+    output: Path | None,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Find how an adaptive method does where its baselines do well or not.
+
+    Each problem is one of: all fail, all solve, adaptive right (some baselines are too), adaptive
+    wrong (a baseline is right), only adaptive. Beside them stand what an oracle that chooses
+    between the baselines reaches, and how often the adaptive method is right where a baseline is.
+    In the terminal wins, ties and losses follow.
+
+    \b
+    Examples:
+      evalcore outcomes scores.jsonl --baselines zero-shot,cot,pot --adaptive f-1
+      evalcore outcomes scores.jsonl --baselines cot,pot --adaptive f-1 --wins wins.csv
+    """
+    from evalcore.commands.joint_outcomes import names_in, outcomes_with, print_outcomes
+    from evalcore.joint_outcomes import OutcomeRow
+    from evalcore.wins import WinRow
+
+    target, wins_target = choose_target(format_name, output), optional_target(wins)
+    given = cast("OutcomeOptions", options)
+    found = outcomes_with(scores, names_in(baselines), adaptive, given, alpha)
+    save(found.wins, WinRow, wins_target)
+    emit(found.rows, OutcomeRow, target, partial(print_outcomes, found=found))
+    tell(found.notices, quiet)

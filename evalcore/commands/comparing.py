@@ -1,0 +1,215 @@
+"""`evalcore compare`: whether one method is better than another, on the same problems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+
+from evalcore.averages import AverageRow
+from evalcore.comparisons import Compared, CompareRow, compare_methods
+from evalcore.paired_results import CompareSettings
+from evalcore.score_files import read_scores
+from evalcore.scoring.base import ScoreRow
+from evalcore.statistics import Settings
+from ngramscan.errors import InputError
+from ngramscan.output import optional_target, to_frame, write_rows
+from ngramscan.output.layout import UNKNOWN, Layout, cell, print_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
+
+
+class CompareOptions(TypedDict, total=False):
+    """All options of `compare` but the scores."""
+
+    baseline: str | None
+    treatment: Sequence[str]
+    all_pairs: bool
+    by: str
+    rule: Sequence[str]
+    missing: Literal["wrong", "dropped"]
+    interval: Literal["newcombe", "bootstrap"]
+    graded_test: Literal["signed-rank", "sign-flip"]
+    zeros: Literal["dropped", "pratt"]
+    family: str
+    level: float
+    draws: int
+    seed: int
+    averages: str | Path | None
+
+
+def compare_with(scores: Sequence[Path], options: CompareOptions) -> Compared:
+    """Compare the methods of some files of scores."""
+    target = optional_target(options.get("averages"))
+    settings = _settings(options)
+    compared = compare_methods(read_all(scores, options.get("rule", ())), settings)
+    if target:
+        write_rows(compared.averages, AverageRow, target)
+    return compared
+
+
+def read_all(paths: Sequence[Path], rules: Sequence[str]) -> list[ScoreRow]:
+    """Read the rows of some files, and of some rules only where these are named.
+
+    Raises
+    ------
+    InputError
+        A file is malformed or named twice, or has none of the rules.
+    """
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise InputError("scores", "a file is named twice")
+    rows = [row for path in paths for row in read_scores(path)]
+    known = list(dict.fromkeys(row.rule for row in rows))
+    for rule in rules:
+        if rule not in known:
+            raise InputError(f"--rule {rule}", f"not scored; there are {', '.join(known)}")
+    return [row for row in rows if not rules or row.rule in rules]
+
+
+def _settings(options: CompareOptions) -> CompareSettings:
+    baseline, all_pairs = options.get("baseline"), options.get("all_pairs", False)
+    if (baseline is None) != all_pairs:
+        raise InputError("--baseline", "either a baseline or --all-pairs was expected")
+    level = options.get("level", 0.95)
+    if not 0 < level < 1:
+        raise InputError(f"--level {level:g}", "a number between 0 and 1 was expected")
+    return CompareSettings(
+        by=_names(options.get("by", "dataset,model")),
+        baseline=baseline,
+        treatments=options.get("treatment", ()),
+        statistics=Settings(
+            missing=options.get("missing", "wrong"),
+            interval=options.get("interval", "newcombe"),
+            zeros=options.get("zeros", "dropped"),
+            level=level,
+            draws=options.get("draws", 10_000),
+        ),
+        graded_test=options.get("graded_test", "signed-rank"),
+        family=_names(options.get("family", "")),
+        seed=options.get("seed", 1),
+    )
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+# For people
+
+
+def stars_of(p: float | None) -> str:
+    """Return the stars of a p-value, as the paper has them."""
+    return next((stars for limit, stars in STARS if p is not None and p < limit), "")
+
+
+def print_compared(console: Console, compared: Compared, stars: bool = False) -> None:
+    """Print the rows of a comparison, then its averages.
+
+    Parameters
+    ----------
+    console : Console
+        Where.
+    compared : Compared
+        The rows.
+    stars : bool
+        Put stars behind p-values: one below .05, two below .01, three below .001.
+    """
+    rows = compared.rows
+    columns = {
+        "dataset": [row.dataset for row in rows],
+        "model": [row.model for row in rows],
+        "rule": [row.rule for row in rows],
+        "methods": [f"{row.treatment} − {row.baseline}" for row in rows],
+        "n": [cell(row.n) for row in rows],
+        "b, c": [f"{row.b}, {row.c}" for row in rows],
+        "baseline": [_one(row.accuracy_baseline) for row in rows],
+        "treatment": [_one(row.accuracy_treatment) for row in rows],
+        "difference": [_interval(row) for row in rows],
+        "p": [p_text(row.p) + (stars_of(row.p) if stars else "") for row in rows],
+        "p Holm": [p_text(row.p_holm) for row in rows],
+        "detectable": [_one(row.detectable) for row in rows],
+    }
+    if any(row.n_complete < row.n for row in rows):
+        columns["without missing"] = [_complete(row) for row in rows]
+    numbers = len(columns) - 4
+    if len(set(columns["rule"])) == 1:
+        del columns["rule"]
+    texts = len(columns) - numbers
+    print_columns(
+        console, columns, Layout(texts, frozenset({"model"}), ("detectable", "p Holm", "dataset"))
+    )
+    if compared.averages:
+        console.print("Averages\n")
+        _print_averages(console, compared.averages)
+
+
+def _print_averages(console: Console, rows: Sequence[AverageRow]) -> None:
+    columns = {
+        "average": [f"{row.average} ({row.parts})" for row in rows],
+        "dataset": [row.dataset for row in rows],
+        "model": [row.model for row in rows],
+        "rule": [row.rule for row in rows],
+        "methods": [f"{row.treatment} − {row.baseline}" for row in rows],
+        "n": [cell(row.n) for row in rows],
+        "baseline": [_one(row.accuracy_baseline) for row in rows],
+        "treatment": [_one(row.accuracy_treatment) for row in rows],
+        "difference": [_interval(row) for row in rows],
+    }
+    if len(set(columns["rule"])) == 1:
+        del columns["rule"]
+    layout = Layout(len(columns) - 4, frozenset({"model"}), ("dataset",))
+    print_columns(console, columns, layout)
+
+
+def _complete(row: CompareRow) -> str:
+    """Return what is left where no answer of a pair is missing."""
+    if row.difference_complete is None:
+        return UNKNOWN
+    return f"{row.n_complete:,}: {row.difference_complete:+.1f}, p {p_text(row.p_complete)}"
+
+
+def _one(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:.1f}"
+
+
+def _interval(row: CompareRow | AverageRow) -> str:
+    if row.difference_low is None or row.difference_high is None:
+        return f"{row.difference:+.1f} (no interval)"
+    return f"{row.difference:+.1f} [{row.difference_low:.1f}, {row.difference_high:.1f}]"
+
+
+def p_text(p: float | None) -> str:
+    """Return a p-value with three digits; small ones with their power of ten."""
+    if p is None:
+        return UNKNOWN
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
+
+
+def compare(
+    scores: str | Path | Sequence[str | Path], **options: Unpack[CompareOptions]
+) -> pd.DataFrame:
+    """Compare methods in pairs, on the same problems, as `evalcore compare` does.
+
+    Parameters
+    ----------
+    scores : str, Path, or sequence of them
+        Files of score rows.
+    **options
+        `baseline` and `treatment`, or `all_pairs`; the others as the command has them.
+
+    Returns
+    -------
+    DataFrame
+        One row per cell and pair of methods, then those of all models together.
+
+    Raises
+    ------
+    InputError
+        An argument or a file is wrong, or there is nothing to compare.
+    """
+    named = [scores] if isinstance(scores, str | Path) else scores
+    return to_frame(compare_with([Path(path) for path in named], options).rows, CompareRow)

@@ -1,0 +1,166 @@
+"""`evalcore efficiency`: what correct answers cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+
+from evalcore.cost_summaries import read_summary
+from evalcore.figures.frontier import draw_frontier
+from evalcore.log_files import UsageRow
+from evalcore.records import read_records
+from evalcore.resampling import Resampling
+from evalcore.row_files import read_rows
+from evalcore.scoring.base import ScoreRow
+from evalcore.solved_problems import MISSING, read_chosen
+from evalcore.token_costs import (
+    TOKENS,
+    CostSettings,
+    EfficiencyRow,
+    Usage,
+    cost_rows,
+    with_tokens,
+)
+from ngramscan.errors import InputError
+from ngramscan.output import to_frame
+from ngramscan.output.canvas import check_target, save_figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+_SHOWN = (
+    *("dataset", "model", "method", "n", "accuracy", "mean_tokens", "tokens_per_correct"),
+    *("accuracy_per_100_tokens", "prompt_overhead", "on_frontier", "frontier_share"),
+)
+_TEXTS = 3
+
+
+class EfficiencyOptions(TypedDict, total=False):
+    """All options of `efficiency` but the scores."""
+
+    outputs: str | Path | None
+    usage: str | Path | None
+    rule: str | Sequence[str]
+    baseline: str
+    tokens: str
+    missing: str
+    draws: int
+    seed: int
+    figure: str | Path | None
+
+
+class Costs(NamedTuple):
+    """The rows of the command, and what to say beside them."""
+
+    rows: list[EfficiencyRow]
+    notices: list[str]
+
+
+def efficiency_with(scores: Sequence[Path], options: EfficiencyOptions) -> Costs:
+    """Find what correct answers cost, or check a table that says so."""
+    figure = Path(named) if (named := options.get("figure")) else None
+    check_target(figure)
+    usage = _usage(options)
+    costs = _of_outputs(scores, usage, options) if usage else _of_summary(scores, options)
+    if figure:
+        drawable = [row for row in costs.rows if row.on_frontier is not None]
+        if not drawable:
+            raise InputError(str(figure), "nothing to draw: no tokens are known")
+        save_figure(draw_frontier(drawable), figure)
+    return costs
+
+
+def _usage(options: EfficiencyOptions) -> Sequence[Usage]:
+    """Return the tokens of outputs; none: no source of them is named."""
+    outputs, usage = options.get("outputs"), options.get("usage")
+    if outputs and usage:
+        raise InputError("--usage", "it can't go with --outputs; both have the tokens")
+    if usage:
+        return read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`")
+    return read_records(Path(outputs)) if outputs else []
+
+
+def _of_summary(paths: Sequence[Path], options: EfficiencyOptions) -> Costs:
+    if any(path.suffix.lower() != ".csv" for path in paths):
+        raise InputError("--outputs", "missing; scores do not say how many tokens were used")
+    meant = {"rule": "--rule", "missing": "--missing"}
+    for name, option in meant.items():
+        if options.get(name) not in {None, (), MISSING[0]}:
+            raise InputError(option, "it is for scores; --outputs is missing")
+    return Costs([row for path in paths for row in read_summary(path)], [])
+
+
+def _of_outputs(paths: Sequence[Path], usage: Sequence[Usage], options: EfficiencyOptions) -> Costs:
+    settings = _settings(options)
+    rule = options.get("rule", ())
+    rows = read_chosen(paths, (rule,) if isinstance(rule, str) else tuple(rule))
+    found = cost_rows(with_tokens(rows, usage), settings)
+    resampling = settings.resampling
+    drawn = f"Intervals: {resampling.draws:,} draws of problems, seed {resampling.seed}"
+    return Costs(found, [*_unmatched(rows, usage), drawn])
+
+
+def _settings(options: EfficiencyOptions) -> CostSettings:
+    tokens, missing = options.get("tokens", TOKENS[0]), options.get("missing", MISSING[0])
+    for option, value, known in (("tokens", tokens, TOKENS), ("missing", missing, MISSING)):
+        if value not in known:
+            raise InputError(f"--{option} {value}", f"one of {', '.join(known)} was expected")
+    resampling = Resampling(options.get("draws", 2000), options.get("seed", 1))
+    return CostSettings(resampling, tokens, options.get("baseline", "zero-shot"), missing)
+
+
+def _unmatched(rows: Iterable[ScoreRow], usage: Iterable[Usage]) -> list[str]:
+    scored = {(row.dataset, row.model, row.method, row.id, row.epoch) for row in rows}
+    recorded = {(one.dataset, one.model, one.method, one.id, one.epoch) for one in usage}
+    said = []
+    if absent := len(scored - recorded):
+        said.append(f"{absent} of {len(scored)} scored outputs are not among the recorded ones")
+    if unused := len(recorded - scored):
+        said.append(
+            f"{unused} of {len(recorded)} recorded outputs are not scored; they are left out"
+        )
+    return said
+
+
+def print_costs(console: Console, rows: Sequence[EfficiencyRow]) -> None:
+    """Print the main columns; files have all."""
+    from ngramscan.output.layout import Layout, cell, print_columns
+
+    columns = {
+        name: [cell(getattr(row, name)) for row in rows]
+        for name in _SHOWN
+        if any(getattr(row, name) is not None for row in rows)
+    }
+    if any(row.note for row in rows):
+        columns["note"] = [row.note for row in rows]
+    layout = Layout(_TEXTS, frozenset({"model", "method", "note"}), ("frontier_share",))
+    print_columns(console, columns, layout)
+
+
+def efficiency(
+    scores: str | Path | Sequence[str | Path], **options: Unpack[EfficiencyOptions]
+) -> pd.DataFrame:
+    """Find what correct answers cost, or check a table that says so.
+
+    Parameters
+    ----------
+    scores : str, Path or several of them
+        Files that `score` or `judge` wrote; without `outputs` tables of means.
+    **options
+        `outputs` or `usage`, `rule`, `baseline`, `tokens`, `missing`, `draws`, `seed`, `figure`,
+        as the command has them.
+
+    Returns
+    -------
+    DataFrame
+        One row per benchmark, model and method, and one for all models.
+
+    Raises
+    ------
+    InputError
+        A file or an option is wrong, or a table implies an accuracy above 100 %.
+    """
+    paths = [scores] if isinstance(scores, str | Path) else scores
+    return to_frame(efficiency_with([Path(path) for path in paths], options).rows, EfficiencyRow)

@@ -1,0 +1,193 @@
+"""Methods compared in pairs: tests and intervals per cell, and named averages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from evalcore.averages import AverageRow, over_benchmarks, over_subtasks, percent
+from evalcore.paired_results import Case, Comparer, CompareSettings, Result, comparable
+from evalcore.pairings import Values, incomplete, make_cells, merged, method_pairs
+from evalcore.scoring.base import ScoreRow
+from evalcore.statistics import (
+    Settings,
+    holm,
+    mcnemar_detectable,
+    mcnemar_power,
+    t_detectable,
+    t_power,
+)
+from evalcore.statistics.pairing import pair
+from ngramscan.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRow:
+    """Two methods on the same problems. Accuracies in percent, differences in percentage points."""
+
+    dataset: str
+    model: str
+    rule: str
+    baseline: str
+    treatment: str
+    n: int
+    """Pairs of answers; a missing answer is a wrong one."""
+    b: int
+    """Pairs in which the treatment has more: where answers are right or wrong, only it is right."""
+    c: int
+    """Pairs in which the baseline has more."""
+    accuracy_baseline: float
+    accuracy_treatment: float
+    difference: float
+    """Treatment minus baseline."""
+    difference_low: float | None
+    difference_high: float | None
+    p: float | None
+    p_holm: float | None
+    """Adjusted within the family of tests that the row belongs to."""
+    test: str
+    n_complete: int
+    """Pairs in which no answer is missing."""
+    difference_complete: float | None
+    """Of these alone."""
+    p_complete: float | None
+    detectable: float | None
+    """The least difference that the test would have found with a probability of 80 %, at the
+    discordance (or spread of differences) that was seen."""
+    power: float | None
+    """The probability with which it would have found the difference that was seen, if that were
+    the true one; says nothing beyond p about this run."""
+    note: str
+
+
+class Compared(NamedTuple):
+    """The rows of a comparison, and what is to be known beside them."""
+
+    rows: list[CompareRow]
+    averages: list[AverageRow]
+    notices: list[str]
+
+
+FAMILY_COLUMNS = ("dataset", "model", "rule", "baseline", "treatment")
+
+
+def compare_methods(rows: Sequence[ScoreRow], settings: CompareSettings) -> Compared:
+    """Compare methods in pairs.
+
+    Parameters
+    ----------
+    rows : sequence of ScoreRow
+        What was scored.
+    settings : CompareSettings
+        What is compared, and how.
+
+    Returns
+    -------
+    Compared
+        One row per cell and pair of methods; then, where several models have a benchmark, one of
+        all of them together. Averages over subtasks and benchmarks where there are several.
+
+    Raises
+    ------
+    InputError
+        A method is not there, a row is there twice, or nothing can be compared.
+    """
+    for name in settings.family:
+        if name not in FAMILY_COLUMNS:
+            expected = ", ".join(FAMILY_COLUMNS)
+            raise InputError(f"--family {name}", f"one of {expected} was expected")
+    cells = make_cells(rows, settings.by)
+    pairs = method_pairs(cells, settings.baseline, settings.treatments)
+    comparer = Comparer(settings, np.random.default_rng(settings.seed))
+    compared = [_row(case, comparer) for case in comparable(cells, pairs)]
+    if not compared:
+        problem = "nothing to compare; two methods on the same problems were expected"
+        raise InputError("scores", problem)
+    pooled_cells = list(merged(cells).values())
+    pooled = [_row(case, comparer) for case in comparable(pooled_cells, pairs)]
+    cases = list(comparable([*cells, *pooled_cells], pairs))
+    return Compared(
+        [*_adjusted(compared, settings.family), *_adjusted(pooled, settings.family)],
+        [*over_subtasks(cases, comparer), *over_benchmarks(cases, comparer)],
+        list(incomplete(cells, pairs)),
+    )
+
+
+# One pair of methods in one cell
+
+
+def _row(case: Case, comparer: Comparer) -> CompareRow:
+    """Return the row of two methods in a cell."""
+    result = comparer.result(case)
+    values = case.cell.pair(case.baseline, case.treatment)
+    gaps = np.isnan(values.baseline) | np.isnan(values.treatment)
+    complete: Result | None = result
+    if gaps.any():
+        dropping = replace(comparer.settings.statistics, missing="dropped")
+        complete = None if gaps.all() else comparer.compared(values, dropping)
+    detectable, power = _planning(values, result, comparer.settings.statistics)
+    return CompareRow(
+        **case.cell.key._asdict(),
+        baseline=case.baseline,
+        treatment=case.treatment,
+        n=result.n,
+        b=result.b,
+        c=result.c,
+        accuracy_baseline=100 * result.baseline,
+        accuracy_treatment=100 * result.treatment,
+        difference=100 * result.difference.value,
+        difference_low=percent(result.difference.low),
+        difference_high=percent(result.difference.high),
+        p=result.p.value,
+        p_holm=None,
+        test=result.p.procedure,
+        n_complete=int((~gaps).sum()),
+        difference_complete=100 * complete.difference.value if complete else None,
+        p_complete=complete.p.value if complete else None,
+        detectable=percent(detectable),
+        power=power,
+        note="; ".join(_notes(result, int(gaps.sum()), comparer.settings.statistics.missing)),
+    )
+
+
+def _planning(values: Values, result: Result, how: Settings) -> tuple[float | None, float | None]:
+    """Return the least difference that is found often enough, and how often this one is."""
+    if not values.is_plain or result.n < 2 or not result.b + result.c:
+        return None, None
+    if values.is_binary:
+        discordance = (result.b + result.c) / result.n
+        seen = min(abs(result.difference.value), discordance)
+        least = mcnemar_detectable(result.n, discordance).value
+        return least, mcnemar_power(result.n, discordance, seen)
+    differences = pair(values.baseline, values.treatment, how.missing).differences
+    spread = float(differences.std(ddof=1))
+    least = t_detectable(result.n).value
+    if not spread or least is None:
+        return None, None
+    return least * spread, t_power(result.n, result.difference.value / spread)
+
+
+def _notes(result: Result, missing: int, treated: str) -> Iterator[str]:
+    if missing:
+        yield f"missing: {missing}, " + ("counted as wrong" if treated == "wrong" else "left out")
+    if result.difference.note:
+        yield result.difference.note
+    if result.p.note:
+        yield result.p.note
+    if result.p.standard_error:
+        yield f"standard error of p {result.p.standard_error:.2g}"
+
+
+def _adjusted(rows: Sequence[CompareRow], family: Sequence[str]) -> list[CompareRow]:
+    """Return rows with p-values adjusted within each family."""
+    families: dict[tuple[str, ...], list[int]] = {}
+    for place, row in enumerate(rows):
+        families.setdefault(tuple(getattr(row, name) for name in family), []).append(place)
+    adjusted = list(rows)
+    for places in families.values():
+        for place, p in zip(places, holm([rows[at].p for at in places]), strict=True):
+            adjusted[place] = replace(rows[place], p_holm=p)
+    return adjusted

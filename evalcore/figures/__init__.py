@@ -1,0 +1,1 @@
+"""Rows → pictures. matplotlib is imported where one is drawn."""

@@ -1,0 +1,131 @@
+"""Two methods in one cell → one result, be the answers right or wrong, graded, or pooled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from evalcore.pairings import Cell, CellKey, Values
+from evalcore.statistics import PValue, Settings, compare_binary, compare_pooled, compare_scores
+from ngramscan.errors import InputError
+from ngramscan.estimates import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class CompareSettings:
+    """What is compared, and how."""
+
+    by: Sequence[str] = ("dataset", "model")
+    baseline: str | None = None
+    """None: all pairs of methods."""
+    treatments: Sequence[str] = ()
+    statistics: Settings = field(default_factory=Settings)
+    graded_test: Literal["signed-rank", "sign-flip"] = "signed-rank"
+    """Of graded answers to a list of problems; pooled ones always take sign flips."""
+    family: Sequence[str] = ()
+    """Columns: Holm within each of their values; none: all tests together."""
+    seed: int = 1
+
+
+class Case(NamedTuple):
+    """Two methods in one cell."""
+
+    cell: Cell
+    baseline: str
+    treatment: str
+
+
+def comparable(cells: Sequence[Cell], pairs: Sequence[tuple[str, str]]) -> Iterator[Case]:
+    """Yield every pair of methods in every cell that has both."""
+    for cell in cells:
+        for baseline, treatment in pairs:
+            if baseline in cell.scores and treatment in cell.scores:
+                yield Case(cell, baseline, treatment)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What is the same of binary, graded and pooled comparisons; shares, not percent."""
+
+    n: int
+    b: int
+    c: int
+    baseline: float
+    treatment: float
+    difference: Estimate
+    p: PValue
+
+
+class Comparer:
+    """Compares, each case once: what a row says, averages use again."""
+
+    def __init__(self, settings: CompareSettings, generator: np.random.Generator) -> None:
+        self.settings = settings
+        self._generator = generator
+        self._results: dict[tuple[CellKey, str, str], Result] = {}
+
+    def result(self, case: Case) -> Result:
+        """Return the comparison of two methods in a cell."""
+        key = (case.cell.key, case.baseline, case.treatment)
+        if key not in self._results:
+            values = case.cell.pair(case.baseline, case.treatment)
+            try:
+                self._results[key] = self.compared(values, self.settings.statistics)
+            except ValueError as error:
+                raise InputError(", ".join((*case.cell.key, *case[1:])), str(error)) from error
+        return self._results[key]
+
+    def part(self, case: Case, subtask: str) -> Result | None:
+        """Return the comparison on one subtask; None: neither method was asked any of it."""
+        values = case.cell.pair(case.baseline, case.treatment, subtask)
+        return self.compared(values, self.settings.statistics) if values.problems else None
+
+    def compared(self, values: Values, how: Settings) -> Result:
+        """Return the comparison of some values."""
+        if not values.is_plain:
+            return _pooled(values, how, self._generator)
+        if values.is_binary:
+            return _binary(values, how, self._generator)
+        return _graded(values, self.settings.graded_test, how, self._generator)
+
+
+def _binary(values: Values, how: Settings, generator: np.random.Generator) -> Result:
+    found = compare_binary(values.baseline, values.treatment, how, generator)
+    return Result(
+        found.n,
+        found.better,
+        found.worse,
+        found.baseline.value,
+        found.treatment.value,
+        found.difference,
+        found.mcnemar,
+    )
+
+
+def _graded(values: Values, test: str, how: Settings, generator: np.random.Generator) -> Result:
+    found = compare_scores(values.baseline, values.treatment, generator, how)
+    return Result(
+        found.n,
+        found.better,
+        found.worse,
+        found.baseline,
+        found.treatment,
+        found.difference,
+        found.signed_rank if test == "signed-rank" else found.sign_flip,
+    )
+
+
+def _pooled(values: Values, how: Settings, generator: np.random.Generator) -> Result:
+    found = compare_pooled(values.baseline, values.treatment, generator, how, values.problems)
+    return Result(
+        found.n,
+        found.better,
+        found.worse,
+        found.baseline,
+        found.treatment,
+        found.difference,
+        found.sign_flip,
+    )

@@ -1,0 +1,159 @@
+"""Rows of tables, read back from csv, jsonl, json and parquet files, each with its place."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, cast, get_type_hints
+
+import msgspec
+
+from ngramscan.errors import InputError
+
+SUFFIXES = (".csv", ".jsonl", ".json", ".parquet")
+Row = TypeVar("Row")
+
+
+def read_table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the rows of a file, each after its place; those of csv are all text.
+
+    Raises
+    ------
+    InputError
+        There is no such file, or it is malformed; says where.
+    """
+    if not path.is_file():
+        raise InputError(str(path), "no such file; rows of a table were expected")
+    readers = {".csv": _csv, ".jsonl": _jsonl, ".json": _json, ".parquet": _parquet}
+    if path.suffix.lower() not in readers:
+        raise InputError(str(path), f"one of {', '.join(SUFFIXES)} was expected")
+    yield from readers[path.suffix.lower()](path)
+
+
+def read_rows(path: Path, row_type: type[Row], what: str) -> list[Row]:
+    """Read the rows of one file; columns that such rows do not have are left out.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    row_type : dataclass
+        Of str, int, float and bool, any of which may be None; what has a default may be absent.
+    what : str
+        What such rows are, for messages.
+
+    Returns
+    -------
+    list of row_type
+        In the order of the file.
+
+    Raises
+    ------
+    InputError
+        There is no such file, a column is missing, or a value is malformed; says where.
+    """
+    return [to_row(place, values, row_type, what) for place, values in read_table(path)]
+
+
+def to_row(place: str, values: Mapping[str, Any], row_type: type[Row], what: str) -> Row:
+    """Return the row of some values, which may be texts; see `read_rows`."""
+    known = {}
+    absent = []
+    for column in _columns(cast("Any", row_type)):
+        if column.name in values:
+            known[column.name] = _converted(place, column, values[column.name])
+        elif column.may_be_none and not column.has_default:
+            known[column.name] = None
+        elif not column.has_default:
+            absent.append(column.name)
+    if absent:
+        raise InputError(place, f"no {', '.join(absent)}; {what} were expected")
+    try:
+        return msgspec.convert(known, row_type)
+    except msgspec.ValidationError as error:
+        raise InputError(place, str(error)) from error
+
+
+class _Column(NamedTuple):
+    """What a field of a row may hold."""
+
+    name: str
+    types: frozenset[type]
+    may_be_none: bool
+    has_default: bool
+
+
+@cache
+def _columns(row_type: type) -> Sequence[_Column]:
+    hints = get_type_hints(row_type)
+    columns = []
+    for field in fields(cast("Any", row_type)):
+        types = frozenset(getattr(hints[field.name], "__args__", (hints[field.name],)))
+        has_default = field.default is not MISSING
+        columns.append(_Column(field.name, types, type(None) in types, has_default))
+    return columns
+
+
+def _converted(place: str, column: _Column, value: Any) -> Any:
+    """Return what a text of csv stands for; other values as they are."""
+    types = column.types
+    if not isinstance(value, str) or (str in types and (value or not column.may_be_none)):
+        return value
+    if not value and column.may_be_none:
+        return None
+    if bool in types and value.lower() in {"true", "false"}:
+        return value.lower() == "true"
+    try:
+        return int(value) if int in types else float(value)
+    except ValueError as error:
+        raise InputError(place, f"{column.name} {value!r}; a number was expected") from error
+
+
+def _csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        for values in reader:
+            yield f"{path}:{reader.line_num}", values
+
+
+def _jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+        if line.strip():
+            yield _object(f"{path}:{number}", _decoded(f"{path}:{number}", line))
+
+
+def _json(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    rows = _decoded(str(path), path.read_bytes())
+    if not isinstance(rows, list):
+        raise InputError(str(path), "a JSON list of rows was expected")
+    for number, row in enumerate(rows, 1):
+        yield _object(f"{path}[{number}]", row)
+
+
+def _decoded(place: str, content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InputError(place, f"no JSON: {error}") from error
+
+
+def _object(place: str, row: Any) -> tuple[str, dict[str, Any]]:
+    if not isinstance(row, dict):
+        raise InputError(place, "no JSON object; a row was expected")
+    return place, row
+
+
+def _parquet(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        rows = pyarrow.parquet.read_table(path).to_pylist()
+    except (OSError, pyarrow.ArrowException) as error:
+        raise InputError(str(path), f"no Parquet file: {error}") from error
+    for number, row in enumerate(rows, 1):
+        yield f"{path}[{number}]", row

@@ -1,0 +1,49 @@
+"""Statistics of paired results: arrays in, values with their intervals out, nothing else."""
+
+from __future__ import annotations
+
+from evalcore.statistics.binary import clopper_pearson, mcnemar_test, paired_counts
+from evalcore.statistics.bootstrap import bootstrap_mean
+from evalcore.statistics.contrast import (
+    BinaryComparison,
+    PooledComparison,
+    ScoreComparison,
+    Settings,
+    compare_binary,
+    compare_pooled,
+    compare_scores,
+)
+from evalcore.statistics.multiplicity import holm
+from evalcore.statistics.p_values import PValue
+from evalcore.statistics.power import (
+    Detectable,
+    mcnemar_detectable,
+    mcnemar_power,
+    t_detectable,
+    t_power,
+)
+from evalcore.statistics.sign_flips import sign_flip_test
+from evalcore.statistics.signed_ranks import signed_rank_test
+
+__all__ = [
+    "BinaryComparison",
+    "Detectable",
+    "PValue",
+    "PooledComparison",
+    "ScoreComparison",
+    "Settings",
+    "bootstrap_mean",
+    "clopper_pearson",
+    "compare_binary",
+    "compare_pooled",
+    "compare_scores",
+    "holm",
+    "mcnemar_detectable",
+    "mcnemar_power",
+    "mcnemar_test",
+    "paired_counts",
+    "sign_flip_test",
+    "signed_rank_test",
+    "t_detectable",
+    "t_power",
+]

@@ -1,0 +1,38 @@
+"""P-values of several tests at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Adjust the p-values of a family of tests, so that few families have any false finding.
+
+    Parameters
+    ----------
+    p_values : sequence of float or None
+        In [0, 1]; None for a test that could not be made, which counts for nothing.
+
+    Returns
+    -------
+    list of float or None
+        In the same order; never smaller than what was given, nor larger than 1.
+
+    Raises
+    ------
+    ValueError
+        A p-value is outside [0, 1] or not a number.
+
+    Notes
+    -----
+    Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
+    """
+    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    if not all(0 <= p <= 1 for p, _ in known):
+        raise ValueError("a p-value is outside 0 to 1")
+    adjusted: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for done, (p, place) in enumerate(known):
+        largest = max(largest, min(1.0, (len(known) - done) * p))
+        adjusted[place] = largest
+    return adjusted

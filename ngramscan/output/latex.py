@@ -1,0 +1,82 @@
+"""Rows → a table in LaTeX, ready for a paper; its rules are those of the package booktabs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "&%$#_"},
+}
+MISSING = "--"
+
+
+def to_latex(rows: Sequence[Any], row_type: type) -> str:
+    """Return rows as a tabular; columns without any value are left out.
+
+    Numbers stand to the right, with three digits; p-values below .001 as such. What is to be known
+    beside a table (level, test, what is missing) belongs into its caption.
+    """
+    names = [
+        field.name
+        for field in fields(row_type)
+        if not rows or any(getattr(row, field.name) is not None for row in rows)
+    ]
+    texts = {name for name in names if any(isinstance(getattr(row, name), str) for row in rows)}
+    columns = "".join("l" if name in texts else "r" for name in names)
+    lines = [
+        f"\\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
+        "\\toprule",
+        _line([escape(name.replace("_", " ")) for name in names]),
+        "\\midrule",
+        *(_line([_cell(name, getattr(row, name)) for name in names]) for row in rows),
+        "\\bottomrule",
+        "\\end{tabular}",
+    ]
+    return "% needs \\usepackage{booktabs}\n" + "\n".join(lines) + "\n"
+
+
+def escape(text: str) -> str:
+    """Return a text that LaTeX prints as it is, on one line."""
+    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+
+
+def _line(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _cell(name: str, value: object) -> str:
+    if value is None:
+        return MISSING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return _signed(f"{value:,}".replace(",", "{,}"))
+    if isinstance(value, float):
+        return _p_value(value) if name == "p" or name.startswith("p_") else _signed(_number(value))
+    return escape(str(value))
+
+
+def _number(value: float) -> str:
+    """Return a number with three digits, or more where it is a large one."""
+    if abs(value) >= 100 or value == 0:
+        return f"{value:.0f}"
+    if abs(value) < 1e-3:
+        mantissa, _, exponent = f"{value:.1e}".partition("e")
+        return f"{mantissa} \\cdot 10^{{{int(exponent)}}}"
+    digits = 2 if abs(value) < 10 else 1
+    return f"{value:.{digits}f}" if abs(value) >= 1 else f"{value:.3g}"
+
+
+def _p_value(value: float) -> str:
+    return "$<$.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+
+
+def _signed(number: str) -> str:
+    return f"${number}$" if number.startswith("-") or "\\" in number else number

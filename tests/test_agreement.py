@@ -1,0 +1,518 @@
+"""Agreement of judges against statsmodels, definitions written out, and published figures."""
+
+from __future__ import annotations
+
+import csv
+import json
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.inter_rater import cohens_kappa
+from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_oracle
+
+from evalcore.cli.agreement import agreement_command
+from evalcore.commands.agreements import agreement
+from evalcore.kappa_bounds import ContradictionError, Counted, fleiss_limits
+from evalcore.kappas import Level, cohen_kappa, fleiss_kappa, krippendorff_alpha, label_counts
+from evalcore.resampling import Resampling, percentile_limits, resampled_sums
+from ngramscan.errors import InputError
+from ngramscan.output.options import Group
+
+FEW = Resampling(draws=100)
+MAIN = Group(commands=[agreement_command])
+LONG = "item,judge,label\n"
+# Krippendorff's example of four judges and twelve units, with labels missing.
+CANONICAL = """
+1 2 3 3 2 1 4 1 2 . . .
+1 2 3 3 2 2 4 1 2 5 . 3
+. 3 3 3 2 3 4 2 2 5 1 .
+1 2 3 3 2 4 4 1 2 5 1 .
+"""
+
+
+def codes_of(rows: list[list[int]]) -> np.ndarray:
+    return np.array(rows, dtype=np.int64)
+
+
+def canonical() -> np.ndarray:
+    judges = [line.split() for line in CANONICAL.split("\n") if line]
+    rows = [
+        [-1 if one == "." else int(one) - 1 for one in unit] for unit in zip(*judges, strict=True)
+    ]
+    return codes_of(rows)
+
+
+def alpha_by_definition(codes: np.ndarray, values: np.ndarray, level: str) -> float | None:
+    """Over all ordered pairs of labels, one by one."""
+    units = [[code for code in row if code >= 0] for row in codes.tolist()]
+    units = [unit for unit in units if len(unit) > 1]
+    pooled = [code for unit in units for code in unit]
+
+    def apart(a: int, b: int) -> float:
+        if level == "nominal":
+            return float(a != b)
+        if level == "interval":
+            return float((values[a] - values[b]) ** 2)
+        low, high = min(a, b), max(a, b)
+        between = sum(low <= code <= high for code in pooled)
+        return (between - (pooled.count(a) + pooled.count(b)) / 2) ** 2 if a != b else 0.0
+
+    observed = sum(
+        apart(a, b) / (len(unit) - 1) for unit in units for a, b in permutations(unit, 2)
+    ) / len(pooled)
+    n = len(pooled)
+    expected = sum(apart(a, b) for a, b in permutations(pooled, 2)) / (n * (n - 1))
+    return 1 - observed / expected if expected else None
+
+
+tables = st.integers(2, 4).flatmap(
+    lambda judges: st.lists(
+        st.lists(st.integers(-1, 3), min_size=judges, max_size=judges), min_size=1, max_size=9
+    )
+)
+
+
+@given(tables, st.sampled_from(["nominal", "ordinal", "interval"]))
+@settings(max_examples=60, deadline=None)
+def test_alpha_is_that_of_its_definition(rows: list[list[int]], level: Level) -> None:
+    codes, values = codes_of(rows), np.array([1.0, 2.0, 4.0, 7.5])
+    found = krippendorff_alpha(codes, values, level, FEW)
+    if (codes >= 0).sum(axis=1).max() < 2:
+        assert (found.n, found.value, found.note) == (0, None, "there are no items")
+        return
+    expected = alpha_by_definition(codes, values, level)
+    if expected is None:
+        assert found.value is None
+        assert found.note == "not defined: all labels are the same"
+    else:
+        assert found.value == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("level", "alpha"),
+    [
+        pytest.param("nominal", 0.743, id="nominal"),
+        pytest.param("ordinal", 0.815, id="ordinal"),
+        pytest.param("interval", 0.849, id="interval"),
+    ],
+)
+def test_alpha_of_the_textbook_example(level: Level, alpha: float) -> None:
+    found = krippendorff_alpha(canonical(), np.arange(1.0, 6.0), level, Resampling())
+    assert found.value == pytest.approx(alpha, abs=5e-4)
+    assert found.n == 11, "a unit with one label can't be compared"
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < alpha < found.high
+
+
+@given(tables)
+@settings(max_examples=60, deadline=None)
+def test_kappas_are_those_of_statsmodels(rows: list[list[int]]) -> None:
+    codes = np.maximum(codes_of(rows), 0)
+    fleiss, cohen = fleiss_kappa(codes, 4, FEW), cohen_kappa(codes[:, :2], 4, FEW)
+    counts = np.zeros((4, 4))
+    np.add.at(counts, (codes[:, 0], codes[:, 1]), 1)
+    if len(np.unique(codes)) > 1:
+        oracle = fleiss_oracle(label_counts(codes, 4))
+        assert fleiss.value == pytest.approx(oracle, abs=1e-10)
+    else:
+        assert fleiss.value is None
+    if len(np.unique(codes[:, :2])) > 1:
+        oracle = cohens_kappa(counts, return_results=False)
+        assert cohen.value == pytest.approx(oracle, abs=1e-10)
+    else:
+        assert (cohen.value, cohen.note) == (None, "not defined: all labels are the same")
+
+
+def test_items_without_all_labels_are_in_no_kappa() -> None:
+    rows = [[0, 0], [1, 1], [0, 1], [1, 1]]
+    more = [*rows, [-1, 1], [0, -1]]
+    for kappa in (cohen_kappa, fleiss_kappa):
+        assert kappa(codes_of(more), 2, FEW) == kappa(codes_of(rows), 2, FEW)
+
+
+def test_a_bootstrap_is_that_of_items_copied_one_by_one() -> None:
+    generator = np.random.default_rng(5)
+    codes = generator.integers(0, 3, size=(40, 3))
+    codes[:, 1] = np.where(generator.random(40) < 0.6, codes[:, 0], codes[:, 1])
+    found = krippendorff_alpha(codes, np.arange(3.0), "nominal", Resampling(4000, 1))
+    copies = [codes[generator.integers(0, 40, 40)] for _ in range(300)]
+    drawn = [alpha_by_definition(one, np.arange(3.0), "nominal") for one in copies]
+    low, high = np.quantile(np.array(drawn, dtype=float), [0.025, 0.975])
+    assert found.low == pytest.approx(low, abs=0.05)
+    assert found.high == pytest.approx(high, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("values", "items", "note"),
+    [
+        pytest.param([1.0, 2.0], 9, "no interval: 9 items; 10 are needed", id="few items"),
+        pytest.param([1.0] * 50, 20, "no interval: all draws give the same value", id="constant"),
+        pytest.param(
+            [1.0, float("nan")], 20, "no interval: undefined in 1 of 2 draws", id="undefined draws"
+        ),
+    ],
+)
+def test_where_there_is_no_interval_a_note_says_why(
+    values: list[float], items: int, note: str
+) -> None:
+    limits = percentile_limits(np.array(values), items, 0.95)
+    assert (limits.low, limits.high, limits.note) == (None, None, note)
+
+
+def test_the_same_seed_draws_the_same_items_in_any_number_of_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    columns = np.arange(30.0).reshape(15, 2)
+    whole = resampled_sums(columns, Resampling(100, 3))
+    monkeypatch.setattr("evalcore.resampling._WEIGHTS_AT_ONCE", 40)
+    assert (resampled_sums(columns, Resampling(100, 3)) == whole).all()
+    assert (resampled_sums(columns, Resampling(100, 4)) != whole).any()
+
+
+# Limits where only counts are known
+
+
+PRINTED = {
+    "one": {"A": 29, "B": 2, "C": 57},
+    "two": {"A": 22, "B": 0, "C": 64},
+    "three": {"A": 28, "B": 3, "C": 57},
+}
+
+
+def test_limits_are_reached_by_some_tables_and_passed_by_none() -> None:
+    generator = np.random.default_rng(0)
+    for _ in range(300):
+        n, surplus = int(generator.integers(2, 6)), generator.integers(0, 3, size=3)
+        codes = generator.integers(0, 3, size=(n, 3))
+        if len(np.unique(codes)) == 1:
+            continue
+        by_judge = {}
+        for judge in range(3):
+            extra = generator.integers(0, 3, size=surplus[judge])
+            given_labels = [*codes[:, judge], *extra]
+            by_judge[str(judge)] = {str(k): given_labels.count(k) for k in range(3)}
+        kinds = [len(set(row)) for row in codes.tolist()]
+        counted = Counted(by_judge, n, kinds.count(1), n - kinds.count(3))
+        low, high = fleiss_limits(counted)
+        value = fleiss_oracle(label_counts(codes, 3))
+        assert low - 1e-12 <= value <= high + 1e-12
+        if not surplus.any():
+            assert low == pytest.approx(value, abs=1e-12) == high
+        wider = fleiss_limits(Counted(by_judge, n, kinds.count(1)))
+        assert wider[0] <= low + 1e-12 <= high + 2e-12 <= wider[1] + 3e-12
+
+
+@given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=2, max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_chance_agreement_is_extreme_over_all_ways_to_leave_labels_out(
+    counts: list[list[int]],
+) -> None:
+    items = min(sum(own) for own in counts)
+    by_judge = {str(n): dict(zip("abc", own, strict=True)) for n, own in enumerate(counts)}
+    if not items:
+        return
+    left = {(0, 0, 0)}
+    for own in counts:
+        ways = [
+            (a, b, items - a - b)
+            for a in range(own[0] + 1)
+            for b in range(own[1] + 1)
+            if 0 <= items - a - b <= own[2]
+        ]
+        left = {(a + d, b + e, c + f) for a, b, c in left for d, e, f in ways}
+    size = items * len(counts)
+    chances = [sum(k * k for k in one) / size**2 for one in left]
+    if min(chances) >= 1:
+        with pytest.raises(ContradictionError, match="kappa is not defined"):
+            fleiss_limits(Counted(by_judge, items, 0))
+        return
+    # Two judges who differ agree in no pair; of three, two may agree, which is one pair of three.
+    most = {2: 0.0, 3: 1 / 3}[len(counts)]
+    values = [(a - c) / (1 - c) for a in (0.0, most) for c in chances if c < 1]
+    assert fleiss_limits(Counted(by_judge, items, 0)) == pytest.approx((min(values), max(values)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        pytest.param({"items": 0}, "at least two judges and one item", id="no items"),
+        pytest.param({"items": 87}, "two gave 86 labels to 87 items", id="too few labels"),
+        pytest.param({"unanimous": 87}, "from 0 to 79 can be", id="too many unanimous"),
+        pytest.param({"majority": 51}, "51 items with a majority; from 52", id="few majorities"),
+        pytest.param({"by_judge": {"one": {"A": 90}}}, "at least two judges", id="one judge"),
+        pytest.param(
+            {"by_judge": {"a": dict.fromkeys("abcdefgh", 20), "b": {"a": 90}}},
+            "8 labels; at most 7",
+            id="many labels",
+        ),
+        pytest.param(
+            {"by_judge": {"a": {"A": 86}, "b": {"A": 86}}}, "with one label", id="one label, split"
+        ),
+        pytest.param(
+            {"by_judge": {"a": {"A": 86}, "b": {"A": 86}}, "unanimous": 86},
+            "kappa is not defined",
+            id="one label",
+        ),
+        pytest.param(
+            {"by_judge": {j: {"A": 60, "B": 26} for j in "ab"}, "majority": 60},
+            "no votes of so many judges",
+            id="two judges who differ have no majority",
+        ),
+    ],
+)
+def test_counts_that_contradict_each_other_are_refused(
+    changes: dict[str, object], message: str
+) -> None:
+    known: dict[str, object] = {"by_judge": PRINTED, "items": 86, "unanimous": 52, **changes}
+    with pytest.raises(ContradictionError, match=message):
+        fleiss_limits(Counted(**known))  # type: ignore[arg-type]
+
+
+def test_limits_of_the_published_judges_contain_the_printed_kappa(
+    shared: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "counts.csv"
+    with (shared / "paper/table29_error_classes.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["judge"] != "majority"]
+    lines = [f"{r['judge']},{r['category']},{r['count']}" for r in rows if r["category"] in "ABC"]
+    path.write_text("\n".join(["judge,label,count", *lines]), encoding="utf-8")
+    frame = agreement(path, counts=True, items=86, unanimous=52, majority=86)
+    kappa, unanimous = frame.iloc[0], frame.iloc[1]
+    assert (round(kappa.low, 3), round(kappa.high, 3)) == (0.387, 0.416)
+    assert kappa.low < 0.403 < kappa.high
+    shown = [round(100 * x, 1) for x in (unanimous.value, unanimous.low, unanimous.high)]
+    assert shown == [60.5, 49.9, 70.1]
+
+
+# Files and the command
+
+
+TABLE = {"1": "aab", "2": "aaa", "3": "bbb", "4": "ab.", "5": "ab.", "6": ".a."}
+
+
+def write_long(path: Path) -> Path:
+    lines = [
+        f"{item},{judge},{'' if label == '.' else label}"
+        for item, row in TABLE.items()
+        for judge, label in zip("xyz", row, strict=True)
+    ]
+    path.write_text(LONG + "\n".join(lines), encoding="utf-8")
+    return path
+
+
+def write_wide(path: Path) -> Path:
+    lines = [",".join([item, *row.replace(".", " ")]) for item, row in TABLE.items()]
+    path.write_text("item,x,y,z\n" + "\n".join(lines), encoding="utf-8")
+    return path
+
+
+def write_judged(path: Path) -> Path:
+    common = {"dataset": "d", "model": "m", "method": "f-1", "epoch": None, "value": None}
+    lines = [
+        json.dumps(
+            common
+            | {"id": item, "rule": f"judge:{judge}", "answer": None if label == "." else label}
+        )
+        for item, row in TABLE.items()
+        for judge, label in zip("xyz", row, strict=True)
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def write_json_lines(path: Path) -> Path:
+    lines = [
+        json.dumps({"item": item, "judge": judge, "label": label if label != "." else None})
+        for item, row in TABLE.items()
+        for judge, label in zip("xyz", row, strict=True)
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        pytest.param("labels.csv", write_long, id="a row per item and judge"),
+        pytest.param("wide.csv", write_wide, id="a column per judge"),
+        pytest.param("judged.jsonl", write_judged, id="rows of judges"),
+        pytest.param("labels.jsonl", write_json_lines, id="JSON lines"),
+    ],
+)
+def test_all_forms_of_labels_give_the_same_rows(tmp_path: Path, name: str, write: object) -> None:
+    path = write(tmp_path / name)  # type: ignore[operator]
+    votes = tmp_path / "votes.csv"
+    frame = agreement(path, votes=votes)
+    rows = json.loads(frame.to_json(orient="records"))
+    found = {(row["statistic"], row["judges"], row["label"]): row for row in rows}
+
+    def share(statistic: str, judge: str, label: str | None) -> tuple[int, int]:
+        row = found[statistic, judge, label]
+        return row["count"], row["items"]
+
+    assert share("unanimous", "all", None) == (2, 3)
+    assert share("majority", "all", "a") == (3, 6)
+    assert share("majority", "all", "b") == (1, 6)
+    assert share("majority", "all", None) == (2, 6)
+    assert found["majority", "all", None]["note"] == "tied votes"
+    assert share("share", "x", "a") == (4, 5)
+    assert share("missing", "z", None) == (3, 6)
+    assert ("missing", "y", None) not in found
+    pair = found["cohen_kappa", "x · y", None]
+    assert pair["items"] == 5
+    assert pair["value"] == pytest.approx(2 / 7)
+    assert pair["low"] is None
+    assert pair["note"] == "no interval: 5 items; 10 are needed"
+    assert found["fleiss_kappa", "all", None]["items"] == 3
+    assert found["krippendorff_alpha", "all", None]["items"] == 5
+    with votes.open(encoding="utf-8") as file:
+        told = [(r["label"], r["votes"], r["judges"]) for r in csv.DictReader(file)]
+    assert told == [("a", "2", "3"), ("a", "3", "3"), ("b", "3", "3")] + [("", "1", "2")] * 2 + [
+        ("a", "1", "1")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "message"),
+    [
+        pytest.param("no.csv", None, {}, "no such file", id="no file"),
+        pytest.param("l.txt", "item\n", {}, r"one of \.csv, \.jsonl", id="another suffix"),
+        pytest.param("l.csv", LONG, {}, "no rows there", id="no rows"),
+        pytest.param("l.csv", "a,b\n1,2\n", {}, "columns a, b; columns item", id="other columns"),
+        pytest.param(
+            "l.csv", LONG + "1,x\n", {}, r"l\.csv:2: more or fewer cells", id="a short line"
+        ),
+        pytest.param("l.csv", LONG + "1,x,a\n,y,a\n", {}, r"l\.csv:3: no item", id="no item"),
+        pytest.param(
+            "l.csv",
+            LONG + "1,x,a\n1,x,b\n",
+            {},
+            r"l\.csv:3: item '1' has a label of x also",
+            id="2",
+        ),
+        pytest.param("l.csv", LONG + "1,x,a\n2,x,b\n", {}, "of 1 judge; at least two", id="alone"),
+        pytest.param("l.jsonl", "{", {}, r"l\.jsonl:1: no JSON", id="no JSON"),
+        pytest.param("l.jsonl", "[]", {}, "no JSON object", id="no object"),
+        pytest.param(
+            "l.jsonl", '{"item": 1, "x": [1], "y": 2}', {}, r"label \[1\]; a text", id="a list"
+        ),
+        pytest.param(
+            "l.jsonl",
+            '{"dataset": "d", "model": "m", "method": "a", "id": "1", "rule": "r", "value": 1}',
+            {},
+            "rule r; rows of `evalcore judge`",
+            id="rows of a rule",
+        ),
+        pytest.param("l.csv", LONG + "1,x,a\n1,y,b\n", {"level": "no"}, "one of nominal", id="lvl"),
+        pytest.param(
+            "l.csv", LONG + "1,x,a\n1,y,3\n", {"level": "interval"}, "'a' is no number$", id="texts"
+        ),
+        pytest.param(
+            "l.csv", LONG + "1,x,a\n1,y,3\n", {"level": "ordinal"}, "--order says", id="no order"
+        ),
+        pytest.param(
+            "l.csv",
+            LONG + "1,x,a\n1,y,b\n",
+            {"level": "ordinal", "order": "a"},
+            "--order: without b",
+            id="an order without a label",
+        ),
+        pytest.param(
+            "l.csv",
+            LONG + "1,x,a\n1,y,b\n",
+            {"level": "ordinal", "order": "a,b,a"},
+            "stands in it twice",
+            id="an order with a label twice",
+        ),
+        pytest.param(
+            "l.csv", LONG + "1,x,a\n1,y,b\n", {"order": "a,b"}, "level nominal has none", id="order"
+        ),
+        pytest.param(
+            "l.csv",
+            LONG + "".join(f"{n},{j},{n}\n" for n in range(51) for j in "xy"),
+            {},
+            "51 different ones; at most 50",
+            id="measured numbers",
+        ),
+        pytest.param("l.csv", LONG, {"items": 3}, "--items: it is for --counts", id="items"),
+        pytest.param("c.csv", "", {"counts": True}, "--items and --unanimous", id="counts alone"),
+        pytest.param(
+            "c.csv",
+            "judge,label,count\nx,a,1\nx,a,2\n",
+            {"counts": True, "items": 1, "unanimous": 1},
+            "a second count of a by x",
+            id="a count twice",
+        ),
+        pytest.param(
+            "c.csv",
+            "judge,label,count\nx,a,-1\n",
+            {"counts": True, "items": 1, "unanimous": 1},
+            "count '-1'; a whole number",
+            id="no count",
+        ),
+        pytest.param(
+            "c.csv",
+            "judge,label\nx,a\n",
+            {"counts": True, "items": 1, "unanimous": 1},
+            "columns judge, label, count",
+            id="no column of counts",
+        ),
+        pytest.param(
+            "c.csv",
+            "judge,label,count\nx,a,1\n",
+            {"counts": True, "items": 1, "unanimous": 1},
+            "counts: at least two judges",
+            id="counts of one judge",
+        ),
+        pytest.param(
+            "c.csv",
+            "",
+            {"counts": True, "items": 1, "unanimous": 1, "votes": "v.csv"},
+            "--votes: counts do not say",
+            id="votes of counts",
+        ),
+    ],
+)
+def test_what_can_not_be_used_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    content: str | None,
+    options: dict[str, object],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path(name).write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        agreement(name, **options)  # type: ignore[arg-type]
+
+
+def test_an_order_is_that_of_alpha(tmp_path: Path) -> None:
+    pairs = [*zip("llmmhhlmmlh", "lmmhhhhlmlm", strict=True)]
+    words, numbers = tmp_path / "words.csv", tmp_path / "numbers.csv"
+    lines = [f"{n},{a},{b}\n" for n, (a, b) in enumerate(pairs)]
+    words.write_text("item,x,y\n" + "".join(lines), encoding="utf-8")
+    coded = ["".join(str("lmh".index(c)) if c in "lmh" else c for c in line) for line in lines]
+    numbers.write_text("item,x,y\n" + "".join(coded), encoding="utf-8")
+    ordered = agreement(words, level="ordinal", order="l, m, h")
+    plain = agreement(numbers, level="ordinal")
+    columns = ["value", "low", "high"]
+    assert ordered.loc[:2, columns].equals(plain.loc[:2, columns])
+    assert "ordinal" in ordered.note[2]
+
+
+def test_the_command_prints_rows_and_says_how_often_it_drew(tmp_path: Path) -> None:
+    path = str(write_long(tmp_path / "labels.csv"))
+    done = CliRunner().invoke(MAIN, ["agreement", path, "--draws", "200", "--seed", "7"])
+    assert done.exit_code == 0, done.stderr
+    assert "cohen_kappa" in done.stdout
+    assert done.stderr == "Intervals of coefficients: 200 draws of items, seed 7\n"
+    failed = CliRunner().invoke(MAIN, ["agreement", path, path, "--counts"])
+    assert (failed.exit_code, failed.stderr) == (2, "Error: --counts: 2 files; one was expected\n")

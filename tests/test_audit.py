@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import csv
+import io
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from evalcore.claim_checks import AuditRow, check_claims, read_claims, read_tables
+from evalcore.claim_checks.ranges import Recomputed
+from evalcore.claim_checks.tables import parse_printed
+from evalcore.claim_checks.verdicts import judge
+from evalcore.cli.audit import audit_command
+from evalcore.commands.auditing import audit
+from ngramscan.errors import InputError
+
+ROOT = Path(__file__).resolve().parent.parent
+SCORES = "task,accuracy_pct,n,mark\nx,10.0,4,a\ny,20.5,4,b\n"
+CLAIM = """
+claims:
+- id: one
+  where: text
+  statement: the sum
+  published: "30.5"
+  formula: sum(scores.accuracy_pct)
+"""
+
+
+def check(folder: Path, claims: str, scores: str = SCORES) -> list[AuditRow]:
+    (folder / "scores.csv").write_text(scores)
+    (folder / "claims.yaml").write_text(claims, encoding="utf-8")
+    found = read_claims(folder / "claims.yaml")
+    return check_claims(read_tables(folder, found.reading), found)
+
+
+def invoke(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(audit_command, list(arguments))
+    return result.exit_code, result.stdout, result.stderr
+
+
+def doc_blocks() -> dict[str, str]:
+    text = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"```(csv|yaml|text)\n(.*?)```", text, re.DOTALL))
+
+
+def test_the_worked_example_of_the_documentation_gives_what_it_says(tmp_path: Path) -> None:
+    blocks = doc_blocks()
+    (tmp_path / "scores.csv").write_text(blocks["csv"])
+    (tmp_path / "claims.yaml").write_text(blocks["yaml"])
+    code, out, err = invoke(str(tmp_path), "--format", "csv")
+    assert (code, err) == (0, "")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    shown = [
+        " ".join(
+            [row["id"], row["published"]]
+            + [f"{float(row[k]):.2f}" if row[k] else "-" for k in ("recomputed", "low", "high")]
+            + [row["verdict"]]
+        )
+        for row in rows
+    ]
+    assert shown == blocks["text"].splitlines()
+    by_id = {row["id"]: row for row in rows}
+    assert "only inside the range" in by_id["gain"]["note"]
+    assert by_id["bold"]["note"].count("bold") == 2
+    assert by_id["all-B"]["formula"].startswith("mean(scores[task!=all, method=B]")
+    inputs = "scores[algebra, B].accuracy_pct = 71.4; scores[geometry, B].accuracy_pct = 40.0"
+    assert by_id["all-B"]["inputs"] == inputs
+
+
+@pytest.mark.parametrize(
+    ("published", "value", "low", "high", "relation", "verdict"),
+    [
+        pytest.param("1.2", "1.25", "1.25", "1.25", "equal", "ok", id="a half rounds both ways"),
+        pytest.param("1.3", "1.25", "1.25", "1.25", "equal", "ok", id="a half rounds up too"),
+        pytest.param("1.2", "1.26", "1.26", "1.26", "equal", "rounding", id="cut, not rounded"),
+        pytest.param("1.2", "1.35", "1.35", "1.35", "equal", "rounding", id="one unit and a half"),
+        pytest.param("1.2", "1.36", "1.36", "1.36", "equal", "mismatch", id="more than that"),
+        pytest.param("1.2", "1.4", "1.2", "1.6", "equal", "ok", id="at the end of the range"),
+        pytest.param("1.2", "1.4", "1.3", "1.5", "equal", "rounding", id="a unit from the range"),
+        pytest.param("1.2", "1.4", "1.31", "1.5", "equal", "mismatch", id="farther away"),
+        pytest.param("14", "15", "15", "15", "equal", "mismatch", id="counts are not rounded"),
+        pytest.param("14", "15", "14.6", "15.4", "equal", "rounding", id="rounded figures are"),
+        pytest.param("14.0", "15", "15", "15", "equal", "mismatch", id="ten units"),
+        pytest.param("3", "3", "3", "3", "at least", "ok", id="at least as much"),
+        pytest.param("3", "3", "3", "3", "above", "mismatch", id="as much is not above"),
+        pytest.param("3", "2", "2", "2", "above", "ok", id="above"),
+        pytest.param("3", "2", "2", "2", "below", "mismatch", id="above is not below"),
+        pytest.param(
+            "0.6", "0.63", "0.63", "0.63", "at least", "rounding", id="it was rounded down"
+        ),
+        pytest.param(
+            "0.6", "1.18", "1.18", "1.18", "at least", "mismatch", id="a subset is larger"
+        ),
+        pytest.param(
+            "0.6", "0.7", "0.65", "0.75", "at least", "rounding", id="the input was rounded"
+        ),
+        pytest.param("0.6", "0.5", "0.45", "0.55", "at most", "rounding", id="in both directions"),
+        pytest.param("9", "8", "8", "8", "at most", "mismatch", id="counts have an order too"),
+    ],
+)
+def test_a_verdict_follows_from_the_figures(
+    published: str, value: str, low: str, high: str, relation: str, verdict: str
+) -> None:
+    printed = parse_printed(published)
+    assert printed is not None
+    found = Recomputed(Fraction(value), Fraction(low), Fraction(high), (), ())
+    assert judge(printed, found, relation)[0] == verdict
+
+
+def test_loops_make_a_claim_of_each_combination(tmp_path: Path) -> None:
+    claims = """
+keys: [task]
+lists: {tasks: {first: x, second: y}}
+claims:
+- for: {task: tasks, column: [n, accuracy_pct]}
+  id: "{task.id}-{column}"
+  where: text
+  statement: "{task}: {column}"
+  cell: scores[task={task}].{column}
+  formula: scores[task={task}].{column}
+"""
+    rows = check(tmp_path, claims)
+    assert [(row.id, row.published, row.statement) for row in rows] == [
+        ("first-n", "4", "x: n"),
+        ("first-accuracy_pct", "10.0", "x: accuracy_pct"),
+        ("second-n", "4", "y: n"),
+        ("second-accuracy_pct", "20.5", "y: accuracy_pct"),
+    ]
+    assert {row.verdict for row in rows} == {"ok"}
+
+
+def test_a_claim_may_use_another_and_named_formulas(tmp_path: Path) -> None:
+    claims = CLAIM.replace("claims:", "values: {double: 'sum(scores.accuracy_pct) * 2'}\nclaims:")
+    claims += """
+- id: two
+  where: text
+  statement: twice
+  published: "0.50"
+  formula: claim("one") / double
+  note: of course
+"""
+    row = check(tmp_path, claims)[1]
+    assert (row.verdict, row.recomputed, row.low, row.high) == ("ok", 0.5, 0.5, 0.5)
+    assert row.note == "of course"
+
+
+def test_added_zeros_are_no_decimals(tmp_path: Path) -> None:
+    claims = CLAIM.replace("claims:", "decimals: {scores.accuracy_pct: 0}\nclaims:")
+    claims = claims.replace('published: "30.5"', 'published: "30.00"\n  decimals: "0"')
+    row = check(tmp_path, claims)[0]
+    assert (row.low, row.high, row.verdict) == (29.5, 31.5, "ok")
+
+
+def test_an_order_is_shown_before_the_formula(tmp_path: Path) -> None:
+    row = check(tmp_path, CLAIM.replace("formula:", "is: above\n  formula:"))[0]
+    assert (row.verdict, row.formula) == ("rounding", "above sum(scores.accuracy_pct)")
+
+
+def test_what_cannot_be_derived_is_computed_for_information(tmp_path: Path) -> None:
+    claims = CLAIM.replace('published: "30.5"', "underivable: not published").replace("one", "u")
+    row = check(tmp_path, claims)[0]
+    assert (row.verdict, row.published, row.recomputed) == ("not derivable", None, 30.5)
+    assert row.note == "not published"
+
+
+@pytest.mark.parametrize(
+    ("claims", "problem"),
+    [
+        pytest.param("[1]", "expected a mapping with a list of `claims`", id="no mapping"),
+        pytest.param("claims: [", "claims.yaml: not valid YAML", id="no YAML"),
+        pytest.param("claims: []\nclaims: []", "'claims' is there twice", id="a key twice"),
+        pytest.param("claims: []\ntables: []", "unknown key 'tables'", id="an unknown key"),
+        pytest.param("claims: []\nkeys: {}", "keys: expected a list", id="a key of another kind"),
+        pytest.param("claims: []\nkeys: [1]", "keys: expected a list of texts", id="no texts"),
+        pytest.param("claims: []\nlists: {a: []}", "lists: a: expected a list of", id="no list"),
+        pytest.param("claims: []\nlists: {a: [1]}", "put numbers in quotes", id="a number"),
+        pytest.param("claims: []\naliases: {a: [b], c: [b]}", "'b' is an alias twice", id="alias"),
+        pytest.param("claims: []\ndecimals: {scores.n: x}", "decimals is 'x'", id="no decimals"),
+        pytest.param("claims: []\nvalues: {a: '1 +'}", "values: a: formula, ch", id="no formula"),
+        pytest.param("claims: [x]", "claim 1: expected a mapping with id", id="no claim"),
+        pytest.param(CLAIM + "  sum: x", r"claim 1 \(one\): unknown key 'sum'", id="claim's key"),
+        pytest.param(
+            CLAIM.replace('"30.5"', "30.5"), "published is 30.5; expected a text", id="quotes"
+        ),
+        pytest.param(CLAIM.replace("30.5", "many"), "expected a number as printed", id="no number"),
+        pytest.param(CLAIM.replace("  where: text\n", ""), "where is missing", id="no where"),
+        pytest.param(re.sub(".*published.*\n", "", CLAIM), "published is missing", id="no figure"),
+        pytest.param(
+            re.sub(".*formula.*\n", "", CLAIM), "formula is missing", id="no formula at all"
+        ),
+        pytest.param(CLAIM + "  is: near", "is: 'near'; expected one of equal", id="no relation"),
+        pytest.param(CLAIM + "  cell: scores.n", "both there; expected one", id="two figures"),
+        pytest.param(
+            CLAIM.replace('published: "30.5"', "cell: '1'"), "cell: expected a selection", id="cell"
+        ),
+        pytest.param(
+            CLAIM.replace("sum(", "sum(("), r"claim 1 \(one\): formula, char", id="syntax"
+        ),
+        pytest.param(CLAIM + "  for: []", "for: expected a mapping", id="no loop"),
+        pytest.param(CLAIM + "  for: {a: b}", "for: there is no list 'b'", id="no such list"),
+        pytest.param(
+            CLAIM.replace("the sum", "'{b}'") + "  for: {a: [x]}", "{b} is not the name", id="name"
+        ),
+        pytest.param(CLAIM + "  for: {a: [x, y]}", "two claims have the id 'one'", id="id twice"),
+        pytest.param(
+            CLAIM.replace("accuracy_pct", "score"), "claim one: formula, char.* no col", id="column"
+        ),
+        pytest.param(
+            CLAIM.replace('published: "30.5"', "cell: scores.n"),
+            "cell: 2 cells are",
+            id="two cells",
+        ),
+        pytest.param(
+            CLAIM.replace('published: "30.5"', "cell: scores[task=x].mark"),
+            r"scores\[\].mark holds 'a'; expected a number",
+            id="a cell without a number",
+        ),
+    ],
+)
+def test_a_claims_file_that_is_wrong_says_where(tmp_path: Path, claims: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        check(tmp_path, claims)
+
+
+def test_a_claims_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read_claims(tmp_path / "claims.yaml")
+    (tmp_path / "claims.yaml").write_bytes(b"\xff")
+    with pytest.raises(InputError, match="not UTF-8 at byte 0"):
+        read_claims(tmp_path / "claims.yaml")
+
+
+def test_a_mismatch_fails_a_strict_audit_only(tmp_path: Path) -> None:
+    check(tmp_path, CLAIM.replace("30.5", "40.5"))
+    assert invoke(str(tmp_path))[0] == 0
+    code, out, err = invoke(str(tmp_path), "--strict")
+    assert (code, err) == (1, "Error: 1 of 1 claims are mismatches\n")
+    assert out.splitlines() == [
+        "mismatch: one (text)",
+        "  the sum",
+        "  published 40.5, recomputed 30.500, from 30.400 to 30.600",
+        "  formula: sum(scores.accuracy_pct)",
+        "  inputs: scores[].accuracy_pct = 10.0; scores[].accuracy_pct = 20.5",
+        "",
+        "0 ok, 0 rounding, 1 mismatch, 0 not derivable",
+    ]
+
+
+def test_an_audit_without_mismatch_passes_a_strict_one(tmp_path: Path) -> None:
+    check(tmp_path, CLAIM)
+    code, out, err = invoke(str(tmp_path), "--strict")
+    assert (code, out, err) == (0, "1 ok, 0 rounding, 0 mismatch, 0 not derivable\n", "")
+
+
+def test_the_function_takes_a_claims_file_of_its_own(tmp_path: Path) -> None:
+    check(tmp_path, CLAIM)
+    other = (tmp_path / "claims.yaml").rename(tmp_path / "other.yaml")
+    frame = audit(tmp_path, claims=other)
+    assert frame.verdict.tolist() == ["ok"]
+    assert str(frame.dtypes["recomputed"]) == "Float64"
+    with pytest.raises(InputError, match=r"claims\.yaml: no such file"):
+        audit(tmp_path)

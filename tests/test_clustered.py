@@ -1,0 +1,342 @@
+"""Bootstrap and pooled comparisons: how often they are right on answers that were made up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import bootstrap, wilcoxon
+
+from evalcore.statistics import (
+    Settings,
+    bootstrap_mean,
+    compare_binary,
+    compare_pooled,
+    compare_scores,
+    mcnemar_test,
+)
+from evalcore.statistics.bootstrap import Kind
+from ngramscan.proportions import Pairs, paired_difference
+
+Floats = NDArray[np.float64]
+NAN = float("nan")
+
+
+def graded(
+    draw: np.random.Generator, problems: int, models: int, correlation: float, effect: float = 0.0
+) -> tuple[Floats, Floats]:
+    """Return values of two methods; differences on one problem have the correlation."""
+    baseline = draw.normal(size=(problems, models))
+    shared = draw.normal(size=(problems, 1)) * np.sqrt(correlation)
+    own = draw.normal(size=(problems, models)) * np.sqrt(1 - correlation)
+    return baseline, baseline + shared + own + effect
+
+
+def right_or_wrong(
+    draw: np.random.Generator, problems: int, models: int, shares: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Return right and wrong answers of two methods, some problems easier for all models.
+
+    Some problems also suit all models better with one of the methods: a correlation of one half.
+    """
+    easy = draw.normal(size=(problems, 1)) * np.sqrt(0.3)
+    first, second = (
+        easy
+        + draw.normal(size=(problems, 1)) * np.sqrt(0.5)
+        + draw.normal(size=(problems, models)) * np.sqrt(0.2)
+        < ndtri(share)
+        for share in shares
+    )
+    return first.astype(np.float64), second.astype(np.float64)
+
+
+def error_rates(runs: int, seed: int) -> dict[str, float]:
+    """Return how often tests find a difference between equal methods, 18 problems × 5 models."""
+    draw = np.random.default_rng(seed)
+    found = {"naive": 0, "sign flip": 0, "signed rank": 0}
+    for _ in range(runs):
+        baseline, treatment = graded(draw, 18, 5, 0.5)
+        naive = float(wilcoxon((treatment - baseline).ravel(), method="approx").pvalue)
+        found["naive"] += naive <= 0.05
+        compared = compare_pooled(baseline, treatment, draw, Settings(draws=499))
+        found["sign flip"] += compared.sign_flip.value <= 0.05
+        found["signed rank"] += compared.signed_rank.value <= 0.05
+    return {name: count / runs for name, count in found.items()}
+
+
+def test_a_pooled_test_that_ignores_problems_errs_and_ours_do_not() -> None:
+    rates = error_rates(runs=500, seed=1)
+    assert rates["naive"] > 0.2
+    assert rates["sign flip"] <= 0.06
+    assert rates["signed rank"] <= 0.06
+
+
+@pytest.mark.slow
+def test_the_rates_of_error_in_many_runs() -> None:
+    rates = error_rates(runs=10_000, seed=2)
+    assert rates["naive"] == pytest.approx(0.25, abs=0.02)
+    assert 0.04 <= rates["sign flip"] <= 0.06
+    assert 0.035 <= rates["signed rank"] <= 0.06
+
+
+def binary_error_rates(runs: int, seed: int) -> tuple[float, float]:
+    """Return the same for right and wrong answers to 60 problems: McNemar on all pairs, ours."""
+    draw, naive, ours = np.random.default_rng(seed), 0, 0
+    for _ in range(runs):
+        baseline, treatment = right_or_wrong(draw, 60, 5, (0.6, 0.6))
+        compared = compare_pooled(baseline, treatment, draw, Settings(draws=99))
+        naive += mcnemar_test(compared.better, compared.worse).value <= 0.05
+        ours += compared.sign_flip.value <= 0.05
+    return naive / runs, ours / runs
+
+
+def test_mcnemar_on_all_pairs_errs_on_right_and_wrong_answers_too() -> None:
+    naive, ours = binary_error_rates(runs=500, seed=3)
+    assert naive > 0.2
+    assert ours <= 0.06
+
+
+def coverage(
+    make: Callable[[np.random.Generator], tuple[Floats, Floats]],
+    truth: float,
+    runs: int,
+    kind: Kind = "percentile",
+) -> float:
+    """Return the share of bootstrap intervals that have the truth in them."""
+    draw, covered = np.random.default_rng(7), 0
+    for _ in range(runs):
+        baseline, treatment = make(draw)
+        models = baseline.shape[1]
+        sums = (treatment - baseline).sum(axis=1)
+        found = bootstrap_mean(sums, draw, np.full(sums.size, models), 999, kind=kind)
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low - 1e-12 <= truth <= found.high + 1e-12
+    return covered / runs
+
+
+def test_intervals_of_graded_answers_cover_their_mean() -> None:
+    share = coverage(lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3, runs=600)
+    assert 0.93 <= share <= 0.97
+
+
+def test_intervals_by_problem_cover_the_mean_of_several_models() -> None:
+    share = coverage(lambda draw: right_or_wrong(draw, 100, 5, (0.5, 0.6)), 0.1, runs=600)
+    assert 0.93 <= share <= 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("make", "truth"),
+    [
+        pytest.param(lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3, id="50 problems, graded"),
+        pytest.param(
+            lambda draw: right_or_wrong(draw, 50, 5, (0.5, 0.6)), 0.1, id="50 problems, 5 models"
+        ),
+        pytest.param(
+            lambda draw: right_or_wrong(draw, 100, 1, (0.5, 0.6)), 0.1, id="100 problems, 1 model"
+        ),
+        pytest.param(
+            lambda draw: right_or_wrong(draw, 200, 5, (0.9, 0.95)), 0.05, id="200 easy problems"
+        ),
+        pytest.param(lambda draw: graded(draw, 1000, 1, 0.0, 0.3), 0.3, id="1000 problems"),
+    ],
+)
+def test_coverage_in_many_runs(
+    make: Callable[[np.random.Generator], tuple[Floats, Floats]], truth: float
+) -> None:
+    assert 0.94 <= coverage(make, truth, runs=8000) <= 0.96
+
+
+def test_newcombe_s_intervals_cover_the_difference() -> None:
+    draw, covered, runs = np.random.default_rng(5), 0, 5000
+    for cells in draw.multinomial(200, [0.5, 0.1, 0.2, 0.2], size=runs):
+        found = paired_difference(Pairs(*(int(cell) for cell in cells)))
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low <= 0.1 <= found.high
+    assert 0.94 <= covered / runs <= 0.96
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_limits_are_scipy_s_but_for_the_widening(seed: int) -> None:
+    values = np.random.default_rng(seed).normal(1, 2, 1500)
+    ours = bootstrap_mean(values, np.random.default_rng(1), draws=20_000)
+    theirs = bootstrap(
+        (values,), np.mean, n_resamples=20_000, method="percentile", rng=2, batch=500
+    ).confidence_interval
+    assert ours.value == pytest.approx(values.mean(), rel=1e-12)
+    width = theirs.high - theirs.low
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.02 * width)
+
+
+def test_few_and_many_different_values_are_drawn_alike() -> None:
+    few = np.repeat([-1.0, 0.0, 1.0, 1.0], 100)
+    # So slightly different that every value has to be drawn by itself.
+    many = few + np.linspace(-1e-6, 1e-6, few.size)
+    for kind in ("percentile", "studentised"):
+        one, other = (
+            bootstrap_mean(values, np.random.default_rng(3), draws=40_000, kind=kind)
+            for values in (few, many)
+        )
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=4e-3)
+
+
+def test_draws_of_sums_of_different_sizes_weigh_each_difference_the_same() -> None:
+    draw = np.random.default_rng(9)
+    sizes = draw.integers(1, 6, 400)
+    sums = draw.normal(size=400) * sizes
+    found = bootstrap_mean(sums, draw, sizes, draws=20_000)
+    mean = sums.sum() / sizes.sum()
+    error = np.sqrt(((sums - mean * sizes) ** 2).sum()) / sizes.sum()
+    assert found.value == pytest.approx(mean)
+    assert (found.low, found.high) == pytest.approx(
+        (mean - 1.96 * error, mean + 1.96 * error), abs=0.1 * error
+    )
+    studentised = bootstrap_mean(sums, draw, sizes, draws=20_000, kind="studentised")
+    assert (studentised.low, studentised.high) == pytest.approx(
+        (found.low, found.high), abs=0.15 * error
+    )
+
+
+def test_the_same_seed_gives_the_same_limits() -> None:
+    values = np.random.default_rng(0).normal(size=30)
+    one, other = (bootstrap_mean(values, np.random.default_rng(4)) for _ in range(2))
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("sums", "reason"),
+    [
+        pytest.param([1.0], "only 1 problem", id="one problem"),
+        pytest.param([1.0, 0.0] * 4, "only 8 problems", id="few problems"),
+        pytest.param([0.0] * 30, "all differences are equal", id="no difference anywhere"),
+        pytest.param([0.1] * 30, "all differences are equal", id="the same difference everywhere"),
+        pytest.param([1.0] * 9 + [0.0] * 90, "only 9 of 99 problems differ", id="few differ"),
+    ],
+)
+def test_there_is_no_interval_and_a_reason(sums: list[float], reason: str) -> None:
+    found = bootstrap_mean(sums, np.random.default_rng(0))
+    assert (found.low, found.high) == (None, None)
+    assert found.note == f"no interval: {reason}"
+    assert found.value == pytest.approx(sum(sums) / len(sums))
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        pytest.param({"sums": []}, "at least one sum", id="nothing"),
+        pytest.param({"sums": [NAN] * 3}, "none missing", id="a gap"),
+        pytest.param({"draws": 0}, "a draw", id="no draws"),
+        pytest.param({"sizes": [1, 0, 1]}, "a positive size", id="a problem without answers"),
+        pytest.param({"sizes": [1, 1]}, "for each sum", id="sizes of other problems"),
+        pytest.param({"kind": "normal"}, "'percentile' or 'studentised'", id="unknown limits"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(change: dict[str, object], problem: str) -> None:
+    arguments: dict[str, object] = {"sums": [1, 2, 3], "generator": np.random.default_rng(0)}
+    with pytest.raises(ValueError, match=problem):
+        bootstrap_mean(**{**arguments, **change})  # type: ignore[arg-type]
+
+
+def test_right_and_wrong_answers_compared() -> None:
+    baseline, treatment = [1, 1, 0, 0, 0, 0, 0, NAN], [1, 0, 1, 1, 1, 1, 0, 1]
+    found = compare_binary(baseline, treatment)
+    assert (found.n, found.missing, found.better, found.worse) == (8, 1, 5, 1)
+    assert (found.baseline.value, found.treatment.value) == (0.25, 0.75)
+    assert found.difference == paired_difference(Pairs(1, 1, 5, 1))
+    assert found.mcnemar.value == pytest.approx(2 * (1 + 6) / 64)
+    dropped = compare_binary(baseline, treatment, Settings(missing="dropped"))
+    assert (dropped.n, dropped.missing, dropped.better, dropped.worse) == (7, 1, 4, 1)
+
+
+def test_the_bootstrap_interval_of_right_and_wrong_answers() -> None:
+    draw = np.random.default_rng(2)
+    baseline, treatment = (draw.random(200) < share for share in (0.5, 0.7))
+    by_formula = compare_binary(baseline, treatment).difference
+    drawn = compare_binary(baseline, treatment, Settings(interval="bootstrap"), draw).difference
+    assert drawn.value == pytest.approx(by_formula.value)
+    assert (drawn.low, drawn.high) == pytest.approx((by_formula.low, by_formula.high), abs=0.02)
+
+
+def test_graded_answers_compared() -> None:
+    baseline, treatment = [0, 3, 7, 7, NAN], [7, 5, 6, 7, 1]
+    found = compare_scores(baseline, treatment, np.random.default_rng(0))
+    assert (found.n, found.missing, found.better, found.worse) == (5, 1, 3, 1)
+    assert (found.baseline, found.treatment) == pytest.approx((3.4, 5.2))
+    assert found.difference.value == pytest.approx(1.8)
+    assert found.difference.note == "no interval: only 5 problems"
+    # Of the sums of 7, 2, 1 and 1 with all signs, ±11 once each and ±9 twice are as far as 9.
+    assert found.sign_flip.value == pytest.approx(6 / 16)
+    # Of the sums of the ranks 4, 3, 1.5 and 1.5, ±10 once each and ±7 twice are as far as 7.
+    assert found.signed_rank.value == pytest.approx(6 / 16)
+
+
+def test_the_answers_of_several_models_compared() -> None:
+    baseline: list[list[float]] = [[0, 0, 1], [1, NAN, 1], [0, 0, 0]]
+    treatment = [[1, 1, 1], [0, 1, 1], [0, 1, 0]]
+    found = compare_pooled(baseline, treatment, np.random.default_rng(0))
+    assert (found.n, found.n_problems, found.missing) == (9, 3, 1)
+    assert (found.better, found.worse) == (4, 1)
+    assert (found.baseline, found.treatment) == pytest.approx((3 / 9, 6 / 9))
+    assert found.difference.value == pytest.approx(3 / 9)
+    # The problems' sums are 2, 0 and 1.
+    assert (found.sign_flip.value, found.sign_flip.n) == (0.5, 2)
+    dropped = compare_pooled(
+        baseline, treatment, np.random.default_rng(0), Settings(missing="dropped")
+    )
+    assert (dropped.n, dropped.n_problems, dropped.better, dropped.worse) == (8, 3, 3, 1)
+
+
+def test_a_list_with_problems_is_the_same_as_a_table() -> None:
+    baseline, treatment = right_or_wrong(np.random.default_rng(1), 40, 3, (0.4, 0.6))
+    problems = np.repeat([f"p{number:02}" for number in range(40)], 3)
+    table = compare_pooled(baseline, treatment, np.random.default_rng(0))
+    listed = compare_pooled(
+        baseline.ravel(), treatment.ravel(), np.random.default_rng(0), problems=problems
+    )
+    assert table == listed
+
+
+@pytest.mark.parametrize(
+    ("compare", "problem"),
+    [
+        pytest.param(lambda draw: compare_binary([], []), "no pairs", id="nothing"),
+        pytest.param(
+            lambda draw: compare_binary([1, 0.5], [1, 0]), "neither 0 nor 1", id="graded as right"
+        ),
+        pytest.param(
+            lambda draw: compare_binary([[1, 0]], [[1, 0]]), "plain list", id="a table of models"
+        ),
+        pytest.param(
+            lambda draw: compare_scores([[1, 0]], [[1, 0]], draw), "plain list", id="graded table"
+        ),
+        pytest.param(
+            lambda draw: compare_binary([1], [0], Settings(interval="bootstrap")),
+            "random generator",
+            id="chance without a source",
+        ),
+        pytest.param(
+            lambda draw: compare_pooled([NAN], [1], draw, Settings(missing="dropped")),
+            "no pairs",
+            id="nothing left",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    compare: Callable[[np.random.Generator], object], problem: str
+) -> None:
+    with pytest.raises(ValueError, match=problem):
+        compare(np.random.default_rng(0))
+
+
+def test_methods_with_the_same_answers_do_not_differ_and_nothing_divides_by_zero() -> None:
+    answers = [1.0, 0.0] * 10
+    binary = compare_binary(answers, answers)
+    assert (binary.difference.value, binary.mcnemar.value) == (0, 1)
+    scores = compare_scores(answers, answers, np.random.default_rng(0))
+    assert scores.difference.low is None
+    assert (scores.signed_rank.value, scores.sign_flip.value) == (1, 1)

@@ -1,0 +1,382 @@
+"""What correct answers cost, against sums written out; the frontier; tables that can't be true."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import evalcore
+from evalcore.cli.efficiency import efficiency_command
+from evalcore.commands.token_costs import efficiency
+from evalcore.cost_estimates import estimate_costs, pareto_frontier, sums_of
+from evalcore.log_files import UsageRow
+from evalcore.records import Record, record_path
+from evalcore.resampling import Resampling
+from evalcore.scoring.base import ScoreRow
+from ngramscan.errors import InputError
+from ngramscan.output import choose_target, write_rows
+from ngramscan.output.options import Group
+
+MAIN = Group(commands=[efficiency_command])
+
+
+class Made:
+    """Scores and outputs in a folder; each answer is (value, prompt, completion, reasoning)."""
+
+    def __init__(self, folder: Path) -> None:
+        self.scores, self.outputs = folder / "scores.jsonl", folder / "outputs"
+        self.rows: list[ScoreRow] = []
+        self.dataset = "d"
+
+    def add(self, model: str, method: str, answers: Sequence[Sequence[Any]]) -> None:
+        path = record_path(self.outputs, self.dataset, model, method)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        common: dict[str, Any] = {"dataset": self.dataset, "model": model, "method": method}
+        lines = []
+        for number, answer in enumerate(answers):
+            value, prompt, completion, reasoning = (*answer, None, None, None)[:4]
+            named = common | {"id": str(number)}
+            self.rows.append(
+                ScoreRow(
+                    **named, epoch=None, rule="r", value=value, answer="", extraction="", reason=""
+                )
+            )
+            tokens = {
+                "prompt_tokens": prompt,
+                "completion_tokens": completion,
+                "reasoning_tokens": reasoning,
+            }
+            lines.append(Record(**named, output="x", **tokens).line())
+        path.write_bytes(b"".join(lines))
+        write_rows(self.rows, ScoreRow, choose_target(None, self.scores))
+
+    def found(self, **options: Any) -> dict[tuple[str, str], dict[str, Any]]:
+        frame = efficiency(self.scores, outputs=self.outputs, **options)
+        rows = json.loads(frame.to_json(orient="records", double_precision=15))
+        return {(row["model"], row["method"]): row for row in rows}
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path)
+
+
+def test_costs_are_those_of_sums(made: Made) -> None:
+    made.add("m", "zero-shot", [(1, 10, 100, 40), (0, 12, 300, 60), (0.5, 14, 200, 50)])
+    made.add("m", "cot", [(1, 45, 500), (1, 47, 100), (None, 49, 300)])
+    found = made.found()
+    row = found["m", "zero-shot"]
+    assert (row["n"], row["not_scored"], row["correct"], row["accuracy"]) == (3, 0, 1.5, 50)
+    assert (row["mean_tokens"], row["tokens_per_correct"]) == (200, 400)
+    assert row["accuracy_per_100_tokens"] == 25
+    assert (row["mean_prompt_tokens"], row["mean_reasoning_tokens"]) == (12, 50)
+    assert (row["prompt_overhead"], row["mean_of_ratios"]) == (None, None)
+    assert row["note"] == "no interval: 3 items; 10 are needed"
+    row = found["m", "cot"]
+    assert (row["n"], row["not_scored"], row["correct"]) == (3, 1, 2)
+    assert row["tokens_per_correct"] == 450
+    assert (row["prompt_overhead"], row["prompt_overhead_n"]) == (35, 3)
+    assert row["mean_reasoning_tokens"] is None
+    assert (row["on_frontier"], row["frontier_share"]) == (True, None)
+    total = made.found(tokens="total")["m", "zero-shot"]
+    assert total["mean_tokens"] == 212
+    dropped = made.found(missing="dropped")["m", "cot"]
+    assert (dropped["n"], dropped["not_scored"], dropped["accuracy"]) == (2, 1, 100)
+    assert (dropped["mean_tokens"], dropped["mean_completion_tokens"]) == (300, 300)
+
+
+def test_tokens_that_are_not_known_are_in_no_mean(made: Made) -> None:
+    made.add("m", "cot", [(1, 10, 100), (1, 10, None), (0, None, 300)])
+    made.add("m", "pot", [(1,), (0,), (1,)])
+    found = made.found()
+    row = found["m", "cot"]
+    assert (row["n"], row["n_tokens"]) == (3, 2)
+    assert row["accuracy"] == pytest.approx(200 / 3)
+    assert (row["mean_tokens"], row["tokens_per_correct"]) == (200, 400)
+    assert row["accuracy_per_100_tokens"] == 25
+    assert "tokens are known of 2 of 3 outputs" in row["note"]
+    assert "no prompt tokens of it and zero-shot on the same problems" in row["note"]
+    row = found["m", "pot"]
+    assert (row["mean_tokens"], row["tokens_per_correct"], row["on_frontier"]) == (None,) * 3
+    assert "no tokens are known" in row["note"]
+    assert found["m", "cot"]["on_frontier"] is True
+    assert made.found(tokens="total")["m", "cot"]["n_tokens"] == 1
+
+
+def test_none_correct_and_no_tokens_at_all_give_notes_instead_of_quotients(made: Made) -> None:
+    made.add("m", "cot", [(0, 1, 100), (0, 1, 100)])
+    made.add("m", "pot", [(1, 1, 0), (1, 1, 0)])
+    found = made.found()
+    assert found["m", "cot"]["tokens_per_correct"] is None
+    assert "none is correct" in found["m", "cot"]["note"]
+    assert found["m", "cot"]["accuracy_per_100_tokens"] == 0
+    assert found["m", "pot"]["accuracy_per_100_tokens"] is None
+    assert "there are no tokens" in found["m", "pot"]["note"]
+    made.add("n", "cot", [(None, 1, 5)])
+    row = made.found(missing="dropped")["n", "cot"]
+    assert (row["n"], row["accuracy"], row["mean_tokens"], row["on_frontier"]) == (0, *[None] * 3)
+    assert "there are no outputs" in row["note"]
+
+
+def test_rows_of_all_models_have_both_kinds_of_ratio(made: Made) -> None:
+    made.add("cheap", "cot", [(1, 1, 10), (1, 1, 10)])
+    made.add("dear", "cot", [(1, 1, 1000), (0, 1, 1000)])
+    made.add("dear", "pot", [(1, 1, 1000), (0, 1, None)])
+    found = made.found()
+    row = found["all", "cot"]
+    assert (row["n"], row["correct"], row["mean_tokens"]) == (4, 3, 505)
+    assert row["accuracy_per_100_tokens"] == pytest.approx(75 / 505 * 100)
+    assert row["mean_of_ratios"] == pytest.approx((1000 + 5) / 2)
+    assert found["all", "pot"]["mean_of_ratios"] == 10
+    assert "of 1 of 2 models" in found["all", "pot"]["note"]
+    made.add("none", "cot", [(1,), (1,)])
+    row = made.found()["all", "cot"]
+    assert row["mean_of_ratios"] is None
+    assert "no mean of ratios: a model's tokens are not known" in row["note"]
+
+
+def test_intervals_are_those_of_problems_copied_one_by_one() -> None:
+    generator = np.random.default_rng(2)
+    n = 60
+    values = (generator.random(2 * n) < 0.6).astype(float)
+    tokens = generator.integers(50, 400, 2 * n)
+    places = [*range(n), *range(n)]
+    sums = sums_of(places, values.tolist(), tokens.tolist(), n)
+    (found,) = estimate_costs([sums], Resampling(6000, 3))
+    drawn = []
+    for _ in range(4000):
+        chosen = generator.integers(0, n, n)
+        both = np.concatenate([chosen, chosen + n])
+        drawn.append(tokens[both].sum() / values[both].sum())
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    limits = found.limits["tokens_per_correct"]
+    assert limits.low == pytest.approx(low, rel=0.02)
+    assert limits.high == pytest.approx(high, rel=0.02)
+    assert found.frontier_share == 1
+
+
+def test_the_share_of_draws_on_the_frontier_says_how_sure_it_is() -> None:
+    places, tokens = list(range(40)), [100] * 40
+    better = sums_of(places, [1.0] * 24 + [0.0] * 16, tokens, 40)
+    worse = sums_of(places, [0.0] * 20 + [1.0] * 20, tokens, 40)
+    first, second = estimate_costs([better, worse], Resampling(2000, 1))
+    assert (first.on_frontier, second.on_frontier) == (True, False)
+    assert first.frontier_share is not None
+    assert second.frontier_share is not None
+    assert 0.6 < first.frontier_share < 0.95
+    assert first.frontier_share + second.frontier_share >= 1
+
+
+points = st.lists(
+    st.tuples(st.integers(0, 4), st.one_of(st.none(), st.integers(1, 4))), min_size=1, max_size=7
+)
+
+
+@given(points)
+def test_on_the_frontier_is_what_nothing_beats(given_points: list[tuple[int, int | None]]) -> None:
+    right = np.array([float(a) for a, _ in given_points])
+    cost = np.array([np.nan if c is None else float(c) for _, c in given_points])
+    expected = [
+        c is not None
+        and not any(
+            d is not None and b >= a and d <= c and (b > a or d < c) for b, d in given_points
+        )
+        for a, c in given_points
+    ]
+    assert pareto_frontier(right, cost).tolist() == expected
+
+
+def test_repeated_answers_are_drawn_with_their_problem(made: Made) -> None:
+    made.add("m", "cot", [(1, 1, 100)] * 12)
+    more = [r for r in made.rows for _ in range(2)]
+    rows = [
+        ScoreRow("d", "m", "cot", r.id, k % 2 + 1, "r", float(int(r.id) < 6), "", "", "")
+        for k, r in enumerate(more)
+    ]
+    write_rows(rows, ScoreRow, choose_target(None, made.scores))
+    path = record_path(made.outputs, "d", "m", "cot")
+    lines = [
+        Record(
+            id=r.id, epoch=r.epoch, dataset="d", model="m", method="cot", output="x",
+            completion_tokens=100,
+        ).line()
+        for r in rows
+    ]  # fmt: skip
+    path.write_bytes(b"".join(lines))
+    row = made.found(draws=4000)["m", "cot"]
+    assert (row["n"], row["accuracy"]) == (24, 50)
+    # Of 12 problems, not of 24 answers: 50 ± 1.96 · sqrt(50 · 50 / 12) is 50 ± 28.
+    assert row["accuracy_high"] - row["accuracy_low"] == pytest.approx(56, abs=8)
+
+
+# Tables of means
+
+
+def write_table(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+HEAD = "model,method,avg_tokens,efficiency_ratio\n"
+
+
+def test_a_table_that_can_be_true_gives_its_rows(tmp_path: Path) -> None:
+    path = write_table(
+        tmp_path / "t.csv",
+        "model,method,avg_tokens,accuracy_pct\nm,a,200,50\nm,b,300,40\nn,b,9,0\n",
+    )
+    rows = efficiency(path).to_dict("records")
+    assert [row["dataset"] for row in rows] == ["t"] * 3
+    assert [row["accuracy_per_100_tokens"] for row in rows[:2]] == [25, pytest.approx(40 / 3)]
+    assert rows[0]["tokens_per_correct"] == 400
+    assert [row["on_frontier"] for row in rows] == [True, False, True]
+    assert "none is correct" in rows[2]["note"]
+
+
+def test_what_rounding_alone_carries_above_100_is_not_refused(tmp_path: Path) -> None:
+    path = write_table(tmp_path / "t.csv", HEAD + "m,a,8204,1.22\nm,b,1000,10.0\nm,c,1001,10.0\n")
+    assert efficiency(path).accuracy.tolist() == [100, 100, 100]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param(
+            HEAD + "m,a,8204,1.23\nm,b,10,1\nn,a,200,51\n",
+            r"above 100 %: t, m, a implies 100\.9 % \(1\.23 per 100 of 8204 tokens\); t, n, a",
+            id="implied",
+        ),
+        pytest.param(
+            "model,method,avg_tokens,accuracy_pct\nm,a,9,101\n", "m, a has 101 %", id="said"
+        ),
+        pytest.param(
+            "model,method\nm,a\n", "columns model, method; model, method, avg", id="columns"
+        ),
+        pytest.param(HEAD, "no rows there", id="no rows"),
+        pytest.param(HEAD + "m,a,0,1\n", "t.csv:2: avg_tokens: a number above 0", id="no tokens"),
+        pytest.param(HEAD + "m,a,,1\n", "t.csv:2: avg_tokens: a number above 0", id="empty tokens"),
+        pytest.param(HEAD + "m,a,x,1\n", "avg_tokens 'x'; a number from 0", id="no number"),
+        pytest.param(HEAD + "m,a,5,nan\n", "efficiency_ratio 'nan'; a number", id="nan"),
+        pytest.param(HEAD + "m,a,5,\n", "neither accuracy_pct nor efficiency_ratio", id="no ratio"),
+        pytest.param(HEAD + "m,a,5,1\nm,a,5,1\n", r"t\.csv:3: m, a is also at .*:2", id="twice"),
+    ],
+)
+def test_a_table_that_can_not_be_true_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        efficiency(write_table(tmp_path / "t.csv", text))
+
+
+def test_six_printed_cells_imply_more_than_100_percent(shared: Path, tmp_path: Path) -> None:
+    lines = ["dataset,model,method,avg_tokens,efficiency_ratio"]
+    for path in sorted((shared / "paper").glob("table0[6-9]_efficiency_*.csv")):
+        with path.open(encoding="utf-8") as file:
+            lines += [
+                f"{path.stem[19:]},{r['model']},{r['method']},{r['avg_tokens']},{r['efficiency_ratio']}"
+                for r in csv.DictReader(file)
+                if r["model"] != "Average"
+            ]
+    with pytest.raises(InputError) as caught:
+        efficiency(write_table(tmp_path / "t.csv", "\n".join(lines)))
+    named = [cell.split(" implies")[0] for cell in caught.value.problem.split(": ")[1].split("; ")]
+    assert named == [
+        "olympiadbench, GPT-5, F-1",
+        "olympiadbench, Gemini-2.5-Pro, CoT",
+        "olympiadbench, Gemini-2.5-Pro, F-1",
+        "imobench, Gemini-2.5-Pro, CoT",
+        "imobench, Gemini-2.5-Pro, PoT",
+        "imobench, Gemini-2.5-Pro, F-1",
+    ]
+
+
+# The command and its figure
+
+
+def many(seed: int, share: float, tokens: int) -> list[tuple[float, int, int]]:
+    generator = np.random.default_rng(seed)
+    return [
+        (float(generator.random() < share), 50 + seed, int(generator.normal(tokens, tokens / 5)))
+        for _ in range(60)
+    ]
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_the_command_prints_rows_and_draws_the_frontier(made: Made, suffix: str) -> None:
+    for model, k in (("one", 1), ("two", 3)):
+        for seed, method in enumerate(("zero-shot", "cot", "pot")):
+            made.add(model, method, many(seed, 0.4 + 0.2 * seed * (seed < 2), 100 * k + 60 * seed))
+    figure = made.scores.with_name(f"frontier{suffix}")
+    done = CliRunner().invoke(
+        MAIN,
+        [
+            *("efficiency", str(made.scores), "--outputs", str(made.outputs)),
+            *("--figure", str(figure), "--draws", "300"),
+        ],
+    )
+    assert done.exit_code == 0, done.stderr
+    assert "tokens_per_correct" in done.stdout
+    assert done.stderr == "Intervals: 300 draws of problems, seed 1\n"
+    assert figure.stat().st_size > 5000
+    if suffix == ".svg":
+        text = figure.read_text(encoding="utf-8")
+        for word in ("zero-shot", "pot", "frontier (filled)", "one", "two", "accuracy, %"):
+            assert f">{word}<" in text
+
+
+def test_a_figure_of_a_table_needs_no_intervals(tmp_path: Path) -> None:
+    path = write_table(tmp_path / "t.csv", HEAD + "m,a,100,10\nm,b,200,20\n")
+    figure = tmp_path / "f.svg"
+    efficiency(path, figure=figure)
+    assert "Accuracy and its cost: t · m" in figure.read_text(encoding="utf-8")
+
+
+def test_outputs_and_scores_that_do_not_match_are_reported(made: Made) -> None:
+    made.add("m", "cot", [(1, 1, 5), (1, 1, 5)])
+    made.rows.pop()
+    made.rows.append(ScoreRow("d", "m", "pot", "1", None, "r", 1.0, "", "", ""))
+    write_rows(made.rows, ScoreRow, choose_target(None, made.scores))
+    arguments = ["efficiency", str(made.scores), "--outputs", str(made.outputs)]
+    done = CliRunner().invoke(MAIN, arguments)
+    assert done.exit_code == 0
+    assert "1 of 2 scored outputs are not among the recorded ones" in done.stderr
+    assert "1 of 2 recorded outputs are not scored; they are left out" in done.stderr
+
+
+def test_options_that_do_not_fit_are_refused(made: Made) -> None:
+    made.add("m", "cot", [(1,)])
+    with pytest.raises(InputError, match="--outputs: missing; scores do not say"):
+        efficiency(made.scores)
+    with pytest.raises(InputError, match="--tokens no: one of completion, total"):
+        made.found(tokens="no")
+    with pytest.raises(InputError, match="--missing no: one of wrong, dropped"):
+        made.found(missing="no")
+    with pytest.raises(InputError, match="nothing to draw: no tokens are known"):
+        made.found(figure=made.scores.with_name("f.svg"))
+    table = write_table(made.scores.with_name("t.csv"), HEAD + "m,a,5,1\n")
+    with pytest.raises(InputError, match="--rule: it is for scores"):
+        efficiency(table, rule="r")
+    with pytest.raises(InputError, match="no such file"):
+        efficiency(table.with_name("no.csv"))
+
+
+def test_tokens_of_other_tools_take_the_place_of_outputs(tmp_path: Path) -> None:
+    score = ScoreRow("d", "m", "cot", "1", None, "r", 1.0, None, None, "")
+    usage = UsageRow(
+        dataset="d", model="m", method="cot", id="1", epoch=None,
+        prompt_tokens=10, completion_tokens=40, reasoning_tokens=None,
+    )  # fmt: skip
+    write_rows([score], ScoreRow, choose_target(None, tmp_path / "s.csv"))
+    write_rows([usage], UsageRow, choose_target(None, tmp_path / "u.csv"))
+    frame = evalcore.efficiency(tmp_path / "s.csv", usage=tmp_path / "u.csv", tokens="total")
+    assert list(frame["mean_tokens"]) == [50.0]
+    assert list(frame["tokens_per_correct"]) == [50.0]
+    with pytest.raises(InputError, match="--usage: it can't go with --outputs"):
+        evalcore.efficiency(tmp_path / "s.csv", usage="u.csv", outputs="outputs")

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from ngramscan.output import choose_target, to_text, write_rows
+from ngramscan.output.latex import escape, to_latex
+
+
+@dataclass(frozen=True)
+class Row:
+    model: str
+    n: int
+    difference: float | None
+    p: float | None
+    p_holm: float | None = None
+    significant: bool = False
+
+
+ROWS = [
+    Row("a_b 50% {x} \\y ~^", 1200, -2.345, 0.0004),
+    Row("c", 5, None, 0.25, significant=True),
+    Row("d", -3, 0.00012, 1.0),
+]
+
+EXPECTED = r"""% needs \usepackage{booktabs}
+\begin{tabular}{@{}lrrrr@{}}
+\toprule
+model & n & difference & p & significant \\
+\midrule
+a\_b 50\% \{x\} \textbackslash{}y \textasciitilde{}\textasciicircum{} & 1{,}200 & $-2.35$ & $<$.001 & no \\
+c & 5 & -- & .250 & yes \\
+d & $-3$ & $1.2 \cdot 10^{-4}$ & 1.000 & no \\
+\bottomrule
+\end{tabular}
+"""  # noqa: E501 - a row is a line
+
+
+def test_rows_become_a_tabular_without_empty_columns() -> None:
+    assert to_latex(ROWS, Row) == EXPECTED
+
+
+def test_no_rows_leave_the_head() -> None:
+    assert "model & n & difference & p & p holm & significant" in to_latex([], Row)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.0, "0"), (123.4, "123"), (12.34, "12.3"), (1.234, "1.23"), (0.1234, "0.123")],
+)
+def test_numbers_have_three_digits(value: float, shown: str) -> None:
+    assert f" & {shown} & " in to_latex([Row("m", 1, value, 0.5)], Row)
+
+
+def test_a_text_of_several_lines_is_one_cell() -> None:
+    assert escape("a\n b") == "a b"
+
+
+def test_a_file_for_latex_is_known_by_its_name(tmp_path: Path) -> None:
+    target = choose_target(None, tmp_path / "rows.tex")
+    write_rows(ROWS, Row, target)
+    assert (tmp_path / "rows.tex").read_text() == to_text(ROWS, Row, "latex")
+
+
+@pytest.mark.skipif(which("pdflatex") is None, reason="no LaTeX on this machine")
+def test_latex_takes_it(tmp_path: Path) -> None:
+    document = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n"
+    (tmp_path / "rows.tex").write_text(document + to_latex(ROWS, Row) + "\\end{document}")
+    done = subprocess.run(
+        ["pdflatex", "-halt-on-error", "rows.tex"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-500:]

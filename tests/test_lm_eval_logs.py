@@ -1,0 +1,315 @@
+"""Logs of lm-evaluation-harness: what is read of them, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcore.log_files import LogOptions, read_logs
+from evalcore.log_files.failures import is_refusal
+from evalcore.scoring.base import ScoreRow
+from ngramscan.errors import InputError
+from tests.made_logs import results, row, write_lm_eval
+
+AS_RECORDED = LogOptions(missing="as-recorded")
+ROWS = [row(3), row(1, 0.0), row(2)]
+OF = ("sums", "lab/made", "cot")
+NO_STOP_REASONS = "lm-evaluation-harness records no errors and no stop reasons"
+
+
+def told(folder: Path, options: LogOptions | None = None) -> list[str]:
+    """Return the notices of a folder, but for the one that every such log has."""
+    notices = read_logs([folder], options).notices
+    assert sum(notice.startswith(NO_STOP_REASONS) for notice in notices) == 1
+    return [notice for notice in notices if not notice.startswith(NO_STOP_REASONS)]
+
+
+def test_each_document_is_one_row_with_the_id_of_the_dataset(tmp_path: Path) -> None:
+    write_lm_eval(tmp_path, ROWS)
+    assert read_logs([tmp_path]).rows == [
+        ScoreRow(
+            *(*OF, "s3", None, "strict-match", 1.0, "3", "strict-match"),
+            reason="recorded as exact_match 1",
+        ),
+        ScoreRow(
+            *(*OF, "s1", None, "strict-match", 0.0, "1", "strict-match"),
+            reason="recorded as exact_match 0",
+        ),
+        ScoreRow(
+            *(*OF, "s2", None, "strict-match", 1.0, "2", "strict-match"),
+            reason="recorded as exact_match 1",
+        ),
+    ]
+    assert told(tmp_path) == []
+
+
+def test_several_filters_are_several_rules_and_not_mixed(tmp_path: Path) -> None:
+    loose = [row(n, 1.0, filter="flexible-extract") for n in (1, 2, 3)]
+    write_lm_eval(tmp_path, [*ROWS, *loose])
+    values = {(r.rule, r.id): r.value for r in read_logs([tmp_path]).rows}
+    assert len(values) == 6
+    assert (values["strict-match", "s1"], values["flexible-extract", "s1"]) == (0.0, 1.0)
+    chosen = read_logs([tmp_path], LogOptions(rules=("flexible-extract",))).rows
+    assert [r.rule for r in chosen] == ["flexible-extract"] * 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "rules"),
+    [
+        pytest.param({"filter": "none"}, ["exact_match"], id="without a filter: the metric"),
+        pytest.param(
+            {"metrics": ["exact_match", "f1"], "f1": 0.5},
+            ["exact_match,strict-match", "f1,strict-match"],
+            id="several metrics: as results name them",
+        ),
+        pytest.param(
+            {"filter": "none", "metrics": ["acc", "acc_norm"], "acc": True, "acc_norm": 0},
+            ["acc", "acc_norm"],
+            id="several metrics without a filter",
+        ),
+    ],
+)
+def test_rules_are_filters_or_metrics(
+    tmp_path: Path, fields: Mapping[str, Any], rules: list[str]
+) -> None:
+    write_lm_eval(tmp_path, [row(1, **fields)], results(effective=1))
+    assert [r.rule for r in read_logs([tmp_path]).rows] == rules
+
+
+FAILURES = [
+    pytest.param([""], "empty reply", "no output", id="an empty reply"),
+    pytest.param([" \n"], "empty reply", "no output", id="a reply of blanks"),
+    pytest.param(
+        ["I cannot assist with that."],
+        "apparent refusal",
+        "looks like a refusal (refusal-phrases/1): I cannot assist with that.",
+        id="a text that begins like a refusal",
+    ),
+]
+
+
+@pytest.mark.parametrize(("replies", "kind", "reason"), FAILURES)
+@pytest.mark.parametrize(
+    "filtered", [pytest.param("[invalid]", id="no match"), pytest.param(None, id="no pattern")]
+)
+def test_a_failure_is_no_wrong_answer_but_keeps_its_score_on_request(
+    tmp_path: Path, replies: list[str], kind: str, reason: str, filtered: str | None
+) -> None:
+    found = filtered or replies[0]
+    path = write_lm_eval(
+        tmp_path, [row(1, 0.0, replies=replies, filtered_resps=[found]), row(2), row(3)]
+    )
+    apart, kept = read_logs([tmp_path]).rows[0], read_logs([tmp_path], AS_RECORDED).rows[0]
+    assert (apart.value, apart.reason) == (None, f"{reason} (recorded as exact_match 0)")
+    assert (kept.value, kept.reason) == (0.0, apart.reason)
+    counted = f"{path}: 1 of 3 samples are failures that the log scores as wrong: 1 {kind}; they"
+    assert told(tmp_path) == [f"{counted} have no value here"]
+    assert told(tmp_path, AS_RECORDED) == [f"{counted} keep that score"]
+
+
+@pytest.mark.parametrize(
+    ("tested", "value"),
+    [
+        pytest.param(row(1, 0.0, filtered_resps=["[invalid]"]), 0.0, id="no answer is wrong"),
+        pytest.param(row(1, 0.0, replies=["I cannot answer 5."]), 0.0, id="an answer was found"),
+        pytest.param(
+            row(1, 1.0, replies=["I cannot answer."], filtered_resps=["[invalid]"]),
+            1.0,
+            id="refusing was right",
+        ),
+        pytest.param(
+            row(1, 0.0, resps=[[["-1.5", "False"]], [["-0.5", "True"]]], filtered_resps=[["-1.5"]]),
+            0.0,
+            id="likelihoods are no replies",
+        ),
+    ],
+)
+def test_what_is_no_failure_keeps_its_score(
+    tmp_path: Path, tested: Mapping[str, Any], value: float
+) -> None:
+    write_lm_eval(tmp_path, [tested, row(2), row(3)])
+    assert read_logs([tmp_path]).rows[0].value == value
+    assert told(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "refuses"),
+    [
+        pytest.param("I can't help with that.", True, id="can't help"),
+        pytest.param(
+            "I\N{RIGHT SINGLE QUOTATION MARK}m sorry, I won\u2019t do that.", True, id="won't"
+        ),
+        pytest.param("As an AI language model, I am unable to provide it.", True, id="as an AI"),
+        pytest.param("Unfortunately, I must decline to answer.", True, id="declines"),
+        pytest.param("Sorry, I made a mistake. The sum is 5.", False, id="a correction"),
+        pytest.param("I cannot see why, but the sum is 5.", False, id="a doubt"),
+        pytest.param("The sum is 5. I cannot answer more.", False, id="not at the beginning"),
+        pytest.param("I can answer this: 5", False, id="can"),
+        pytest.param("", False, id="nothing"),
+    ],
+)
+def test_a_refusal_is_told_by_how_a_reply_begins(reply: str, refuses: bool) -> None:
+    assert is_refusal(reply) is refuses
+
+
+def test_of_several_replies_the_first_is_scored_and_that_is_told(tmp_path: Path) -> None:
+    rows = [row(1, 0.0, replies=["", "5"], filtered_resps=["[invalid]"]), row(2), row(3)]
+    path = write_lm_eval(tmp_path, rows)
+    first = read_logs([tmp_path]).rows[0]
+    assert (first.epoch, first.value) == (None, None)
+    assert told(tmp_path)[0] == (
+        f"{path}: documents have 2 replies and one score by each rule, of the first; the others "
+        "are not scored"
+    )
+
+
+def test_a_vote_of_several_replies_fails_only_where_all_do(tmp_path: Path) -> None:
+    replies = [["", "5"], ["", ""], ["5", "5"]]
+    rows = [row(n, 0.0, replies=r, filtered_resps=["[invalid]"]) for n, r in enumerate(replies, 1)]
+    vote = [{"function": "majority_vote"}, {"function": "take_first"}]
+    config = {"filter_list": [{"name": "strict-match", "filter": vote}]}
+    write_lm_eval(tmp_path, rows, results(config=config))
+    assert [r.value for r in read_logs([tmp_path]).rows] == [0.0, None, 0.0]
+    assert "2 replies and one score by each rule, of all together" in told(tmp_path)[0]
+
+
+def test_positions_are_ids_only_where_the_dataset_has_none_and_that_is_told(
+    tmp_path: Path,
+) -> None:
+    write_lm_eval(tmp_path, [row(n, doc={"question": "?"}) for n in (2, 0, 1)])
+    assert [r.id for r in read_logs([tmp_path]).rows] == ["2", "0", "1"]
+    assert "no field 'id', so ids are positions" in told(tmp_path)[0]
+    write_lm_eval(tmp_path, [row(n, doc={"id": 10 * n}) for n in (2, 0, 1)])
+    assert [r.id for r in read_logs([tmp_path]).rows] == ["20", "0", "10"]
+
+
+def test_two_runs_of_a_task_in_one_folder_are_refused_unless_one_is_named(tmp_path: Path) -> None:
+    write_lm_eval(tmp_path, ROWS)
+    later = write_lm_eval(tmp_path, ROWS, time="2026-01-03T00-00-00")
+    with pytest.raises(InputError, match=r"03T00-00-00\.jsonl: sums/lab/made/cot, id 's3'.* in "):
+        read_logs([tmp_path])
+    assert len(read_logs([later]).rows) == 3
+
+
+def test_tasks_of_one_run_share_its_results(tmp_path: Path) -> None:
+    run = results("sums") | {"configs": {"sums": {}, "terms": {"metadata": {"method": "pot"}}}}
+    write_lm_eval(tmp_path, ROWS, run, task="sums")
+    write_lm_eval(tmp_path, ROWS, run, task="terms")
+    options = LogOptions(method="cot")
+    assert [r.dataset for r in read_logs([tmp_path], options).rows] == ["sums"] * 3 + ["terms"] * 3
+
+
+def test_methods_that_are_tasks_of_their_own_are_one_benchmark_on_request(tmp_path: Path) -> None:
+    for name in ("cot", "pot"):
+        run = results(f"sums_{name}", config={"metadata": {"method": name}})
+        write_lm_eval(tmp_path / name, ROWS, run, task=f"sums_{name}")
+    assert told(tmp_path) == [
+        "sums_cot, sums_pot have the same ids and other methods: --dataset NAME reads them as one "
+        "benchmark, so that they can be compared"
+    ]
+    assert told(tmp_path, LogOptions(dataset="sums")) == []
+    rows = read_logs([tmp_path], LogOptions(dataset="sums")).rows
+    assert {(r.dataset, r.method) for r in rows} == {("sums", "cot"), ("sums", "pot")}
+
+
+def test_a_file_without_its_results_needs_names(tmp_path: Path) -> None:
+    path = write_lm_eval(tmp_path, ROWS)
+    for beside in tmp_path.glob("results_*"):
+        beside.unlink()
+    with pytest.raises(InputError, match=r"it does not name the model; --model NAME does"):
+        read_logs([path])
+    named = LogOptions(model="m", method="cot")
+    assert {(r.dataset, r.model) for r in read_logs([path], named).rows} == {("sums", "m")}
+    renamed = path.rename(tmp_path / "mine.jsonl")
+    with pytest.raises(InputError, match=r"it does not name the dataset"):
+        read_logs([renamed], named)
+
+
+def test_results_in_a_file_of_another_name_are_found(tmp_path: Path) -> None:
+    write_lm_eval(tmp_path, ROWS)
+    [beside] = tmp_path.glob("results_*")
+    beside.rename(beside.with_name(beside.name.replace("results", "mine")))
+    assert {r.model for r in read_logs([tmp_path]).rows} == {"lab/made"}
+
+
+def test_documents_that_are_not_there_are_told(tmp_path: Path) -> None:
+    path = write_lm_eval(tmp_path, ROWS[:2])
+    assert told(tmp_path) == [f"{path}: 2 of 3 documents are in it"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        pytest.param(lambda text: text[:-9], r"\.jsonl:6: no JSON", id="cut in a line"),
+        pytest.param(
+            lambda text: "".join(text.splitlines(keepends=True)[:-1]),
+            r"filter flexible-extract has 2 of 3 documents; the file is cut",
+            id="cut between lines",
+        ),
+        pytest.param(lambda text: text + "[]\n", r"\.jsonl:7: Expected `object`", id="a list"),
+        pytest.param(
+            lambda text: text.replace('"metrics"', '"numbers"', 1),
+            r"\.jsonl:1: Object missing required field `metrics`",
+            id="no metrics",
+        ),
+        pytest.param(
+            lambda text: text.replace('"exact_match": 1.0', '"exact_match": 61', 1),
+            r"\.jsonl:1: exact_match 61: a number from 0 to 1 was expected",
+            id="a metric above 1",
+        ),
+        pytest.param(
+            lambda text: text.replace('"exact_match": 1.0', '"exact_match": [1, 2]', 1),
+            r"\.jsonl:1: exact_match \[1, 2\]: a number",
+            id="a metric of several numbers",
+        ),
+        pytest.param(
+            lambda text: text.replace('"exact_match": 1.0', '"exact_match": NaN', 1),
+            r"\.jsonl:1: exact_match nan: a number",
+            id="a metric that is no number",
+        ),
+        pytest.param(
+            lambda text: text.replace('"exact_match": 1.0', '"other": 1.0', 1),
+            r"\.jsonl:1: exact_match None: a number",
+            id="a metric without a value",
+        ),
+        pytest.param(
+            lambda text: text + text.splitlines()[0] + "\n", r"id 's3', .*: there twice", id="twice"
+        ),
+    ],
+)
+def test_malformed_lines_are_refused_with_their_place(
+    tmp_path: Path, change: Callable[[str], str], message: str
+) -> None:
+    loose = [row(n, filter="flexible-extract") for n in (1, 2, 3)]
+    path = write_lm_eval(tmp_path, [*ROWS, *loose])
+    path.write_text(change(path.read_text()))
+    with pytest.raises(InputError, match=message):
+        read_logs([path])
+
+
+def test_a_metric_that_is_better_when_lower_is_refused(tmp_path: Path) -> None:
+    rows = [r | {"metrics": ["exact_match", "brier"], "brier": 0.25} for r in ROWS]
+    run = results(higher_is_better={"sums": {"exact_match": True, "brier": False}})
+    write_lm_eval(tmp_path, rows, run)
+    with pytest.raises(InputError, match=r"\.jsonl:1: brier: less of it is better; --rule"):
+        read_logs([tmp_path])
+    assert read_logs([tmp_path], LogOptions(rules=("exact_match,strict-match",))).rows
+
+
+@pytest.mark.parametrize("content", ["{", "[]", json.dumps({"configs": {"sums": 1}})])
+def test_malformed_results_are_refused(tmp_path: Path, content: str) -> None:
+    path = write_lm_eval(tmp_path, ROWS)
+    [beside] = tmp_path.glob("results_*")
+    beside.write_text(content)
+    with pytest.raises(InputError, match=r"results_.*\.json: "):
+        read_logs([path])
+
+
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+    path = write_lm_eval(tmp_path, [])
+    with pytest.raises(InputError, match=r"no rows in it"):
+        read_logs([path], LogOptions(layout="lm-eval"))

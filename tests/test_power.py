@@ -1,0 +1,129 @@
+"""Power and detectable differences, against statsmodels, enumeration and simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest, ttest_1samp
+from statsmodels.stats.power import TTestPower
+
+from evalcore.statistics import (
+    mcnemar_detectable,
+    mcnemar_power,
+    t_detectable,
+    t_power,
+)
+
+
+def enumerated_power(n: int, better: float, worse: float, alpha: float) -> float:
+    """Add up the probability of every table of n pairs in which the test finds a difference."""
+    same, power = 1 - better - worse, 0.0
+    for b in range(n + 1):
+        for c in range(n + 1 - b):
+            if b + c and binomtest(b, b + c).pvalue <= alpha:
+                ways = math.comb(n, b) * math.comb(n - b, c)
+                power += ways * better**b * worse**c * same ** (n - b - c)
+    return power
+
+
+@pytest.mark.parametrize(
+    ("n", "better", "worse", "alpha"),
+    [
+        pytest.param(12, 0.4, 0.1, 0.05, id="12 pairs"),
+        pytest.param(20, 0.05, 0.3, 0.05, id="a treatment that is worse"),
+        pytest.param(15, 0.5, 0.5, 0.1, id="all pairs differ, no effect"),
+        pytest.param(18, 0.6, 0.0, 0.0625, id="a p-value of exactly alpha counts as found"),
+        pytest.param(5, 0.9, 0.05, 0.05, id="so few that p never gets there"),
+    ],
+)
+def test_power_is_the_probability_of_all_tables_that_count(
+    n: int, better: float, worse: float, alpha: float
+) -> None:
+    found = mcnemar_power(n, better + worse, better - worse, alpha)
+    assert found == pytest.approx(enumerated_power(n, better, worse, alpha), abs=1e-10)
+
+
+def test_without_an_effect_the_exact_test_finds_less_than_alpha() -> None:
+    for n in (10, 50, 300, 2000):
+        for discordance in (0.05, 0.3, 1.0):
+            assert mcnemar_power(n, discordance, 0.0) <= 0.05
+
+
+def test_pairs_that_never_differ_show_nothing() -> None:
+    assert mcnemar_power(100, 0.0, 0.0) == 0
+    assert mcnemar_detectable(100, 0.0).value is None
+
+
+@given(st.integers(20, 800), st.floats(0.05, 1.0), st.sampled_from([0.01, 0.05]))
+@settings(max_examples=25, deadline=None)
+def test_a_detectable_difference_has_the_power_that_was_asked_for(
+    n: int, discordance: float, alpha: float
+) -> None:
+    found = mcnemar_detectable(n, discordance, 0.8, alpha)
+    if found.value is None:
+        assert mcnemar_power(n, discordance, discordance, alpha) < 0.8
+        assert found.note.startswith("none: ")
+    else:
+        assert mcnemar_power(n, discordance, found.value, alpha) == pytest.approx(0.8, abs=1e-9)
+        assert mcnemar_power(n, discordance, 0.99 * found.value, alpha) < 0.8
+
+
+@given(
+    n=st.integers(2, 400),
+    effect=st.floats(-2, 2),
+    alpha=st.sampled_from([0.001, 0.01, 0.05, 0.2]),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_power_of_t_is_statsmodels_s(n: int, effect: float, alpha: float) -> None:
+    theirs = TTestPower().power(abs(effect), n, alpha)
+    if not math.isnan(theirs):
+        assert t_power(n, effect, alpha) == pytest.approx(theirs, abs=1e-10)
+
+
+def test_large_effects_are_found_for_certain() -> None:
+    # statsmodels has no number here.
+    assert math.isnan(TTestPower().power(3.0, 18, 0.05))
+    assert t_power(18, 3.0) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [3, 18, 100, 5000])
+def test_the_detectable_effect_is_statsmodels_s(n: int) -> None:
+    found = t_detectable(n)
+    assert found.value is not None
+    assert t_power(n, found.value) == pytest.approx(0.8, abs=1e-10)
+    # Their solver stops earlier than their power is exact, so that their power is asked.
+    assert TTestPower().power(found.value, n, 0.05) == pytest.approx(0.8, abs=1e-10)
+
+
+def test_eighteen_pairs_show_an_effect_of_0701() -> None:
+    assert t_detectable(18).value == pytest.approx(0.701, abs=5e-4)
+
+
+def test_the_power_of_t_is_how_often_it_finds_the_effect() -> None:
+    draws = np.random.default_rng(8).normal(0.4, 1, (4000, 30))
+    share = np.mean(np.asarray(ttest_1samp(draws, 0, axis=1).pvalue) <= 0.05)
+    assert t_power(30, 0.4) == pytest.approx(float(share), abs=0.025)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param(lambda: mcnemar_power(0, 0.2, 0.1), id="no pairs"),
+        pytest.param(lambda: mcnemar_power(10, 0.2, 0.3), id="more difference than differs"),
+        pytest.param(lambda: mcnemar_power(10, 1.2, 0.3), id="more than all differ"),
+        pytest.param(lambda: mcnemar_power(10, float("nan"), 0.1), id="an unknown share"),
+        pytest.param(lambda: mcnemar_power(10, 0.2, 0.1, 0.0), id="nothing ever counts as found"),
+        pytest.param(lambda: mcnemar_detectable(10, 0.2, 1.0), id="certainty"),
+        pytest.param(lambda: t_power(1, 0.5), id="a single pair"),
+        pytest.param(lambda: t_power(5, float("nan")), id="an unknown effect"),
+        pytest.param(lambda: t_detectable(18, 0.01), id="less power than alpha"),
+    ],
+)
+def test_impossible_questions_are_refused(wrong: object) -> None:
+    assert callable(wrong)
+    with pytest.raises(ValueError, match="expected"):
+        wrong()

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import evalcore
+from evalcore.cli import main
+from evalcore.comparisons import CompareRow
+from evalcore.figures.prevalence_links import draw_links
+from evalcore.prevalence_links import (
+    CORRELATIONAL,
+    LinkSettings,
+    PatternCount,
+    link_prevalence,
+    rank_agreement,
+)
+from evalcore.scoring.base import ScoreRow
+from ngramscan.errors import InputError
+from ngramscan.estimates import geometric_mean_ratio
+from ngramscan.output import choose_target, write_rows
+
+COMPARED = CompareRow(
+    dataset="d", model="m", rule="strict", baseline="cot", treatment="f-1", n=10, b=2, c=1,
+    accuracy_baseline=50.0, accuracy_treatment=60.0, difference=10.0, difference_low=-5.0,
+    difference_high=25.0, p=0.5, p_holm=0.5, test="exact McNemar", n_complete=10,
+    difference_complete=10.0, p_complete=0.5, detectable=None, power=None, note="",
+)  # fmt: skip
+
+
+def counts(method: str, *numbers: int, index: str = "i", tier: str = "T1") -> list[PatternCount]:
+    return [
+        PatternCount(index, method, tier, f"{method} {number}", count, count // 2)
+        for number, count in enumerate(numbers)
+    ]
+
+
+COUNTS = [*counts("CoT", 10, 100, 1000), *counts("FP/F-1", 40, 300, 5000, 7)]
+
+
+def test_a_pair_of_methods_has_its_ratio_and_its_difference() -> None:
+    linked = link_prevalence(COUNTS, [COMPARED], LinkSettings())
+    (row,) = linked.rows
+    expected = geometric_mean_ratio([40, 300, 5000, 7], [10, 100, 1000])
+    assert row.prevalence_ratio == pytest.approx(expected.value)
+    assert (row.prevalence_low, row.prevalence_high) == (expected.low, expected.high)
+    assert row.sum_ratio == pytest.approx(5347 / 1110)
+    assert (row.difference, row.difference_low, row.p) == (10.0, -5.0, 0.5)
+    assert row.same_direction
+    assert CORRELATIONAL in linked.notices
+    assert linked.ranks[0].tau is None
+    assert linked.ranks[0].note == "two methods have no order to agree on"
+
+
+def test_documents_take_the_place_of_occurrences() -> None:
+    (row,) = link_prevalence(COUNTS, [COMPARED], LinkSettings(measure="documents")).rows
+    expected = geometric_mean_ratio([20, 150, 2500, 3], [5, 50, 500])
+    assert row.prevalence_ratio == pytest.approx(expected.value)
+    unknown = [replace(one, documents=None) for one in COUNTS]
+    with pytest.raises(InputError, match="no documents in this row"):
+        link_prevalence(unknown, [COMPARED], LinkSettings(measure="documents"))
+
+
+def test_variants_of_a_pattern_add_up_and_other_tiers_are_left_out() -> None:
+    more = [*COUNTS, COUNTS[0], *counts("CoT", 10**6, tier="T3")]
+    (row,) = link_prevalence(more, [COMPARED], LinkSettings()).rows
+    expected = geometric_mean_ratio([40, 300, 5000, 7], [20, 100, 1000])
+    assert row.prevalence_ratio == pytest.approx(expected.value)
+
+
+def test_methods_may_be_mapped_and_those_without_patterns_are_told() -> None:
+    other = replace(COMPARED, treatment="mine")
+    linked = link_prevalence(COUNTS, [COMPARED, other], LinkSettings())
+    assert len(linked.rows) == 1
+    assert linked.notices[0] == "without patterns, and left out: mine"
+    mapped = link_prevalence(COUNTS, [other], LinkSettings(names={"mine": "F-1"}))
+    assert mapped.rows[0].treatment == "mine"
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "message"),
+    [
+        pytest.param([], LinkSettings(), "no patterns of T1, T2", id="no counts"),
+        pytest.param(counts("PoT", 1), LinkSettings(), "these have some: PoT", id="no pair"),
+        pytest.param(
+            COUNTS,
+            LinkSettings(names={"tot": "CoT"}),
+            "--map tot=CoT: no such",
+            id="no such method",
+        ),
+    ],
+)
+def test_what_can_not_be_joined_is_refused(
+    rows: list[PatternCount], settings: LinkSettings, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        link_prevalence(rows, [COMPARED], settings)
+
+
+def test_a_list_without_any_occurrence_has_no_ratio_of_sums() -> None:
+    rows = [*counts("CoT", 0, 0), *counts("F-1", 3, 4)]
+    (row,) = link_prevalence(rows, [COMPARED], LinkSettings()).rows
+    assert row.sum_ratio is None
+    assert math.isfinite(row.prevalence_ratio)
+
+
+def test_three_methods_have_an_order() -> None:
+    pot = replace(COMPARED, treatment="pot", accuracy_treatment=40.0, difference=-10.0)
+    linked = link_prevalence([*COUNTS, *counts("PoT", 1, 2)], [COMPARED, pot], LinkSettings())
+    (rank,) = linked.ranks
+    assert (rank.methods, rank.tau) == (3, 1.0)
+    assert rank.p == pytest.approx(2 / 6)
+    assert rank.note == "p can't be below 0.33 with 3 methods"
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=6))
+def test_tau_is_scipys_and_p_counts_all_orders(pairs: list[tuple[int, int]]) -> None:
+    first, second = [float(one) for one, _ in pairs], [float(other) for _, other in pairs]
+    tau, p, _ = rank_agreement(first, second)
+    if len(set(first)) == 1 or len(set(second)) == 1:
+        assert (tau, p) == (None, None)
+        return
+    assert tau is not None
+    assert tau == pytest.approx(stats.kendalltau(first, second).statistic)
+    all_taus = [
+        stats.kendalltau(first, order).statistic for order in itertools.permutations(second)
+    ]
+    as_far = sum(abs(value) >= abs(tau) - 1e-12 for value in all_taus)
+    assert p == pytest.approx(as_far / len(all_taus))
+
+
+def test_too_many_methods_have_no_p() -> None:
+    values = [float(number) for number in range(9)]
+    tau, p, note = rank_agreement(values, values)
+    assert (tau, p) == (1.0, None)
+    assert "not all orders tried" in note
+
+
+def test_a_figure_has_a_point_per_row() -> None:
+    other = replace(COMPARED, model="m2", difference=-3.0, difference_low=None)
+    rows = link_prevalence(
+        [*COUNTS, *counts("CoT", 5, 6, index="j"), *counts("F-1", 5, 60, index="j")],
+        [COMPARED, other],
+        LinkSettings(),
+    ).rows
+    figure = draw_links(rows)
+    points = [line for axes in figure.axes for line in axes.lines if line.get_gid() == "point"]
+    assert len(points) == len(rows) == 4
+
+
+def write_inputs(folder: Path) -> None:
+    write_rows(COUNTS, PatternCount, choose_target(None, folder / "counts.csv"))
+    row = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")
+    scores = [
+        replace(row, method=method, id=str(number), value=float(number < right))
+        for method, right in (("cot", 5), ("f-1", 7))
+        for number in range(10)
+    ]
+    write_rows(scores, ScoreRow, choose_target(None, folder / "scores.jsonl"))
+
+
+def test_the_command_takes_scores_or_comparisons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_inputs(tmp_path)
+
+    def invoke(*arguments: str) -> Any:
+        return CliRunner().invoke(main, list(arguments))
+
+    made = invoke("compare", "scores.jsonl", "--all-pairs", "-o", "compared.csv")
+    assert made.exit_code == 0, made.stderr
+    rows = []
+    for scores in ("scores.jsonl", "compared.csv"):
+        done = invoke("link", "counts.csv", scores, "--format", "jsonl", "--ranks", "ranks.csv")
+        assert (done.exit_code, done.stderr) == (0, CORRELATIONAL + "\n"), done.stderr
+        rows.append([json.loads(line) for line in done.stdout.splitlines()])
+    assert rows[0] == rows[1]
+    assert (tmp_path / "ranks.csv").read_text().startswith("index,measure")
+    shown = invoke("link", "counts.csv", "scores.jsonl", "--figure", "link.svg")
+    assert shown.exit_code == 0
+    assert "f-1 : cot" in shown.stdout
+    assert (tmp_path / "link.svg").stat().st_size > 1000
+    wrong = invoke("link", "counts.csv", "scores.jsonl", "--map", "f-1")
+    assert (wrong.exit_code, wrong.stderr) == (2, "Error: --map f-1: METHOD=NAME was expected\n")
+    frame = evalcore.link("counts.csv", "compared.csv", rule=["strict"])
+    assert len(frame) == 1
