@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from evalcore.scoring.base import ScoreRow
 from ngramscan.proportions import wilson
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,33 @@ def _limits(rows: Sequence[ScoreRow]) -> tuple[float | None, float | None]:
 
 def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
+
+
+def print_summaries(console: Console, rows: Sequence[ScoreRow]) -> None:
+    """Print how each model did."""
+    from ngramscan.output.layout import Layout, cell, print_columns
+
+    summaries = summarise(rows)
+    columns = {
+        "dataset": [row.dataset for row in summaries],
+        "model": [row.model for row in summaries],
+        "method": [row.method for row in summaries],
+        "rule": [row.rule for row in summaries],
+        "n": [cell(row.n) for row in summaries],
+        "accuracy": [_with_interval(row) for row in summaries],
+        "answered": [f"{row.answered:.1f}" for row in summaries],
+        "not scored": [cell(row.not_scored) for row in summaries],
+    }
+    if not any(row.not_scored for row in summaries):
+        del columns["not scored"]
+    optional = ("answered", "dataset", "not scored", "n")
+    print_columns(console, columns, Layout(4, frozenset({"model", "method"}), optional))
+
+
+def _with_interval(row: SummaryRow) -> str:
+    if row.accuracy_low is None or row.accuracy_high is None:
+        return f"{row.accuracy:.1f} (no interval)"
+    return f"{row.accuracy:.1f} [{row.accuracy_low:.1f}, {row.accuracy_high:.1f}]"
 
 
 def for_figure(rows: Sequence[SummaryRow]) -> list[SummaryRow]:

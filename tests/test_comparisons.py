@@ -309,6 +309,9 @@ def test_wrong_usage_is_told_in_one_line(files: Path) -> None:
         2,
         "Error: method tot: not scored; there are cot, pot\n",
     )
+    (files / "none.jsonl").write_text("")
+    done = invoke("compare", files / "none.jsonl", "--baseline", "cot")
+    assert (done.exit_code, done.stderr) == (2, "Error: scores: there are no rows\n")
     done = invoke("compare", files / "s.jsonl", files / "s.jsonl", "--baseline", "cot")
     assert (done.exit_code, done.stderr) == (2, "Error: scores: a file is named twice\n")
 

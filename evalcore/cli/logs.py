@@ -79,9 +79,10 @@ def logs_command(
       evalcore logs logs/cot.eval logs/pot.eval -o scores.jsonl
       evalcore logs results/ --dataset gsm8k --method cot --rule strict-match -o scores.jsonl
     """
-    from evalcore.commands.log_reading import logs_with, print_log_summary
+    from evalcore.commands.log_reading import logs_with
+    from evalcore.summaries import print_summaries
 
     target = choose_target(format_name, output)
     scores = logs_with(paths, rules, optional_target(usage), cast("LogNames", options))
-    emit(scores.rows, ScoreRow, target, lambda console: print_log_summary(console, scores.rows))
+    emit(scores.rows, ScoreRow, target, lambda console: print_summaries(console, scores.rows))
     tell(scores.notices, quiet)

@@ -68,12 +68,13 @@ def score_command(
       evalcore score outputs/financemath --dataset financemath --rule strict --rule lenient
       evalcore score raw_pot_outputs --layout financemath --method pot --dataset financemath
     """
-    from evalcore.commands.scoring import print_summary, score_with
+    from evalcore.commands.scoring import score_with
+    from evalcore.summaries import print_summaries
     from ngramscan.progress import Terminal
 
     target = choose_target(format_name, output)
     with Terminal(quiet, verbose) as progress:
         scores = score_with(outputs, rules, cast("ScoreOptions", options), progress)
-    emit(scores.rows, ScoreRow, target, lambda console: print_summary(console, scores.rows))
+    emit(scores.rows, ScoreRow, target, lambda console: print_summaries(console, scores.rows))
     tell(scores.notices, quiet)
     fail_with(scores.failures)

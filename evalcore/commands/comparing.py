@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+_OPTIONAL = ("detectable", "p Holm", "dataset", "treatment", "baseline", "n", "without missing")
+"""Columns that a narrow terminal has no room for, the first to go first."""
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
@@ -63,6 +65,8 @@ def read_all(paths: Sequence[Path], rules: Sequence[str]) -> list[ScoreRow]:
     if len({path.resolve() for path in paths}) < len(paths):
         raise InputError("scores", "a file is named twice")
     rows = [row for path in paths for row in read_scores(path)]
+    if not rows:
+        raise InputError("scores", "there are no rows")
     known = list(dict.fromkeys(row.rule for row in rows))
     for rule in rules:
         if rule not in known:
@@ -140,7 +144,7 @@ def print_compared(console: Console, compared: Compared, stars: bool = False) ->
         del columns["rule"]
     texts = len(columns) - numbers
     print_columns(
-        console, columns, Layout(texts, frozenset({"model"}), ("detectable", "p Holm", "dataset"))
+        console, columns, Layout(texts, frozenset({"model", "without missing"}), _OPTIONAL)
     )
     if compared.averages:
         console.print("Averages\n")
@@ -161,7 +165,7 @@ def _print_averages(console: Console, rows: Sequence[AverageRow]) -> None:
     }
     if len(set(columns["rule"])) == 1:
         del columns["rule"]
-    layout = Layout(len(columns) - 4, frozenset({"model"}), ("dataset",))
+    layout = Layout(len(columns) - 4, frozenset({"model", "average"}), _OPTIONAL)
     print_columns(console, columns, layout)
 
 

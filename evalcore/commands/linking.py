@@ -83,16 +83,16 @@ def print_linked(console: Console, linked: Linked) -> None:
         "dataset": [row.dataset for row in rows],
         "model": [row.model for row in rows],
         "methods": [f"{row.treatment} : {row.baseline}" for row in rows],
-        f"ratio of {rows[0].measure}": [
+        f"{rows[0].measure}": [
             _with(rate(row.prevalence_ratio), row.prevalence_low, row.prevalence_high)
             for row in rows
         ],
-        "difference of accuracies": [
+        "accuracy": [
             _with(f"{row.difference:+.1f}", row.difference_low, row.difference_high) for row in rows
         ],
         "p": [p_text(row.p) for row in rows],
     }
-    print_columns(console, columns, Layout(4, frozenset({"model"}), ("dataset", "p")))
+    print_columns(console, columns, Layout(4, frozenset({"model"}), ("dataset", "p", "index")))
     if ordered := [rank for rank in linked.ranks if rank.tau is not None]:
         console.print("Order of methods by prevalence and by accuracy\n")
         print_rows(console, ordered, RankRow)

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from evalcore.log_files import LogOptions, LogScores, UsageRow, read_logs
 from evalcore.scoring.base import ScoreRow
-from evalcore.summaries import SummaryRow, summarise
 from ngramscan.output import Target, optional_target, to_frame, write_rows
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
 
 class LogNames(TypedDict, total=False):
@@ -36,13 +34,6 @@ def logs_with(
         if not scores.usage:
             scores.notices.append("these logs do not record tokens")
     return scores
-
-
-def print_log_summary(console: Console, rows: Sequence[ScoreRow]) -> None:
-    """Print how each model did."""
-    from ngramscan.output.layout import print_rows
-
-    print_rows(console, summarise(rows), SummaryRow)
 
 
 def logs(

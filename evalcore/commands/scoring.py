@@ -15,7 +15,7 @@ from evalcore.scorers import Tools, choose_rules, score_records
 from evalcore.scoring.base import ScoreRow, Verdict
 from evalcore.scoring.grading_workers import Graders
 from evalcore.scoring.mathematics import MathTask
-from evalcore.summaries import SummaryRow, for_figure, summarise
+from evalcore.summaries import for_figure, summarise
 from ngramscan.errors import IncompleteError
 from ngramscan.output import to_frame
 from ngramscan.output.canvas import check_target, save_figure
@@ -23,7 +23,6 @@ from ngramscan.progress import Progress, Silent
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
 
 class ScoreOptions(TypedDict, total=False):
@@ -121,13 +120,6 @@ def _describe_absent(records: Sequence[Record], dataset: Dataset) -> Iterator[st
 def save_figure_of(rows: Sequence[ScoreRow], path: Path) -> None:
     """Draw how each model did."""
     save_figure(draw_accuracy(for_figure(summarise(rows))), path)
-
-
-def print_summary(console: Console, rows: Sequence[ScoreRow]) -> None:
-    """Print how each model did."""
-    from ngramscan.output.layout import print_rows
-
-    print_rows(console, summarise(rows), SummaryRow)
 
 
 def score(

@@ -35,6 +35,11 @@ _SHOWN = (
     *("accuracy_per_100_tokens", "prompt_overhead", "on_frontier", "frontier_share"),
 )
 _TEXTS = 3
+_OPTIONAL = (
+    *("frontier_share", "prompt_overhead", "accuracy_per_100_tokens", "dataset", "n"),
+    *("note", "mean_tokens"),
+)
+"""Columns that a narrow terminal has no room for, the first to go first."""
 
 
 class EfficiencyOptions(TypedDict, total=False):
@@ -135,7 +140,7 @@ def print_costs(console: Console, rows: Sequence[EfficiencyRow]) -> None:
     }
     if any(row.note for row in rows):
         columns["note"] = [row.note for row in rows]
-    layout = Layout(_TEXTS, frozenset({"model", "method", "note"}), ("frontier_share",))
+    layout = Layout(_TEXTS, frozenset({"model", "method", "note"}), _OPTIONAL)
     print_columns(console, columns, layout)
 
 

@@ -29,14 +29,17 @@ def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
     names = [
         field.name
         for field in fields(row_type)
-        if not rows or any(getattr(row, field.name) is not None for row in rows)
+        if not rows or any(getattr(row, field.name) not in (None, "") for row in rows)
     ]
     texts = [n for n in names if any(isinstance(getattr(row, n), str) for row in rows)]
     ordered = texts + [name for name in names if name not in texts]
     columns = {name: [cell(getattr(row, name)) for row in rows] for name in ordered}
-    print_columns(
-        console, columns, Layout(len(texts), frozenset(texts[1:]), tuple(reversed(texts[2:])))
-    )
+    # What is the same in all rows is missed least, what tells rows apart most.
+    same = [name for name in texts if len(rows) > 1 and len(set(columns[name])) == 1]
+    numbers = ordered[len(texts) :]
+    telling = [name for name in texts[2:] if name not in same]
+    optional = (*same, *reversed(numbers[3:]), *reversed(telling))
+    print_columns(console, columns, Layout(len(texts), frozenset(texts[1:]), optional))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,11 @@ class Layout:
 def print_columns(console: Console, columns: Mapping[str, Sequence[str]], layout: Layout) -> None:
     """Print columns, as many as fit."""
     shown = dict(columns)
+    left_out = []
     for name in layout.optional:
-        if _least_width(shown, layout) > console.width:
+        if name in shown and _least_width(shown, layout) > console.width:
             del shown[name]
+            left_out.append(name)
     texts = sum(name in shown for name in list(columns)[: layout.texts])
     table = Table(
         box=box.SIMPLE_HEAD, title=layout.title, title_justify="left", title_style="italic"
@@ -76,6 +81,8 @@ def print_columns(console: Console, columns: Mapping[str, Sequence[str]], layout
     for number, cells in enumerate(zip(*shown.values(), strict=True)):
         table.add_row(*cells, end_section=number < len(ends) and ends[number])
     console.print(table)
+    if left_out:
+        console.print(f"not shown, for want of room: {', '.join(left_out)}\n", style="dim")
 
 
 def _least_width(columns: Mapping[str, Sequence[str]], layout: Layout) -> int:
