@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from evalcore.sandbox import Sandbox
+from ngramscan.errors import SandboxError
 from ngramscan.progress import Silent
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and with them every command
@@ -33,6 +35,16 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the shared data folder is not beside this checkout")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def sandbox_here() -> None:
+    """What runs programs that models wrote needs a system that can keep them from doing harm."""
+    try:
+        with Sandbox(workers=1):
+            pass
+    except SandboxError as error:
+        pytest.skip(f"no sandbox here: {error}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -77,6 +77,7 @@ def run_command(server: ChatServer, *more: str) -> list[str]:
 SCORE = ("score", "outputs", "--dataset", "financemath", "--data", "validation.json")
 
 
+@pytest.mark.usefixtures("sandbox_here")
 def test_a_benchmark_is_run_and_scored_although_the_server_fails_now_and_then(here: Path) -> None:
     known = replies(here / "validation.json")
     faults = Faults(too_many=0.1, error=0.05, stall=0.01, malformed=0.02, stall_s=0.5, seed=3)
@@ -253,6 +254,7 @@ def test_functions_return_the_rows_of_the_commands(here: Path) -> None:
         _ = evalcore.nothing
 
 
+@pytest.mark.usefixtures("sandbox_here")
 def test_scores_of_a_part_say_what_is_not_there(here: Path) -> None:
     with chat_server(answering(replies(here / "validation.json"))) as server:  # type: ignore[arg-type]
         assert invoke(*run_command(server, "--limit", "5"))[0] == 0
@@ -334,6 +336,7 @@ def test_what_a_judge_could_not_be_asked_is_missing_and_asked_later(here: Path) 
     assert fails.error == 1.0
 
 
+@pytest.mark.usefixtures("sandbox_here")
 def test_causes_are_asked_of_wrong_answers_only(here: Path) -> None:
     with chat_server(answering(replies(here / "validation.json"))) as server:  # type: ignore[arg-type]
         assert invoke(*run_command(server, "--limit", "6"))[0] == 0

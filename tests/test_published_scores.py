@@ -35,6 +35,7 @@ def verdicts(folder: Path, method: str, model: str) -> dict[str, float]:
     }
 
 
+@pytest.mark.usefixtures("sandbox_here")
 def test_programs_for_financemath(shared: Path) -> None:
     folder = shared / "data" / "financemath"
     rows = evalcore.score(

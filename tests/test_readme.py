@@ -33,7 +33,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/commands.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/commands.md", "docs/evaluation-rows.md"])
 def test_what_commands_print_is_what_the_page_shows(page: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "cogapp", "--check", "--diff", page],
