@@ -101,6 +101,8 @@ def _columns(row_type: type) -> Sequence[_Column]:
 def _converted(place: str, column: _Column, value: Any) -> Any:
     """Return what a text of csv stands for; other values as they are."""
     types = column.types
+    if isinstance(value, int) and str in types and not {int, float, bool} & types:
+        return str(value)  # ids are often written as numbers
     if not isinstance(value, str) or (str in types and (value or not column.may_be_none)):
         return value
     if not value and column.may_be_none:

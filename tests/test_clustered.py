@@ -18,7 +18,6 @@ from evalcore.statistics import (
     compare_scores,
     mcnemar_test,
 )
-from evalcore.statistics.bootstrap import Kind
 from ngramscan.proportions import Pairs, paired_difference
 
 Floats = NDArray[np.float64]
@@ -103,7 +102,6 @@ def coverage(
     make: Callable[[np.random.Generator], tuple[Floats, Floats]],
     truth: float,
     runs: int,
-    kind: Kind = "percentile",
 ) -> float:
     """Return the share of bootstrap intervals that have the truth in them."""
     draw, covered = np.random.default_rng(7), 0
@@ -111,7 +109,7 @@ def coverage(
         baseline, treatment = make(draw)
         models = baseline.shape[1]
         sums = (treatment - baseline).sum(axis=1)
-        found = bootstrap_mean(sums, draw, np.full(sums.size, models), 999, kind=kind)
+        found = bootstrap_mean(sums, draw, np.full(sums.size, models), 999)
         assert found.low is not None
         assert found.high is not None
         covered += found.low - 1e-12 <= truth <= found.high + 1e-12
@@ -177,12 +175,10 @@ def test_few_and_many_different_values_are_drawn_alike() -> None:
     few = np.repeat([-1.0, 0.0, 1.0, 1.0], 100)
     # So slightly different that every value has to be drawn by itself.
     many = few + np.linspace(-1e-6, 1e-6, few.size)
-    for kind in ("percentile", "studentised"):
-        one, other = (
-            bootstrap_mean(values, np.random.default_rng(3), draws=40_000, kind=kind)
-            for values in (few, many)
-        )
-        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=4e-3)
+    one, other = (
+        bootstrap_mean(values, np.random.default_rng(3), draws=40_000) for values in (few, many)
+    )
+    assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=4e-3)
 
 
 def test_draws_of_sums_of_different_sizes_weigh_each_difference_the_same() -> None:
@@ -195,10 +191,6 @@ def test_draws_of_sums_of_different_sizes_weigh_each_difference_the_same() -> No
     assert found.value == pytest.approx(mean)
     assert (found.low, found.high) == pytest.approx(
         (mean - 1.96 * error, mean + 1.96 * error), abs=0.1 * error
-    )
-    studentised = bootstrap_mean(sums, draw, sizes, draws=20_000, kind="studentised")
-    assert (studentised.low, studentised.high) == pytest.approx(
-        (found.low, found.high), abs=0.15 * error
     )
 
 
@@ -233,7 +225,6 @@ def test_there_is_no_interval_and_a_reason(sums: list[float], reason: str) -> No
         pytest.param({"draws": 0}, "a draw", id="no draws"),
         pytest.param({"sizes": [1, 0, 1]}, "a positive size", id="a problem without answers"),
         pytest.param({"sizes": [1, 1]}, "for each sum", id="sizes of other problems"),
-        pytest.param({"kind": "normal"}, "'percentile' or 'studentised'", id="unknown limits"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(change: dict[str, object], problem: str) -> None:

@@ -325,3 +325,24 @@ def test_stars_are_those_of_the_paper(p: float | None, stars: str) -> None:
 
 def test_no_p_value_is_printed_as_unknown() -> None:
     assert p_text(None) == "–"
+
+
+def test_an_interval_by_bootstrap_is_near_newcombes() -> None:
+    generator = np.random.default_rng(2)
+    first, second = (generator.integers(0, 2, 300).astype(float) for _ in range(2))
+    rows = [*scored("cot", first), *scored("pot", second)]
+    (newcombe,) = compared(rows).rows
+    (drawn,) = compared(rows, statistics=Settings(interval="bootstrap")).rows
+    assert drawn.difference == pytest.approx(newcombe.difference)
+    assert (drawn.difference_low, drawn.difference_high) == pytest.approx(
+        (newcombe.difference_low, newcombe.difference_high), abs=1.0
+    )
+    (again,) = compared(rows, statistics=Settings(interval="bootstrap")).rows
+    assert again == drawn, "the seed is the same"
+
+
+def test_too_few_problems_for_a_bootstrap_have_no_interval_and_a_reason() -> None:
+    rows = [*scored("cot", [0.1, 0.2, 0.3]), *scored("pot", [0.3, 0.1, 0.4])]
+    (row,) = compared(rows).rows
+    assert (row.difference_low, row.difference_high) == (None, None)
+    assert row.note == "no interval: only 3 problems"

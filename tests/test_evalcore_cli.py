@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+import responses
 from click.testing import CliRunner
 
 import evalcore
@@ -394,3 +396,85 @@ def test_benchmarks_are_listed_and_checked(here: Path) -> None:
     assert (code, "no benchmark there" in stderr) == (1, True)
     code, _, stderr = invoke("datasets", "fetch", "gsm9k")
     assert (code, "no such benchmark" in stderr) == (2, True)
+
+
+def test_a_judge_whose_reply_is_cut_is_asked_again(here: Path) -> None:
+    write_proofs(here)
+    with chat_server(judged_reply, Faults(length=1.0)) as server:
+        code, _, stderr = invoke(*JUDGE, "--base-url", server.url, "-o", "judged.jsonl")
+        assert code == 1
+        assert "118 of 120 judgements are missing (the reply was cut at the token limit" in stderr
+        server.plan = Faults()
+        assert invoke(*JUDGE, "--base-url", server.url, "-o", "judged.jsonl")[0] == 0
+
+
+def test_judges_that_nobody_answers_for_are_missing(here: Path) -> None:
+    write_proofs(here)
+    with chat_server(judged_reply, key=SECRET) as server:
+        code, stdout, stderr = invoke(*JUDGE, "--base-url", server.url)
+        assert code == 1
+        assert "judgements are missing" in stderr
+        assert stdout.count("judge:judge-") == 2, "outputs that are not judged have rows"
+        with pytest.raises(IncompleteError, match="judgements are missing"):
+            evalcore.judge(
+                "outputs",
+                ["judge-a"],
+                dataset="imo-proofbench",
+                data="proofbench_v2.csv",
+                base_url=server.url,
+                journal=here / "own.sqlite",
+            )
+    assert (here / "own.sqlite").exists()
+
+
+def test_what_judges_said_is_summed_up_in_the_terminal(here: Path) -> None:
+    write_proofs(here)
+    with chat_server(judged_reply) as server:
+        code, stdout, _ = invoke(*JUDGE, "--base-url", server.url)
+    assert code == 0
+    cells = [line.split() for line in stdout.splitlines()]
+    expected = ["imo-proofbench", "made", "f-1", "judge:judge-a", "0:", "13,", "1:", "15,"]
+    assert any(line[:8] == expected for line in cells), stdout
+
+
+def test_a_task_that_judges_do_not_have_is_refused(here: Path) -> None:
+    write_proofs(here)
+    with pytest.raises(InputError, match="--task praise: one of grade, failure-causes"):
+        evalcore.judge("outputs", "j", dataset="imo-proofbench", task="praise")
+
+
+MATHS = (
+    '{"id": 1, "subfield": "A", "context": null, "question": "2 + 3?", "solution": ["5"],'
+    ' "final_answer": ["$5$"], "is_multiple_answer": false, "unit": null,'
+    ' "answer_type": "Numerical", "error": null}\n'
+)
+
+
+def test_formulas_are_scored_drawn_and_a_grader_that_fails_is_an_error(here: Path) -> None:
+    lines = [MATHS.replace('"id": 1', f'"id": {n}') for n in range(674)]
+    (here / "OE_TO_maths_en_COMP.jsonl").write_text("".join(lines))
+    folder = here / "outputs/olympiadbench-oe-maths/made"
+    folder.mkdir(parents=True)
+    hard = "\\\\boxed{" + "+".join(f"{n}^{{{n}}}" for n in range(900, 960)) + "}"
+    outputs = ["\\\\boxed{10/2}", "\\\\boxed{6}", "Hm.", hard]
+    text = "".join(f'{{"id": "{n}", "output": "{o}"}}\n' for n, o in enumerate(outputs))
+    (folder / "cot.jsonl").write_text(text)
+    command = ("score", "outputs", "--dataset", "olympiadbench-oe-maths", "--data", ".")
+    code, stdout, stderr = invoke(*command, "--format", "jsonl", "--figure", "accuracy.svg")
+    assert code == 0, stderr
+    rows = [json.loads(line) for line in stdout.splitlines()]
+    assert [row["value"] for row in rows] == [1.0, 0.0, 0.0, 0.0]
+    assert rows[2]["reason"] == "no answer found"
+    assert (here / "accuracy.svg").read_text().startswith("<?xml")
+
+
+def test_fetching_tells_where_files_are_and_what_is_not_pinned(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with responses.RequestsMock() as upstream:
+        problem = "\\paragraph{Problem 1 (20 points)} Prove it."
+        upstream.add(responses.GET, re.compile(".*"), body=problem)
+        code, stdout, stderr = invoke("datasets", "fetch", "aicrypto")
+    assert code == 0, stderr
+    assert stdout.strip().endswith("aicrypto")
+    assert stderr.count("not pinned: ") == 18

@@ -93,3 +93,16 @@ def test_malformed_rows_are_refused_with_their_place(
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file; rows of a table were expected"):
         read_scores(tmp_path / "none.csv")
+
+
+def test_ids_may_be_written_as_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "scores.jsonl"
+    path.write_text(json.dumps(GOOD | {"id": 7}) + "\n")
+    assert read_scores(path)[0].id == "7"
+
+
+def test_a_value_of_another_kind_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "scores.jsonl"
+    path.write_text(json.dumps(GOOD | {"model": ["m"]}) + "\n")
+    with pytest.raises(InputError, match=r"s\.jsonl:1: Expected `str`, got `array`"):
+        read_scores(path)

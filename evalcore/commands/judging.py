@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 from platformdirs import user_cache_path
 
@@ -28,10 +28,10 @@ from evalcore.judges import (
     unjudged_row,
 )
 from evalcore.models.base import EndpointRefused, EndpointUnavailable, Model, ProblemKey, Reply
-from evalcore.records import Record, messages_sha256, read_records
+from evalcore.records import CUT_REASONS, Record, messages_sha256, read_records
 from evalcore.score_files import ScoreKey, read_open, read_wrong
 from evalcore.scorers import in_order
-from ngramscan.errors import IncompleteError, InputError
+from ngramscan.errors import IncompleteError, InputError, RemoteError
 from ngramscan.journal import Journal
 from ngramscan.output import to_frame
 from ngramscan.progress import Progress, Silent
@@ -195,10 +195,10 @@ def _ask(
             answer = crew.next_answer()
             session.progress.advance(1, "judgements")
             place = int(answer.question.key.id)
-            if isinstance(answer.result, Reply) and answer.result.output is not None:
+            if isinstance(answer.result, Reply) and not _failure(answer.result):
                 _keep(answer.question, answer.result, model, session)
                 asked = waiting[place][0]
-                rows[place] = judged_row(asked, answer.result.output, answer.result.model)
+                rows[place] = judged_row(asked, answer.result.output or "", answer.result.model)
                 continue
             session.failures[_failure(answer.result)] += 1
             if isinstance(answer.result, EndpointRefused | EndpointUnavailable):
@@ -207,10 +207,13 @@ def _ask(
         session.failures[stopped] += len(todo)
 
 
-def _failure(result: Any) -> str:
-    if isinstance(result, Reply):
-        return f"the judge refused: {result.refusal or 'no text'}"
-    return str(result)
+def _failure(result: Reply | RemoteError) -> str:
+    """Return why there is no judgement, empty where there is a whole reply."""
+    if not isinstance(result, Reply):
+        return str(result)
+    if result.finish_reason in CUT_REASONS:
+        return "the reply was cut at the token limit; see --max-tokens"
+    return f"the judge refused: {result.refusal or 'no text'}" if result.output is None else ""
 
 
 def _keep(question: Question, reply: Reply, model: Model, session: _Session) -> None:
