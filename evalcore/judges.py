@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -218,3 +219,35 @@ def _row(asked: Asked, judgement: Judgement, reply: str | None, model: str | Non
 def request_key(messages: Messages, parameters: Mapping[str, object]) -> str:
     """Return what a reply is kept under: the same question has the same key."""
     return json.dumps([messages, dict(parameters)], ensure_ascii=False, sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRow:
+    """What one judge said of the answers of one model after one method."""
+
+    dataset: str
+    model: str
+    method: str
+    rule: str
+    n: int
+    judged: int
+    """Outputs with a reply that could be read."""
+    mean: float | None
+    """Of the values, in percent; None: there are none."""
+    labels: str
+
+
+def summarise_judgements(rows: Sequence[JudgeRow]) -> list[JudgedRow]:
+    """Return one row per dataset, model, method and judge."""
+    groups: dict[tuple[str, str, str, str], list[JudgeRow]] = {}
+    for row in rows:
+        groups.setdefault((row.dataset, row.model, row.method, row.rule), []).append(row)
+    return [_summary(key, group) for key, group in groups.items()]
+
+
+def _summary(key: tuple[str, str, str, str], rows: Sequence[JudgeRow]) -> JudgedRow:
+    values = [row.value for row in rows if row.value is not None]
+    labels = Counter(row.answer for row in rows if row.answer)
+    named = ", ".join(f"{label}: {count}" for label, count in sorted(labels.items()))
+    mean = 100 * sum(values) / len(values) if values else None
+    return JudgedRow(*key, len(rows), labels.total(), mean, named if len(labels) <= 8 else "")

@@ -294,10 +294,13 @@ def test_the_table_shows_stars_averages_and_what_is_missing(files: Path) -> None
 
 
 def test_a_paper_gets_its_table(files: Path) -> None:
-    done = invoke("compare", files / "s.jsonl", "--baseline", "cot", "--format", "latex")
+    done = invoke("compare", files / "s.jsonl", "--baseline", "cot", "--stars", "--format", "latex")
     assert done.exit_code == 0
-    assert "\\toprule" in done.stdout
-    assert "$<$.001" in done.stdout
+    lines = done.stdout.splitlines()
+    assert lines[1] == "\\begin{tabular}{@{}lllrrrrrrrr@{}}"
+    cells = lines[5].split(" & ")
+    assert cells[:8] == ["d", "m", "pot $-$ cot", "20", "12", "0", "40.0", "100.0"]
+    assert cells[9] == "4.9e-04***"
 
 
 def test_wrong_usage_is_told_in_one_line(files: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -93,7 +94,11 @@ _how = all_of(
     metavar="FILE",
     help="Write averages over subtasks and benchmarks to a file.",
 )
-@click.option("--stars", is_flag=True, help="Put stars behind p-values, in the table.")
+@click.option(
+    "--stars",
+    is_flag=True,
+    help="Put stars behind p-values, in tables of the terminal and of LaTeX.",
+)
 @output_options
 @quiet_option
 def compare_command(
@@ -116,15 +121,14 @@ def compare_command(
       evalcore compare scores.jsonl --baseline cot --treatment f-1
       evalcore compare scores.jsonl --all-pairs --format latex
     """
-    from evalcore.commands.comparing import compare_with, print_compared
+    from evalcore.commands.comparing import PaperRow, compare_with, for_paper, print_compared
     from evalcore.comparisons import CompareRow
 
     target = choose_target(format_name, output)
     compared = compare_with(scores, cast("CompareOptions", options))
-    emit(
-        compared.rows,
-        CompareRow,
-        target,
-        lambda console: print_compared(console, compared, stars),
-    )
+    if target.format == "latex":
+        emit(for_paper(compared.rows, stars), PaperRow, target)
+    else:
+        table = partial(print_compared, compared=compared, stars=stars)
+        emit(compared.rows, CompareRow, target, table)
     tell(compared.notices, quiet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
@@ -167,6 +168,51 @@ def _print_averages(console: Console, rows: Sequence[AverageRow]) -> None:
         del columns["rule"]
     layout = Layout(len(columns) - 4, frozenset({"model", "average"}), _OPTIONAL)
     print_columns(console, columns, layout)
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRow:
+    """What a table in a paper says of a comparison."""
+
+    dataset: str
+    model: str
+    methods: str
+    n: int
+    b: int
+    c: int
+    baseline: str
+    treatment: str
+    difference: str
+    p: str
+    p_holm: str
+
+
+def for_paper(rows: Sequence[CompareRow], stars: bool) -> list[PaperRow]:
+    """Return rows as a paper prints them: what decides, in few digits.
+
+    Parameters
+    ----------
+    rows : sequence of CompareRow
+        Of a comparison.
+    stars : bool
+        Put stars behind p-values.
+    """
+    return [
+        PaperRow(
+            row.dataset,
+            row.model,
+            f"{row.treatment} − {row.baseline}",
+            row.n,
+            row.b,
+            row.c,
+            _one(row.accuracy_baseline),
+            _one(row.accuracy_treatment),
+            _interval(row),
+            p_text(row.p) + (stars_of(row.p) if stars else ""),
+            p_text(row.p_holm),
+        )
+        for row in rows
+    ]
 
 
 def _complete(row: CompareRow) -> str:

@@ -17,6 +17,7 @@ from evalcore.datasets import load_dataset
 from evalcore.judges import (
     TASKS,
     Asked,
+    JudgedRow,
     JudgePrompt,
     JudgeRow,
     choose_prompt,
@@ -25,6 +26,7 @@ from evalcore.judges import (
     judge_messages,
     judged_row,
     request_key,
+    summarise_judgements,
     unjudged_row,
 )
 from evalcore.models.base import EndpointRefused, EndpointUnavailable, Model, ProblemKey, Reply
@@ -233,38 +235,11 @@ def _describe(rows: Sequence[JudgeRow]) -> Iterator[str]:
         yield f"{unjudged} outputs were refused, cut or missing, and not judged"
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedRow:
-    """What one judge said of the answers of one model after one method."""
-
-    dataset: str
-    model: str
-    method: str
-    rule: str
-    n: int
-    judged: int
-    """Outputs with a reply that could be read."""
-    mean: float | None
-    """Of the values, in percent; None: there are none."""
-    labels: str
-
-
 def print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
     """Print what judges said, one row per model, method and judge."""
     from ngramscan.output.layout import print_rows
 
-    groups: dict[tuple[str, str, str, str], list[JudgeRow]] = {}
-    for row in rows:
-        groups.setdefault((row.dataset, row.model, row.method, row.rule), []).append(row)
-    print_rows(console, [_summary(key, group) for key, group in groups.items()], JudgedRow)
-
-
-def _summary(key: tuple[str, str, str, str], rows: Sequence[JudgeRow]) -> JudgedRow:
-    values = [row.value for row in rows if row.value is not None]
-    labels = Counter(row.answer for row in rows if row.answer)
-    named = ", ".join(f"{label}: {count}" for label, count in sorted(labels.items()))
-    mean = 100 * sum(values) / len(values) if values else None
-    return JudgedRow(*key, len(rows), labels.total(), mean, named if len(labels) <= 8 else "")
+    print_rows(console, summarise_judgements(rows), JudgedRow)
 
 
 def judge(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
@@ -12,9 +13,15 @@ _SPECIAL = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "−": "$-$",
+    "–": "--",
+    "·": r"$\cdot$",
+    "…": r"\dots{}",
     **{character: f"\\{character}" for character in "&%$#_"},
 }
 MISSING = "--"
+_MINUS = re.compile(r"(?<![\we])-(?=\.?\d)")
+_NUMBER = re.compile(r"[-+−<]?\s*\.?\d|–$")
 
 
 def to_latex(rows: Sequence[Any], row_type: type) -> str:
@@ -28,7 +35,7 @@ def to_latex(rows: Sequence[Any], row_type: type) -> str:
         for field in fields(row_type)
         if not rows or any(getattr(row, field.name) is not None for row in rows)
     ]
-    texts = {name for name in names if any(isinstance(getattr(row, name), str) for row in rows)}
+    texts = {name for name in names if any(_is_text(getattr(row, name)) for row in rows)}
     columns = "".join("l" if name in texts else "r" for name in names)
     lines = [
         f"\\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
@@ -40,6 +47,11 @@ def to_latex(rows: Sequence[Any], row_type: type) -> str:
         "\\end{tabular}",
     ]
     return "% needs \\usepackage{booktabs}\n" + "\n".join(lines) + "\n"
+
+
+def _is_text(value: object) -> bool:
+    """Tell whether a value is words, and no number in a form of its own (`+2.1 [0.3, 4.0]`)."""
+    return isinstance(value, str) and not _NUMBER.match(value)
 
 
 def escape(text: str) -> str:
@@ -60,7 +72,8 @@ def _cell(name: str, value: object) -> str:
         return _signed(f"{value:,}".replace(",", "{,}"))
     if isinstance(value, float):
         return _p_value(value) if name == "p" or name.startswith("p_") else _signed(_number(value))
-    return escape(str(value))
+    text = escape(str(value))
+    return text if _is_text(value) else _MINUS.sub("$-$", text)
 
 
 def _number(value: float) -> str:
