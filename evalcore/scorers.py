@@ -8,11 +8,12 @@ output without an answer is wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from evalcore.answers import READINGS, Answer, RunPrograms, find_answers
+from evalcore.answers import READINGS, Answer, Reading, RunPrograms, find_answers
 from evalcore.datasets.base import Dataset, Problem
+from evalcore.extraction import RULES as EXTRACTION_RULES
 from evalcore.records import Record
 from evalcore.sandbox.base import Program
 from evalcore.scoring import financemath, words
@@ -74,8 +75,28 @@ def choose_rules(dataset: str, wanted: Sequence[str]) -> Sequence[str]:
     return list(dict.fromkeys(wanted)) or known[:1]
 
 
+def choose_reading(dataset: str, text_rules: Sequence[str]) -> Reading:
+    """Return how answers are found, by other extraction rules where some are named.
+
+    Raises
+    ------
+    InputError
+        There is no such extraction rule.
+    """
+    for name in text_rules:
+        if name not in EXTRACTION_RULES:
+            known = ", ".join(EXTRACTION_RULES)
+            raise InputError(f"--extraction {name}", f"unknown; expected one of {known}")
+    reading = READINGS[dataset]
+    return replace(reading, text_rules=tuple(text_rules)) if text_rules else reading
+
+
 def score_records(
-    records: Sequence[Record], dataset: Dataset, rules: Sequence[str], tools: Tools
+    records: Sequence[Record],
+    dataset: Dataset,
+    rules: Sequence[str],
+    tools: Tools,
+    reading: Reading | None = None,
 ) -> Scores:
     """Score recorded outputs.
 
@@ -89,6 +110,8 @@ def score_records(
         Of `RULES`.
     tools : Tools
         Where programs run, and formulas are compared.
+    reading : Reading or None
+        How answers are found; None: as is usual for the benchmark.
 
     Returns
     -------
@@ -103,7 +126,7 @@ def score_records(
     problems = {problem.id: problem for problem in dataset.problems}
     records = in_order(records, dataset)
     whole = [record for record in records if record.not_scorable is None]
-    found = find_answers(whole, READINGS[dataset.name], tools.run_programs)
+    found = find_answers(whole, reading or READINGS[dataset.name], tools.run_programs)
     items = [Item(problems[record.id], answer) for record, answer in zip(whole, found, strict=True)]
     by_rule = {rule: iter(_verdicts(rule, items, tools)) for rule in rules}
     answers = iter(found)

@@ -97,7 +97,7 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "program_extraction": ["scoring"],
     "sandbox": ["sandbox"],
     "answers": ["extraction", "program_extraction", "records", "sandbox"],
-    "scorers": ["answers", "datasets", "records", "sandbox", "scoring"],
+    "scorers": ["answers", "datasets", "extraction", "records", "sandbox", "scoring"],
     "score_files": ["row_files", "scoring"],
     "summaries": ["scoring"],
     "figures": ["figures", "prevalence_links", "summaries", "token_costs"],

@@ -9,7 +9,7 @@ from evalcore.answers import READINGS, find_answers
 from evalcore.datasets.base import Dataset, Problem
 from evalcore.records import Record
 from evalcore.sandbox.base import Outcome, Program
-from evalcore.scorers import RULES, Tools, choose_rules, score_records
+from evalcore.scorers import RULES, Tools, choose_reading, choose_rules, score_records
 from evalcore.scoring.base import Verdict
 from evalcore.scoring.mathematics import MathTask
 from evalcore.summaries import for_figure, summarise
@@ -251,3 +251,16 @@ def test_rules_are_told_apart_in_a_figure() -> None:
     rows = summarise(scores([record("The answer is 0.5.")], FINANCE, "strict", "lenient").rows)
     assert [row.method for row in for_figure(rows)] == ["cot, strict", "cot, lenient"]
     assert for_figure(rows[:1]) == rows[:1]
+
+
+def test_other_extraction_rules_can_be_chosen() -> None:
+    given = [record("so 0.5 it seems"), record("The answer is 100. Or 3?", id="2")]
+    reading = choose_reading("financemath", ["the-answer-is/1", "last-number/1"])
+    rows = score_records(given, FINANCE, ["strict"], Tools(Runner(), grade), reading).rows
+    assert [(row.answer, row.extraction, row.value) for row in rows] == [
+        ("0.5", "last-number/1", 1.0),
+        ("100", "the-answer-is/1", 1.0),
+    ]
+    assert choose_reading("financemath", []) == READINGS["financemath"]
+    with pytest.raises(InputError, match="--extraction best: unknown; expected one of boxed/1"):
+        choose_reading("financemath", ["best"])

@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     help="How answers are compared; again for several side by side.  [default: the benchmark's]",
 )
 @click.option(
+    "--extraction",
+    multiple=True,
+    metavar="NAME",
+    help="How the answer is found in a text; again for the next to try.  [default: the "
+    "benchmark's]",
+)
+@click.option(
     "--program-seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=30.0,

@@ -11,7 +11,7 @@ from evalcore.datasets import Dataset, load_dataset
 from evalcore.figures.accuracies import draw_accuracy
 from evalcore.records import Record, read_records
 from evalcore.sandbox import Limits, Outcome, Program, Sandbox
-from evalcore.scorers import Tools, choose_rules, score_records
+from evalcore.scorers import Tools, choose_reading, choose_rules, score_records
 from evalcore.scoring.base import ScoreRow, Verdict
 from evalcore.scoring.grading_workers import Graders
 from evalcore.scoring.mathematics import MathTask
@@ -32,6 +32,7 @@ class ScoreOptions(TypedDict, total=False):
     data: str | Path | None
     layout: str
     method: str | None
+    extraction: Sequence[str]
     program_seconds: float
     allow_weak_sandbox: bool
     figure: str | Path | None
@@ -83,6 +84,7 @@ def score_with(
     check_target(Path(figure) if figure else None)
     dataset_name = options["dataset"]
     chosen = choose_rules(dataset_name, rules)
+    reading = choose_reading(dataset_name, options.get("extraction", ()))
     data = options.get("data")
     dataset = load_dataset(dataset_name, Path(data) if data else None)
     records = read_records(
@@ -91,7 +93,7 @@ def score_with(
     with ExitStack() as stack:
         workshop = _Workshop(stack, options, progress)
         tools = Tools(workshop.run_programs, workshop.grade_math)
-        scores = score_records(records, dataset, chosen, tools)
+        scores = score_records(records, dataset, chosen, tools, reading)
     if figure:
         save_figure_of(scores.rows, Path(figure))
     notices = [*_describe_layers(workshop.layers), *_describe_absent(records, dataset)]
@@ -134,8 +136,8 @@ def score(
     rule : str or sequence of str
         How answers are compared; none: the benchmark's usual rule.
     **options
-        `dataset` (needed), `data`, `layout`, `method`, `program_seconds`, `allow_weak_sandbox`,
-        `figure`, as the command has them.
+        `dataset` (needed), `data`, `layout`, `method`, `extraction`, `program_seconds`,
+        `allow_weak_sandbox`, `figure`, as the command has them.
 
     Returns
     -------
