@@ -65,7 +65,15 @@ def test_the_examples_have_the_verdicts_that_were_found_by_hand(
 
 def test_the_tables_are_the_published_ones(shared: Path) -> None:
     for path in PUBLISHED.glob("*.csv"):
-        assert path.read_bytes() == (shared / "paper" / path.name).read_bytes(), path.name
+        printed = shared / "paper" / path.name
+        if path.name == "text_numbers.csv":  # without the words around each figure
+            with path.open(newline="") as ours, printed.open(newline="") as theirs:
+                assert list(csv.DictReader(ours)) == [
+                    {name: value for name, value in row.items() if name != "quote_latex"}
+                    for row in csv.DictReader(theirs)
+                ]
+        else:
+            assert path.read_bytes() == printed.read_bytes(), path.name
 
 
 def test_averages_of_the_main_table_are_those_of_plain_arithmetic(
