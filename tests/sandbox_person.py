@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 SET_DUMPABLE = 4
@@ -48,13 +49,13 @@ def become(user: int) -> None:
     libc.prctl(SET_DUMPABLE, 1)
 
 
-def answer(asked: dict[str, object]) -> dict[str, object]:
+def answer(asked: dict[str, Any]) -> dict[str, object]:
     from evalcore.sandbox import Limits, Program, Sandbox
     from ngramscan.errors import SandboxError
 
     try:
-        with Sandbox(Limits(**asked["limits"]), **asked["options"]) as sandbox:  # type: ignore[arg-type]
-            programs = [Program(*each) for each in asked["programs"]]  # type: ignore[attr-defined]
+        with Sandbox(Limits(**asked["limits"]), **asked["options"]) as sandbox:
+            programs = [Program(*each) for each in asked["programs"]]
             outcomes = []
             for outcome in sandbox.run(programs):
                 plain = {**dataclasses.asdict(dataclasses.replace(outcome, layers=None))}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -269,9 +271,9 @@ def test_chance_agreement_is_extreme_over_all_ways_to_leave_labels_out(
 def test_counts_that_contradict_each_other_are_refused(
     changes: dict[str, object], message: str
 ) -> None:
-    known: dict[str, object] = {"by_judge": PRINTED, "items": 86, "unanimous": 52, **changes}
+    known: dict[str, Any] = {"by_judge": PRINTED, "items": 86, "unanimous": 52, **changes}
     with pytest.raises(ContradictionError, match=message):
-        fleiss_limits(Counted(**known))  # type: ignore[arg-type]
+        fleiss_limits(Counted(**known))
 
 
 def test_limits_of_the_published_judges_contain_the_printed_kappa(
@@ -345,8 +347,10 @@ def write_json_lines(path: Path) -> Path:
         pytest.param("labels.jsonl", write_json_lines, id="JSON lines"),
     ],
 )
-def test_all_forms_of_labels_give_the_same_rows(tmp_path: Path, name: str, write: object) -> None:
-    path = write(tmp_path / name)  # type: ignore[operator]
+def test_all_forms_of_labels_give_the_same_rows(
+    tmp_path: Path, name: str, write: Callable[[Path], Path]
+) -> None:
+    path = write(tmp_path / name)
     votes = tmp_path / "votes.csv"
     frame = agreement(path, votes=votes)
     rows = json.loads(frame.to_json(orient="records"))
@@ -484,14 +488,14 @@ def test_what_can_not_be_used_is_refused(
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     content: str | None,
-    options: dict[str, object],
+    options: dict[str, Any],
     message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     if content is not None:
         Path(name).write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        agreement(name, **options)  # type: ignore[arg-type]
+        agreement(name, **options)
 
 
 def test_an_order_is_that_of_alpha(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from evalcore.prompts import load_templates
 from evalcore.records import read_records
 from evalcore.score_files import read_scores
 from ngramscan.errors import IncompleteError, InputError
-from tests.chat_server import ChatServer, Faults, chat_server, hash_of
+from tests.chat_server import Answer, ChatServer, Faults, chat_server, hash_of
 from tests.made_benchmarks import write_financemath, write_proofbench
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -65,7 +65,7 @@ def replies(data: Path) -> Mapping[str, str]:
     }
 
 
-def answering(known: Mapping[str, str]) -> object:
+def answering(known: Mapping[str, str]) -> Answer:
     return lambda messages: known.get(hash_of(messages))
 
 
@@ -83,7 +83,7 @@ SCORE = ("score", "outputs", "--dataset", "financemath", "--data", "validation.j
 def test_a_benchmark_is_run_and_scored_although_the_server_fails_now_and_then(here: Path) -> None:
     known = replies(here / "validation.json")
     faults = Faults(too_many=0.1, error=0.05, stall=0.01, malformed=0.02, stall_s=0.5, seed=3)
-    with chat_server(answering(known), faults) as server:  # type: ignore[arg-type]
+    with chat_server(answering(known), faults) as server:
         code, stdout, stderr = invoke(*run_command(server, "--timeout", "0.3"))
         assert (code, stdout) == (0, ""), stderr
         assert set(server.seen.faults) == {"too_many", "error", "stall", "malformed"}
@@ -162,7 +162,7 @@ def test_a_key_is_sent_and_shown_nowhere(here: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_missing_answers_are_told_and_end_with_1(here: Path) -> None:
-    with chat_server(answering({})) as server:  # type: ignore[arg-type]
+    with chat_server(answering({})) as server:
         code, stdout, stderr = invoke(*run_command(server, "--limit", "3"))
     assert (code, stdout) == (1, "")
     assert stderr.count("3 of 3 answers are missing") == 3
@@ -186,7 +186,7 @@ def test_a_dry_run_prints_the_exact_messages_and_asks_no_one(here: Path) -> None
 
 
 def test_recorded_outputs_take_the_place_of_a_model(here: Path) -> None:
-    with chat_server(answering(replies(here / "validation.json"))) as server:  # type: ignore[arg-type]
+    with chat_server(answering(replies(here / "validation.json"))) as server:
         assert invoke(*run_command(server, "--limit", "5"))[0] == 0
     code, _, stderr = invoke(
         *("run", "--dataset", "financemath", "--data", "validation.json", "--model", "lab/made"),
@@ -229,7 +229,7 @@ def test_wrong_usage_is_one_line_and_ends_with_2(
 
 
 def test_functions_return_the_rows_of_the_commands(here: Path) -> None:
-    with chat_server(answering(replies(here / "validation.json"))) as server:  # type: ignore[arg-type]
+    with chat_server(answering(replies(here / "validation.json"))) as server:
         frame = evalcore.run(
             dataset="financemath",
             data="validation.json",
@@ -258,7 +258,7 @@ def test_functions_return_the_rows_of_the_commands(here: Path) -> None:
 
 @pytest.mark.usefixtures("sandbox_here")
 def test_scores_of_a_part_say_what_is_not_there(here: Path) -> None:
-    with chat_server(answering(replies(here / "validation.json"))) as server:  # type: ignore[arg-type]
+    with chat_server(answering(replies(here / "validation.json"))) as server:
         assert invoke(*run_command(server, "--limit", "5"))[0] == 0
     code, stdout, stderr = invoke(*SCORE, "-o", "scores.csv")
     assert (code, stdout) == (0, "")
@@ -340,7 +340,7 @@ def test_what_a_judge_could_not_be_asked_is_missing_and_asked_later(here: Path) 
 
 @pytest.mark.usefixtures("sandbox_here")
 def test_causes_are_asked_of_wrong_answers_only(here: Path) -> None:
-    with chat_server(answering(replies(here / "validation.json"))) as server:  # type: ignore[arg-type]
+    with chat_server(answering(replies(here / "validation.json"))) as server:
         assert invoke(*run_command(server, "--limit", "6"))[0] == 0
     assert invoke(*SCORE, "-o", "scores.jsonl", "-q")[0] == 0
     command = (

@@ -15,7 +15,12 @@ from ngramscan.errors import InputError
 from ngramscan.outputs import OutputFields, read_outputs
 from tests.chat_server import hash_of
 
-KNOWN = {"dataset": "sums", "model": "lab/made-1", "method": "cot", "parameters": {}}
+KNOWN: dict[str, Any] = {
+    "dataset": "sums",
+    "model": "lab/made-1",
+    "method": "cot",
+    "parameters": {},
+}
 
 
 def record_line(**fields: Any) -> bytes:
@@ -279,7 +284,7 @@ def test_every_torn_last_line_is_dropped_and_told(tmp_path: Path) -> None:
         notices: list[str] = []
         with open_records(path, notices.append) as file:
             assert [record.id for record in file.records] == ["1"]
-            file.write(Record(id="3", output="4", **KNOWN))  # type: ignore[arg-type]
+            file.write(Record(id="3", output="4", **KNOWN))
         assert notices == [f"{path}: the last line was not written to its end; it is dropped"]
         assert [record.id for record in read_records(path)] == ["1", "3"]
 
@@ -288,7 +293,7 @@ def test_a_last_line_that_only_lacks_its_end_is_kept(tmp_path: Path) -> None:
     path = write(tmp_path / "cot.jsonl", record_line(id="1") + record_line(id="2")[:-1])
     with open_records(path, ignore) as file:
         assert [record.id for record in file.records] == ["1", "2"]
-        file.write(Record(id="3", output="4", **KNOWN))  # type: ignore[arg-type]
+        file.write(Record(id="3", output="4", **KNOWN))
     assert [record.id for record in read_records(path)] == ["1", "2", "3"]
 
 
@@ -325,7 +330,7 @@ def test_a_full_disk_is_an_error_of_the_file(
     with open_records(path, ignore) as file:
         monkeypatch.setattr(os, "write", full)
         with pytest.raises(InputError, match=r"can't be written \(No space left"):
-            file.write(Record(id="3", output="4", **KNOWN))  # type: ignore[arg-type]
+            file.write(Record(id="3", output="4", **KNOWN))
 
 
 def test_a_line_is_written_whole_however_little_the_system_takes(
@@ -335,5 +340,5 @@ def test_a_line_is_written_whole_however_little_the_system_takes(
     path = tmp_path / "cot.jsonl"
     with open_records(path, ignore) as file:
         monkeypatch.setattr(os, "write", lambda fd, data: write_some(fd, data[:7]))
-        file.write(Record(id="3", output="é" * 50, **KNOWN))  # type: ignore[arg-type]
+        file.write(Record(id="3", output="é" * 50, **KNOWN))
     assert read_records(path)[0].output == "é" * 50

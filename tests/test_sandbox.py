@@ -291,7 +291,7 @@ def test_programs_are_read_only_as_they_are_needed() -> None:
         outcomes = made.run(endless())
         for _ in range(3):
             assert next(outcomes).value == 1
-        outcomes.close()  # type: ignore[attr-defined]  # a generator
+        outcomes.close()
     assert len(read) < 3 + 2 * sandbox_module.AHEAD_AT_MOST
 
 

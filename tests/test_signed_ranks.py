@@ -121,7 +121,7 @@ def test_tests_of_nothing_or_of_gaps_are_refused(values: list[float]) -> None:
 
 def test_an_unknown_rule_for_zeros_is_refused() -> None:
     with pytest.raises(ValueError, match="'dropped' or 'pratt'"):
-        signed_rank_test([1], "split")  # type: ignore[arg-type]
+        signed_rank_test([1], "split")  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_where_nothing_differs_p_is_one_and_says_so() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from evalcore.claim_checks.nodes import Condition, Selection
@@ -45,12 +45,11 @@ def select(tables: Tables, selection: Selection) -> list[Cell]:
         known = ", ".join(sorted(tables.tables))
         raise FormulaError(f"no table {selection.table!r}; there are {known}", selection.at)
     _check_column(table, selection.column, selection.at)
-    rows = range(len(table.rows))
+    rows: Sequence[int] = range(len(table.rows))
     for condition in selection.conditions:
         _check_column(table, condition.column, condition.at)
         _check_names(tables, table, condition)
-        rows_left = [row for row in rows if _holds(tables, table, row, condition)]
-        rows = rows_left  # type: ignore[assignment]
+        rows = [row for row in rows if _holds(tables, table, row, condition)]
     return [tables.cell(table, row, selection.column) for row in rows]
 
 

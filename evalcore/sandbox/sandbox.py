@@ -7,7 +7,7 @@ import selectors
 import socket
 import time
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -120,7 +120,7 @@ class Sandbox:
         for zygote in self._zygotes.values():
             zygote.close()
 
-    def run(self, programs: Iterable[Program]) -> Iterator[Outcome]:
+    def run(self, programs: Iterable[Program]) -> Generator[Outcome, None, None]:
         """Run programs.
 
         Parameters
@@ -145,8 +145,9 @@ class Sandbox:
                 exhausted = False
                 while order or not exhausted:
                     exhausted = self._fill(waiting, order, selector)
-                    while order and order[0].outcome is not None:
-                        yield order.popleft().outcome  # type: ignore[misc]  # it has just been seen
+                    while order and (outcome := order[0].outcome) is not None:
+                        order.popleft()
+                        yield outcome
                     self._advance(selector)
             finally:
                 for key in list(selector.get_map().values()):

@@ -18,7 +18,9 @@ SOUND, WRONG_POINTER, WRONG_RANK, WRONG_INVERT, WRONG_NUMBER, WRONG_STEP, WRONG_
 )
 
 
-def _superblocks(t: Tables, first: Int, last: Int) -> tuple[Int, Int, Int]:  # noqa: C901, PLR0911, PLR0912  one loop
+def _superblocks(  # noqa: C901, PLR0911, PLR0912 - compiled; each check leaves its one loop
+    t: Tables, first: Int, last: Int
+) -> tuple[Int, Int, Int]:
     """Check superblocks from `first` up to, not including, `last`, which is not the last of all.
 
     Returns

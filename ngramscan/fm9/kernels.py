@@ -139,7 +139,7 @@ def read_entry(data: Bytes, offset: Int, width: Int, number: Int) -> Int:
 
 
 @kernel
-def ones_in_block(  # noqa: C901, PLR0912  one loop in two widths; a call costs
+def ones_in_block(  # noqa: C901, PLR0912 - compiled; a call inside its loop costs more than it reads better
     t: Tables, ones: Int, pointer: Int, kind: Int, inverted: bool, offset: Int
 ) -> Int:
     """Return twice the ones in a block before an offset, plus `ones`; plus the bit at the offset.

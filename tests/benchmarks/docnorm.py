@@ -27,8 +27,8 @@ import httpx
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from ngramscan.patterns import load_patterns  # noqa: E402 - the root is on the path only now
-from tests.api_server import Spawned, spawn  # noqa: E402
+from ngramscan.patterns import load_patterns
+from tests.api_server import Spawned, spawn
 
 DELAY_S = 0.02
 CONCURRENCY = 8

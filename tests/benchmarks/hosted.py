@@ -22,8 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from ngramscan.indexes.catalog import PAPER  # noqa: E402 - the root is on the path only now
-from tests.api_server import spawn  # noqa: E402
+from ngramscan.indexes.catalog import PAPER
+from tests.api_server import spawn
 
 DELAY_S = 0.05
 CONCURRENCY = 8

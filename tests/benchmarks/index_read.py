@@ -25,12 +25,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-import ngramscan  # noqa: E402 - the root is on the path only now
-from ngramscan.fm9.reader import Shard  # noqa: E402
-from ngramscan.matching import count_by_brute_force  # noqa: E402
-from ngramscan.patterns import load_patterns  # noqa: E402
-from tests import fm9_reference  # noqa: E402
-from tests.benchmarks.index_build import documents  # noqa: E402
+import ngramscan
+from ngramscan.fm9.reader import Shard
+from ngramscan.matching import count_by_brute_force
+from ngramscan.patterns import load_patterns
+from tests import fm9_reference
+from tests.benchmarks.index_build import documents
 
 ROUNDS = 5
 WINDOWS = 1000

@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from ngramscan.patterns import load_patterns  # noqa: E402 - the root is on the path only now
+from ngramscan.patterns import load_patterns
 
 MEGABYTES = 100
 VARIANTS = ("cot", "pot", "f-1", "f-1+cot", "f-1+pot", "zero-shot")

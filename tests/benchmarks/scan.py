@@ -50,9 +50,9 @@ from isal import igzip
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from ngramscan.matching import compile_engine  # noqa: E402 - the root is on the path only now
-from ngramscan.patterns import load_patterns  # noqa: E402
-from tests import corpus_files, oracle  # noqa: E402
+from ngramscan.matching import compile_engine
+from ngramscan.patterns import load_patterns
+from tests import corpus_files, oracle
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -23,8 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.serve_process import INDEXES, serving  # noqa: E402 - the root is on the path only now
-from tests.test_api_server import EXCHANGES  # noqa: E402
+from tests.serve_process import INDEXES, serving
+from tests.test_api_server import EXCHANGES
 
 CLIENTS = 8
 SECONDS = 4.0
