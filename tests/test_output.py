@@ -4,11 +4,14 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from ngramscan.errors import InputError
 from ngramscan.output import Target, choose_target, to_frame, to_text, write_rows, write_whole
+from ngramscan.output.options import Group, keeps_nothing
 
 
 @dataclass(frozen=True)
@@ -110,3 +113,17 @@ def test_a_new_file_has_usual_permissions_and_an_old_one_keeps_its_own(tmp_path:
     write_whole(path, lambda temporary: temporary.write_text("newer"))
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.read_text() == "newer"
+
+
+def test_a_command_that_keeps_nothing_says_so_where_it_is_interrupted() -> None:
+    @click.command("stop")
+    @keeps_nothing
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    done = CliRunner().invoke(Group(commands=[stop]), ["stop"])
+    assert (done.exit_code, done.stdout, done.stderr) == (
+        130,
+        "",
+        "Interrupted; nothing was kept.\n",
+    )

@@ -10,7 +10,7 @@ import click
 
 from evalcore.cli.resampling_options import resampling_options
 from ngramscan.output import choose_target
-from ngramscan.output.options import emit, output_options, quiet_option, tell
+from ngramscan.output.options import emit, keeps_nothing, output_options, quiet_option, tell
 
 if TYPE_CHECKING:
     from evalcore.commands.agreements import AgreementOptions
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 @resampling_options
 @output_options
 @quiet_option
+@keeps_nothing
 def agreement_command(
     labels: Sequence[Path],
     format_name: str | None,

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ngramscan.output import choose_target
-from ngramscan.output.options import emit, fail_with, output_options
+from ngramscan.output.options import emit, fail_with, keeps_nothing, output_options
 
 
 @click.command("audit")
@@ -20,6 +20,7 @@ from ngramscan.output.options import emit, fail_with, output_options
 )
 @click.option("--strict", is_flag=True, help="End with exit code 1 where a claim is a mismatch.")
 @output_options
+@keeps_nothing
 def audit_command(
     tables: Path | None,
     claims: Path | None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ngramscan.output import choose_target
-from ngramscan.output.options import all_of, emit, output_options, quiet_option, tell
+from ngramscan.output.options import all_of, emit, keeps_nothing, output_options, quiet_option, tell
 
 if TYPE_CHECKING:
     from evalcore.commands.comparing import CompareOptions
@@ -101,6 +101,7 @@ _how = all_of(
 )
 @output_options
 @quiet_option
+@keeps_nothing
 def compare_command(
     scores: Sequence[Path],
     stars: bool,

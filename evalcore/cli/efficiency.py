@@ -12,7 +12,7 @@ import click
 from evalcore.cli.resampling_options import resampling_options
 from evalcore.cli.score_options import missing_option, rule_option
 from ngramscan.output import choose_target
-from ngramscan.output.options import emit, output_options, quiet_option, tell
+from ngramscan.output.options import emit, keeps_nothing, output_options, quiet_option, tell
 
 if TYPE_CHECKING:
     from evalcore.commands.token_costs import EfficiencyOptions
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 )
 @output_options
 @quiet_option
+@keeps_nothing
 def efficiency_command(
     scores: Sequence[Path],
     format_name: str | None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ngramscan.output import choose_target
-from ngramscan.output.options import emit, output_options, quiet_option, tell
+from ngramscan.output.options import emit, keeps_nothing, output_options, quiet_option, tell
 
 if TYPE_CHECKING:
     from evalcore.commands.linking import LinkOptions
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 )
 @output_options
 @quiet_option
+@keeps_nothing
 def link_command(
     counts: Path,
     scores: Path,

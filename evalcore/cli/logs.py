@@ -11,7 +11,7 @@ import click
 from evalcore.log_files import LAYOUTS, MISSING
 from evalcore.scoring.base import ScoreRow
 from ngramscan.output import choose_target, optional_target
-from ngramscan.output.options import emit, output_options, quiet_option, tell
+from ngramscan.output.options import emit, keeps_nothing, output_options, quiet_option, tell
 
 if TYPE_CHECKING:
     from evalcore.commands.log_reading import LogNames
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 )
 @output_options
 @quiet_option
+@keeps_nothing
 def logs_command(
     paths: Sequence[Path],
     rules: Sequence[str],

@@ -11,7 +11,15 @@ import click
 
 from evalcore.cli.score_options import missing_option, rule_option
 from ngramscan.output import choose_target, optional_target
-from ngramscan.output.options import all_of, emit, output_options, quiet_option, save, tell
+from ngramscan.output.options import (
+    all_of,
+    emit,
+    keeps_nothing,
+    output_options,
+    quiet_option,
+    save,
+    tell,
+)
 
 if TYPE_CHECKING:
     from evalcore.commands.joint_outcomes import OutcomeOptions
@@ -42,6 +50,7 @@ _reading_options = all_of(
 @_reading_options
 @output_options
 @quiet_option
+@keeps_nothing
 def flips_command(
     scores: Sequence[Path],
     baseline: str,
@@ -73,6 +82,7 @@ def flips_command(
 @_reading_options
 @output_options
 @quiet_option
+@keeps_nothing
 def complementarity_command(
     scores: Sequence[Path],
     methods: str,
@@ -121,6 +131,7 @@ def complementarity_command(
 @_reading_options
 @output_options
 @quiet_option
+@keeps_nothing
 def outcomes_command(
     scores: Sequence[Path],
     baselines: str,

@@ -11,7 +11,14 @@ import click
 from evalcore.cli.options import dataset_options, records_options
 from evalcore.scoring.base import ScoreRow
 from ngramscan.output import choose_target
-from ngramscan.output.options import emit, fail_with, output_options, progress_options, tell
+from ngramscan.output.options import (
+    emit,
+    fail_with,
+    keeps_nothing,
+    output_options,
+    progress_options,
+    tell,
+)
 
 if TYPE_CHECKING:
     from evalcore.commands.scoring import ScoreOptions
@@ -56,6 +63,7 @@ if TYPE_CHECKING:
 )
 @output_options
 @progress_options
+@keeps_nothing
 def score_command(
     outputs: Path,
     rules: Sequence[str],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ngramscan.output.options import emit, progress_options
+from ngramscan.output.options import emit, keeps_nothing, progress_options
 from ngramscan.progress import Terminal
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     help="How rows are printed.  [default: table]",
 )
 @progress_options
+@keeps_nothing
 def index_build_command(
     corpus: str,
     output: Path,
@@ -86,10 +87,6 @@ def index_build_command(
     from ngramscan.commands.index_building import BuildRow, index_build_rows
     from ngramscan.output import Target
 
-    try:
-        with Terminal(quiet, verbose) as progress:
-            rows = index_build_rows(corpus, output, cast("BuildSettings", settings), progress)
-    except KeyboardInterrupt:
-        click.echo("Interrupted; nothing was kept.", err=True)
-        click.get_current_context().exit(130)
+    with Terminal(quiet, verbose) as progress:
+        rows = index_build_rows(corpus, output, cast("BuildSettings", settings), progress)
     emit(rows, BuildRow, Target(format_name or "table"))

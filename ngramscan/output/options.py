@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -30,6 +31,20 @@ class Group(click.Group):
         except KeyboardInterrupt:
             click.echo("Interrupted; what was done is kept: run the same command again.", err=True)
             ctx.exit(130)
+
+
+def keeps_nothing(command: Command) -> Command:
+    """Have a command that writes only when it is done say so where it is interrupted."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> Any:
+        try:
+            return command(*arguments, **options)
+        except KeyboardInterrupt:
+            click.echo("Interrupted; nothing was kept.", err=True)
+            click.get_current_context().exit(130)
+
+    return cast("Command", run)
 
 
 def all_of(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
