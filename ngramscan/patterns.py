@@ -90,12 +90,12 @@ class PatternSet:
     def select(self, tiers: Sequence[str] = (), methods: Sequence[str] = ()) -> PatternSet:
         """Return the patterns of the given tiers and methods; nothing given selects all.
 
-        A method may be given in any case and by one of its names: `f-1` selects `FP/F-1`. Regexes
-        have no tier, so that naming one leaves them out.
+        Both may be given in any case, a method also by one of its names: `f-1` selects `FP/F-1`.
+        Regexes have no tier, so that naming one leaves them out.
         """
         chosen = {self._method(method) for method in methods} or set(self.marked_methods)
-        known = [tier for tier in TIERS if tier in {name.upper() for name in tiers}] or TIERS
-        kept = tuple(p for p in self.patterns if p.method in chosen and p.tier in known)
+        named = {self._tier(tier) for tier in tiers} or set(TIERS)
+        kept = tuple(p for p in self.patterns if p.method in chosen and p.tier in named)
         regexes = tuple(r for r in self.regexes if r.method in chosen and not tiers)
         if not kept and not regexes:
             asked = ", ".join([*methods, *tiers])
@@ -110,6 +110,13 @@ class PatternSet:
             f"--method {asked}",
             f"pattern set {self.name} has no such method; it has {', '.join(self.marked_methods)}",
         )
+
+    def _tier(self, asked: str) -> str:
+        known = [tier for tier in TIERS if any(pattern.tier == tier for pattern in self.patterns)]
+        if asked.upper() in known:
+            return asked.upper()
+        problem = f"pattern set {self.name} has no such tier; it has {', '.join(known)}"
+        raise InputError(f"--tier {asked}", problem)
 
     def queries(self, case_variants: bool = False) -> list[Query]:
         """Return what to ask, in the order of the patterns."""

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ngramscan.cli.options import recorded_options, selection_options
-from ngramscan.output.options import Command, all_of, emit, output_options, quiet_option, save, tell
+from ngramscan.output.options import (
+    Command,
+    all_of,
+    emit,
+    keeps_nothing,
+    output_options,
+    quiet_option,
+    save,
+    tell,
+)
 
 if TYPE_CHECKING:
     from ngramscan.commands.blending import MarkerOptions
@@ -40,6 +49,7 @@ def _file_option(name: str, help_text: str) -> Callable[[Command], Command]:
 @_file_option("figure", "Draw shares, densities and what stays of prefixes: .svg or .png.")
 @output_options
 @quiet_option
+@keeps_nothing
 def blend_command(
     outputs: Path,
     patterns: Sequence[str],
@@ -70,8 +80,11 @@ def blend_command(
     from ngramscan.blending import Blend, Isolation, PatternPresence, Retention
     from ngramscan.commands import blending as commands
     from ngramscan.figures import check_target
-    from ngramscan.output import choose_target, optional_target
+    from ngramscan.output import choose_target, optional_target, refuse_same_file
 
+    named = {"--presence": presence_path, "--retention": retention_path}
+    named |= {"--isolation": isolation_path, "--figure": figure_path}
+    refuse_same_file({"-o": output, **named})
     target = choose_target(format_name, output)
     presence, retention = optional_target(presence_path), optional_target(retention_path)
     isolation = optional_target(isolation_path)

@@ -69,8 +69,9 @@ def contexts_command(
     from ngramscan.commands.access import index_options
     from ngramscan.commands.concordances import contexts_in, describe_failures
     from ngramscan.concordance import Context
-    from ngramscan.output import choose_target
+    from ngramscan.output import choose_target, refuse_same_file
 
+    refuse_same_file({"-o": output, "--journal": access["journal"]})
     target = choose_target(format_name, output)
     options = index_options(cast("AccessOptions", access))
     with Terminal(quiet, verbose) as progress:

@@ -80,9 +80,12 @@ def count_command(
     from ngramscan.commands.access import index_options
     from ngramscan.counts import Count
     from ngramscan.figures import check_target, draw_prevalence, save_figure
-    from ngramscan.output import choose_target, optional_target
+    from ngramscan.output import choose_target, optional_target, refuse_same_file
     from ngramscan.totals import Total, make_totals
 
+    commands.refuse_double_counting(case_variants, access["ignore_case"])
+    named = {"--totals": totals_path, "--figure": figure, "--journal": access["journal"]}
+    refuse_same_file({"-o": output, **named})
     target, totals_target = choose_target(format_name, output), optional_target(totals_path)
     check_target(figure)
     needs_totals = target.format == "table" or totals_target is not None

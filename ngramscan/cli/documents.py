@@ -115,9 +115,11 @@ def docnorm_command(
     from ngramscan.commands import documents as commands
     from ngramscan.commands.access import AccessOptions, index_options
     from ngramscan.documents import DocumentRow, DrawRow
-    from ngramscan.output import choose_target, optional_target
+    from ngramscan.output import choose_target, optional_target, refuse_same_file
     from ngramscan.totals import Total
 
+    named = {"--totals": totals_path, "--draws": draws_path, "--journal": given["journal"]}
+    refuse_same_file({"-o": output, **named})
     target = choose_target(format_name, output)
     totals_target, draws_target = optional_target(totals_path), optional_target(draws_path)
     norm = commands.norm_options(cast("SamplingOptions", given), draws_path is not None)

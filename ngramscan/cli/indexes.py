@@ -67,8 +67,9 @@ def index_info_command(
     """
     from ngramscan.commands import indexes as commands
     from ngramscan.commands.access import index_options
-    from ngramscan.output import choose_target
+    from ngramscan.output import choose_target, refuse_same_file
 
+    refuse_same_file({"-o": output, "--journal": access["journal"]})
     target = choose_target(format_name, output)
     access["refresh"] = True
     options = index_options(cast("AccessOptions", access))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ngramscan.cli.options import recorded_options
-from ngramscan.output.options import emit, output_options, quiet_option, tell
+from ngramscan.output.options import emit, keeps_nothing, output_options, quiet_option, tell
 from ngramscan.patterns import TIERS
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ if TYPE_CHECKING:
 @recorded_options
 @output_options
 @quiet_option
+@keeps_nothing
 def keyness_command(
     outputs: Path,
     of: str,
@@ -115,8 +116,9 @@ def keyness_command(
     from ngramscan.commands import keywords as commands
     from ngramscan.commands.recorded import output_fields
     from ngramscan.contrasts import KeynessRow
-    from ngramscan.output import choose_target
+    from ngramscan.output import choose_target, refuse_same_file
 
+    refuse_same_file({"-o": output, "--export": export})
     target = choose_target(format_name, output)
     asked = commands.question(of, against, cast("KeywordOptions", given))
     exported = commands.export_to(export, tier)

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ngramscan.cli.options import recorded_options
-from ngramscan.output.options import emit, output_options, quiet_option, save, tell
+from ngramscan.output.options import (
+    emit,
+    keeps_nothing,
+    output_options,
+    quiet_option,
+    save,
+    tell,
+)
 
 if TYPE_CHECKING:
     from ngramscan.commands.recorded import RecordedOptions
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
 @recorded_options
 @output_options
 @quiet_option
+@keeps_nothing
 def strategies_command(
     outputs: Path,
     rules: Path | None,
@@ -62,9 +70,10 @@ def strategies_command(
     from ngramscan import tables
     from ngramscan.commands import strategy as commands
     from ngramscan.figures import check_target
-    from ngramscan.output import choose_target, optional_target
+    from ngramscan.output import choose_target, optional_target, refuse_same_file
     from ngramscan.strategy_shares import Classified, StrategyShare
 
+    refuse_same_file({"-o": output, "--per-output": per_output, "--figure": figure})
     target, of_outputs = choose_target(format_name, output), optional_target(per_output)
     check_target(figure)
     found = commands.classify_in(outputs, rules, cast("RecordedOptions", given))

@@ -11,7 +11,7 @@ import click
 
 from ngramscan.cli.blending import marker_options
 from ngramscan.cli.options import selection_options
-from ngramscan.output.options import emit, output_options, quiet_option, tell
+from ngramscan.output.options import emit, keeps_nothing, output_options, quiet_option, tell
 
 if TYPE_CHECKING:
     from ngramscan.commands.tiering import TierOptions
@@ -33,6 +33,7 @@ _MEASURES = ["occurrences", "outputs"]
 @marker_options
 @output_options
 @quiet_option
+@keeps_nothing
 def tiers_command(
     outputs: Path,
     patterns: Sequence[str],

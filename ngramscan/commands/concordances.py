@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ngramscan.commands.access import AccessOptions, index_options
 from ngramscan.commands.documents import DEFAULT_INDEX
@@ -12,7 +13,8 @@ from ngramscan.concordance import Concordance, Context, find_contexts
 from ngramscan.errors import IncompleteError, InputError, NgramscanError
 from ngramscan.indexes import IndexOptions, open_indexes
 from ngramscan.indexes.base import RankedIndex
-from ngramscan.output import to_frame
+from ngramscan.indexes.catalog import DEFAULT_URL
+from ngramscan.output import several, strict_keywords, to_frame
 from ngramscan.progress import Progress, Silent
 
 if TYPE_CHECKING:
@@ -66,12 +68,27 @@ def describe_failures(concordances: Sequence[Concordance]) -> list[str]:
     return lines
 
 
+@strict_keywords
 def contexts(
     text: str,
+    *,
     index: str | Sequence[str] = (),
     n: int = 20,
     width: int = 60,
-    **access: Unpack[AccessOptions],
+    api_url: str = DEFAULT_URL,
+    concurrency: int = 4,
+    rate: float | None = None,
+    journal: str | Path | None = None,
+    refresh: bool = False,
+    text_field: str = "text",
+    workers: int | None = None,
+    scheduler: str | None = None,
+    sample_files: str | int | None = None,
+    seed: int = 1,
+    limit_documents: int | None = None,
+    exclude_source: str | Sequence[str] = (),
+    skip_bad_lines: bool = False,
+    ignore_case: bool = False,
 ) -> pd.DataFrame:
     """Show random occurrences of a text in context, as `ngramscan contexts` does.
 
@@ -80,13 +97,41 @@ def contexts(
     text : str
         What to look for.
     index : str or sequence of str
-        Specs of indexes; none: `dclm`.
+        Where to look: specs as in `count`. By default `dclm`.
     n : int
-        How many occurrences in each index.
+        Number of occurrences from each index.
     width : int
-        Characters on each side.
-    **access
-        As in `count`; `seed` is that of the draw.
+        Number of characters on each side.
+    api_url : str
+        Address of the service that answers for hosted indexes.
+    concurrency : int
+        Maximum number of requests at a time.
+    rate : float, optional
+        Maximum number of requests per second; 0 for no limit. By default 4, and no limit for
+        loopback addresses.
+    journal : str or Path, optional
+        File in which replies are kept. By default one in the user's cache folder.
+    refresh : bool
+        Ask again for what the journal already has.
+    text_field : str
+        Field of JSON lines, or column of Parquet files, that holds the text.
+    workers : int, optional
+        Number of processes that read a corpus. By default one per core.
+    scheduler : str, optional
+        Read on a running Dask cluster at this address: `tcp://HOST:PORT`.
+    sample_files : str or int, optional
+        Read only this many files (50) or this share of them (`"10%"`), drawn at random, and
+        estimate the counts of all.
+    seed : int
+        Random seed.
+    limit_documents : int, optional
+        Read only this many documents, from the start of a corpus.
+    exclude_source : str or sequence of str
+        Leave out documents whose path, URL or id matches a glob.
+    skip_bad_lines : bool
+        Skip malformed JSON lines, and count them, instead of stopping.
+    ignore_case : bool
+        Count upper and lower case ASCII letters as the same, in corpora that are read.
 
     Returns
     -------
@@ -100,8 +145,23 @@ def contexts(
     IncompleteError
         Some occurrences could not be shown; its `rows` has the others.
     """
-    specs = [index] if isinstance(index, str) else list(index)
-    found = contexts_in(text, specs, n, width, index_options(access), Silent())
+    access = AccessOptions(
+        api_url=api_url,
+        concurrency=concurrency,
+        rate=rate,
+        journal=journal,
+        refresh=refresh,
+        text_field=text_field,
+        workers=workers,
+        scheduler=scheduler,
+        sample_files=sample_files,
+        seed=seed,
+        limit_documents=limit_documents,
+        exclude_source=several(exclude_source),
+        skip_bad_lines=skip_bad_lines,
+        ignore_case=ignore_case,
+    )
+    found = contexts_in(text, several(index), n, width, index_options(access), Silent())
     frame = to_frame([row for one in found for row in one.contexts], Context)
     if lines := describe_failures(found):
         raise IncompleteError("; ".join(lines), frame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ngramscan.commands.access import AccessOptions, index_options
 from ngramscan.commands.counting import load_ahead, load_selection
@@ -15,7 +15,15 @@ from ngramscan.draws import ESTIMATORS
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.indexes import IndexOptions, open_indexes
 from ngramscan.indexes.base import DocumentIndex
-from ngramscan.output import optional_target, to_frame, write_rows
+from ngramscan.indexes.catalog import DEFAULT_URL
+from ngramscan.output import (
+    optional_target,
+    refuse_same_file,
+    several,
+    strict_keywords,
+    to_frame,
+    write_rows,
+)
 from ngramscan.overlaps import merged_of_unions
 from ngramscan.patterns import Query
 from ngramscan.progress import Progress, Silent
@@ -55,10 +63,6 @@ class SamplingOptions(TypedDict, total=False):
     estimator: str
     context: int
     seed: int
-
-
-class DocnormOptions(AccessOptions, SamplingOptions, total=False):
-    """All options of `docnorm` that do not select patterns."""
 
 
 _LEAST = {"samples": 2, "max_samples": 2, "context": 100, "seed": 0}
@@ -147,32 +151,95 @@ def describe_norming(norming: Norming) -> list[str]:
     return describe_missing(norming.missing, norming.queries, n_indexes, "estimates")
 
 
+@strict_keywords
 def docnorm(
     *patterns: str | Path,
     index: str | Sequence[str] = (),
-    tier: Sequence[str] = (),
-    method: Sequence[str] = (),
+    tier: str | Sequence[str] = (),
+    method: str | Sequence[str] = (),
+    samples: int = 200,
+    target: str | float | None = None,
+    max_samples: int = 2000,
+    estimator: str = ESTIMATORS[0],
+    context: int = 10_000,
     totals: str | Path | None = None,
     draws: str | Path | None = None,
-    **options: Unpack[DocnormOptions],
+    dry_run: bool = False,
+    api_url: str = DEFAULT_URL,
+    concurrency: int = 4,
+    rate: float | None = None,
+    journal: str | Path | None = None,
+    refresh: bool = False,
+    text_field: str = "text",
+    workers: int | None = None,
+    scheduler: str | None = None,
+    sample_files: str | int | None = None,
+    seed: int = 1,
+    limit_documents: int | None = None,
+    exclude_source: str | Sequence[str] = (),
+    skip_bad_lines: bool = False,
+    ignore_case: bool = False,
 ) -> pd.DataFrame:
     """Estimate in how many documents patterns occur, as `ngramscan docnorm` does.
 
     Parameters
     ----------
     *patterns : str or Path
-        Pattern files, or names of shipped sets; none: `f1`.
+        Pattern files, or names of shipped sets. By default `f1`.
     index : str or sequence of str
-        Specs of indexes; none: `dclm`.
-    tier, method : sequence of str
-        Which patterns; none: all of the files named, or T1 and T2 of `f1`.
-    totals, draws : str or Path, optional
-        Files for the documents and ratios of methods, and for the occurrences drawn.
-    **options
-        `samples` (occurrences drawn per pattern), `target` (draw as many as an interval of ± this
-        share of the estimate needs: `"10%"` or 0.1), `max_samples`, `estimator` (`combined`,
-        `size-bias`, `first` or `unique`; see docs/documents.md), `context` (bytes of a document
-        that are looked at on each side), and those of `count` that open indexes.
+        Where to look: specs as in `count`. By default `dclm`.
+    tier : str or sequence of str
+        Only patterns of these tiers. By default all of the files named, or T1 and T2 of `f1`.
+    method : str or sequence of str
+        Only patterns of these methods.
+    samples : int
+        Number of occurrences drawn per pattern.
+    target : str or float, optional
+        Draw 100 occurrences, then as many as an interval of ± this share of the estimate needs:
+        `"10%"` or 0.1.
+    max_samples : int
+        With `target`, draw no more occurrences per pattern than this.
+    estimator : str
+        How documents follow from draws: `combined`, `size-bias`, `first`, or `unique`, which is
+        K/U and there to see what it can't show. See docs/documents.md.
+    context : int
+        Bytes of a document that are looked at on each side; services give 10,000 at most.
+    totals : str or Path, optional
+        Write the documents and ratios of the methods to this file.
+    draws : str or Path, optional
+        Write the occurrences that were drawn, with their text, to this file.
+    dry_run : bool
+        Return how many requests it would take, one row per index, and ask nothing.
+    api_url : str
+        Address of the service that answers for hosted indexes.
+    concurrency : int
+        Maximum number of requests at a time.
+    rate : float, optional
+        Maximum number of requests per second; 0 for no limit. By default 4, and no limit for
+        loopback addresses.
+    journal : str or Path, optional
+        File in which replies are kept. By default one in the user's cache folder.
+    refresh : bool
+        Ask again for what the journal already has.
+    text_field : str
+        Field of JSON lines, or column of Parquet files, that holds the text.
+    workers : int, optional
+        Number of processes that read a corpus. By default one per core.
+    scheduler : str, optional
+        Read on a running Dask cluster at this address: `tcp://HOST:PORT`.
+    sample_files : str or int, optional
+        Read only this many files (50) or this share of them (`"10%"`), drawn at random, and
+        estimate the counts of all.
+    seed : int
+        Random seed.
+    limit_documents : int, optional
+        Read only this many documents, from the start of a corpus.
+    exclude_source : str or sequence of str
+        Leave out documents whose path, URL or id matches a glob.
+    skip_bad_lines : bool
+        Skip malformed JSON lines, and count them, instead of stopping.
+    ignore_case : bool
+        Count upper and lower case ASCII letters as the same, in corpora that are read.
 
     Returns
     -------
@@ -186,14 +253,38 @@ def docnorm(
     IncompleteError
         Some patterns could not be estimated; its `rows` has the others.
     """
+    refuse_same_file({"--totals": totals, "--draws": draws, "--journal": journal})
     totals_target, draws_target = optional_target(totals), optional_target(draws)
-    norm = norm_options(options, draws_target is not None)
-    access = {
-        name: value for name, value in options.items() if name in AccessOptions.__annotations__
-    }
-    specs = [index] if isinstance(index, str) else list(index)
-    queries = load_queries(patterns, tier, method)
-    norming = norm_in(queries, specs, index_options(cast("AccessOptions", access)), norm, Silent())
+    sampling = SamplingOptions(
+        samples=samples,
+        target=target,
+        max_samples=max_samples,
+        estimator=estimator,
+        context=context,
+        seed=seed,
+    )
+    norm = norm_options(sampling, draws_target is not None)
+    access = AccessOptions(
+        api_url=api_url,
+        concurrency=concurrency,
+        rate=rate,
+        journal=journal,
+        refresh=refresh,
+        text_field=text_field,
+        workers=workers,
+        scheduler=scheduler,
+        sample_files=sample_files,
+        seed=seed,
+        limit_documents=limit_documents,
+        exclude_source=several(exclude_source),
+        skip_bad_lines=skip_bad_lines,
+        ignore_case=ignore_case,
+    )
+    queries = load_queries(patterns, several(tier), several(method))
+    specs, options = several(index), index_options(access)
+    if dry_run:
+        return to_frame(plan(queries, specs, options, norm, Silent()), Plan)
+    norming = norm_in(queries, specs, options, norm, Silent())
     if totals_target:
         write_rows(norming.totals, Total, totals_target)
     if draws_target:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict
 
 from ngramscan.corpora import Corpus, PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError
-from ngramscan.output import to_frame
+from ngramscan.output import several, strict_keywords, to_frame
 from ngramscan.progress import Progress, Silent
 
 if TYPE_CHECKING:
@@ -103,14 +103,52 @@ def parse_size(text: str | int) -> int:
     return round(float(found[1]) * _UNITS[found[2]])
 
 
+@strict_keywords
 def index_build(
-    corpus_spec: str, output: str | Path, **settings: Unpack[BuildSettings]
+    corpus_spec: str,
+    output: str | Path,
+    *,
+    shard_size: str | int = "1GB",
+    workers: int = 1,
+    text_field: str = "text",
+    exclude_source: str | Sequence[str] = (),
+    skip_bad_lines: bool = False,
 ) -> pd.DataFrame:
     """Build an index and return its shards, as `ngramscan index build` does.
+
+    Parameters
+    ----------
+    corpus_spec : str
+        A path, folder, glob or URL of files, as behind `scan:`, or `python`.
+    output : str or Path
+        Folder of the index; new or empty.
+    shard_size : str or int
+        The most text in a shard, below 2.147 GB: `"500MB"`, or bytes. Sorting needs 5.2 times as
+        much memory.
+    workers : int
+        Number of processes that sort shards; each needs memory for one.
+    text_field : str
+        Field of JSON lines, or column of Parquet files, that holds the text.
+    exclude_source : str or sequence of str
+        Leave out documents whose path, URL or id matches a glob.
+    skip_bad_lines : bool
+        Skip malformed JSON lines, and count them, instead of stopping.
+
+    Returns
+    -------
+    DataFrame
+        One row per shard: documents, bytes, bytes of the index, their ratio, seconds.
 
     Raises
     ------
     NgramscanError
         It can't be built; nothing is left then.
     """
+    settings = BuildSettings(
+        shard_size=shard_size,
+        workers=workers,
+        text_field=text_field,
+        exclude_source=several(exclude_source),
+        skip_bad_lines=skip_bad_lines,
+    )
     return to_frame(index_build_rows(corpus_spec, output, settings, Silent()), BuildRow)

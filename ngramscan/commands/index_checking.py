@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ngramscan.errors import InputError
-from ngramscan.output import to_frame
+from ngramscan.output import strict_keywords, to_frame
 from ngramscan.progress import Progress, Silent
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def findings(directory: Path, deep: bool, progress: Progress) -> list[Finding]:
     ]
 
 
-def index_verify(directory: str | Path, deep: bool = False) -> pd.DataFrame:
+@strict_keywords
+def index_verify(directory: str | Path, *, deep: bool = False) -> pd.DataFrame:
     """Check a local index, as `ngramscan index verify` does.
 
     Parameters

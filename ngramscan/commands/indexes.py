@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ngramscan.commands.access import AccessOptions, index_options
 from ngramscan.commands.missing import explained
 from ngramscan.indexes import IndexOptions, open_indexes
 from ngramscan.indexes.base import IndexSize, QueryFailure
-from ngramscan.indexes.catalog import CATALOG
-from ngramscan.output import to_frame
+from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL
+from ngramscan.output import several, strict_keywords, to_frame
 from ngramscan.progress import Progress, Silent
 
 if TYPE_CHECKING:
@@ -86,14 +88,83 @@ def index_list() -> pd.DataFrame:
     return to_frame(index_rows(), IndexRow)
 
 
-def index_info(spec: str, **access: Unpack[AccessOptions]) -> pd.DataFrame:
+@strict_keywords
+def index_info(
+    spec: str,
+    *,
+    api_url: str = DEFAULT_URL,
+    concurrency: int = 4,
+    rate: float | None = None,
+    journal: str | Path | None = None,
+    text_field: str = "text",
+    workers: int | None = None,
+    scheduler: str | None = None,
+    sample_files: str | int | None = None,
+    seed: int = 1,
+    limit_documents: int | None = None,
+    exclude_source: str | Sequence[str] = (),
+    skip_bad_lines: bool = False,
+    ignore_case: bool = False,
+) -> pd.DataFrame:
     """Return the size of the indexes of a spec, as `ngramscan index info` does.
+
+    Parameters
+    ----------
+    spec : str
+        As in `count`. A corpus is read to the end for this.
+    api_url : str
+        Address of the service that answers for hosted indexes.
+    concurrency : int
+        Maximum number of requests at a time.
+    rate : float, optional
+        Maximum number of requests per second; 0 for no limit. By default 4, and no limit for
+        loopback addresses.
+    journal : str or Path, optional
+        File in which replies are kept. By default one in the user's cache folder.
+    text_field : str
+        Field of JSON lines, or column of Parquet files, that holds the text.
+    workers : int, optional
+        Number of processes that read a corpus. By default one per core.
+    scheduler : str, optional
+        Read on a running Dask cluster at this address: `tcp://HOST:PORT`.
+    sample_files : str or int, optional
+        Read only this many files (50) or this share of them (`"10%"`), drawn at random, and
+        estimate the counts of all.
+    seed : int
+        Random seed.
+    limit_documents : int, optional
+        Read only this many documents, from the start of a corpus.
+    exclude_source : str or sequence of str
+        Leave out documents whose path, URL or id matches a glob.
+    skip_bad_lines : bool
+        Skip malformed JSON lines, and count them, instead of stopping.
+    ignore_case : bool
+        Count upper and lower case ASCII letters as the same, in corpora that are read.
+
+    Returns
+    -------
+    DataFrame
+        One row per index: name, documents, bytes, seconds for one question, shards.
 
     Raises
     ------
     NgramscanError
         One of them does not answer.
     """
-    access["refresh"] = True
-    options = index_options(access)
-    return to_frame(index_infos(spec, options, Silent()), IndexInfo)
+    access = AccessOptions(
+        api_url=api_url,
+        concurrency=concurrency,
+        rate=rate,
+        journal=journal,
+        refresh=True,
+        text_field=text_field,
+        workers=workers,
+        scheduler=scheduler,
+        sample_files=sample_files,
+        seed=seed,
+        limit_documents=limit_documents,
+        exclude_source=several(exclude_source),
+        skip_bad_lines=skip_bad_lines,
+        ignore_case=ignore_case,
+    )
+    return to_frame(index_infos(spec, index_options(access), Silent()), IndexInfo)

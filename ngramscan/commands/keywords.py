@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict
 
 import yaml
 
@@ -15,7 +15,14 @@ from ngramscan.commands.recorded import RecordedOptions, output_fields
 from ngramscan.contrasts import Keyness, KeynessOptions, KeynessRow, compare
 from ngramscan.errors import InputError
 from ngramscan.ngrams import Least, split_characters, split_words
-from ngramscan.output import check_writable, to_frame, write_whole
+from ngramscan.output import (
+    check_writable,
+    refuse_other,
+    several,
+    strict_keywords,
+    to_frame,
+    write_whole,
+)
 from ngramscan.outputs import Output, OutputFields, OutputSet, methods_of, parts_of, read_outputs
 from ngramscan.patterns import TIERS
 
@@ -57,15 +64,10 @@ class KeywordOptions(TypedDict, total=False):
     all: bool
 
 
-class KeynessArguments(KeywordOptions, RecordedOptions, total=False):
-    """All options of `keyness` that have defaults."""
-
-
 def question(of: str, against: Sequence[str], options: KeywordOptions) -> Question:
     """Return a checked question; what is not there has its default."""
     unit = options.get("unit", UNITS[0])
-    if unit not in UNITS:
-        raise InputError(f"--unit {unit}", f"one of {', '.join(UNITS)} was expected")
+    refuse_other("--unit", unit, UNITS)
     if not against:
         raise InputError("--against", "a method was expected")
     for method in against:
@@ -105,8 +107,7 @@ def export_to(path: str | Path | None, tier: str) -> Export | None:
     """Return a checked export, where one is wanted."""
     if path is None:
         return None
-    if tier.upper() not in TIERS:
-        raise InputError(f"--tier {tier}", f"one of {', '.join(TIERS)} was expected")
+    refuse_other("--tier", tier.upper(), TIERS)
     check_writable(Path(path))
     return Export(Path(path), tier.upper())
 
@@ -222,14 +223,24 @@ def _is_writable(text: str) -> bool:
 # The command
 
 
+@strict_keywords
 def keyness(
     outputs: str | Path,
     *,
     of: str,
     against: str | Sequence[str],
+    unit: str = UNITS[0],
+    n: str | int | None = None,
+    min_count: int = 10,
+    min_documents: int = 5,
+    top: int = 50,
+    q: float = 0.05,
+    all: bool = False,
     export: str | Path | None = None,
     tier: str = TIERS[-1],
-    **options: Unpack[KeynessArguments],
+    output_field: str = "output",
+    variant_field: str | None = None,
+    skip_bad_lines: bool = False,
 ) -> pd.DataFrame:
     """Find n-grams that distinguish the outputs of one method, as `ngramscan keyness` does.
 
@@ -240,15 +251,32 @@ def keyness(
     of : str
         The method whose n-grams are looked for; variants that have it as a part are its outputs.
     against : str or sequence of str
-        Methods whose outputs, as far as they are not of the first, are compared with it.
+        Methods whose outputs, where they are not also of the first method, are compared with it.
+    unit : str
+        What an n-gram is made of: `word` or `character`.
+    n : str or int, optional
+        A length, or the shortest and the longest: 3 or `"2-4"`. By default 1 to 6 words, 4 to 12
+        characters.
+    min_count : int
+        Least number of occurrences of an n-gram, in both sides together.
+    min_documents : int
+        Least number of outputs with an n-gram, in both sides together.
+    top : int
+        Largest number of n-grams that are returned or written.
+    q : float
+        Share of false discoveries that is allowed.
+    all : bool
+        Return also n-grams that are always within a longer one.
     export : str or Path, optional
-        A pattern set to write, of the n-grams that are returned.
+        Write a pattern set of the n-grams that are returned, for `ngramscan count`.
     tier : str
-        The tier of its patterns.
-    **options
-        `unit` (`word` or `character`), `n` (lengths: `"1-6"` or 3), `min_count` and `min_documents`
-        (of both sides together), `top`, `q`, `all`, and `output_field`, `variant_field`,
-        `skip_bad_lines`.
+        With `export`, the tier of the patterns.
+    output_field : str
+        Field of a record that holds what the model wrote.
+    variant_field : str, optional
+        Field that holds the variant, where one file has several.
+    skip_bad_lines : bool
+        Skip malformed JSON lines, and count them, instead of stopping.
 
     Returns
     -------
@@ -260,9 +288,21 @@ def keyness(
     InputError
         An argument or a file is wrong.
     """
-    asked = question(of, [against] if isinstance(against, str) else list(against), options)
+    options = KeywordOptions(
+        unit=unit,
+        n=n,
+        min_count=min_count,
+        min_documents=min_documents,
+        top=top,
+        q=q,
+        all=all,
+    )
+    fields = RecordedOptions(
+        output_field=output_field, variant_field=variant_field, skip_bad_lines=skip_bad_lines
+    )
+    asked = question(of, several(against), options)
     exported = export_to(export, tier)
-    _, own, others = read_sides(Path(outputs), output_fields(options), asked)
+    _, own, others = read_sides(Path(outputs), output_fields(fields), asked)
     found = find_keyness(own, others, asked)
     if exported:
         write_patterns(found.rows, asked, exported)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 from ngramscan.commands.recorded import RecordedOptions, output_fields
 from ngramscan.figures import check_target, draw_strategies, save_figure
-from ngramscan.output import optional_target, to_frame, write_rows
+from ngramscan.output import (
+    optional_target,
+    refuse_same_file,
+    strict_keywords,
+    to_frame,
+    write_rows,
+)
 from ngramscan.outputs import read_outputs
 from ngramscan.strategy_rules import load_rules
 from ngramscan.strategy_shares import Classified, Strategies, StrategyShare, classify_outputs
@@ -30,13 +36,16 @@ def save_strategies_figure(found: Strategies, path: str | Path | None) -> None:
         save_figure(draw_strategies(found.rows), Path(path))
 
 
+@strict_keywords
 def strategies(
     outputs: str | Path,
     *,
     rules: str | Path | None = None,
     per_output: str | Path | None = None,
     figure: str | Path | None = None,
-    **options: Unpack[RecordedOptions],
+    output_field: str = "output",
+    variant_field: str | None = None,
+    skip_bad_lines: bool = False,
 ) -> pd.DataFrame:
     """Classify outputs as Direct, CoT, PoT or Hybrid, as `ngramscan strategies` does.
 
@@ -45,14 +54,17 @@ def strategies(
     outputs : str or Path
         A folder `{dataset}/{model}/{variant}.jsonl`, any level of it, or one file.
     rules : str or Path, optional
-        A YAML file with rules; without one, those of this package.
+        Rules of your own, in YAML. By default those of this package.
     per_output : str or Path, optional
-        A file for one row per output.
+        Write the strategy of each output, and what decided, to this file.
     figure : str or Path, optional
-        A file for a picture, .svg or .png.
-    **options
-        `output_field` (the field with the text), `variant_field` (the field with the variant,
-        where a file has several), `skip_bad_lines`.
+        Draw the shares: .svg or .png.
+    output_field : str
+        Field of a record that holds what the model wrote.
+    variant_field : str, optional
+        Field that holds the variant, where one file has several.
+    skip_bad_lines : bool
+        Skip malformed JSON lines, and count them, instead of stopping.
 
     Returns
     -------
@@ -64,8 +76,12 @@ def strategies(
     InputError
         An argument, a file or a rule is wrong.
     """
+    refuse_same_file({"--per-output": per_output, "--figure": figure})
     target = optional_target(per_output)
     check_target(Path(figure) if figure else None)
+    options = RecordedOptions(
+        output_field=output_field, variant_field=variant_field, skip_bad_lines=skip_bad_lines
+    )
     found = classify_in(outputs, rules, options)
     if target:
         write_rows(found.outputs, Classified, target)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 from ngramscan.commands.blending import MarkerOptions, load_markers
 from ngramscan.commands.recorded import output_fields
-from ngramscan.errors import InputError
-from ngramscan.output import to_frame
+from ngramscan.output import refuse_other, several, strict_keywords, to_frame
 from ngramscan.outputs import read_outputs
 from ngramscan.patterns import PatternSet
 from ngramscan.tier_ratios import MEASURES, Tiering, TierRatio, compare_tiers
@@ -27,18 +26,22 @@ class TierOptions(MarkerOptions, total=False):
 def tiers_in(outputs: str | Path, patterns: PatternSet, options: TierOptions) -> Tiering:
     """Compare the tiers of patterns with the outputs of a folder or file."""
     measure = options.get("measure", MEASURES[0])
-    if measure not in MEASURES:
-        raise InputError(f"--measure {measure}", f"one of {', '.join(MEASURES)} was expected")
+    refuse_other("--measure", measure, MEASURES)
     found = read_outputs(Path(outputs), output_fields(options))
     return compare_tiers(found, patterns, measure, options.get("case_sensitive", False))
 
 
+@strict_keywords
 def tiers(
     outputs: str | Path,
     *patterns: str | Path,
-    tier: Sequence[str] = (),
-    method: Sequence[str] = (),
-    **options: Unpack[TierOptions],
+    tier: str | Sequence[str] = (),
+    method: str | Sequence[str] = (),
+    measure: str = MEASURES[0],
+    case_sensitive: bool = False,
+    output_field: str = "output",
+    variant_field: str | None = None,
+    skip_bad_lines: bool = False,
 ) -> pd.DataFrame:
     """Compare the tiers of patterns with recorded outputs, as `ngramscan tiers` does.
 
@@ -47,12 +50,21 @@ def tiers(
     outputs : str or Path
         A folder of outputs, or a file.
     *patterns : str or Path
-        Pattern files, or names of shipped sets; none: `f1`.
-    tier, method : sequence of str
-        Which patterns; none: all.
-    **options
-        `measure` (`occurrences` per output, or share of `outputs`), and as in `blend`
-        `output_field`, `variant_field`, `skip_bad_lines`, `case_sensitive`.
+        Pattern files, or names of shipped sets. By default `f1`.
+    tier : str or sequence of str
+        Only patterns of these tiers.
+    method : str or sequence of str
+        Only patterns of these methods.
+    measure : str
+        What is compared: `occurrences` per output, or the share of `outputs` with any.
+    case_sensitive : bool
+        Count upper and lower case apart, as in corpora.
+    output_field : str
+        Field of a record that holds what the model wrote.
+    variant_field : str, optional
+        Field that holds the variant, where one file has several.
+    skip_bad_lines : bool
+        Skip malformed JSON lines, and count them, instead of stopping.
 
     Returns
     -------
@@ -64,5 +76,12 @@ def tiers(
     InputError
         An argument, an output or a file is wrong.
     """
-    tiering = tiers_in(outputs, load_markers(patterns, tier, method), options)
-    return to_frame(tiering.rows, TierRatio)
+    options = TierOptions(
+        output_field=output_field,
+        variant_field=variant_field,
+        skip_bad_lines=skip_bad_lines,
+        case_sensitive=case_sensitive,
+        measure=measure,
+    )
+    markers = load_markers(patterns, several(tier), several(method))
+    return to_frame(tiers_in(outputs, markers, options).rows, TierRatio)

@@ -3,6 +3,13 @@
 Every command ends here, so that all formats mean the same everywhere.
 """
 
+from ngramscan.output.arguments import (
+    listed,
+    refuse_other,
+    refuse_same_file,
+    several,
+    strict_keywords,
+)
 from ngramscan.output.rows import (
     FORMATS,
     Target,
@@ -20,7 +27,12 @@ __all__ = [
     "Target",
     "check_writable",
     "choose_target",
+    "listed",
     "optional_target",
+    "refuse_other",
+    "refuse_same_file",
+    "several",
+    "strict_keywords",
     "to_frame",
     "to_text",
     "write_rows",
