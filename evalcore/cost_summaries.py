@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from evalcore.cost_estimates import pareto_frontier
+from evalcore.row_files import open_csv
 from evalcore.token_costs import EfficiencyRow
 from ngramscan.errors import InputError
 
@@ -64,23 +64,22 @@ def read_summary(path: Path) -> list[EfficiencyRow]:
 
 
 def _lines(path: Path) -> Iterator[_Printed]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        columns = set(reader.fieldnames or ())
-        if not {"model", "method", _TOKENS} <= columns or not {_ACCURACY, _RATIO} & columns:
-            expected = f"model, method, {_TOKENS}, and {_ACCURACY} or {_RATIO} were expected"
-            raise InputError(str(path), f"columns {', '.join(reader.fieldnames or ())}; {expected}")
-        for row in reader:
-            place = f"{path}:{reader.line_num}"
-            tokens = _number(place, _TOKENS, row)
-            accuracy, ratio = _number(place, _ACCURACY, row), _number(place, _RATIO, row)
-            if tokens is None or tokens <= 0:
-                raise InputError(place, f"{_TOKENS}: a number above 0 was expected")
-            if accuracy is None and ratio is None:
-                raise InputError(place, f"neither {_ACCURACY} nor {_RATIO}")
-            dataset = row.get("dataset") or path.stem
-            named = (dataset, row["model"] or "", row["method"] or "")
-            yield _Printed(place, *named, tokens, accuracy, ratio)
+    reader = open_csv(path)
+    columns = set(reader.fieldnames or ())
+    if not {"model", "method", _TOKENS} <= columns or not {_ACCURACY, _RATIO} & columns:
+        expected = f"model, method, {_TOKENS}, and {_ACCURACY} or {_RATIO} were expected"
+        raise InputError(str(path), f"columns {', '.join(reader.fieldnames or ())}; {expected}")
+    for row in reader:
+        place = f"{path}:{reader.line_num}"
+        tokens = _number(place, _TOKENS, row)
+        accuracy, ratio = _number(place, _ACCURACY, row), _number(place, _RATIO, row)
+        if tokens is None or tokens <= 0:
+            raise InputError(place, f"{_TOKENS}: a number above 0 was expected")
+        if accuracy is None and ratio is None:
+            raise InputError(place, f"neither {_ACCURACY} nor {_RATIO}")
+        dataset = row.get("dataset") or path.stem
+        named = (dataset, row["model"] or "", row["method"] or "")
+        yield _Printed(place, *named, tokens, accuracy, ratio)
 
 
 def _number(place: str, name: str, row: Mapping[str, str | None]) -> Decimal | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evalcore.row_files import read_table
+from evalcore.row_files import Table, name_of, read_table
 from evalcore.score_files import read_scores
 from ngramscan.errors import InputError
 
@@ -44,16 +44,15 @@ class _Cell:
     label: str | None
 
 
-def read_labels(paths: Sequence[Path]) -> Labels:
-    """Read the labels of some files together.
+def read_labels(tables: Sequence[Table]) -> Labels:
+    """Read the labels of some tables together.
 
     Parameters
     ----------
-    paths : sequence of Path
-        Tables as commands write them, in csv, jsonl, json or parquet: one row per item and judge
-        (`item, judge, label`), one per item (`item` and one column per judge), or what
-        `evalcore judge` wrote, where an item is one output and the judge's answer the label. An
-        empty label is a missing one.
+    tables : sequence of Path or DataFrame
+        As commands write or return them: one row per item and judge (`item, judge, label`), one
+        per item (`item` and one column per judge), or rows of `evalcore judge`, where an item is
+        one output and the judge's answer the label. An empty label is a missing one.
 
     Raises
     ------
@@ -63,7 +62,7 @@ def read_labels(paths: Sequence[Path]) -> Labels:
     rows: dict[str, dict[str, str]] = {}
     judges: dict[str, None] = {}
     seen: dict[tuple[str, str], str] = {}
-    for cell in (cell for path in paths for cell in _cells(path)):
+    for cell in (cell for table in tables for cell in _cells(table)):
         first = seen.setdefault((cell.item, cell.judge), cell.place)
         if first != cell.place:
             said = f"item {cell.item!r} has a label of {cell.judge} also at {first}"
@@ -75,7 +74,7 @@ def read_labels(paths: Sequence[Path]) -> Labels:
     return Labels(tuple(judges), rows)
 
 
-def read_label_counts(path: Path) -> dict[str, dict[str, int]]:
+def read_label_counts(table: Table) -> dict[str, dict[str, int]]:
     """Read how often judges gave each label: columns `judge, label, count`.
 
     Raises
@@ -84,7 +83,7 @@ def read_label_counts(path: Path) -> dict[str, dict[str, int]]:
         The file is missing, or a row is malformed or there twice; says where.
     """
     counts: dict[str, dict[str, int]] = {}
-    for place, row in _read(path):
+    for place, row in _read(table):
         if not {"judge", "label", "count"} <= set(row):
             raise InputError(place, "columns judge, label, count were expected")
         own = counts.setdefault(_text(place, "judge", row), {})
@@ -98,14 +97,14 @@ def read_label_counts(path: Path) -> dict[str, dict[str, int]]:
     return counts
 
 
-def _cells(path: Path) -> Iterator[_Cell]:
-    read = iter(_read(path))
+def _cells(table: Table) -> Iterator[_Cell]:
+    read = iter(_read(table))
     head = next(read, None)
     if head is None:
-        raise InputError(str(path), "no rows there")
+        raise InputError(name_of(table), "no rows there")
     columns = set(head[1])
     if columns >= set(_SCORES):
-        yield from _judged(path)
+        yield from _judged(table)
         return
     rows = _chained(head, read)
     if columns >= set(_LONG):
@@ -113,7 +112,7 @@ def _cells(path: Path) -> Iterator[_Cell]:
     elif "item" in columns and len(columns) > 1:
         yield from _wide(rows)
     else:
-        raise InputError(str(path), f"columns {', '.join(head[1])}; {_EXPECTED}")
+        raise InputError(name_of(table), f"columns {', '.join(head[1])}; {_EXPECTED}")
 
 
 def _chained(
@@ -137,9 +136,9 @@ def _wide(rows: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[_Cell]:
                 yield _Cell(place, item, judge, _label(place, row[judge]))
 
 
-def _judged(path: Path) -> Iterator[_Cell]:
-    for number, row in enumerate(read_scores(path), 1):
-        place = f"{path}, row {number}"
+def _judged(table: Table) -> Iterator[_Cell]:
+    for number, row in enumerate(read_scores(table), 1):
+        place = f"{name_of(table)}, row {number}"
         if not row.rule.startswith(_JUDGED):
             raise InputError(place, f"rule {row.rule}; rows of `evalcore judge` were expected")
         parts = [row.dataset, row.model, row.method, row.id]
@@ -173,9 +172,10 @@ def _number(text: str, otherwise: float) -> float:
         return otherwise
 
 
-def _read(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for place, row in read_table(path):
+def _read(table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
+    is_csv = isinstance(table, Path) and table.suffix.lower() == ".csv"
+    for place, row in read_table(table):
         # How csv says that a line is longer than the first, or shorter.
-        if None in row or (path.suffix.lower() == ".csv" and None in row.values()):
+        if None in row or (is_csv and None in row.values()):
             raise InputError(place, "more or fewer cells than columns")
         yield place, row

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from evalcore.records import Record, read_lines
+from evalcore.records import Record, is_torn, read_lines
 from ngramscan.errors import InputError
-
-_OPENING = b'{"id": '
-"""How each of our lines begins; what begins otherwise was not cut off while we wrote it."""
 
 
 class RecordFile:
@@ -82,7 +78,7 @@ def _read(path: Path, descriptor: int, on_notice: Callable[[str], None]) -> list
     content = path.read_bytes()
     whole, tail = content[: content.rfind(b"\n") + 1], content[content.rfind(b"\n") + 1 :]
     records = [record for _, record in read_lines(path, whole)]
-    if _is_torn(tail):
+    if is_torn(tail):
         os.ftruncate(descriptor, len(whole))
         on_notice(f"{path}: the last line was not written to its end; it is dropped")
     elif tail:
@@ -91,13 +87,3 @@ def _read(path: Path, descriptor: int, on_notice: Callable[[str], None]) -> list
         records += [record for _, record in read_lines(path, b"\n" * (number - 1) + tail)]
         os.write(descriptor, b"\n")
     return records
-
-
-def _is_torn(tail: bytes) -> bool:
-    if not tail or not (tail.startswith(_OPENING) or _OPENING.startswith(tail)):
-        return False
-    try:
-        json.loads(tail)
-    except ValueError:
-        return True
-    return False

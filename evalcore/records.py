@@ -20,6 +20,9 @@ from ngramscan.errors import InputError
 LAYOUTS = ("evalcore", "financemath", "bbh")
 """Ours; FinanceMath's `<model>.json`; BIG-Bench Hard's `<model>-<method>/<task>.json`."""
 
+_OPENING = b'{"id": '
+"""How each of our lines begins."""
+
 CUT_REASONS = frozenset({"length", "max_tokens"})
 """How servers say that an answer was cut at the token limit."""
 
@@ -148,11 +151,13 @@ def read_records(
     if layout not in readers:
         raise InputError(f"--layout {layout}", f"one of {', '.join(LAYOUTS)} was expected")
     placed = [found for file in _files(path, suffix) for found in readers[layout](file)]
+    there = dict.fromkeys(f"{record.method} of {record.dataset}" for _, record in placed)
     if layout == "evalcore":
         placed = [found for found in placed if _is_of(found[1], method, dataset)]
     if not placed:
         wanted = " of ".join(filter(None, ("records", method, dataset)))
-        raise InputError(str(path), f"no {wanted} there")
+        others = f"; there are {', '.join(there)}" if there else ""
+        raise InputError(str(path), f"no {wanted} there{others}")
     _refuse_duplicates(placed)
     return [record for _, record in placed]
 
@@ -182,7 +187,38 @@ def _refuse_duplicates(placed: Iterable[tuple[str, Record]]) -> None:
 
 
 def _own(file: Path) -> Iterator[tuple[str, Record]]:
-    yield from read_lines(file, file.read_bytes())
+    content = _content(file)
+    tail = content.rpartition(b"\n")[2]
+    if tail.strip() and not _is_json(tail):
+        cure = "run `evalcore run` again, or delete the line" if is_torn(tail) else "delete it"
+        line = content.count(b"\n") + 1
+        raise InputError(f"{file}:{line}", f"the last line was not written to its end; {cure}")
+    yield from read_lines(file, content)
+
+
+def _content(file: Path) -> bytes:
+    content = file.read_bytes()
+    if not content.strip():
+        problem = "it is empty; delete it, or write it again (`evalcore run` asks what is missing)"
+        raise InputError(str(file), problem)
+    return content
+
+
+def is_torn(tail: bytes) -> bool:
+    """Tell whether the last line of a file in our layout, which has no end, was cut while written.
+
+    What does not begin as our lines do was not cut by us.
+    """
+    is_ours = tail.startswith(_OPENING) or _OPENING.startswith(tail)
+    return bool(tail) and is_ours and not _is_json(tail)
+
+
+def _is_json(content: bytes) -> bool:
+    try:
+        json.loads(content)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def read_lines(file: Path, content: bytes) -> Iterator[tuple[str, Record]]:
@@ -238,7 +274,7 @@ def _object(place: str, value: Any) -> dict[str, Any]:
 def _financemath(file: Path, method: str | None, dataset: str) -> Iterator[tuple[str, Record]]:
     if method is None:
         raise InputError(str(file), "this layout does not name the method; --method does")
-    rows = _json(str(file), file.read_bytes())
+    rows = _json(str(file), _content(file))
     if not isinstance(rows, list):
         raise InputError(str(file), "a JSON list was expected")
     for number, row in enumerate(rows, 1):
@@ -257,7 +293,7 @@ def _bbh(file: Path, method: str | None, dataset: str) -> Iterator[tuple[str, Re
     model, _, written = file.absolute().parent.name.rpartition("-")
     if not model:
         raise InputError(str(file), "it was expected in a folder named MODEL-METHOD")
-    content = _object(str(file), _json(str(file), file.read_bytes()))
+    content = _object(str(file), _json(str(file), _content(file)))
     rows = content.get("outputs")
     if not isinstance(rows, list):
         raise InputError(str(file), "no list 'outputs' in it")

@@ -1,46 +1,80 @@
-"""Rows of tables, read back from csv, jsonl, json and parquet files, each with its place."""
+"""Rows of tables, read back from files or data frames, each with its place."""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast, get_type_hints
 
 import msgspec
 
 from ngramscan.errors import InputError
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+Table: TypeAlias = "Path | pd.DataFrame"
+"""A file, or a data frame as the commands return it."""
+GivenTable: TypeAlias = "str | Path | pd.DataFrame"
+GivenTables: TypeAlias = "GivenTable | Sequence[GivenTable]"
+"""What a function of a command may be given for one table, and for one or several."""
+
 SUFFIXES = (".csv", ".jsonl", ".json", ".parquet")
 Row = TypeVar("Row")
 
 
-def read_table(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the rows of a file, each after its place; those of csv are all text.
+def as_table(given: GivenTable) -> Table:
+    """Return the table that a function of a command was given; a TypeError: it is none."""
+    if isinstance(given, str | Path):
+        return Path(given)
+    if not hasattr(given, "columns"):
+        raise TypeError(f"{type(given).__name__}: a file or a data frame was expected")
+    return given
+
+
+def as_tables(given: GivenTables) -> list[Table]:
+    """Return the tables that a function of a command was given, one or several."""
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        return [as_table(one) for one in given]
+    return [as_table(given)]
+
+
+def name_of(table: Table) -> str:
+    """Return what messages call a table."""
+    return str(table) if isinstance(table, Path) else "data frame"
+
+
+def read_table(table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the rows of a file or data frame, each after its place; those of csv are all text.
 
     Raises
     ------
     InputError
         There is no such file, or it is malformed; says where.
     """
-    if not path.is_file():
-        raise InputError(str(path), "no such file; rows of a table were expected")
+    if not isinstance(table, Path):
+        yield from _frame(table)
+        return
+    if not table.is_file():
+        raise InputError(str(table), "no such file; rows of a table were expected")
     readers = {".csv": _csv, ".jsonl": _jsonl, ".json": _json, ".parquet": _parquet}
-    if path.suffix.lower() not in readers:
-        raise InputError(str(path), f"one of {', '.join(SUFFIXES)} was expected")
-    yield from readers[path.suffix.lower()](path)
+    if table.suffix.lower() not in readers:
+        raise InputError(str(table), f"one of {', '.join(SUFFIXES)} was expected")
+    yield from readers[table.suffix.lower()](table)
 
 
-def read_rows(path: Path, row_type: type[Row], what: str) -> list[Row]:
-    """Read the rows of one file; columns that such rows do not have are left out.
+def read_rows(table: Table, row_type: type[Row], what: str) -> list[Row]:
+    """Read the rows of one table; columns that such rows do not have are left out.
 
     Parameters
     ----------
-    path : Path
-        The file.
+    table : Path or DataFrame
+        The file, or the rows as a command returned them.
     row_type : dataclass
         Of str, int, float and bool, any of which may be None; what has a default may be absent.
     what : str
@@ -49,14 +83,14 @@ def read_rows(path: Path, row_type: type[Row], what: str) -> list[Row]:
     Returns
     -------
     list of row_type
-        In the order of the file.
+        In the order of the table.
 
     Raises
     ------
     InputError
         There is no such file, a column is missing, or a value is malformed; says where.
     """
-    return [to_row(place, values, row_type, what) for place, values in read_table(path)]
+    return [to_row(place, values, row_type, what) for place, values in read_table(table)]
 
 
 def to_row(place: str, values: Mapping[str, Any], row_type: type[Row], what: str) -> Row:
@@ -103,6 +137,8 @@ def _converted(place: str, column: _Column, value: Any) -> Any:
     types = column.types
     if isinstance(value, int) and str in types and not {int, float, bool} & types:
         return str(value)  # ids are often written as numbers
+    if isinstance(value, float) and int in types and float not in types and value.is_integer():
+        return int(value)  # a column of integers with gaps is one of floats in many tools
     if not isinstance(value, str) or (str in types and (value or not column.may_be_none)):
         return value
     if not value and column.may_be_none:
@@ -115,11 +151,33 @@ def _converted(place: str, column: _Column, value: Any) -> Any:
         raise InputError(place, f"{column.name} {value!r}; a number was expected") from error
 
 
+def open_csv(path: Path) -> csv.DictReader[str]:
+    """Return a reader of a CSV file, or raise an InputError where it is not UTF-8."""
+    content = path.read_bytes()
+    try:
+        return csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}:{line}", "not UTF-8; save the table as CSV in UTF-8") from error
+
+
 def _csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
+    reader = open_csv(path)
+    try:
         for values in reader:
             yield f"{path}:{reader.line_num}", values
+    except csv.Error as error:
+        raise InputError(f"{path}:{reader.line_num}", f"not valid CSV: {error}") from error
+
+
+def _frame(frame: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
+    # Plain values of Python, and None for whatever pandas takes as missing.
+    columns = {
+        str(name): column.astype(object).where(column.notna(), None).tolist()
+        for name, column in frame.items()
+    }
+    for number, values in enumerate(zip(*columns.values(), strict=True), 1):
+        yield f"data frame, row {number}", dict(zip(columns, values, strict=True))
 
 
 def _jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

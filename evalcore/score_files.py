@@ -1,12 +1,11 @@
-"""Score rows, read back from the files that `score`, `judge` and `logs` wrote."""
+"""Score rows, read back from what `score`, `judge` and `logs` wrote or returned."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from evalcore.row_files import read_table, to_row
+from evalcore.row_files import Table, read_table, to_row
 from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError
 
@@ -23,8 +22,8 @@ class ScoreKey(NamedTuple):
     epoch: int | None
 
 
-def read_scores(path: Path) -> list[ScoreRow]:
-    """Read the rows of one file; columns beyond those of scores, as judges have, are left out.
+def read_scores(table: Table) -> list[ScoreRow]:
+    """Read the rows of one table; columns beyond those of scores, as judges have, are left out.
 
     Raises
     ------
@@ -32,7 +31,7 @@ def read_scores(path: Path) -> list[ScoreRow]:
         There is no such file, a column is missing, or a value is malformed; says where.
     """
     rows = []
-    for place, values in read_table(path):
+    for place, values in read_table(table):
         row = to_row(place, {**values, "reason": values.get("reason") or ""}, ScoreRow, _WHAT)
         if row.value is not None and not 0 <= row.value <= 1:
             raise InputError(place, f"value {row.value:g}; a number from 0 to 1 was expected")
@@ -40,19 +39,27 @@ def read_scores(path: Path) -> list[ScoreRow]:
     return rows
 
 
-def read_wrong(path: Path) -> set[ScoreKey]:
-    """Return the outputs that were found wrong by every rule of a file that could tell."""
-    return _select(path, lambda values: set(values) - {None} == {0.0})
+def refuse_unscored(rules: Iterable[str], scored: Iterable[str]) -> None:
+    """Raise an InputError where nothing was scored by a rule; names those that there are."""
+    known = list(dict.fromkeys(scored))
+    for rule in rules:
+        if rule not in known:
+            raise InputError(f"--rule {rule}", f"not scored; there are {', '.join(known)}")
 
 
-def read_open(path: Path) -> set[ScoreKey]:
-    """Return the outputs that no rule of a file could score."""
-    return _select(path, lambda values: set(values) == {None})
+def read_wrong(table: Table) -> set[ScoreKey]:
+    """Return the outputs that were found wrong by every rule of a table that could tell."""
+    return _select(table, lambda values: set(values) - {None} == {0.0})
 
 
-def _select(path: Path, holds: Callable[[list[float | None]], bool]) -> set[ScoreKey]:
+def read_open(table: Table) -> set[ScoreKey]:
+    """Return the outputs that no rule of a table could score."""
+    return _select(table, lambda values: set(values) == {None})
+
+
+def _select(table: Table, holds: Callable[[list[float | None]], bool]) -> set[ScoreKey]:
     values: dict[ScoreKey, list[float | None]] = {}
-    for row in read_scores(path):
+    for row in read_scores(table):
         key = ScoreKey(row.dataset, row.model, row.method, row.id, row.epoch)
         values.setdefault(key, []).append(row.value)
     return {key for key, found in values.items() if holds(found)}

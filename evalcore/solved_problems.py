@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
-from evalcore.score_files import read_scores
+from evalcore.row_files import Table, name_of
+from evalcore.score_files import read_scores, refuse_unscored
 from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError
 
@@ -72,38 +72,38 @@ class Cells(NamedTuple):
     notices: list[str]
 
 
-def read_chosen(paths: Iterable[Path], rules: Sequence[str] = ()) -> list[ScoreRow]:
-    """Read the score rows of some files, by one rule per benchmark.
+def read_chosen(tables: Iterable[Table], rules: Sequence[str] = ()) -> list[ScoreRow]:
+    """Read the score rows of some tables, by one rule per benchmark.
 
     Parameters
     ----------
-    paths : iterable of Path
-        Files that `score` or `judge` wrote.
+    tables : iterable of Path or DataFrame
+        What `score` or `judge` wrote or returned.
     rules : sequence of str
         Which to take; none: the only one that there is.
 
     Raises
     ------
     InputError
-        Two rows are of the same answer, a benchmark was scored by several rules, or by none of
-        those that are named.
+        Two rows are of the same answer, a benchmark was scored by several rules, or nothing was
+        scored by one of those that are named.
     """
     rows: list[ScoreRow] = []
-    seen: dict[tuple[object, ...], Path] = {}
-    for path in paths:
-        for row in read_scores(path):
+    seen: dict[tuple[object, ...], str] = {}
+    for table in tables:
+        for row in read_scores(table):
             key = (row.dataset, row.model, row.method, row.id, row.epoch, row.rule)
             if key in seen:
                 named = " ".join(str(part) for part in key if part is not None)
-                raise InputError(str(path), f"two rows of {named}; the other is in {seen[key]}")
-            seen[key] = path
+                raise InputError(
+                    name_of(table), f"two rows of {named}; the other is in {seen[key]}"
+                )
+            seen[key] = name_of(table)
             rows.append(row)
     if not rows:
         raise InputError("scores", "there are no rows")
+    refuse_unscored(rules, (row.rule for row in rows))
     chosen = [row for row in rows if not rules or row.rule in rules]
-    if not chosen:
-        there = ", ".join(sorted({row.rule for row in rows}))
-        raise InputError(f"--rule {', '.join(rules)}", f"no rows of it; there are: {there}")
     _refuse_several_rules(chosen)
     return chosen
 

@@ -278,7 +278,7 @@ def test_one_rule_per_benchmark_is_chosen_by_name(tmp_path: Path) -> None:
     assert records(flips(path, **asked, rule=["lenient"]))[0]["net"] == 0
     with pytest.raises(InputError, match=r"a: scored by strict, lenient; --rule says"):
         flips(path, **asked)
-    with pytest.raises(InputError, match=r"--rule no: no rows of it; there are: lenient, strict"):
+    with pytest.raises(InputError, match=r"--rule no: not scored; there are strict, lenient"):
         flips(path, **asked, rule="no")
 
 

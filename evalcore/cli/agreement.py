@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from evalcore.cli.resampling_options import resampling_options
-from ngramscan.output import choose_target
+from ngramscan.output import choose_target, refuse_same_file
 from ngramscan.output.options import emit, keeps_nothing, output_options, quiet_option, tell
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def agreement_command(
     from evalcore.commands.agreements import agreement_with
     from evalcore.label_agreement import AgreementRow
 
+    refuse_same_file({"-o": output, "--votes": options["votes"]})
     target = choose_target(format_name, output)
     agreed = agreement_with(labels, cast("AgreementOptions", options))
     emit(agreed.rows, AgreementRow, target)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ngramscan.output import choose_target
+from ngramscan.output import choose_target, refuse_same_file
 from ngramscan.output.options import all_of, emit, keeps_nothing, output_options, quiet_option, tell
 
 if TYPE_CHECKING:
@@ -125,6 +125,7 @@ def compare_command(
     from evalcore.commands.comparing import PaperRow, compare_with, for_paper, print_compared
     from evalcore.comparisons import CompareRow
 
+    refuse_same_file({"-o": output, "--averages": options["averages"]})
     target = choose_target(format_name, output)
     compared = compare_with(scores, cast("CompareOptions", options))
     if target.format == "latex":

@@ -11,7 +11,7 @@ import click
 
 from evalcore.cli.resampling_options import resampling_options
 from evalcore.cli.score_options import missing_option, rule_option
-from ngramscan.output import choose_target
+from ngramscan.output import choose_target, refuse_same_file
 from ngramscan.output.options import emit, keeps_nothing, output_options, quiet_option, tell
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def efficiency_command(
     from evalcore.commands.token_costs import efficiency_with, print_costs
     from evalcore.token_costs import EfficiencyRow
 
+    refuse_same_file({"-o": output, "--figure": options["figure"]})
     target = choose_target(format_name, output)
     costs = efficiency_with(scores, cast("EfficiencyOptions", options))
     emit(costs.rows, EfficiencyRow, target, partial(print_costs, rows=costs.rows))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from evalcore.cli.options import dataset_options, model_options, records_options
-from ngramscan.output import choose_target
+from ngramscan.output import choose_target, refuse_same_file
 from ngramscan.output.options import emit, fail_with, output_options, progress_options, tell
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def judge_command(
     from evalcore.judges import JudgeRow
     from ngramscan.progress import Terminal
 
+    refuse_same_file({"-o": output, "--journal": options["journal"]})
     target = choose_target(format_name, output)
     with Terminal(quiet, verbose) as progress:
         judged = judge_with(outputs, judges, cast("JudgeOptions", options), progress)

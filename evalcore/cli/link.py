@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ngramscan.output import choose_target
+from ngramscan.output import choose_target, refuse_same_file
 from ngramscan.output.options import emit, keeps_nothing, output_options, quiet_option, tell
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ def link_command(
     from evalcore.commands.linking import link_with, print_linked
     from evalcore.prevalence_links import LinkRow
 
+    named = {"--ranks": options["ranks"], "--figure": options["figure"]}
+    refuse_same_file({"-o": output, **named})
     target = choose_target(format_name, output)
     linked = link_with(counts, scores, cast("LinkOptions", options))
     emit(linked.rows, LinkRow, target, lambda console: print_linked(console, linked))

@@ -10,7 +10,7 @@ import click
 
 from evalcore.log_files import LAYOUTS, MISSING
 from evalcore.scoring.base import ScoreRow
-from ngramscan.output import choose_target, optional_target
+from ngramscan.output import choose_target, optional_target, refuse_same_file
 from ngramscan.output.options import emit, keeps_nothing, output_options, quiet_option, tell
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def logs_command(
     from evalcore.commands.log_reading import logs_with
     from evalcore.summaries import print_summaries
 
+    refuse_same_file({"-o": output, "--usage": usage})
     target = choose_target(format_name, output)
     scores = logs_with(paths, rules, optional_target(usage), cast("LogNames", options))
     emit(scores.rows, ScoreRow, target, lambda console: print_summaries(console, scores.rows))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from evalcore.cli.score_options import missing_option, rule_option
-from ngramscan.output import choose_target, optional_target
+from ngramscan.output import choose_target, listed, optional_target, refuse_same_file
 from ngramscan.output.options import (
     all_of,
     emit,
@@ -97,11 +97,11 @@ def complementarity_command(
     Examples:
       evalcore complementarity scores.jsonl --methods f-1,formulate-and-solve
     """
-    from evalcore.commands.joint_outcomes import complementarity_with, names_in
+    from evalcore.commands.joint_outcomes import complementarity_with
     from evalcore.joint_outcomes import ComplementRow
 
     target = choose_target(format_name, output)
-    found = complementarity_with(scores, names_in(methods), cast("OutcomeOptions", options))
+    found = complementarity_with(scores, listed(methods), cast("OutcomeOptions", options))
     emit(found.rows, ComplementRow, target)
     tell(found.notices, quiet)
 
@@ -155,13 +155,14 @@ def outcomes_command(
       evalcore outcomes scores.jsonl --baselines zero-shot,cot,pot --adaptive f-1
       evalcore outcomes scores.jsonl --baselines cot,pot --adaptive f-1 --wins wins.csv
     """
-    from evalcore.commands.joint_outcomes import names_in, outcomes_with, print_outcomes
+    from evalcore.commands.joint_outcomes import outcomes_with, print_outcomes
     from evalcore.joint_outcomes import OutcomeRow
     from evalcore.wins import WinRow
 
+    refuse_same_file({"-o": output, "--wins": wins})
     target, wins_target = choose_target(format_name, output), optional_target(wins)
     given = cast("OutcomeOptions", options)
-    found = outcomes_with(scores, names_in(baselines), adaptive, given, alpha)
+    found = outcomes_with(scores, listed(baselines), adaptive, given, alpha)
     save(found.wins, WinRow, wins_target)
     emit(found.rows, OutcomeRow, target, partial(print_outcomes, found=found))
     tell(found.notices, quiet)

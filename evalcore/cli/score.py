@@ -10,7 +10,7 @@ import click
 
 from evalcore.cli.options import dataset_options, records_options
 from evalcore.scoring.base import ScoreRow
-from ngramscan.output import choose_target
+from ngramscan.output import choose_target, refuse_same_file
 from ngramscan.output.options import (
     emit,
     fail_with,
@@ -87,6 +87,7 @@ def score_command(
     from evalcore.summaries import print_summaries
     from ngramscan.progress import Terminal
 
+    refuse_same_file({"-o": output, "--figure": options["figure"]})
     target = choose_target(format_name, output)
     with Terminal(quiet, verbose) as progress:
         scores = score_with(outputs, rules, cast("ScoreOptions", options), progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from evalcore.kappa_bounds import Counted
 from evalcore.label_agreement import (
@@ -17,8 +17,9 @@ from evalcore.label_agreement import (
 )
 from evalcore.label_files import read_label_counts, read_labels
 from evalcore.resampling import Resampling
+from evalcore.row_files import GivenTables, Table, as_tables
 from ngramscan.errors import InputError
-from ngramscan.output import optional_target, to_frame
+from ngramscan.output import listed, optional_target, strict_keywords, to_frame
 from ngramscan.output.options import save
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class AgreementOptions(TypedDict, total=False):
     """All options of `agreement` but the labels."""
 
     level: str
-    order: str | None
+    order: str | Sequence[str] | None
     counts: bool
     items: int | None
     unanimous: int | None
@@ -46,16 +47,16 @@ class Agreed(NamedTuple):
     notices: list[str]
 
 
-def agreement_with(paths: Sequence[Path], options: AgreementOptions) -> Agreed:
-    """Describe the labels of some files."""
+def agreement_with(tables: Sequence[Table], options: AgreementOptions) -> Agreed:
+    """Describe the labels of some tables."""
     votes_target = optional_target(options.get("votes"))
     if options.get("counts"):
-        return Agreed(_from_counts(paths, options), [])
+        return Agreed(_from_counts(tables, options), [])
     for name in ("items", "unanimous", "majority"):
         if options.get(name) is not None:
             raise InputError(f"--{name}", "it is for --counts; labels say it themselves")
     resampling = Resampling(options.get("draws", 2000), options.get("seed", 1))
-    rows, votes = describe_agreement(read_labels(paths), _scale(options), resampling)
+    rows, votes = describe_agreement(read_labels(tables), _scale(options), resampling)
     save(votes, VoteRow, votes_target)
     drawn = (
         f"Intervals of coefficients: {resampling.draws:,} draws of items, seed {resampling.seed}"
@@ -63,39 +64,64 @@ def agreement_with(paths: Sequence[Path], options: AgreementOptions) -> Agreed:
     return Agreed(rows, [drawn])
 
 
-def _from_counts(paths: Sequence[Path], options: AgreementOptions) -> list[AgreementRow]:
-    if len(paths) != 1:
-        raise InputError("--counts", f"{len(paths)} files; one was expected")
+def _from_counts(tables: Sequence[Table], options: AgreementOptions) -> list[AgreementRow]:
+    if len(tables) != 1:
+        raise InputError("--counts", f"{len(tables)} files; one was expected")
     items, unanimous = options.get("items"), options.get("unanimous")
     if items is None or unanimous is None:
         raise InputError("--counts", "--items and --unanimous are needed with it")
     if options.get("votes"):
         raise InputError("--votes", "counts do not say what was said of which item")
-    counted = Counted(read_label_counts(paths[0]), items, unanimous, options.get("majority"))
+    counted = Counted(read_label_counts(tables[0]), items, unanimous, options.get("majority"))
     return describe_counts(counted)
 
 
 def _scale(options: AgreementOptions) -> Scale:
-    level, order = options.get("level", "nominal"), options.get("order")
-    labels = tuple(label.strip() for label in order.split(",")) if order else ()
+    level, labels = options.get("level", "nominal"), tuple(listed(options.get("order") or ()))
     match level:
         case "nominal" | "ordinal" | "interval":
             return Scale(level, labels)
     raise InputError(f"--level {level}", f"one of {', '.join(LEVELS)} was expected")
 
 
+@strict_keywords
 def agreement(
-    labels: str | Path | Sequence[str | Path], **options: Unpack[AgreementOptions]
+    labels: GivenTables,
+    *,
+    level: str = LEVELS[0],
+    order: str | Sequence[str] | None = None,
+    votes: str | Path | None = None,
+    counts: bool = False,
+    items: int | None = None,
+    unanimous: int | None = None,
+    majority: int | None = None,
+    draws: int = 2000,
+    seed: int = 1,
 ) -> pd.DataFrame:
     """Say how far judges agree, what most of them say, and how each of them labels.
 
     Parameters
     ----------
-    labels : str, Path or several of them
-        Files of labels; with `counts` one file of counts.
-    **options
-        `level`, `order`, `counts`, `items`, `unanimous`, `majority`, `draws`, `seed`, `votes`, as
-        the command has them.
+    labels : str, Path or DataFrame, or several of them
+        Tables of labels, or rows of `judge`; with `counts` one table of counts.
+    level : str
+        How far labels are apart, for Krippendorff's alpha: `nominal`, `ordinal` or `interval`.
+    order : str or sequence of str, optional
+        Labels that are not numbers, the lowest first: `"low,mid,high"`, or one by one.
+    votes : str or Path, optional
+        Write what most judges say of each item to this file.
+    counts : bool
+        `labels` has only counts: judge, label, count.
+    items : int, optional
+        With `counts`, the number of items that every judge labelled.
+    unanimous : int, optional
+        With `counts`, the number of items with the same label of all judges.
+    majority : int, optional
+        With `counts`, the number of items with a label that more judges gave than any other.
+    draws : int
+        Number of draws of items, for intervals.
+    seed : int
+        Random seed.
 
     Returns
     -------
@@ -107,6 +133,15 @@ def agreement(
     InputError
         A file or an option is wrong.
     """
-    paths = [labels] if isinstance(labels, str | Path) else labels
-    agreed = agreement_with([Path(path) for path in paths], options)
-    return to_frame(agreed.rows, AgreementRow)
+    options = AgreementOptions(
+        level=level,
+        order=order,
+        votes=votes,
+        counts=counts,
+        items=items,
+        unanimous=unanimous,
+        majority=majority,
+        draws=draws,
+        seed=seed,
+    )
+    return to_frame(agreement_with(as_tables(labels), options).rows, AgreementRow)

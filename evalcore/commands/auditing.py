@@ -18,7 +18,7 @@ from evalcore.claim_checks import (
     read_claims,
     read_tables,
 )
-from ngramscan.output import to_frame
+from ngramscan.output import strict_keywords, to_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +66,7 @@ def _describe(row: AuditRow) -> Iterator[str]:
     yield ""
 
 
+@strict_keywords
 def audit(tables: str | Path | None = None, *, claims: str | Path | None = None) -> pd.DataFrame:
     """Recompute published figures from published tables.
 

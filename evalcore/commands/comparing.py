@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from evalcore.averages import AverageRow
 from evalcore.comparisons import Compared, CompareRow, compare_methods
 from evalcore.paired_results import CompareSettings
-from evalcore.score_files import read_scores
+from evalcore.row_files import GivenTables, Table, as_tables
+from evalcore.score_files import read_scores, refuse_unscored
 from evalcore.scoring.base import ScoreRow
 from evalcore.statistics import Settings
 from ngramscan.errors import InputError
-from ngramscan.output import optional_target, to_frame, write_rows
+from ngramscan.output import (
+    listed,
+    optional_target,
+    refuse_other,
+    several,
+    strict_keywords,
+    to_frame,
+    write_rows,
+)
 from ngramscan.output.layout import UNKNOWN, Layout, cell, print_columns
 
 if TYPE_CHECKING:
@@ -23,6 +32,12 @@ if TYPE_CHECKING:
 
 _OPTIONAL = ("detectable", "p Holm", "dataset", "treatment", "baseline", "n", "without missing")
 """Columns that a narrow terminal has no room for, the first to go first."""
+_CHOICES = {
+    "missing": ("wrong", "dropped"),
+    "interval": ("newcombe", "bootstrap"),
+    "graded_test": ("signed-rank", "sign-flip"),
+    "zeros": ("dropped", "pratt"),
+}
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
@@ -32,21 +47,21 @@ class CompareOptions(TypedDict, total=False):
     baseline: str | None
     treatment: Sequence[str]
     all_pairs: bool
-    by: str
+    by: str | Sequence[str]
     rule: Sequence[str]
     missing: Literal["wrong", "dropped"]
     interval: Literal["newcombe", "bootstrap"]
     graded_test: Literal["signed-rank", "sign-flip"]
     zeros: Literal["dropped", "pratt"]
-    family: str
+    family: str | Sequence[str]
     level: float
     draws: int
     seed: int
     averages: str | Path | None
 
 
-def compare_with(scores: Sequence[Path], options: CompareOptions) -> Compared:
-    """Compare the methods of some files of scores."""
+def compare_with(scores: Sequence[Table], options: CompareOptions) -> Compared:
+    """Compare the methods of some tables of scores."""
     target = optional_target(options.get("averages"))
     settings = _settings(options)
     compared = compare_methods(read_all(scores, options.get("rule", ())), settings)
@@ -55,35 +70,40 @@ def compare_with(scores: Sequence[Path], options: CompareOptions) -> Compared:
     return compared
 
 
-def read_all(paths: Sequence[Path], rules: Sequence[str]) -> list[ScoreRow]:
-    """Read the rows of some files, and of some rules only where these are named.
+def read_all(tables: Sequence[Table], rules: Sequence[str]) -> list[ScoreRow]:
+    """Read the rows of some tables, and of some rules only where these are named.
 
     Raises
     ------
     InputError
-        A file is malformed or named twice, or has none of the rules.
+        A table is malformed or named twice, or has none of the rules.
     """
-    if len({path.resolve() for path in paths}) < len(paths):
+    if len({_identity(table) for table in tables}) < len(tables):
         raise InputError("scores", "a file is named twice")
-    rows = [row for path in paths for row in read_scores(path)]
+    rows = [row for table in tables for row in read_scores(table)]
     if not rows:
         raise InputError("scores", "there are no rows")
-    known = list(dict.fromkeys(row.rule for row in rows))
-    for rule in rules:
-        if rule not in known:
-            raise InputError(f"--rule {rule}", f"not scored; there are {', '.join(known)}")
+    refuse_unscored(rules, (row.rule for row in rows))
     return [row for row in rows if not rules or row.rule in rules]
+
+
+def _identity(table: Table) -> object:
+    return table.resolve() if isinstance(table, Path) else id(table)
 
 
 def _settings(options: CompareOptions) -> CompareSettings:
     baseline, all_pairs = options.get("baseline"), options.get("all_pairs", False)
     if (baseline is None) != all_pairs:
         raise InputError("--baseline", "either a baseline or --all-pairs was expected")
+    given: Mapping[str, object] = options
+    for name, known in _CHOICES.items():
+        if name in given:
+            refuse_other(f"--{name.replace('_', '-')}", str(given[name]), known)
     level = options.get("level", 0.95)
     if not 0 < level < 1:
         raise InputError(f"--level {level:g}", "a number between 0 and 1 was expected")
     return CompareSettings(
-        by=_names(options.get("by", "dataset,model")),
+        by=listed(options.get("by", "dataset,model")),
         baseline=baseline,
         treatments=options.get("treatment", ()),
         statistics=Settings(
@@ -94,13 +114,9 @@ def _settings(options: CompareOptions) -> CompareSettings:
             draws=options.get("draws", 10_000),
         ),
         graded_test=options.get("graded_test", "signed-rank"),
-        family=_names(options.get("family", "")),
+        family=listed(options.get("family", "")),
         seed=options.get("seed", 1),
     )
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 # For people
@@ -239,17 +255,61 @@ def p_text(p: float | None) -> str:
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
 
 
+@strict_keywords
 def compare(
-    scores: str | Path | Sequence[str | Path], **options: Unpack[CompareOptions]
+    scores: GivenTables,
+    *,
+    baseline: str | None = None,
+    treatment: str | Sequence[str] = (),
+    all_pairs: bool = False,
+    by: str | Sequence[str] = "dataset,model",
+    rule: str | Sequence[str] = (),
+    missing: Literal["wrong", "dropped"] = "wrong",
+    interval: Literal["newcombe", "bootstrap"] = "newcombe",
+    graded_test: Literal["signed-rank", "sign-flip"] = "signed-rank",
+    zeros: Literal["dropped", "pratt"] = "dropped",
+    family: str | Sequence[str] = "",
+    level: float = 0.95,
+    draws: int = 10_000,
+    seed: int = 1,
+    averages: str | Path | None = None,
 ) -> pd.DataFrame:
     """Compare methods in pairs, on the same problems, as `evalcore compare` does.
 
     Parameters
     ----------
-    scores : str, Path, or sequence of them
-        Files of score rows.
-    **options
-        `baseline` and `treatment`, or `all_pairs`; the others as the command has them.
+    scores : str, Path or DataFrame, or several of them
+        Score rows: files that `score`, `judge` or `logs` wrote, or what they returned.
+    baseline : str, optional
+        The method that the others are compared with; needed unless `all_pairs` is set.
+    treatment : str or sequence of str
+        Only these methods. By default all others.
+    all_pairs : bool
+        Compare every method with every other.
+    by : str or sequence of str
+        Columns whose values are compared on their own; what is not named is put together, by
+        problem.
+    rule : str or sequence of str
+        Only scores by these rules.
+    missing : str
+        What an answer counts as that could not be scored: `wrong`, or `dropped` with its pair.
+    interval : str
+        Interval of the difference where answers are right or wrong: `newcombe` or `bootstrap`.
+        Graded answers, and several models together, always take the bootstrap.
+    graded_test : str
+        Test of graded answers: `signed-rank` or `sign-flip`.
+    zeros : str
+        Pairs without a difference, in the signed-rank test: `dropped` or `pratt`.
+    family : str or sequence of str
+        Adjust p-values within each value of these columns. By default all together.
+    level : float
+        Confidence level of the intervals.
+    draws : int
+        Number of draws of the bootstrap and of sign flips.
+    seed : int
+        Random seed.
+    averages : str or Path, optional
+        Write averages over subtasks and benchmarks to this file.
 
     Returns
     -------
@@ -261,5 +321,20 @@ def compare(
     InputError
         An argument or a file is wrong, or there is nothing to compare.
     """
-    named = [scores] if isinstance(scores, str | Path) else scores
-    return to_frame(compare_with([Path(path) for path in named], options).rows, CompareRow)
+    options = CompareOptions(
+        baseline=baseline,
+        treatment=several(treatment),
+        all_pairs=all_pairs,
+        by=by,
+        rule=several(rule),
+        missing=missing,
+        interval=interval,
+        graded_test=graded_test,
+        zeros=zeros,
+        family=family,
+        level=level,
+        draws=draws,
+        seed=seed,
+        averages=averages,
+    )
+    return to_frame(compare_with(as_tables(scores), options).rows, CompareRow)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from evalcore.joint_outcomes import (
     ComplementRow,
@@ -14,17 +14,16 @@ from evalcore.joint_outcomes import (
     flip_rows,
     outcome_rows,
 )
-from evalcore.solved_problems import Cells, Choice, find_cells, read_chosen
+from evalcore.row_files import GivenTables, Table, as_tables
+from evalcore.solved_problems import MISSING, Cells, Choice, find_cells, read_chosen
 from evalcore.wins import WinRow, win_rows
 from ngramscan.errors import InputError
-from ngramscan.output import optional_target, to_frame
+from ngramscan.output import listed, optional_target, several, strict_keywords, to_frame
 from ngramscan.output.options import save
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
-
-Paths = str | Path | Sequence[str | Path]
 
 
 class OutcomeOptions(TypedDict, total=False):
@@ -58,14 +57,16 @@ class Outcomes(NamedTuple):
     notices: list[str]
 
 
-def flips_with(scores: Paths, baseline: str, treatment: str, options: OutcomeOptions) -> Flips:
+def flips_with(
+    scores: Sequence[Table], baseline: str, treatment: str, options: OutcomeOptions
+) -> Flips:
     """Compare two methods problem by problem."""
     found = _cells(scores, [baseline, treatment], options)
     return Flips(flip_rows(found.cells, baseline, treatment), found.notices)
 
 
 def complementarity_with(
-    scores: Paths, methods: Sequence[str], options: OutcomeOptions
+    scores: Sequence[Table], methods: Sequence[str], options: OutcomeOptions
 ) -> Complements:
     """Find how far two methods solve different problems."""
     if len(methods) != 2:
@@ -75,7 +76,11 @@ def complementarity_with(
 
 
 def outcomes_with(
-    scores: Paths, baselines: Sequence[str], adaptive: str, options: OutcomeOptions, alpha: float
+    scores: Sequence[Table],
+    baselines: Sequence[str],
+    adaptive: str,
+    options: OutcomeOptions,
+    alpha: float,
 ) -> Outcomes:
     """Find how an adaptive method does where its baselines do well or not."""
     if not baselines:
@@ -87,23 +92,14 @@ def outcomes_with(
     return Outcomes(rows, win_rows(found.cells, baselines, adaptive, alpha), found.notices)
 
 
-def _cells(scores: Paths, methods: Sequence[str], options: OutcomeOptions) -> Cells:
-    rule = options.get("rule", ())
+def _cells(scores: Sequence[Table], methods: Sequence[str], options: OutcomeOptions) -> Cells:
     choice = Choice(
-        (rule,) if isinstance(rule, str) else tuple(rule),
+        several(options.get("rule", ())),
         options.get("epoch"),
         options.get("right_from"),
         options.get("missing", "wrong"),
     )
-    paths = [scores] if isinstance(scores, str | Path) else scores
-    rows = read_chosen([Path(path) for path in paths], choice.rules)
-    return find_cells(rows, methods, choice)
-
-
-def names_in(text: str | Sequence[str]) -> list[str]:
-    """Return the names of a list with commas."""
-    parts = text.split(",") if isinstance(text, str) else text
-    return [name.strip() for name in parts if name.strip()]
+    return find_cells(read_chosen(scores, choice.rules), methods, choice)
 
 
 def print_outcomes(console: Console, found: Outcomes) -> None:
@@ -117,19 +113,35 @@ def print_outcomes(console: Console, found: Outcomes) -> None:
 # The commands as functions
 
 
+@strict_keywords
 def flips(
-    scores: Paths, *, baseline: str, treatment: str, **options: Unpack[OutcomeOptions]
+    scores: GivenTables,
+    *,
+    baseline: str,
+    treatment: str,
+    rule: str | Sequence[str] = (),
+    epoch: int | None = None,
+    right_from: float | None = None,
+    missing: str = MISSING[0],
 ) -> pd.DataFrame:
     """Count the problems that a treatment turns from wrong to right, and the reverse.
 
     Parameters
     ----------
-    scores : str, Path or several of them
-        Files that `score` or `judge` wrote.
-    baseline, treatment : str
-        The methods.
-    **options
-        `rule`, `epoch`, `right_from`, `missing`, as the command has them.
+    scores : str, Path or DataFrame, or several of them
+        Score rows: files that `score`, `judge` or `logs` wrote, or what they returned.
+    baseline : str
+        The method that the treatment is compared with.
+    treatment : str
+        The method that is compared.
+    rule : str or sequence of str
+        The rules whose values are taken, one per benchmark; needed where several rules scored.
+    epoch : int, optional
+        Which of repeated answers to take; needed where a problem has several.
+    right_from : float, optional
+        The least value of a right answer; needed where there are others than 0 and 1.
+    missing : str
+        What a problem without a scored answer is: `wrong`, or `dropped`.
 
     Returns
     -------
@@ -141,22 +153,36 @@ def flips(
     InputError
         A file or an option is wrong.
     """
-    return to_frame(flips_with(scores, baseline, treatment, options).rows, FlipRow)
+    options = OutcomeOptions(rule=rule, epoch=epoch, right_from=right_from, missing=missing)
+    return to_frame(flips_with(as_tables(scores), baseline, treatment, options).rows, FlipRow)
 
 
+@strict_keywords
 def complementarity(
-    scores: Paths, *, methods: str | Sequence[str], **options: Unpack[OutcomeOptions]
+    scores: GivenTables,
+    *,
+    methods: str | Sequence[str],
+    rule: str | Sequence[str] = (),
+    epoch: int | None = None,
+    right_from: float | None = None,
+    missing: str = MISSING[0],
 ) -> pd.DataFrame:
     """Find how far two methods solve different problems.
 
     Parameters
     ----------
-    scores : str, Path or several of them
-        Files that `score` or `judge` wrote.
+    scores : str, Path or DataFrame, or several of them
+        Score rows: files that `score`, `judge` or `logs` wrote, or what they returned.
     methods : str or sequence of str
-        The two.
-    **options
-        As those of `flips`.
+        The two methods: `"cot,pot"`, or one by one.
+    rule : str or sequence of str
+        The rules whose values are taken, one per benchmark; needed where several rules scored.
+    epoch : int, optional
+        Which of repeated answers to take; needed where a problem has several.
+    right_from : float, optional
+        The least value of a right answer; needed where there are others than 0 and 1.
+    missing : str
+        What a problem without a scored answer is: `wrong`, or `dropped`.
 
     Returns
     -------
@@ -168,34 +194,46 @@ def complementarity(
     InputError
         A file or an option is wrong.
     """
-    return to_frame(complementarity_with(scores, names_in(methods), options).rows, ComplementRow)
+    options = OutcomeOptions(rule=rule, epoch=epoch, right_from=right_from, missing=missing)
+    found = complementarity_with(as_tables(scores), listed(methods), options)
+    return to_frame(found.rows, ComplementRow)
 
 
+@strict_keywords
 def outcomes(
-    scores: Paths,
+    scores: GivenTables,
     *,
     baselines: str | Sequence[str],
     adaptive: str,
     alpha: float = 0.05,
     wins: str | Path | None = None,
-    **options: Unpack[OutcomeOptions],
+    rule: str | Sequence[str] = (),
+    epoch: int | None = None,
+    right_from: float | None = None,
+    missing: str = MISSING[0],
 ) -> pd.DataFrame:
     """Find how an adaptive method does where its baselines do well or not.
 
     Parameters
     ----------
-    scores : str, Path or several of them
-        Files that `score` or `judge` wrote.
+    scores : str, Path or DataFrame, or several of them
+        Score rows: files that `score`, `judge` or `logs` wrote, or what they returned.
     baselines : str or sequence of str
-        At least one method.
+        At least one method: `"cot,pot"`, or one by one.
     adaptive : str
         The method that chooses between their ways of solving.
     alpha : float
-        A difference with a greater p is a tie by test.
-    wins : str, Path or None
-        Where wins, ties and losses are written.
-    **options
-        As those of `flips`.
+        A difference with a greater p of McNemar's test is a tie by test.
+    wins : str or Path, optional
+        Write wins, ties and losses per model and baseline to this file.
+    rule : str or sequence of str
+        The rules whose values are taken, one per benchmark; needed where several rules scored.
+    epoch : int, optional
+        Which of repeated answers to take; needed where a problem has several.
+    right_from : float, optional
+        The least value of a right answer; needed where there are others than 0 and 1.
+    missing : str
+        What a problem without a scored answer is: `wrong`, or `dropped`.
 
     Returns
     -------
@@ -208,6 +246,7 @@ def outcomes(
         A file or an option is wrong.
     """
     target = optional_target(wins)
-    found = outcomes_with(scores, names_in(baselines), adaptive, options, alpha)
+    options = OutcomeOptions(rule=rule, epoch=epoch, right_from=right_from, missing=missing)
+    found = outcomes_with(as_tables(scores), listed(baselines), adaptive, options, alpha)
     save(found.wins, WinRow, target)
     return to_frame(found.rows, OutcomeRow)

@@ -7,11 +7,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Unpack
+from typing import TYPE_CHECKING, NamedTuple
 
 from platformdirs import user_cache_path
 
-from evalcore.commands.access import DEFAULT_CONCURRENCY, ModelOptions, open_model
+from evalcore.commands.access import (
+    DEFAULT_CONCURRENCY,
+    DEFAULT_KEY_VARIABLE,
+    DEFAULT_TIMEOUT_S,
+    ModelOptions,
+    open_model,
+)
 from evalcore.crew import Crew, Question
 from evalcore.datasets import load_dataset
 from evalcore.judges import (
@@ -30,12 +36,13 @@ from evalcore.judges import (
     unjudged_row,
 )
 from evalcore.models.base import EndpointRefused, EndpointUnavailable, Model, ProblemKey, Reply
-from evalcore.records import CUT_REASONS, Record, messages_sha256, read_records
+from evalcore.records import CUT_REASONS, LAYOUTS, Record, messages_sha256, read_records
+from evalcore.row_files import GivenTable, as_table
 from evalcore.score_files import ScoreKey, read_open, read_wrong
 from evalcore.scorers import in_order
 from ngramscan.errors import IncompleteError, InputError, RemoteError
 from ngramscan.journal import Journal
-from ngramscan.output import to_frame
+from ngramscan.output import refuse_other, several, strict_keywords, to_frame
 from ngramscan.progress import Progress, Silent
 
 if TYPE_CHECKING:
@@ -51,7 +58,7 @@ class JudgeOptions(ModelOptions, total=False):
     layout: str
     method: str | None
     task: str
-    scores: str | Path | None
+    scores: GivenTable | None
     journal: str | Path | None
 
 
@@ -98,9 +105,8 @@ def judge_with(
 
 def _task(options: JudgeOptions) -> str:
     task = options.get("task", "grade")
-    if task not in TASKS:
-        raise InputError(f"--task {task}", f"one of {', '.join(TASKS)} was expected")
-    if task == "failure-causes" and not options.get("scores"):
+    refuse_other("--task", task, TASKS)
+    if task == "failure-causes" and options.get("scores") is None:
         raise InputError("--scores", "missing; only answers that were found wrong have a cause")
     return task
 
@@ -130,9 +136,9 @@ def _questions(outputs: Path, prompt: JudgePrompt, options: JudgeOptions) -> Ite
 
 def _wanted(options: JudgeOptions, task: str) -> set[ScoreKey] | None:
     scores = options.get("scores")
-    if not scores:
+    if scores is None:
         return None
-    return (read_wrong if task == "failure-causes" else read_open)(Path(scores))
+    return (read_wrong if task == "failure-causes" else read_open)(as_table(scores))
 
 
 def _key(record: Record) -> ScoreKey:
@@ -242,8 +248,26 @@ def print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
     print_rows(console, summarise_judgements(rows), JudgedRow)
 
 
+@strict_keywords
 def judge(
-    outputs: str | Path, judges: str | Sequence[str], **options: Unpack[JudgeOptions]
+    outputs: str | Path,
+    judges: str | Sequence[str],
+    *,
+    dataset: str,
+    data: str | Path | None = None,
+    layout: str = LAYOUTS[0],
+    method: str | None = None,
+    task: str = TASKS[0],
+    scores: GivenTable | None = None,
+    journal: str | Path | None = None,
+    base_url: str | None = None,
+    api_key_env: str = DEFAULT_KEY_VARIABLE,
+    concurrency: int = DEFAULT_CONCURRENCY,
+    rate: float | None = None,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    temperature: float | None = 0.0,
+    max_tokens: int | None = None,
+    params: str | Sequence[str] = (),
 ) -> pd.DataFrame:
     """Have models judge recorded outputs, as `evalcore judge` does.
 
@@ -252,9 +276,39 @@ def judge(
     outputs : str or Path
         A folder of outputs, or a file.
     judges : str or sequence of str
-        Models, as the endpoint calls them.
-    **options
-        `dataset` and `base_url` (needed), the others as the command has them.
+        Models that judge, as the endpoint calls them.
+    dataset : str
+        The benchmark; see `evalcore datasets list`.
+    data : str or Path, optional
+        A local copy of the benchmark. By default the one that was fetched.
+    layout : str
+        How the files of the outputs are laid out: `evalcore`, `financemath` or `bbh`.
+    method : str, optional
+        Only outputs of this method; in other layouts than ours, the method that they were written
+        after.
+    task : str
+        `grade`, whether answers are right, or `failure-causes`, why wrong ones failed.
+    scores : str, Path or DataFrame, optional
+        Rows of `score`: judge only what they left open (`grade`), or found wrong
+        (`failure-causes`).
+    journal : str or Path, optional
+        File in which replies are kept. By default one in the user's cache folder.
+    base_url : str, optional
+        Address of an endpoint that speaks the protocol of OpenAI's chat completions.
+    api_key_env : str
+        The environment variable that holds the key.
+    concurrency : int
+        Maximum number of requests at a time.
+    rate : float, optional
+        Maximum number of requests per second. By default no limit.
+    timeout_s : float
+        Retry after this many silent seconds.
+    temperature : float, optional
+        Sampling temperature; 0 for the likeliest words. None leaves it out of the requests.
+    max_tokens : int, optional
+        Maximum tokens of a reply, reasoning included.
+    params : str or sequence of str
+        Further fields of each request: `"KEY=VALUE"`, with a value in JSON, or text.
 
     Returns
     -------
@@ -268,8 +322,24 @@ def judge(
     IncompleteError
         Judges could not be asked about some outputs; the other rows are in it.
     """
-    named = [judges] if isinstance(judges, str) else judges
-    judged = judge_with(Path(outputs), named, options, Silent())
+    options = JudgeOptions(
+        dataset=dataset,
+        data=data,
+        layout=layout,
+        method=method,
+        task=task,
+        scores=scores,
+        journal=journal,
+        base_url=base_url,
+        api_key_env=api_key_env,
+        concurrency=concurrency,
+        rate=rate,
+        timeout_s=timeout_s,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        params=several(params),
+    )
+    judged = judge_with(Path(outputs), several(judges), options, Silent())
     frame = to_frame(judged.rows, JudgeRow)
     if judged.failures:
         raise IncompleteError("; ".join(judged.failures), frame)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from evalcore.commands.comparing import p_text, read_all
 from evalcore.comparisons import CompareRow, compare_methods
@@ -18,9 +18,18 @@ from evalcore.prevalence_links import (
     RankRow,
     link_prevalence,
 )
-from evalcore.row_files import read_rows, read_table
+from evalcore.row_files import GivenTable, Table, as_table, read_rows, read_table
+from evalcore.score_files import refuse_unscored
 from ngramscan.errors import InputError
-from ngramscan.output import optional_target, to_frame, write_rows
+from ngramscan.output import (
+    optional_target,
+    refuse_other,
+    refuse_same_file,
+    several,
+    strict_keywords,
+    to_frame,
+    write_rows,
+)
 from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.output.layout import Layout, print_columns, print_rows, rate
 
@@ -40,15 +49,19 @@ class LinkOptions(TypedDict, total=False):
     figure: str | Path | None
 
 
-def link_with(counts: Path, scores: Path, options: LinkOptions) -> Linked:
-    """Join a file of counts with one of comparisons, or of scores."""
+MEASURES = ("occurrences", "documents")
+
+
+def link_with(counts: Table, scores: Table, options: LinkOptions) -> Linked:
+    """Join a table of counts with one of comparisons, or of scores."""
+    refuse_other("--measure", options.get("measure", MEASURES[0]), MEASURES)
     target = optional_target(options.get("ranks"))
     figure = options.get("figure")
     check_target(Path(figure) if figure else None)
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
     settings = LinkSettings(
         measure=options.get("measure", "occurrences"),
-        tiers=options.get("tier") or ("T1", "T2"),
+        tiers=_tiers(options.get("tier", ()), patterns) or ("T1", "T2"),
         names=dict(_named(text) for text in options.get("map", ())),
     )
     linked = link_prevalence(patterns, _compared(scores, options.get("rule", ())), settings)
@@ -59,6 +72,16 @@ def link_with(counts: Path, scores: Path, options: LinkOptions) -> Linked:
     return linked
 
 
+def _tiers(asked: Iterable[str], patterns: Iterable[PatternCount]) -> list[str]:
+    """Return the tiers that are asked for as the counts write them."""
+    known = {row.tier.lower(): row.tier for row in patterns}
+    for tier in asked:
+        if tier.lower() not in known:
+            problem = f"not among the counts; there are {', '.join(known.values())}"
+            raise InputError(f"--tier {tier}", problem)
+    return [known[tier.lower()] for tier in asked]
+
+
 def _named(text: str) -> tuple[str, str]:
     method, equals, name = text.partition("=")
     if not equals or not method or not name:
@@ -66,12 +89,13 @@ def _named(text: str) -> tuple[str, str]:
     return method, name
 
 
-def _compared(path: Path, rules: Sequence[str]) -> list[CompareRow]:
-    """Return the comparisons of a file; where it holds scores, of all pairs of methods."""
-    _, first = next(iter(read_table(path)), ("", {}))
+def _compared(table: Table, rules: Sequence[str]) -> list[CompareRow]:
+    """Return the comparisons of a table; where it holds scores, of all pairs of methods."""
+    _, first = next(iter(read_table(table)), ("", {}))
     if "difference" not in first:
-        return compare_methods(read_all([path], rules), CompareSettings()).rows
-    rows = read_rows(path, CompareRow, "rows of `evalcore compare` or `score`")
+        return compare_methods(read_all([table], rules), CompareSettings()).rows
+    rows = read_rows(table, CompareRow, "rows of `evalcore compare` or `score`")
+    refuse_unscored(rules, (row.rule for row in rows))
     return [row for row in rows if not rules or row.rule in rules]
 
 
@@ -104,17 +128,38 @@ def _with(value: str, low: float | None, high: float | None) -> str:
     return f"{value} [{rate(low)}, {rate(high)}]"
 
 
-def link(counts: str | Path, scores: str | Path, **options: Unpack[LinkOptions]) -> pd.DataFrame:
+@strict_keywords
+def link(
+    counts: GivenTable,
+    scores: GivenTable,
+    *,
+    measure: Literal["occurrences", "documents"] = "occurrences",
+    tier: str | Sequence[str] = (),
+    map: str | Sequence[str] = (),
+    rule: str | Sequence[str] = (),
+    ranks: str | Path | None = None,
+    figure: str | Path | None = None,
+) -> pd.DataFrame:
     """Put counts of patterns beside comparisons of methods, as `evalcore link` does.
 
     Parameters
     ----------
-    counts : str or Path
-        Rows of `ngramscan count` or `docnorm`.
-    scores : str or Path
-        Rows of `evalcore compare`, or scores.
-    **options
-        As the command has them; `tier`, `map` and `rule` are sequences.
+    counts : str, Path or DataFrame
+        Rows of `ngramscan count` or `docnorm`: a file, or what they returned.
+    scores : str, Path or DataFrame
+        Rows of `evalcore compare`, or score rows, which are then compared in all pairs.
+    measure : str
+        What prevalence is: `occurrences` or `documents`.
+    tier : str or sequence of str
+        Only patterns of these tiers. By default T1 and T2.
+    map : str or sequence of str
+        What the pattern sets call a method: `"METHOD=NAME"`.
+    rule : str or sequence of str
+        Only scores by these rules.
+    ranks : str or Path, optional
+        Write how the orders of methods agree to this file.
+    figure : str or Path, optional
+        Draw differences of accuracies against ratios of prevalences: .svg or .png.
 
     Returns
     -------
@@ -126,4 +171,13 @@ def link(counts: str | Path, scores: str | Path, **options: Unpack[LinkOptions])
     InputError
         A file or an argument is wrong, or nothing can be joined.
     """
-    return to_frame(link_with(Path(counts), Path(scores), options).rows, LinkRow)
+    refuse_same_file({"--ranks": ranks, "--figure": figure})
+    options = LinkOptions(
+        measure=measure,
+        tier=several(tier),
+        map=several(map),
+        rule=several(rule),
+        ranks=ranks,
+        figure=figure,
+    )
+    return to_frame(link_with(as_table(counts), as_table(scores), options).rows, LinkRow)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict
 
-from evalcore.log_files import LogOptions, LogScores, UsageRow, read_logs
+from evalcore.log_files import LAYOUTS, MISSING, LogOptions, LogScores, UsageRow, read_logs
 from evalcore.scoring.base import ScoreRow
-from ngramscan.output import Target, optional_target, to_frame, write_rows
+from ngramscan.output import (
+    Target,
+    optional_target,
+    several,
+    strict_keywords,
+    to_frame,
+    write_rows,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,11 +43,16 @@ def logs_with(
     return scores
 
 
+@strict_keywords
 def logs(
     *paths: str | Path,
+    layout: str = LAYOUTS[0],
+    dataset: str | None = None,
+    model: str | None = None,
+    method: str | None = None,
     rule: str | Sequence[str] = (),
+    missing: str = MISSING[0],
     usage: str | Path | None = None,
-    **options: Unpack[LogNames],
 ) -> pd.DataFrame:
     """Read per-sample results of lm-evaluation-harness, Inspect or this package.
 
@@ -48,12 +60,22 @@ def logs(
     ----------
     *paths : str or Path
         Logs, or folders of them.
+    layout : str
+        Which tool wrote the logs: `inspect`, `lm-eval`, `scores` for this package, or `auto`, which
+        tells it from the files.
+    dataset : str, optional
+        The benchmark. By default the task's name.
+    model : str, optional
+        The model. By default as the log names it.
+    method : str, optional
+        The prompting method. By default `method` in the metadata of the log.
     rule : str or sequence of str
-        Which scorers, filters or metrics to read; none: all.
-    usage : str, Path or None
-        A file for the tokens of each answer, where the logs record them.
-    **options
-        `layout`, `dataset`, `model`, `method`, `missing`, as the command has them.
+        Read only these scorers, filters or metrics.
+    missing : str
+        Whether errors, refusals, empty and cut replies have no value (`apart`), or the recorded one
+        (`as-recorded`).
+    usage : str or Path, optional
+        Write the tokens of each answer to this file, where the logs record them.
 
     Returns
     -------
@@ -65,7 +87,7 @@ def logs(
     InputError
         A log can't be read, or two have the same samples.
     """
-    rules = [rule] if isinstance(rule, str) else rule
     target = optional_target(usage)
-    scores = logs_with([Path(path) for path in paths], rules, target, options)
+    options = LogNames(layout=layout, dataset=dataset, model=model, method=method, missing=missing)
+    scores = logs_with([Path(path) for path in paths], several(rule), target, options)
     return to_frame(scores.rows, ScoreRow)

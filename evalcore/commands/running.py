@@ -6,9 +6,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
-from evalcore.commands.access import DEFAULT_CONCURRENCY, ModelOptions, open_model
+from evalcore.commands.access import (
+    DEFAULT_CONCURRENCY,
+    DEFAULT_KEY_VARIABLE,
+    DEFAULT_TIMEOUT_S,
+    ModelOptions,
+    open_model,
+)
 from evalcore.datasets import Dataset, Problem, load_dataset
 from evalcore.models.base import Model
 from evalcore.models.replay import Replay
@@ -18,7 +24,7 @@ from evalcore.runner import RunResult, RunSettings, Task, run_task
 from evalcore.scorers import in_order
 from evalcore.usage import Allowance, Usage
 from ngramscan.errors import IncompleteError, InputError
-from ngramscan.output import to_frame
+from ngramscan.output import listed, several, strict_keywords, to_frame
 from ngramscan.progress import Progress, Silent, Terminal
 
 if TYPE_CHECKING:
@@ -31,7 +37,7 @@ class RunOptions(ModelOptions, total=False):
     dataset: str
     data: str | Path | None
     model: str
-    methods: Sequence[str]
+    methods: str | Sequence[str]
     prompts: str | Path | None
     limit: int | None
     epochs: int
@@ -71,14 +77,74 @@ def run_with(options: RunOptions, quiet: bool, verbose: bool) -> list[str]:
     return [result.problem for result in results if result.problem]
 
 
-def run(**options: Unpack[RunOptions]) -> pd.DataFrame:
+@strict_keywords
+def run(
+    *,
+    dataset: str,
+    model: str,
+    methods: str | Sequence[str],
+    data: str | Path | None = None,
+    prompts: str | Path | None = None,
+    limit: int | None = None,
+    epochs: int = 1,
+    token_budget: int | None = None,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    replay: str | Path | None = None,
+    output: str | Path = "outputs",
+    base_url: str | None = None,
+    api_key_env: str = DEFAULT_KEY_VARIABLE,
+    concurrency: int = DEFAULT_CONCURRENCY,
+    rate: float | None = None,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    temperature: float | None = 0.0,
+    max_tokens: int | None = None,
+    params: str | Sequence[str] = (),
+) -> pd.DataFrame:
     """Put the problems of a benchmark to a model, as `evalcore run` does.
 
     Parameters
     ----------
-    **options
-        `dataset`, `model`, `methods` (needed); `base_url` or `replay`; the others as the command
-        has them, with `output` for the folder of the outputs and `params` for `--param`.
+    dataset : str
+        The benchmark; see `evalcore datasets list`.
+    model : str
+        The model, as the endpoint calls it; with `replay`, as the folder is called.
+    methods : str or sequence of str
+        Prompting methods: `"cot,pot,f-1"`, or one by one.
+    data : str or Path, optional
+        A local copy of the benchmark. By default the one that was fetched.
+    prompts : str or Path, optional
+        Methods and phases of your own, in YAML.
+    limit : int, optional
+        Ask only this many problems, from the first.
+    epochs : int
+        How many times each problem is asked.
+    token_budget : int, optional
+        Ask nothing more when this many tokens were used.
+    price_in : float, optional
+        Price per million prompt tokens.
+    price_out : float, optional
+        Price per million output tokens.
+    replay : str or Path, optional
+        Folder of recorded outputs that answer in the place of a model.
+    output : str or Path
+        Folder in which outputs are kept: FOLDER/DATASET/MODEL/METHOD.jsonl.
+    base_url : str, optional
+        Address of an endpoint that speaks the protocol of OpenAI's chat completions.
+    api_key_env : str
+        The environment variable that holds the key.
+    concurrency : int
+        Maximum number of requests at a time.
+    rate : float, optional
+        Maximum number of requests per second. By default no limit.
+    timeout_s : float
+        Retry after this many silent seconds.
+    temperature : float, optional
+        Sampling temperature; 0 for the likeliest words. None leaves it out of the requests.
+    max_tokens : int, optional
+        Maximum tokens of a reply, reasoning included.
+    params : str or sequence of str
+        Further fields of each request: `"KEY=VALUE"`, with a value in JSON, or text.
 
     Returns
     -------
@@ -92,6 +158,32 @@ def run(**options: Unpack[RunOptions]) -> pd.DataFrame:
     IncompleteError
         Some answers are missing; those that are there are kept, and in its rows.
     """
+    options = RunOptions(
+        dataset=dataset,
+        model=model,
+        methods=methods,
+        data=data,
+        prompts=prompts,
+        limit=limit,
+        epochs=epochs,
+        token_budget=token_budget,
+        price_in=price_in,
+        price_out=price_out,
+        replay=replay,
+        output=output,
+        base_url=base_url,
+        api_key_env=api_key_env,
+        concurrency=concurrency,
+        rate=rate,
+        timeout_s=timeout_s,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        params=several(params),
+    )
+    return _run(options)
+
+
+def _run(options: RunOptions) -> pd.DataFrame:
     dataset, _, _ = _load(options)
     results, _ = _run_all(options, Silent())
     records: list[Record] = []
@@ -125,8 +217,7 @@ def _load(options: RunOptions) -> tuple[Dataset, PromptSet, list[str]]:
     data, own = options.get("data"), options.get("prompts")
     dataset = load_dataset(options["dataset"], Path(data) if data else None)
     prompts = load_templates(dataset.name, Path(own) if own else None)
-    named = [name.strip() for names in options["methods"] for name in names.split(",")]
-    methods = list(dict.fromkeys(prompts.resolve(name) for name in named if name))
+    methods = list(dict.fromkeys(prompts.resolve(name) for name in listed(options["methods"])))
     if not methods:
         raise InputError("--method", f"none named; {dataset.name} has {', '.join(prompts.methods)}")
     return dataset, prompts, methods

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from evalcore.datasets import Dataset, load_dataset
+from evalcore.datasets import DATASETS, Dataset, load_dataset
 from evalcore.figures.accuracies import draw_accuracy
-from evalcore.records import Record, read_records
+from evalcore.records import LAYOUTS, Record, read_records
 from evalcore.sandbox import Limits, Outcome, Program, Sandbox
 from evalcore.scorers import Tools, choose_reading, choose_rules, score_records
 from evalcore.scoring.base import ScoreRow, Verdict
@@ -17,7 +17,7 @@ from evalcore.scoring.grading_workers import Graders
 from evalcore.scoring.mathematics import MathTask
 from evalcore.summaries import for_figure, summarise
 from ngramscan.errors import IncompleteError
-from ngramscan.output import to_frame
+from ngramscan.output import refuse_other, several, strict_keywords, to_frame
 from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.progress import Progress, Silent
 
@@ -83,6 +83,7 @@ def score_with(
     figure = options.get("figure")
     check_target(Path(figure) if figure else None)
     dataset_name = options["dataset"]
+    refuse_other("--dataset", dataset_name, DATASETS)
     chosen = choose_rules(dataset_name, rules)
     reading = choose_reading(dataset_name, options.get("extraction", ()))
     data = options.get("data")
@@ -124,8 +125,19 @@ def save_figure_of(rows: Sequence[ScoreRow], path: Path) -> None:
     save_figure(draw_accuracy(for_figure(summarise(rows))), path)
 
 
+@strict_keywords
 def score(
-    outputs: str | Path, *, rule: str | Sequence[str] = (), **options: Unpack[ScoreOptions]
+    outputs: str | Path,
+    *,
+    dataset: str,
+    data: str | Path | None = None,
+    layout: str = LAYOUTS[0],
+    method: str | None = None,
+    rule: str | Sequence[str] = (),
+    extraction: str | Sequence[str] = (),
+    program_seconds: float = 30.0,
+    allow_weak_sandbox: bool = False,
+    figure: str | Path | None = None,
 ) -> pd.DataFrame:
     """Score recorded outputs against the reference answers of a benchmark.
 
@@ -133,11 +145,26 @@ def score(
     ----------
     outputs : str or Path
         A folder of outputs, or a file.
+    dataset : str
+        The benchmark; see `evalcore datasets list`.
+    data : str or Path, optional
+        A local copy of the benchmark. By default the one that was fetched.
+    layout : str
+        How the files of the outputs are laid out: `evalcore`, `financemath` or `bbh`.
+    method : str, optional
+        Only outputs of this method; in other layouts than ours, the method that they were written
+        after.
     rule : str or sequence of str
-        How answers are compared; none: the benchmark's usual rule.
-    **options
-        `dataset` (needed), `data`, `layout`, `method`, `extraction`, `program_seconds`,
-        `allow_weak_sandbox`, `figure`, as the command has them.
+        How answers are compared, by several rules side by side. By default the benchmark's.
+    extraction : str or sequence of str
+        How the answer is found in a text: rules that are tried in this order. By default the
+        benchmark's.
+    program_seconds : float
+        How many seconds a program may run.
+    allow_weak_sandbox : bool
+        Run programs even where this system can't keep them from doing harm.
+    figure : str or Path, optional
+        Draw accuracies with their intervals: .svg or .png.
 
     Returns
     -------
@@ -153,8 +180,17 @@ def score(
     IncompleteError
         A grader crashed or ran out of time; the rows are in it.
     """
-    rules = [rule] if isinstance(rule, str) else rule
-    scored = score_with(Path(outputs), rules, options, Silent())
+    options = ScoreOptions(
+        dataset=dataset,
+        data=data,
+        layout=layout,
+        method=method,
+        extraction=several(extraction),
+        program_seconds=program_seconds,
+        allow_weak_sandbox=allow_weak_sandbox,
+        figure=figure,
+    )
+    scored = score_with(Path(outputs), several(rule), options, Silent())
     frame = to_frame(scored.rows, ScoreRow)
     if scored.failures:
         raise IncompleteError("; ".join(scored.failures), frame)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from evalcore.cost_summaries import read_summary
 from evalcore.figures.frontier import draw_frontier
 from evalcore.log_files import UsageRow
 from evalcore.records import read_records
 from evalcore.resampling import Resampling
-from evalcore.row_files import read_rows
+from evalcore.row_files import GivenTables, Table, as_tables, read_rows
 from evalcore.scoring.base import ScoreRow
 from evalcore.solved_problems import MISSING, read_chosen
 from evalcore.token_costs import (
@@ -23,7 +23,7 @@ from evalcore.token_costs import (
     with_tokens,
 )
 from ngramscan.errors import InputError
-from ngramscan.output import to_frame
+from ngramscan.output import refuse_other, several, strict_keywords, to_frame
 from ngramscan.output.canvas import check_target, save_figure
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ _SHOWN = (
     *("accuracy_per_100_tokens", "prompt_overhead", "on_frontier", "frontier_share"),
 )
 _TEXTS = 3
+DEFAULT_BASELINE = "zero-shot"
 _OPTIONAL = (
     *("frontier_share", "prompt_overhead", "accuracy_per_100_tokens", "dataset", "n"),
     *("note", "mean_tokens"),
@@ -63,7 +64,7 @@ class Costs(NamedTuple):
     notices: list[str]
 
 
-def efficiency_with(scores: Sequence[Path], options: EfficiencyOptions) -> Costs:
+def efficiency_with(scores: Sequence[Table], options: EfficiencyOptions) -> Costs:
     """Find what correct answers cost, or check a table that says so."""
     figure = Path(named) if (named := options.get("figure")) else None
     check_target(figure)
@@ -87,8 +88,9 @@ def _usage(options: EfficiencyOptions) -> Sequence[Usage]:
     return read_records(Path(outputs)) if outputs else []
 
 
-def _of_summary(paths: Sequence[Path], options: EfficiencyOptions) -> Costs:
-    if any(path.suffix.lower() != ".csv" for path in paths):
+def _of_summary(tables: Sequence[Table], options: EfficiencyOptions) -> Costs:
+    paths = [one for one in tables if isinstance(one, Path) and one.suffix.lower() == ".csv"]
+    if len(paths) < len(tables):
         raise InputError("--outputs", "missing; scores do not say how many tokens were used")
     meant = {"rule": "--rule", "missing": "--missing"}
     for name, option in meant.items():
@@ -97,10 +99,13 @@ def _of_summary(paths: Sequence[Path], options: EfficiencyOptions) -> Costs:
     return Costs([row for path in paths for row in read_summary(path)], [])
 
 
-def _of_outputs(paths: Sequence[Path], usage: Sequence[Usage], options: EfficiencyOptions) -> Costs:
+def _of_outputs(
+    tables: Sequence[Table], usage: Sequence[Usage], options: EfficiencyOptions
+) -> Costs:
     settings = _settings(options)
-    rule = options.get("rule", ())
-    rows = read_chosen(paths, (rule,) if isinstance(rule, str) else tuple(rule))
+    rows = read_chosen(tables, several(options.get("rule", ())))
+    if settings.baseline != DEFAULT_BASELINE:
+        refuse_other("--baseline", settings.baseline, dict.fromkeys(row.method for row in rows))
     found = cost_rows(with_tokens(rows, usage), settings)
     resampling = settings.resampling
     drawn = f"Intervals: {resampling.draws:,} draws of problems, seed {resampling.seed}"
@@ -109,11 +114,10 @@ def _of_outputs(paths: Sequence[Path], usage: Sequence[Usage], options: Efficien
 
 def _settings(options: EfficiencyOptions) -> CostSettings:
     tokens, missing = options.get("tokens", TOKENS[0]), options.get("missing", MISSING[0])
-    for option, value, known in (("tokens", tokens, TOKENS), ("missing", missing, MISSING)):
-        if value not in known:
-            raise InputError(f"--{option} {value}", f"one of {', '.join(known)} was expected")
+    refuse_other("--tokens", tokens, TOKENS)
+    refuse_other("--missing", missing, MISSING)
     resampling = Resampling(options.get("draws", 2000), options.get("seed", 1))
-    return CostSettings(resampling, tokens, options.get("baseline", "zero-shot"), missing)
+    return CostSettings(resampling, tokens, options.get("baseline", DEFAULT_BASELINE), missing)
 
 
 def _unmatched(rows: Iterable[ScoreRow], usage: Iterable[Usage]) -> list[str]:
@@ -144,18 +148,46 @@ def print_costs(console: Console, rows: Sequence[EfficiencyRow]) -> None:
     print_columns(console, columns, layout)
 
 
+@strict_keywords
 def efficiency(
-    scores: str | Path | Sequence[str | Path], **options: Unpack[EfficiencyOptions]
+    scores: GivenTables,
+    *,
+    outputs: str | Path | None = None,
+    usage: str | Path | None = None,
+    baseline: str = DEFAULT_BASELINE,
+    tokens: str = TOKENS[0],
+    rule: str | Sequence[str] = (),
+    missing: str = MISSING[0],
+    draws: int = 2000,
+    seed: int = 1,
+    figure: str | Path | None = None,
 ) -> pd.DataFrame:
     """Find what correct answers cost, or check a table that says so.
 
     Parameters
     ----------
-    scores : str, Path or several of them
-        Files that `score` or `judge` wrote; without `outputs` tables of means.
-    **options
-        `outputs` or `usage`, `rule`, `baseline`, `tokens`, `missing`, `draws`, `seed`, `figure`,
-        as the command has them.
+    scores : str, Path or DataFrame, or several of them
+        Score rows: files that `score`, `judge` or `logs` wrote, or what they returned. Without
+        `outputs` and `usage`, CSV files of means.
+    outputs : str or Path, optional
+        The recorded outputs, which have the tokens.
+    usage : str or Path, optional
+        The tokens of each answer, as `logs` writes them.
+    baseline : str
+        The method whose prompts others are compared with.
+    tokens : str
+        Which tokens count: `completion`, those of the answer with its reasoning, or `total`, those
+        of the prompt too.
+    rule : str or sequence of str
+        The rules whose values are taken, one per benchmark; needed where several rules scored.
+    missing : str
+        What a problem without a scored answer is: `wrong`, or `dropped`.
+    draws : int
+        Number of draws of problems, for intervals.
+    seed : int
+        Random seed.
+    figure : str or Path, optional
+        Draw accuracy against tokens, with the frontier: .svg or .png.
 
     Returns
     -------
@@ -167,5 +199,15 @@ def efficiency(
     InputError
         A file or an option is wrong, or a table implies an accuracy above 100 %.
     """
-    paths = [scores] if isinstance(scores, str | Path) else scores
-    return to_frame(efficiency_with([Path(path) for path in paths], options).rows, EfficiencyRow)
+    options = EfficiencyOptions(
+        outputs=outputs,
+        usage=usage,
+        baseline=baseline,
+        tokens=tokens,
+        rule=several(rule),
+        missing=missing,
+        draws=draws,
+        seed=seed,
+        figure=figure,
+    )
+    return to_frame(efficiency_with(as_tables(scores), options).rows, EfficiencyRow)
