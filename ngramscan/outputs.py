@@ -150,7 +150,8 @@ def _records(file: Path, skip_bad: bool) -> tuple[list[tuple[str, dict[str, Any]
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
             if not skip_bad:
-                raise InputError(f"{file}:{number}", f"no JSON: {error}") from error
+                problem = f"no JSON: {error}; --skip-bad-lines leaves such lines out"
+                raise InputError(f"{file}:{number}", problem) from error
             bad += 1
             continue
         records.append((f"{file}:{number}", _object(record, f"{file}:{number}")))

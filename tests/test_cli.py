@@ -237,7 +237,9 @@ def write(path: Path, content: bytes) -> None:
         pytest.param([*COUNT, "-o", "/proc/x.csv"], 2, "can't be written", id="unwritable"),
         pytest.param([*COUNT, "--totals", "/proc/x.csv"], 2, "can't be written", id="totals too"),
         pytest.param([*COUNT, "--method", "ToT"], 2, "has no such method", id="no such method"),
-        pytest.param([*COUNT, "--tier", "T3"], 2, "no such tier; it has T1, T2", id="nothing selected"),
+        pytest.param(
+            [*COUNT, "--tier", "T3"], 2, "no such tier; it has T1, T2", id="nothing selected"
+        ),
         pytest.param(
             [*COUNT[:2], "--index", "dclm", "--journal", "small.yaml"],
             2,

@@ -505,6 +505,13 @@ def test_a_command_that_is_interrupted_while_it_reads_outputs_says_that_nothing_
     assert not (here / "rows.csv").exists()
 
 
+def test_a_line_of_outputs_that_was_cut_is_named_with_what_to_do(here: Path) -> None:
+    with (here / "outputs" / "d" / "m" / "pot.jsonl").open("a") as file:
+        file.write('{"id": "12", "outp')
+    with pytest.raises(InputError, match=r"pot\.jsonl:13: no JSON: .*; --skip-bad-lines leaves"):
+        ngramscan.blend("outputs", "small.yaml")
+
+
 LATIN = "a,b\nx,y\nné,z\n".encode("latin-1")
 
 
