@@ -135,11 +135,9 @@ def _columns(row_type: type) -> Sequence[_Column]:
 def _converted(place: str, column: _Column, value: Any) -> Any:
     """Return what a text of csv stands for; other values as they are."""
     types = column.types
-    if isinstance(value, int) and str in types and not {int, float, bool} & types:
-        return str(value)  # ids are often written as numbers
-    if isinstance(value, float) and int in types and float not in types and value.is_integer():
-        return int(value)  # a column of integers with gaps is one of floats in many tools
-    if not isinstance(value, str) or (str in types and (value or not column.may_be_none)):
+    if not isinstance(value, str):
+        return _as_meant(value, types)
+    if str in types and (value or not column.may_be_none):
         return value
     if not value and column.may_be_none:
         return None
@@ -149,6 +147,15 @@ def _converted(place: str, column: _Column, value: Any) -> Any:
         return int(value) if int in types else float(value)
     except ValueError as error:
         raise InputError(place, f"{column.name} {value!r}; a number was expected") from error
+
+
+def _as_meant(value: Any, types: frozenset[type]) -> Any:
+    """Return a number of a type that other tools give such a column as one of its own."""
+    if isinstance(value, int) and str in types and not {int, float, bool} & types:
+        return str(value)  # ids
+    if isinstance(value, float) and value.is_integer() and int in types and float not in types:
+        return int(value)  # whole numbers, where some are missing
+    return value
 
 
 def open_csv(path: Path) -> csv.DictReader[str]:
