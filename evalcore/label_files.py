@@ -83,7 +83,7 @@ def read_label_counts(table: Table) -> dict[str, dict[str, int]]:
         The file is missing, or a row is malformed or there twice; says where.
     """
     counts: dict[str, dict[str, int]] = {}
-    for place, row in _read(table):
+    for place, row in read_table(table):
         if not {"judge", "label", "count"} <= set(row):
             raise InputError(place, "columns judge, label, count were expected")
         own = counts.setdefault(_text(place, "judge", row), {})
@@ -98,7 +98,7 @@ def read_label_counts(table: Table) -> dict[str, dict[str, int]]:
 
 
 def _cells(table: Table) -> Iterator[_Cell]:
-    read = iter(_read(table))
+    read = read_table(table)
     head = next(read, None)
     if head is None:
         raise InputError(name_of(table), "no rows there")
@@ -170,12 +170,3 @@ def _number(text: str, otherwise: float) -> float:
         return float(text)
     except ValueError:
         return otherwise
-
-
-def _read(table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
-    is_csv = isinstance(table, Path) and table.suffix.lower() == ".csv"
-    for place, row in read_table(table):
-        # How csv says that a line is longer than the first, or shorter.
-        if None in row or (is_csv and None in row.values()):
-            raise InputError(place, "more or fewer cells than columns")
-        yield place, row

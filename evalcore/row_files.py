@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast, get_type_hints
@@ -26,6 +27,9 @@ GivenTables: TypeAlias = "GivenTable | Sequence[GivenTable]"
 
 SUFFIXES = (".csv", ".jsonl", ".json", ".parquet")
 Row = TypeVar("Row")
+
+_OTHER_NAMES = {"value": ("correct", "is_correct", "score", "acc", "accuracy", "exact_match")}
+"""How others call a column."""
 
 
 def as_table(given: GivenTable) -> Table:
@@ -76,7 +80,8 @@ def read_rows(table: Table, row_type: type[Row], what: str) -> list[Row]:
     table : Path or DataFrame
         The file, or the rows as a command returned them.
     row_type : dataclass
-        Of str, int, float and bool, any of which may be None; what has a default may be absent.
+        Of str, int, float and bool, any of which may be None. Only a column whose field has a
+        default may be absent: one that is not there is not the same as one that says nothing.
     what : str
         What such rows are, for messages.
 
@@ -97,19 +102,30 @@ def to_row(place: str, values: Mapping[str, Any], row_type: type[Row], what: str
     """Return the row of some values, which may be texts; see `read_rows`."""
     known = {}
     absent = []
-    for column in _columns(cast("Any", row_type)):
+    columns = _columns(cast("Any", row_type))
+    for column in columns:
         if column.name in values:
             known[column.name] = _converted(place, column, values[column.name])
-        elif column.may_be_none and not column.has_default:
-            known[column.name] = None
         elif not column.has_default:
             absent.append(column.name)
     if absent:
-        raise InputError(place, f"no {', '.join(absent)}; {what} were expected")
+        named = f"column{'s' * (len(absent) > 1)} {', '.join(absent)}"
+        others = [name for name in values if name not in {column.name for column in columns}]
+        raise InputError(place, f"no {named}; {_cure(absent, others) or f'{what} were expected'}")
     try:
         return msgspec.convert(known, row_type)
     except msgspec.ValidationError as error:
         raise InputError(place, str(error)) from error
+
+
+def _cure(absent: Sequence[str], others: Sequence[str]) -> str:
+    """Say which columns of other names may be those that are absent."""
+    said = []
+    for name in absent:
+        known = [other for other in _OTHER_NAMES.get(name, ()) if other in others]
+        for found in (known or get_close_matches(name, others, n=1, cutoff=0.75))[:1]:
+            said.append(f"rename `{found}` to `{name}` if that is meant")
+    return ", ".join(said)
 
 
 class _Column(NamedTuple):
@@ -171,13 +187,18 @@ def open_csv(path: Path) -> csv.DictReader[str]:
 def _csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     reader = open_csv(path)
     try:
+        _refuse_same_names(str(path), reader.fieldnames or ())
         for values in reader:
-            yield f"{path}:{reader.line_num}", values
+            place = f"{path}:{reader.line_num}"
+            if None in values or None in values.values():
+                raise InputError(place, "more or fewer cells than columns")
+            yield place, values
     except csv.Error as error:
         raise InputError(f"{path}:{reader.line_num}", f"not valid CSV: {error}") from error
 
 
 def _frame(frame: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
+    _refuse_same_names("data frame", [str(name) for name in frame.columns])
     # Plain values of Python, and None for whatever pandas takes as missing.
     columns = {
         str(name): column.astype(object).where(column.notna(), None).tolist()
@@ -185,6 +206,11 @@ def _frame(frame: pd.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
     }
     for number, values in enumerate(zip(*columns.values(), strict=True), 1):
         yield f"data frame, row {number}", dict(zip(columns, values, strict=True))
+
+
+def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
+    if len(set(columns)) < len(columns):
+        raise InputError(place, f"two columns have one name: {', '.join(columns)}")
 
 
 def _jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -10,6 +10,8 @@ from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError
 
 _WHAT = "rows of `evalcore score`"
+_MAY_BE_ABSENT = {"epoch": None, "answer": None, "extraction": None}
+"""Columns that rows of others need not have, and what their absence says."""
 
 
 class ScoreKey(NamedTuple):
@@ -32,7 +34,8 @@ def read_scores(table: Table) -> list[ScoreRow]:
     """
     rows = []
     for place, values in read_table(table):
-        row = to_row(place, {**values, "reason": values.get("reason") or ""}, ScoreRow, _WHAT)
+        texts = {"reason": values.get("reason") or ""}
+        row = to_row(place, {**_MAY_BE_ABSENT, **values, **texts}, ScoreRow, _WHAT)
         if row.value is not None and not 0 <= row.value <= 1:
             raise InputError(place, f"value {row.value:g}; a number from 0 to 1 was expected")
         rows.append(row)

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
+import evalcore
+from evalcore.log_files import UsageRow
+from evalcore.row_files import read_rows
 from evalcore.score_files import ScoreKey, read_open, read_scores, read_wrong
 from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError
@@ -56,7 +62,7 @@ def test_columns_of_judges_are_left_out_and_what_may_be_missing_may(tmp_path: Pa
     ("name", "content", "message"),
     [
         pytest.param("s.txt", "", "one of .csv, .jsonl", id="another suffix"),
-        pytest.param("s.jsonl", "{}\n", r"s\.jsonl:1: no dataset, model", id="no columns"),
+        pytest.param("s.jsonl", "{}\n", r"s\.jsonl:1: no columns dataset, model", id="no columns"),
         pytest.param("s.jsonl", "{\n", r"s\.jsonl:1: no JSON", id="no JSON"),
         pytest.param("s.jsonl", "[1]\n", r"s\.jsonl:1: no JSON object", id="no object"),
         pytest.param(
@@ -72,7 +78,19 @@ def test_columns_of_judges_are_left_out_and_what_may_be_missing_may(tmp_path: Pa
             id="a value that is none",
         ),
         pytest.param("s.json", "{}", "a JSON list of rows", id="no list"),
-        pytest.param("s.csv", "a,b\n1,2\n", r"s\.csv:2: no dataset", id="other columns"),
+        pytest.param("s.csv", "a,b\n1,2\n", r"s\.csv:2: no columns dataset", id="other columns"),
+        pytest.param(
+            "s.csv",
+            "dataset,model,method,id,rule,value\nd,m,a,1,r\n",
+            r"s\.csv:2: more or fewer cells than columns",
+            id="a line that is cut",
+        ),
+        pytest.param(
+            "s.csv",
+            "dataset,model,method,id,rule,value,value\nd,m,a,1,r,1,0\n",
+            r"s\.csv: two columns have one name: dataset,",
+            id="a column twice",
+        ),
         pytest.param(
             "s.csv",
             "dataset,model,method,id,rule,value\nd,m,a,1,r,good\n",
@@ -88,6 +106,73 @@ def test_malformed_rows_are_refused_with_their_place(
     (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=message):
         read_scores(tmp_path / name)
+
+
+COMMANDS = [
+    pytest.param("compare", {"baseline": "a"}, id="compare"),
+    pytest.param("flips", {"baseline": "a", "treatment": "b"}, id="flips"),
+    pytest.param("complementarity", {"methods": "a,b"}, id="complementarity"),
+    pytest.param("outcomes", {"baselines": "a", "adaptive": "b"}, id="outcomes"),
+    pytest.param("efficiency", {"usage": "usage.csv"}, id="efficiency"),
+    pytest.param("logs", {}, id="logs"),
+]
+
+
+def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    """Write rows as anyone would, whatever their columns are."""
+    frame = pd.DataFrame(rows)
+    match path.suffix:
+        case ".csv":
+            frame.to_csv(path, index=False)
+        case ".parquet":
+            frame.to_parquet(path, index=False)
+        case ".json":
+            frame.to_json(path, orient="records")
+        case _:
+            frame.to_json(path, orient="records", lines=True)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet"])
+@pytest.mark.parametrize(("command", "options"), COMMANDS)
+def test_scores_under_another_name_are_refused_by_the_name_of_the_missing_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, options: Any, suffix: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tokens = {"prompt_tokens": 1, "completion_tokens": 1, "reasoning_tokens": 0}
+    named = {"dataset": "d", "model": "m", "id": "1", "epoch": None}
+    rows = [named | {"method": method, "rule": "r"} for method in ("a", "b")]
+    write_table(tmp_path / "usage.csv", [row | tokens for row in rows])
+    for wrong in ("correct", "score"):
+        path = write_table(tmp_path / f"{wrong}{suffix}", [row | {wrong: 1.0} for row in rows])
+        problem = f"no column value; rename `{wrong}` to `value` if that is meant"
+        with pytest.raises(InputError, match=problem):
+            getattr(evalcore, command)(path, **options)
+    path = write_table(tmp_path / f"none{suffix}", rows)
+    with pytest.raises(InputError, match="no column value; rows of `evalcore score` were expected"):
+        getattr(evalcore, command)(path, **options)
+    path = write_table(tmp_path / f"good{suffix}", [row | {"value": 1.0} for row in rows])
+    assert len(getattr(evalcore, command)(path, **options))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet"])
+def test_a_column_that_may_be_null_must_be_there_all_the_same(tmp_path: Path, suffix: str) -> None:
+    tokens = {"prompt_tokens": 1, "completion_tokens": None, "reasoning_tokens": None}
+    row = {"dataset": "d", "model": "m", "method": "a", "id": "1", "epoch": None} | tokens
+    assert len(read_rows(write_table(tmp_path / f"u{suffix}", [row]), UsageRow, "tokens")) == 1
+    row["completion_token"] = row.pop("completion_tokens")
+    path = write_table(tmp_path / f"v{suffix}", [row])
+    with pytest.raises(InputError, match="no column completion_tokens; rename `completion_token`"):
+        read_rows(path, UsageRow, "tokens")
+
+
+def test_lines_that_say_more_than_id_and_correct_are_not_read_as_if_they_did_not(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "all.jsonl"
+    path.write_text(json.dumps({"id": "1", "method": "pot", "correct": True}) + "\n")
+    with pytest.raises(InputError, match=r"no columns dataset, model, rule, value; rename `corr"):
+        evalcore.logs(path, dataset="d", model="m")
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:

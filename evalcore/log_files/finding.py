@@ -18,7 +18,8 @@ _LIST_HEAD = re.compile(rb"\s*\[\s*\{")
 _HEAD_BYTES = 4096
 _LM_EVAL_FIELDS = {"doc_id", "filtered_resps"}
 _SIMPLE_FIELDS = {"id", "correct"}
-_SCORE_FIELDS = {"dataset", "model", "method", "id", "rule", "value"}
+_SCORE_FIELDS = {"dataset", "model", "method", "id", "rule"}
+"""What tells rows of scores from other files; where the value is missing, their reader says so."""
 
 RESULTS = "results"
 """Not a log by itself: what lm-evaluation-harness says of a run, read with its samples."""
@@ -135,8 +136,12 @@ def _of_line(line: bytes) -> str | None:
         return None
     if not isinstance(fields, dict):
         return None
-    kinds = {"lm-eval": _LM_EVAL_FIELDS, "own": _SCORE_FIELDS, "simple": _SIMPLE_FIELDS}
-    return next((kind for kind, names in kinds.items() if names <= fields.keys()), None)
+    if fields.keys() >= _LM_EVAL_FIELDS:
+        return "lm-eval"
+    is_simple = fields.keys() >= _SIMPLE_FIELDS
+    if fields.keys() >= _SCORE_FIELDS or (is_simple and fields.keys() & _SCORE_FIELDS > {"id"}):
+        return "own"
+    return "simple" if is_simple else None
 
 
 def _of_head(head: bytes) -> str | None:
