@@ -69,6 +69,11 @@ class Answer(NamedTuple):
         """Tell whether a program gave the answer."""
         return self.layers is not None and self.value is not None and not self.problem
 
+    @property
+    def is_missing(self) -> bool:
+        """Tell whether none was found; a program that gave none was one that is wrong."""
+        return self.value is None and self.layers is None
+
 
 @dataclass(frozen=True, slots=True)
 class _Source:

@@ -23,7 +23,10 @@ class AverageRow:
     baseline: str
     treatment: str
     parts: int
+    """Subtasks or benchmarks of which pairs are left."""
     n: int
+    n_unknown: int
+    """Pairs that are left out, also those of other parts, since nothing is known of one side."""
     accuracy_baseline: float
     accuracy_treatment: float
     difference: float
@@ -35,10 +38,12 @@ def over_subtasks(cases: Sequence[Case], comparer: Comparer) -> Iterator[Average
     """Yield, for each case with several subtasks, the average in which each counts once."""
     for case in cases:
         subtasks = list(dict.fromkeys(case.cell.subtasks.values()))
-        parts = [comparer.part(case, subtask) for subtask in subtasks]
-        known = [part for part in parts if part]
-        if len(known) > 1:
-            yield _average("macro over subtasks", case.cell.key, case, known)
+        parts = [case.cell.pair(case.baseline, case.treatment, subtask) for subtask in subtasks]
+        compared = (comparer.compared(part, comparer.settings.statistics) for part in parts)
+        results = [result for result in compared if result]
+        if len(results) > 1:
+            unknown = sum(part.left_out.n for part in parts)
+            yield _average("macro over subtasks", case.cell.key, case, results, unknown)
 
 
 def over_benchmarks(cases: Sequence[Case], comparer: Comparer) -> Iterator[AverageRow]:
@@ -49,10 +54,12 @@ def over_benchmarks(cases: Sequence[Case], comparer: Comparer) -> Iterator[Avera
         groups.setdefault((key, case.baseline, case.treatment), []).append(case)
     for (key, _, _), group in groups.items():
         if len({case.cell.key.dataset for case in group}) > 1:
-            results = [comparer.result(case) for case in group]
-            sizes = [float(result.n) for result in results]
-            yield _average("micro", key, group[0], results, sizes)
-            yield _average("macro over benchmarks", key, group[0], results)
+            results = [result for case in group if (result := comparer.result(case))]
+            if len(results) > 1:
+                sizes = [float(result.n) for result in results]
+                unknown = sum(comparer.values(case).left_out.n for case in group)
+                yield _average("micro", key, group[0], results, unknown, sizes)
+                yield _average("macro over benchmarks", key, group[0], results, unknown)
 
 
 def _average(
@@ -60,6 +67,7 @@ def _average(
     key: CellKey,
     case: Case,
     results: Sequence[Result],
+    n_unknown: int,
     weights: Sequence[float] = (),
 ) -> AverageRow:
     """Weigh results of different problems, whose errors are independent (MOVER)."""
@@ -80,6 +88,7 @@ def _average(
         treatment=case.treatment,
         parts=len(results),
         n=sum(result.n for result in results),
+        n_unknown=n_unknown,
         accuracy_baseline=100 * float(shares @ [result.baseline for result in results]),
         accuracy_treatment=100 * float(shares @ [result.treatment for result in results]),
         difference=100 * mean,

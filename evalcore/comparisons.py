@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from evalcore.averages import AverageRow, over_benchmarks, over_subtasks, percent
+from evalcore.left_out import say_left_out
 from evalcore.paired_results import Case, Comparer, CompareSettings, Result, comparable
-from evalcore.pairings import Values, incomplete, make_cells, merged, method_pairs
+from evalcore.pairings import (
+    Values,
+    incomplete,
+    make_cells,
+    merged,
+    method_pairs,
+    unanswered_share,
+)
 from evalcore.scoring.base import ScoreRow
 from evalcore.statistics import (
     Settings,
@@ -34,13 +42,24 @@ class CompareRow:
     baseline: str
     treatment: str
     n: int
-    """Pairs of answers; a missing answer is a wrong one."""
+    """Pairs of answers that are compared: no answer is a wrong one, unless such pairs are left
+    out."""
+    n_no_answer: int
+    """Pairs in which a model gave no answer: it refused, was cut off, or wrote nothing."""
+    n_unknown: int
+    """Pairs that are left out, since nothing is known of one side or both: not asked, not run, not
+    judged, or the grader crashed."""
     b: int
     """Pairs in which the treatment has more: where answers are right or wrong, only it is right."""
     c: int
     """Pairs in which the baseline has more."""
     accuracy_baseline: float
     accuracy_treatment: float
+    unanswered_baseline: float | None
+    """Complete outputs in which no answer was found, in percent of the complete ones; None: not
+    known. They count as wrong, so that where the two differ much, the difference is one of finding
+    answers too."""
+    unanswered_treatment: float | None
     difference: float
     """Treatment minus baseline."""
     difference_low: float | None
@@ -50,7 +69,7 @@ class CompareRow:
     """Adjusted within the family of tests that the row belongs to."""
     test: str
     n_complete: int
-    """Pairs in which no answer is missing."""
+    """Pairs in which both models gave an answer, right or wrong."""
     difference_complete: float | None
     """Of these alone."""
     p_complete: float | None
@@ -68,9 +87,15 @@ class Compared(NamedTuple):
 
     rows: list[CompareRow]
     averages: list[AverageRow]
+    left_out: str
+    """How many pairs nothing is known of; empty: none."""
     notices: list[str]
+    failures: list[str]
+    """Cells with nothing to compare."""
 
 
+_UNEVEN = 0.02
+"""A greater difference of the shares of outputs in which no answer was found is told."""
 FAMILY_COLUMNS = ("dataset", "model", "rule", "baseline", "treatment")
 
 
@@ -102,54 +127,96 @@ def compare_methods(rows: Sequence[ScoreRow], settings: CompareSettings) -> Comp
     cells = make_cells(rows, settings.by)
     pairs = method_pairs(cells, settings.baseline, settings.treatments)
     comparer = Comparer(settings, np.random.default_rng(settings.seed))
-    compared = [_row(case, comparer) for case in comparable(cells, pairs)]
-    if not compared:
+    single = list(comparable(cells, pairs))
+    if not single:
         problem = "nothing to compare; two methods on the same problems were expected"
         raise InputError("scores", problem)
+    compared = list(_rows(single, comparer))
     pooled_cells = list(merged(cells).values())
-    pooled = [_row(case, comparer) for case in comparable(pooled_cells, pairs)]
+    pooled = list(_rows(comparable(pooled_cells, pairs), comparer))
     cases = list(comparable([*cells, *pooled_cells], pairs))
     return Compared(
         [*_adjusted(compared, settings.family), *_adjusted(pooled, settings.family)],
         [*over_subtasks(cases, comparer), *over_benchmarks(cases, comparer)],
-        list(incomplete(cells, pairs)),
+        _say_left_out(single, comparer),
+        [*incomplete(cells, pairs), *_warnings(single, comparer)],
+        [said for case in single if (said := _nothing_left(case, comparer))],
     )
+
+
+def _say_left_out(cases: Sequence[Case], comparer: Comparer) -> str:
+    values = [comparer.values(case) for case in cases]
+    return say_left_out([each.left_out for each in values], sum(each.n for each in values), "pair")
+
+
+def _warnings(cases: Iterable[Case], comparer: Comparer) -> Iterator[str]:
+    """Tell why pairs are left out, and where it matters how answers are found."""
+    for case in cases:
+        values = comparer.values(case)
+        if values.left_out.n and comparer.result(case):
+            yield f"{case.name}: {values.left_out.told('pair')}"
+        first, second = unanswered_share(values.first), unanswered_share(values.second)
+        if first is not None and second is not None and abs(second - first) > _UNEVEN:
+            yield (
+                f"Warning: {case.name}: no answer was found in {100 * first:.1f} % of the complete "
+                f"outputs of {case.baseline} and in {100 * second:.1f} % of those of "
+                f"{case.treatment}; a part of the difference may come from how answers are found"
+            )
+
+
+def _nothing_left(case: Case, comparer: Comparer) -> str | None:
+    """Say why two methods can't be compared in a cell; None: they can."""
+    if comparer.result(case):
+        return None
+    values = comparer.values(case)
+    said = [values.left_out.told("pair")] * bool(values.left_out.n)
+    said += [f"{values.n:,} without an answer left out"] * bool(values.n)
+    return f"{case.name}: nothing to compare; {', '.join(said)}"
 
 
 # One pair of methods in one cell
 
 
-def _row(case: Case, comparer: Comparer) -> CompareRow:
+def _rows(cases: Iterable[Case], comparer: Comparer) -> Iterator[CompareRow]:
+    for case in cases:
+        if result := comparer.result(case):
+            yield _row(case, result, comparer)
+
+
+def _row(case: Case, result: Result, comparer: Comparer) -> CompareRow:
     """Return the row of two methods in a cell."""
-    result = comparer.result(case)
-    values = case.cell.pair(case.baseline, case.treatment)
-    gaps = np.isnan(values.baseline) | np.isnan(values.treatment)
+    values = comparer.values(case)
+    n_no_answer = values.n - values.n_answered
     complete: Result | None = result
-    if gaps.any():
+    if n_no_answer:
         dropping = replace(comparer.settings.statistics, missing="dropped")
-        complete = None if gaps.all() else comparer.compared(values, dropping)
+        complete = comparer.compared(values, dropping)
     detectable, power = _planning(values, result, comparer.settings.statistics)
     return CompareRow(
         **case.cell.key._asdict(),
         baseline=case.baseline,
         treatment=case.treatment,
         n=result.n,
+        n_no_answer=n_no_answer,
+        n_unknown=values.left_out.n,
         b=result.b,
         c=result.c,
         accuracy_baseline=100 * result.baseline,
         accuracy_treatment=100 * result.treatment,
+        unanswered_baseline=percent(unanswered_share(values.first)),
+        unanswered_treatment=percent(unanswered_share(values.second)),
         difference=100 * result.difference.value,
         difference_low=percent(result.difference.low),
         difference_high=percent(result.difference.high),
         p=result.p.value,
         p_holm=None,
         test=result.p.procedure,
-        n_complete=int((~gaps).sum()),
+        n_complete=values.n_answered,
         difference_complete=100 * complete.difference.value if complete else None,
         p_complete=complete.p.value if complete else None,
         detectable=percent(detectable),
         power=power,
-        note="; ".join(_notes(result, int(gaps.sum()), comparer.settings.statistics.missing)),
+        note="; ".join(_notes(result, n_no_answer, comparer.settings.statistics.missing)),
     )
 
 
@@ -172,7 +239,7 @@ def _planning(values: Values, result: Result, how: Settings) -> tuple[float | No
 
 def _notes(result: Result, missing: int, treated: str) -> Iterator[str]:
     if missing:
-        yield f"missing: {missing}, " + ("counted as wrong" if treated == "wrong" else "left out")
+        yield f"no answer: {missing}, " + ("counted as wrong" if treated == "wrong" else "left out")
     if result.difference.note:
         yield result.difference.note
     if result.p.note:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalcore.solved_problems import Cell
+from evalcore.solved_problems import Cell, Tally
 from ngramscan.proportions import wilson
 
 ALL = "all"
@@ -23,8 +23,11 @@ class FlipRow:
     baseline: str
     treatment: str
     n: int
-    missing: int
-    """Problems without a scored answer of one method: wrong, or dropped and not in `n`."""
+    n_no_answer: int
+    """Problems to which a model gave no answer (refused, cut off, empty): wrong, or excluded and
+    not in `n`."""
+    n_unknown: int
+    """Problems that are left out, and not in `n`, since nothing is known of an answer to them."""
     treatment_only: int
     baseline_only: int
     both: int
@@ -43,16 +46,17 @@ class ComplementRow:
     first: str
     second: str
     n: int
-    missing: int
+    n_no_answer: int
     """As in `flips`."""
-    accuracy_first: float | None
-    """In percent, as all that follow; None: there are no problems."""
-    accuracy_second: float | None
-    first_only: float | None
-    second_only: float | None
-    union: float | None
+    n_unknown: int
+    accuracy_first: float
+    """In percent, as all that follow."""
+    accuracy_second: float
+    first_only: float
+    second_only: float
+    union: float
     """Solved by at least one: what an oracle that chooses between the two reaches."""
-    disjoint: float | None
+    disjoint: float
     """Solved by exactly one."""
 
 
@@ -71,8 +75,9 @@ class OutcomeRow:
     adaptive: str
     baselines: str
     n: int
-    missing: int
+    n_no_answer: int
     """As in `flips`."""
+    n_unknown: int
     all_fail: int
     all_solve: int
     """The adaptive method and all baselines."""
@@ -83,11 +88,11 @@ class OutcomeRow:
     only_adaptive: int
     all_baselines_but_adaptive: int
     """Those of `adaptive_wrong` that all baselines solve: no choice between them was needed."""
-    accuracy: float | None
-    """Of the adaptive method; in percent, as all that follow. None: there are no problems."""
-    upper_bound: float | None
+    accuracy: float
+    """Of the adaptive method; in percent, as all that follow."""
+    upper_bound: float
     """Problems that at least one baseline solves."""
-    upper_bound_with_adaptive: float | None
+    upper_bound_with_adaptive: float
     """Problems that at least one method solves, the adaptive one among them."""
     selection_accuracy: float | None
     """`adaptive_right` of `adaptive_right + adaptive_wrong`. Problems that no baseline solves are
@@ -117,7 +122,8 @@ def flip_rows(cells: Sequence[Cell], baseline: str, treatment: str) -> list[Flip
 
 
 def _flips(cell: Cell, baseline: str, treatment: str) -> FlipRow:
-    solved, missing = cell.tally([baseline, treatment])
+    tally = cell.tally([baseline, treatment])
+    solved = tally.solved
     gained, lost = solved.count((False, True)), solved.count((True, False))
     return FlipRow(
         dataset=cell.dataset,
@@ -126,7 +132,8 @@ def _flips(cell: Cell, baseline: str, treatment: str) -> FlipRow:
         baseline=baseline,
         treatment=treatment,
         n=len(solved),
-        missing=missing,
+        n_no_answer=tally.no_answer,
+        n_unknown=tally.left_out.n,
         treatment_only=gained,
         baseline_only=lost,
         both=solved.count((True, True)),
@@ -143,7 +150,8 @@ def _total(rows: Sequence[FlipRow]) -> FlipRow:
         baseline=rows[0].baseline,
         treatment=rows[0].treatment,
         n=sum(row.n for row in rows),
-        missing=sum(row.missing for row in rows),
+        n_no_answer=sum(row.n_no_answer for row in rows),
+        n_unknown=sum(row.n_unknown for row in rows),
         treatment_only=sum(row.treatment_only for row in rows),
         baseline_only=sum(row.baseline_only for row in rows),
         both=sum(row.both for row in rows),
@@ -174,7 +182,8 @@ def _complement(flips: FlipRow) -> ComplementRow:
         first=flips.baseline,
         second=flips.treatment,
         n=flips.n,
-        missing=flips.missing,
+        n_no_answer=flips.n_no_answer,
+        n_unknown=flips.n_unknown,
         accuracy_first=_percent(flips.both + first, flips.n),
         accuracy_second=_percent(flips.both + second, flips.n),
         first_only=_percent(first, flips.n),
@@ -198,28 +207,22 @@ def outcome_rows(
     adaptive : str
         The method that chooses between their ways of solving.
     """
-    tallies = [cell.tally([adaptive, *baselines]) for cell in cells]
     rows = []
     for dataset in dict.fromkeys(cell.dataset for cell in cells):
-        own = [
-            (cell, tally)
-            for cell, tally in zip(cells, tallies, strict=True)
-            if cell.dataset == dataset
-        ]
+        own = [cell for cell in cells if cell.dataset == dataset]
+        tallies = [cell.tally([adaptive, *baselines]) for cell in own]
         named = {"adaptive": adaptive, "baselines": ", ".join(baselines), "dataset": dataset}
-        for cell, (solved, missing) in own:
+        for cell, tally in zip(own, tallies, strict=True):
             named |= {"model": cell.model, "rule": cell.rule}
-            rows.append(_outcomes(named, solved, missing))
+            rows.append(_outcomes(named, [tally]))
         if len(own) > 1:
-            together = [row for _, tally in own for row in tally.solved]
             named["model"] = ALL
-            rows.append(_outcomes(named, together, sum(tally.missing for _, tally in own)))
+            rows.append(_outcomes(named, tallies))
     return rows
 
 
-def _outcomes(
-    named: dict[str, str], solved: Sequence[tuple[bool, ...]], missing: int
-) -> OutcomeRow:
+def _outcomes(named: dict[str, str], tallies: Sequence[Tally]) -> OutcomeRow:
+    solved = [row for tally in tallies for row in tally.solved]
     n = len(solved)
     kinds = [(row[0], all(row[1:]), any(row[1:])) for row in solved]
     right = kinds.count((True, False, True))
@@ -230,7 +233,8 @@ def _outcomes(
     return OutcomeRow(
         **named,
         n=n,
-        missing=missing,
+        n_no_answer=sum(tally.no_answer for tally in tallies),
+        n_unknown=sum(tally.left_out.n for tally in tallies),
         all_fail=nobody,
         all_solve=kinds.count((True, True, True)),
         adaptive_right=right,
@@ -266,8 +270,8 @@ def _selection(right: int, n: int, *, pooled: bool) -> _Selection:
     return _Selection(100 * share.value, 100 * share.low, 100 * share.high, "")
 
 
-def _percent(count: int, n: int) -> float | None:
-    return 100 * count / n if n else None
+def _percent(count: int, n: int) -> float:
+    return 100 * count / n
 
 
 def _one_of(names: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from evalcore.judgements import Judgement, UnparsedError, read_judgement
 from evalcore.models.base import Messages
 from evalcore.prompts import fill
 from evalcore.records import Record
+from evalcore.scoring.base import NO_ANSWER, SCORED, UNKNOWN
 from ngramscan.errors import InputError
 
 TASKS = ("grade", "failure-causes")
@@ -68,7 +69,7 @@ class JudgeRow:
     rule: str
     """`judge:NAME`."""
     value: float | None
-    """From 0 to 1; None: not judged, unparsed, or a label without an order."""
+    """From 0 to 1; None: there is none, and `status` says of which kind."""
     answer: str | None
     """What the judge said, on its own scale."""
     extraction: str | None
@@ -79,7 +80,10 @@ class JudgeRow:
     """As the server calls the model that replied."""
     prompt_sha256: str
     reply: str | None
-    subtask: str | None = None
+    subtask: str | None
+    status: str
+    """`scored`; `no_answer`: the output was refused, cut off or empty, and not judged; `unknown`:
+    the judge's reply could not be read, or is a label without an order."""
 
 
 @cache
@@ -213,6 +217,7 @@ def _row(asked: Asked, judgement: Judgement, reply: str | None, model: str | Non
         prompt_sha256=asked.prompt.sha256,
         reply=reply,
         subtask=asked.problem.subtask or None,
+        status=NO_ANSWER if reply is None else UNKNOWN if judgement.value is None else SCORED,
     )
 
 

@@ -37,6 +37,11 @@ class Case(NamedTuple):
     baseline: str
     treatment: str
 
+    @property
+    def name(self) -> str:
+        """Return how messages call it."""
+        return f"{', '.join(self.cell.key)}, {self.treatment} − {self.baseline}"
+
 
 def comparable(cells: Sequence[Cell], pairs: Sequence[tuple[str, str]]) -> Iterator[Case]:
     """Yield every pair of methods in every cell that has both."""
@@ -65,26 +70,30 @@ class Comparer:
     def __init__(self, settings: CompareSettings, generator: np.random.Generator) -> None:
         self.settings = settings
         self._generator = generator
-        self._results: dict[tuple[CellKey, str, str], Result] = {}
+        self._values: dict[tuple[CellKey, str, str], Values] = {}
+        self._results: dict[tuple[CellKey, str, str], Result | None] = {}
 
-    def result(self, case: Case) -> Result:
-        """Return the comparison of two methods in a cell."""
+    def values(self, case: Case) -> Values:
+        """Return the values of two methods in a cell."""
+        key = (case.cell.key, case.baseline, case.treatment)
+        if key not in self._values:
+            self._values[key] = case.cell.pair(case.baseline, case.treatment)
+        return self._values[key]
+
+    def result(self, case: Case) -> Result | None:
+        """Return the comparison of two methods in a cell; None: no pair is left to compare."""
         key = (case.cell.key, case.baseline, case.treatment)
         if key not in self._results:
-            values = case.cell.pair(case.baseline, case.treatment)
             try:
-                self._results[key] = self.compared(values, self.settings.statistics)
+                self._results[key] = self.compared(self.values(case), self.settings.statistics)
             except ValueError as error:
                 raise InputError(", ".join((*case.cell.key, *case[1:])), str(error)) from error
         return self._results[key]
 
-    def part(self, case: Case, subtask: str) -> Result | None:
-        """Return the comparison on one subtask; None: neither method was asked any of it."""
-        values = case.cell.pair(case.baseline, case.treatment, subtask)
-        return self.compared(values, self.settings.statistics) if values.problems else None
-
-    def compared(self, values: Values, how: Settings) -> Result:
-        """Return the comparison of some values."""
+    def compared(self, values: Values, how: Settings) -> Result | None:
+        """Return the comparison of some values; None: no pair is left."""
+        if not (values.n_answered if how.missing == "dropped" else values.n):
+            return None
         if not values.is_plain:
             return _pooled(values, how, self._generator)
         if values.is_binary:

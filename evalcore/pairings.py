@@ -2,6 +2,7 @@
 
 A cell is what is compared on its own: a benchmark and a model, or what of it `--by` names. Where
 it holds several models, or several answers to a problem, these are clusters of the same problem.
+A pair of which nothing is known on one side is no pair: it is left out, and counted.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
-from typing import NamedTuple
+from itertools import combinations, product
+from typing import NamedTuple, TypeGuard
 
-from evalcore.scoring.base import ScoreRow
+from evalcore.left_out import LeftOut
+from evalcore.scoring.base import NOT_FOUND, SCORED, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
 
 ALL = "all"
@@ -32,14 +34,24 @@ class CellKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """The values of two methods, pair by pair; nan where one is missing."""
+    """The answers of two methods, pair by pair, where something is known of both."""
 
+    first: Sequence[ScoreRow]
+    """Of the baseline."""
+    second: Sequence[ScoreRow]
+    """Of the treatment, in the same order."""
+    left_out: LeftOut
+    """Pairs that are not among these."""
     baseline: list[float]
     treatment: list[float]
+    """Their values; nan where a model gave no answer."""
     problems: list[str]
     """Which problem each pair is of."""
-    is_plain: bool
-    """Each problem has one pair."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether each problem has one pair."""
+        return len(set(self.problems)) == len(self.problems)
 
     @property
     def is_binary(self) -> bool:
@@ -47,17 +59,28 @@ class Values:
         known = {value for value in (*self.baseline, *self.treatment) if not math.isnan(value)}
         return known <= {0.0, 1.0}
 
+    @property
+    def n(self) -> int:
+        """Return the number of pairs."""
+        return len(self.problems)
+
+    @property
+    def n_answered(self) -> int:
+        """Return the number of pairs in which both models gave an answer."""
+        pairs = zip(self.baseline, self.treatment, strict=True)
+        return sum(not math.isnan(a) and not math.isnan(b) for a, b in pairs)
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """All that was scored of one cell, by method."""
 
     key: CellKey
-    scores: dict[str, dict[Unit, float]] = field(default_factory=dict)
+    scores: dict[str, dict[Unit, ScoreRow]] = field(default_factory=dict)
     subtasks: dict[Unit, str] = field(default_factory=dict)
 
     def pair(self, baseline: str, treatment: str, subtask: str | None = None) -> Values:
-        """Return the values of two methods on all that one of them was asked.
+        """Return the values of two methods on all that is known of both.
 
         Parameters
         ----------
@@ -72,13 +95,80 @@ class Cell:
             for unit in dict.fromkeys((*first, *second))
             if subtask is None or self.subtasks.get(unit) == subtask
         ]
-        problems = [f"{dataset}\0{name}" for dataset, _, name, _ in units]
+        matches = list(_matches(units, first, second))
+        pairs = [(a, b) for a, b in matches if _is_known(a) and _is_known(b)]
+        one_sided = sum(a is None or b is None for a, b in matches)
         return Values(
-            [first.get(unit, math.nan) for unit in units],
-            [second.get(unit, math.nan) for unit in units],
-            problems,
-            is_plain=len(set(problems)) == len(problems),
+            [a for a, _ in pairs],
+            [b for _, b in pairs],
+            LeftOut(len(matches) - len(pairs) - one_sided, one_sided),
+            [math.nan if a.value is None else a.value for a, _ in pairs],
+            [math.nan if b.value is None else b.value for _, b in pairs],
+            [f"{a.dataset}\0{a.id}" for a, _ in pairs],
         )
+
+
+def _is_known(row: ScoreRow | None) -> TypeGuard[ScoreRow]:
+    return row is not None and row.status != UNKNOWN
+
+
+Match = tuple[ScoreRow | None, ScoreRow | None]
+
+
+def _matches(
+    units: Iterable[Unit], first: Mapping[Unit, ScoreRow], second: Mapping[Unit, ScoreRow]
+) -> Iterator[Match]:
+    """Yield answers that belong together; None: that side was not asked.
+
+    Where both methods were asked equally often, their answers go together by epoch. Where they were
+    not, each answer of one goes with each of the other: the mean of these differences is that
+    between the means of a problem, and no answer that was never asked for is missed.
+    """
+    alike = _same_epochs(first, second)
+    crossed: dict[tuple[str, str, str], tuple[list[ScoreRow], list[ScoreRow]]] = {}
+    for unit in units:
+        if unit[:2] in alike:
+            yield first.get(unit), second.get(unit)
+            continue
+        for own, found in zip(crossed.setdefault(unit[:3], ([], [])), (first, second), strict=True):
+            if unit in found:
+                own.append(found[unit])
+    for own, others in crossed.values():
+        yield from product(own or (None,), others or (None,))
+
+
+def _same_epochs(
+    first: Mapping[Unit, ScoreRow], second: Mapping[Unit, ScoreRow]
+) -> set[tuple[str, str]]:
+    """Return the benchmarks and models in which both methods have the same epochs."""
+    epochs: tuple[dict[tuple[str, str], set[int | None]], ...] = ({}, {})
+    for own, scores in zip(epochs, (first, second), strict=True):
+        for dataset, model, _, epoch in scores:
+            own.setdefault((dataset, model), set()).add(epoch)
+    return {key for key, found in epochs[0].items() if epochs[1].get(key) == found}
+
+
+def unanswered_share(rows: Iterable[ScoreRow]) -> float | None:
+    """Return the share of complete outputs in which no answer was found, from 0 to 1.
+
+    Parameters
+    ----------
+    rows : iterable of ScoreRow
+        Of one method; the same answer may be there several times.
+
+    Returns
+    -------
+    float or None
+        None: there are no complete outputs, or of some it is not known whether one was found.
+    """
+    complete = {id(row): row for row in rows if row.status in {SCORED, NOT_FOUND}}
+    missing = 0
+    for row in complete.values():
+        if row.status == NOT_FOUND:
+            missing += 1
+        elif row.answer is None and row.sandbox is None:
+            return None
+    return missing / len(complete) if complete else None
 
 
 def make_cells(rows: Iterable[ScoreRow], by: Sequence[str]) -> list[Cell]:
@@ -87,7 +177,7 @@ def make_cells(rows: Iterable[ScoreRow], by: Sequence[str]) -> list[Cell]:
     Parameters
     ----------
     rows : iterable of ScoreRow
-        Of any benchmarks, models, methods and rules; a value of None is a missing one.
+        Of any benchmarks, models, methods and rules, one run each.
     by : sequence of str
         Of `dataset` and `model`: what is compared on its own. The rule always is.
 
@@ -115,7 +205,7 @@ def make_cells(rows: Iterable[ScoreRow], by: Sequence[str]) -> list[Cell]:
         if unit in scores:
             named = f"{row.dataset}, {row.model}, {row.method}, {row.rule}, id {row.id}"
             raise InputError(named, "it was scored twice; was a file named twice?")
-        scores[unit] = math.nan if row.value is None else row.value
+        scores[unit] = row
         if row.subtask:
             cell.subtasks[unit] = row.subtask
     return list(cells.values())

@@ -78,7 +78,7 @@ class Record:
             return f"refused: {' '.join(self.refusal.split())[:200]}"
         if self.is_cut:
             return "cut at the token limit"
-        if self.output is None:
+        if not (self.output or "").strip():
             return "no output"
         return None
 

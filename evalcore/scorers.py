@@ -1,8 +1,9 @@
 """Outputs of one benchmark → score rows, by one or several rules side by side.
 
 What a model wrote is scored only where it is a whole answer: a refusal, an output that was cut and
-a missing one have no value, and what they count as is decided where runs are compared. A complete
-output without an answer is wrong.
+an empty one have no value, and what they count as is decided where runs are compared. A complete
+output without an answer is wrong, as is one whose program fails. What a grader could not decide is
+not known.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from evalcore.extraction import RULES as EXTRACTION_RULES
 from evalcore.records import Record
 from evalcore.sandbox.base import Program
 from evalcore.scoring import financemath, words
-from evalcore.scoring.base import ScoreRow, Verdict
+from evalcore.scoring.base import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow, Verdict
 from evalcore.scoring.mathematics import MathGold, MathTask
 from ngramscan.errors import InputError, SandboxError
 
@@ -182,7 +183,17 @@ def _row(
         reason=verdict.reason,
         sandbox="; ".join(f"{name} {state}" for name, state in layers.items()) if layers else None,
         subtask=problem.subtask or None,
+        status=_status(answer, verdict),
     )
+
+
+def _status(answer: Answer | None, verdict: Verdict) -> str:
+    """Tell what is known of an output; None for an answer: it is not a whole one."""
+    if answer is None:
+        return NO_ANSWER
+    if verdict.value is None:
+        return UNKNOWN
+    return NOT_FOUND if answer.is_missing else SCORED
 
 
 # Rules

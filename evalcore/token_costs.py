@@ -12,7 +12,7 @@ from evalcore.cost_estimates import Estimates, Sums, estimate_costs, sums_of
 from evalcore.log_files import UsageRow
 from evalcore.records import Record
 from evalcore.resampling import Resampling
-from evalcore.scoring.base import ScoreRow
+from evalcore.scoring.base import NO_ANSWER, NO_ANSWER_IS, UNKNOWN, ScoreRow
 
 TOKENS = ("completion", "total")
 """Those of the answer, its reasoning among them; or those of the prompt too."""
@@ -35,9 +35,11 @@ class EfficiencyRow:
     method: str
     rule: str | None = None
     n: int | None = None
-    """Outputs."""
-    not_scored: int | None = None
-    """Outputs without a value: wrong, or dropped and not in `n`."""
+    """Outputs that count."""
+    n_no_answer: int | None = None
+    """Outputs that were refused, cut off or empty: wrong, or excluded and not in `n`."""
+    n_unknown: int | None = None
+    """Outputs of which nothing is known: left out, and not in `n`."""
     correct: float | None = None
     """The sum of the values."""
     accuracy: float | None = None
@@ -83,7 +85,7 @@ class CostSettings:
     tokens: str = "completion"
     baseline: str = "zero-shot"
     """Whose prompts others are compared with."""
-    missing: str = "wrong"
+    no_answer: str = NO_ANSWER_IS[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +106,18 @@ class Answer:
         return self.prompt + self.completion
 
 
+def output_of(one: ScoreRow | Usage) -> tuple[object, ...]:
+    """Return which output a row is about; records are of one run each."""
+    run = None if isinstance(one, Record) else one.run
+    return one.dataset, one.model, one.method, one.id, one.epoch, run
+
+
 def with_tokens(rows: Iterable[ScoreRow], usage: Iterable[Usage]) -> list[Answer]:
     """Put tokens beside the scores of the same outputs."""
-    by_output = {(u.dataset, u.model, u.method, u.id, u.epoch): u for u in usage}
+    by_output = {output_of(one): one for one in usage}
     answers = []
     for row in rows:
-        record = by_output.get((row.dataset, row.model, row.method, row.id, row.epoch))
+        record = by_output.get(output_of(row))
         if record is None:
             answers.append(Answer(row))
         else:
@@ -178,9 +186,8 @@ def _model_rows(
 
 
 def _kept(answers: Sequence[Answer], settings: CostSettings) -> list[Answer]:
-    if settings.missing == "dropped":
-        return [answer for answer in answers if answer.score.value is not None]
-    return list(answers)
+    leaves = {UNKNOWN, NO_ANSWER} if settings.no_answer == "exclude" else {UNKNOWN}
+    return [answer for answer in answers if answer.score.status not in leaves]
 
 
 def _described(model: str, answers: Sequence[Answer], notes: Iterable[str]) -> dict[str, Any]:
@@ -190,7 +197,8 @@ def _described(model: str, answers: Sequence[Answer], notes: Iterable[str]) -> d
         "model": model,
         "method": first.method,
         "rule": first.rule,
-        "not_scored": sum(answer.score.value is None for answer in answers),
+        "n_no_answer": sum(answer.score.status == NO_ANSWER for answer in answers),
+        "n_unknown": sum(answer.score.status == UNKNOWN for answer in answers),
         "note": "; ".join(dict.fromkeys(note for note in notes if note)),
     }
 

@@ -54,7 +54,9 @@ def header(**changes: Any) -> dict[str, Any]:
         "config": {"epochs": 1},
         "scorers": [{"name": "answer"}],
     }
-    for name in [name for name in changes if name in {*evaluated, "task_args", "run_id"}]:
+    for name in [
+        name for name in changes if name in {*evaluated, "task_args", "run_id", "created"}
+    ]:
         evaluated[name] = changes.pop(name)
     return {"version": 2, "status": "success", "eval": evaluated, **changes}
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,7 +16,10 @@ import evalcore
 from evalcore.cli import main
 from evalcore.commands.comparing import p_text, stars_of
 from evalcore.comparisons import Compared, compare_methods
+from evalcore.log_files import UsageRow
 from evalcore.paired_results import CompareSettings
+from evalcore.score_files import read_scores
+from evalcore.score_runs import choose_runs
 from evalcore.scoring.base import ScoreRow
 from evalcore.statistics import Settings
 from ngramscan.errors import InputError
@@ -24,11 +28,18 @@ from ngramscan.output import choose_target, write_rows
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")
 
 
-def scored(method: str, values: Iterable[float | None], **fields: Any) -> list[ScoreRow]:
-    return [
-        replace(ROW, method=method, id=str(number), value=value, **fields)
-        for number, value in enumerate(values)
-    ]
+Given = float | str | None
+
+
+def scored(method: str, values: Iterable[Given], **fields: Any) -> list[ScoreRow]:
+    """One row per problem: a value, None for no answer, "?" for an unknown result, "." for none."""
+    rows = []
+    for number, given in enumerate(values):
+        value = given if isinstance(given, float) else None
+        status = "scored" if value is not None else "unknown" if given == "?" else "no_answer"
+        row = replace(ROW, method=method, id=str(number), value=value, status=status, **fields)
+        rows += [row] if given != "." else []
+    return rows
 
 
 def compared(rows: list[ScoreRow], **options: Any) -> Compared:
@@ -53,30 +64,72 @@ def test_right_and_wrong_answers_have_the_exact_test_and_newcombes_interval() ->
     assert row.note == ""
 
 
-def test_missing_answers_are_wrong_and_left_out_beside_it() -> None:
+def test_no_answer_is_wrong_and_left_out_beside_it() -> None:
     first = [1.0, 1.0, None, 0.0, 1.0]
     second = [1.0, None, 1.0, 1.0, 0.0]
     rows = [*scored("cot", first), *scored("pot", second)]
     (row,) = compared(rows).rows
-    assert (row.n, row.b, row.c, row.n_complete) == (5, 2, 2, 3)
+    assert (row.n, row.b, row.c, row.n_complete, row.n_no_answer) == (5, 2, 2, 3, 2)
     assert row.difference_complete == pytest.approx(0.0)
-    assert row.note == "missing: 2, counted as wrong"
+    assert (row.note, row.n_unknown) == ("no answer: 2, counted as wrong", 0)
     (row,) = compared(rows, statistics=Settings(missing="dropped")).rows
-    assert (row.n, row.b, row.c, row.note) == (3, 1, 1, "missing: 2, left out")
+    assert (row.n, row.b, row.c, row.note) == (3, 1, 1, "no answer: 2, left out")
+    assert (row.n_no_answer, row.n_complete) == (2, 3)
 
 
-def test_an_answer_that_has_no_row_is_missing_too() -> None:
-    rows = [*scored("cot", [1.0, 1.0, 0.0]), *scored("pot", [1.0, 1.0])]
-    (row,) = compared(rows).rows
-    assert (row.n, row.n_complete) == (3, 2)
+def test_a_pair_of_which_nothing_is_known_is_no_pair() -> None:
+    known = [*scored("cot", [*A, None]), *scored("pot", [*B, 1.0])]
+    more = [
+        *scored("cot", [*A, None, "?", 1.0, 1.0, "."]),
+        *scored("pot", [*B, 1.0, 1.0, "?", "."]),
+    ]
+    more += scored("pot", ["."] * 14 + [0.0, 1.0])
+    (expected,), (row,) = compared(known).rows, compared(more).rows
+    assert row.n_unknown == 5
+    assert replace(row, n_unknown=0) == expected
+    found = compared(more)
+    assert found.left_out == (
+        "5 of 16 pairs are left out, since nothing is known of one of the answers"
+    )
+    said = "5 pairs left out: 2 with an unknown result, 3 not put to every method"
+    assert f"d, m, strict, pot − cot: {said}" in found.notices
+    assert (found.failures, compared(known).left_out) == ([], "")
 
 
-def test_nothing_but_missing_answers_is_refused_where_these_are_left_out() -> None:
+def test_averages_too_are_of_what_is_known() -> None:
+    rows: list[ScoreRow] = []
+    rows += scored("cot", [0.0, 1.0, "?"], dataset="d1")
+    rows += scored("pot", [1.0, 1.0, 0.0], dataset="d1")
+    rows += scored("cot", [0.0], dataset="d2") + scored("pot", [0.0], dataset="d2")
+    micro, macro = compared(rows).averages
+    assert (micro.n, micro.n_unknown, micro.parts) == (3, 1, 2)
+    assert micro.difference == pytest.approx(100 / 3)
+    assert macro.difference == pytest.approx(25)
+
+
+def test_a_cell_of_which_nothing_is_known_has_no_row_and_is_told() -> None:
+    nothing = scored("cot", ["?", 1.0], model="m2") + scored("pot", [1.0, "."], model="m2")
+    rows = [*scored("cot", A), *scored("pot", B), *nothing]
+    found = compared(rows)
+    assert [row.model for row in found.rows] == ["m", "all"]
+    assert found.rows[1].n_unknown == 2
+    assert found.failures == [
+        "d, m2, strict, pot − cot: nothing to compare; 2 pairs left out: 1 with an unknown result, "
+        "1 not put to every method"
+    ]
+    assert found.left_out.startswith("2 of 12 pairs are left out")
+    assert compared(nothing).rows == []
+
+
+def test_nothing_but_missing_answers_has_no_row_where_these_are_left_out() -> None:
     rows = [*scored("cot", [None, None]), *scored("pot", [1.0, 0.0])]
     (row,) = compared(rows).rows
     assert (row.n, row.n_complete, row.difference_complete, row.p_complete) == (2, 0, None, None)
-    with pytest.raises(InputError, match="d, m, strict, cot, pot: "):
-        compared(rows, statistics=Settings(missing="dropped"))
+    found = compared(rows, statistics=Settings(missing="dropped"))
+    assert found.rows == []
+    assert found.failures == [
+        "d, m, strict, pot − cot: nothing to compare; 2 without an answer left out"
+    ]
 
 
 def test_graded_answers_have_the_exact_signed_rank_test() -> None:
@@ -168,6 +221,149 @@ def test_repeated_answers_to_a_problem_are_a_cluster() -> None:
     assert row.p == pytest.approx(once), "asking twice for the same adds no evidence"
 
 
+def test_epochs_of_one_method_alone_are_a_mean_over_problems() -> None:
+    generator = np.random.default_rng(11)
+    once, *several = generator.integers(0, 2, (4, 30)).astype(float)
+    rows = scored("pot", once)
+    for epoch, values in enumerate(several, 1):
+        rows += scored("cot", values, epoch=epoch)
+    (row,) = compared(rows).rows
+    differences = once - np.mean(several, axis=0)
+    assert (row.n, row.n_unknown) == (90, 0)
+    assert row.difference == pytest.approx(100 * differences.mean())
+    assert row.accuracy_treatment == pytest.approx(100 * once.mean())
+    assert row.b + row.c == sum((values != once).sum() for values in several)
+    signs = generator.choice([-1, 1], (20_000, 30))
+    as_far = np.abs(signs @ differences) >= abs(differences.sum()) - 1e-9
+    assert row.p == pytest.approx(as_far.mean(), abs=0.02)
+    # An epoch that failed leaves the others; a problem that was put to one method leaves none.
+    worse = [one if one.id != "0" or one.epoch != 2 else unknown(one) for one in rows]
+    (row,) = compared([*worse, replace(ROW, method="pot", id="new")]).rows
+    assert (row.n, row.n_unknown) == (89, 2)
+
+
+def unknown(row: ScoreRow) -> ScoreRow:
+    return replace(row, value=None, status="unknown")
+
+
+def test_an_epoch_that_only_one_method_has_of_a_problem_is_not_known_for_the_other() -> None:
+    rows = [
+        *(row for epoch in (1, 2) for row in scored("cot", A, epoch=epoch)),
+        *(row for epoch in (1, 2) for row in scored("pot", B, epoch=epoch)),
+    ]
+    (row,) = compared(rows[:-1]).rows
+    assert (row.n, row.n_unknown, row.b, row.c) == (19, 1, 4, 8)
+
+
+def test_answers_with_and_without_an_epoch_are_not_one_run() -> None:
+    rows = [*scored("cot", A), *scored("cot", A, epoch=1), *scored("pot", B)]
+    with pytest.raises(InputError, match=r"d, m, cot, strict: some rows have an epoch and others"):
+        choose_runs(rows)
+    apart = [replace(row, run=None if row.epoch is None else "second") for row in rows]
+    assert choose_runs(apart, ["second"]) == apart[10:]
+
+
+FIRST, SECOND = "2026-01-02T03-04-05_Ka", "2026-01-03T00-00-00_Kb"
+
+
+def two_runs(tmp_path: Path) -> Path:
+    """Two runs of cot, the second on half of the problems, and one of pot."""
+    rows = [*scored("cot", A, run=FIRST), *scored("cot", [1.0] * 5, run=SECOND)]
+    path = tmp_path / "runs.jsonl"
+    write_rows([*rows, *scored("pot", B, run=FIRST)], ScoreRow, choose_target(None, path))
+    return path
+
+
+COMMANDS = [
+    pytest.param("compare", {"baseline": "cot"}, id="compare"),
+    pytest.param("flips", {"baseline": "cot", "treatment": "pot"}, id="flips"),
+    pytest.param("complementarity", {"methods": "cot,pot"}, id="complementarity"),
+    pytest.param("outcomes", {"baselines": "cot", "adaptive": "pot"}, id="outcomes"),
+]
+
+
+@pytest.mark.parametrize(("command", "options"), COMMANDS)
+def test_of_several_runs_none_is_chosen_for_the_reader(
+    tmp_path: Path, command: str, options: dict[str, str]
+) -> None:
+    path = two_runs(tmp_path)
+    run = partial(getattr(evalcore, command), path, **options)
+    listed = f"d, m, cot, strict has 2 runs: {FIRST} (10 rows), {SECOND} (5 rows)"
+    for wanted in ([], ["2026-01"], [FIRST, SECOND]):
+        with pytest.raises(InputError) as caught:
+            run(run=wanted)
+        cure = "--run NAME says which is meant, or --run latest"
+        assert str(caught.value) == f"scores: {listed}; {cure}"
+    with pytest.raises(InputError) as caught:
+        run(run=["Kc"])
+    assert str(caught.value) == f"--run Kc: no run has that name; {listed}"
+    for name, n, n_unknown in ((FIRST, 10, 0), ("Ka", 10, 0), ("latest", 5, 5), ("Kb", 5, 5)):
+        (row,) = run(run=[name]).to_dict("records")
+        assert (row["n"], row["n_unknown"]) == (n, n_unknown)
+    arguments = [text for name, value in options.items() for text in (f"--{name}", value)]
+    done = invoke(command, path, *arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"Error: scores: {listed}; {cure}\n"
+    assert invoke(command, path, *arguments, "--run", "latest").exit_code == 0
+
+
+def test_the_latest_run_is_not_guessed() -> None:
+    rows = [*scored("cot", A, run=FIRST), *scored("cot", A), *scored("pot", B)]
+    message = rf"cot, strict has 2 runs: {FIRST} \(10 rows\), one without a name .*\(not all have"
+    with pytest.raises(InputError, match=message):
+        choose_runs(rows, ["latest"])
+    assert choose_runs(rows, [FIRST]) == [*rows[:10], *rows[20:]]
+
+
+def test_several_runs_of_costs_and_links_are_not_merged_either(tmp_path: Path) -> None:
+    path = two_runs(tmp_path)
+    tokens = {"prompt_tokens": 1, "completion_tokens": 7, "reasoning_tokens": None}
+    usage = [
+        UsageRow(
+            dataset="d", model="m", method=row.method, id=row.id, epoch=None, run=row.run,
+            **tokens | {"completion_tokens": 700 if row.run == SECOND else 7},
+        )
+        for row in read_scores(path)
+    ]  # fmt: skip
+    write_rows(usage, UsageRow, choose_target(None, tmp_path / "usage.csv"))
+    with pytest.raises(InputError, match="cot, strict has 2 runs"):
+        evalcore.efficiency(path, usage=tmp_path / "usage.csv")
+    for run, tokens_each, n in ((FIRST, 7, 10), (SECOND, 700, 5)):
+        frame = evalcore.efficiency(path, usage=tmp_path / "usage.csv", run=run)
+        (row,) = frame[frame["method"] == "cot"].to_dict("records")
+        assert (row["n"], row["mean_tokens"]) == (n, tokens_each)
+    counts = tmp_path / "counts.csv"
+    counts.write_text("index,method,tier,pattern,occurrences\ni,cot,T1,a,5\ni,pot,T1,b,9\n")
+    with pytest.raises(InputError, match="cot, strict has 2 runs"):
+        evalcore.link(counts, path)
+    assert len(evalcore.link(counts, path, run=["latest"])) == 1
+
+
+# How answers are found
+
+
+def test_outputs_in_which_no_answer_was_found_are_told_where_methods_differ_in_them() -> None:
+    answered, nothing = replace(ROW, answer="5"), replace(ROW, status="not_found", value=0.0)
+
+    def outputs(method: str, n: int, n_nothing: int) -> list[ScoreRow]:
+        rows = [answered] * (n - n_nothing) + [nothing] * n_nothing
+        return [replace(row, method=method, id=str(k)) for k, row in enumerate(rows)]
+
+    (row,) = compared([*outputs("cot", 100, 6), *outputs("pot", 100, 4)]).rows
+    assert (row.unanswered_baseline, row.unanswered_treatment) == (6.0, 4.0)
+    assert (row.n, row.n_no_answer, row.accuracy_baseline) == (100, 0, 94.0)
+    cut = [replace(ROW, method="cot", id=str(k), value=None, status="no_answer") for k in range(50)]
+    found = compared([*cut, *outputs("cot", 100, 6)[50:], *outputs("pot", 100, 4)])
+    (row,) = found.rows
+    assert (row.unanswered_baseline, row.n_no_answer) == (12.0, 50), "of complete outputs"
+    (warning,) = found.notices
+    assert warning.startswith("Warning: d, m, strict, pot − cot: no answer was found in 12.0 % of")
+    assert not compared([*outputs("cot", 100, 6), *outputs("pot", 100, 4)]).notices
+    # Rows of others do not say whether an answer was found.
+    (row,) = compared([*outputs("cot", 100, 6), *scored("pot", A)]).rows
+    assert (row.unanswered_baseline, row.unanswered_treatment) == (0.0, None)
+
+
 @pytest.mark.parametrize(
     ("rows", "options", "message"),
     [
@@ -232,6 +428,8 @@ def test_the_function_reads_files_and_returns_a_frame(tmp_path: Path) -> None:
         evalcore.compare(files, baseline="cot", rule=["lenient"])
     with pytest.raises(InputError, match="--level 2"):
         evalcore.compare(files, baseline="cot", level=2.0)
+    with pytest.raises(InputError, match="--no-answer dropped: one of wrong, exclude was expected"):
+        evalcore.compare(files, baseline="cot", no_answer=cast("Any", "dropped"))
 
 
 def test_published_verdicts_of_financemath(shared: Path, tmp_path: Path) -> None:
@@ -275,19 +473,23 @@ def invoke(*arguments: str | Path) -> Any:
 def files(tmp_path: Path) -> Path:
     rows = [*scored("cot", [0.0] * 12 + [1.0] * 8), *scored("pot", [1.0] * 20)]
     rows = [*rows, *(replace(row, model="m2") for row in rows)]
-    rows += scored("cot", [1.0, None], dataset="e") + scored("pot", [0.0, 1.0], dataset="e")
+    rows += scored("cot", [1.0, None, "?"], dataset="e")
+    rows += scored("pot", [0.0, 1.0, 1.0], dataset="e")
     write_rows(rows, ScoreRow, choose_target(None, tmp_path / "s.jsonl"))
     return tmp_path
 
 
 def test_the_table_shows_stars_averages_and_what_is_missing(files: Path) -> None:
     done = invoke("compare", files / "s.jsonl", "--baseline", "cot", "--stars")
-    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.exit_code == 0
+    assert done.stderr == "e, m, strict, pot − cot: 1 pair left out: 1 with an unknown result\n"
     cells = [line.split() for line in done.stdout.splitlines()]
     first = next(line for line in cells if line[:2] == ["d", "m"])
     assert first[2:11] == ["pot", "−", "cot", "20", "12,", "0", "40.0", "100.0", "+60.0"]
     assert "4.9e-04***" in first
-    assert "without missing" in done.stdout
+    left_out = "1 of 43 pairs is left out, since nothing is known of one of the answers"
+    assert done.stdout.splitlines()[0] == left_out
+    assert "both answered" in done.stdout
     assert "1: -100.0, p 1.000" in done.stdout
     assert "macro over benchmarks (2)" in done.stdout
     assert "micro (2)" in done.stdout

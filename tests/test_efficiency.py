@@ -30,7 +30,10 @@ MAIN = Group(commands=[efficiency_command])
 
 
 class Made:
-    """Scores and outputs in a folder; each answer is (value, prompt, completion, reasoning)."""
+    """Scores and outputs in a folder; each answer is (value, prompt, completion, reasoning).
+
+    The value is None for no answer, and "?" where nothing is known.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.scores, self.outputs = folder / "scores.jsonl", folder / "outputs"
@@ -47,7 +50,14 @@ class Made:
             named = common | {"id": str(number)}
             self.rows.append(
                 ScoreRow(
-                    **named, epoch=None, rule="r", value=value, answer="", extraction="", reason=""
+                    **named,
+                    epoch=None,
+                    rule="r",
+                    value=None if value == "?" else value,
+                    answer="",
+                    extraction="",
+                    reason="",
+                    status="no_answer" if value is None else "",
                 )
             )
             tokens = {
@@ -75,23 +85,34 @@ def test_costs_are_those_of_sums(made: Made) -> None:
     made.add("m", "cot", [(1, 45, 500), (1, 47, 100), (None, 49, 300)])
     found = made.found()
     row = found["m", "zero-shot"]
-    assert (row["n"], row["not_scored"], row["correct"], row["accuracy"]) == (3, 0, 1.5, 50)
+    assert (row["n"], row["n_no_answer"], row["correct"], row["accuracy"]) == (3, 0, 1.5, 50)
     assert (row["mean_tokens"], row["tokens_per_correct"]) == (200, 400)
     assert row["accuracy_per_100_tokens"] == 25
     assert (row["mean_prompt_tokens"], row["mean_reasoning_tokens"]) == (12, 50)
     assert (row["prompt_overhead"], row["mean_of_ratios"]) == (None, None)
     assert row["note"] == "no interval: 3 items; 10 are needed"
     row = found["m", "cot"]
-    assert (row["n"], row["not_scored"], row["correct"]) == (3, 1, 2)
+    assert (row["n"], row["n_no_answer"], row["n_unknown"], row["correct"]) == (3, 1, 0, 2)
     assert row["tokens_per_correct"] == 450
     assert (row["prompt_overhead"], row["prompt_overhead_n"]) == (35, 3)
     assert row["mean_reasoning_tokens"] is None
     assert (row["on_frontier"], row["frontier_share"]) == (True, None)
     total = made.found(tokens="total")["m", "zero-shot"]
     assert total["mean_tokens"] == 212
-    dropped = made.found(missing="dropped")["m", "cot"]
-    assert (dropped["n"], dropped["not_scored"], dropped["accuracy"]) == (2, 1, 100)
+    dropped = made.found(no_answer="exclude")["m", "cot"]
+    assert (dropped["n"], dropped["n_no_answer"], dropped["accuracy"]) == (2, 1, 100)
     assert (dropped["mean_tokens"], dropped["mean_completion_tokens"]) == (300, 300)
+
+
+def test_outputs_of_which_nothing_is_known_cost_nothing_and_are_told(made: Made) -> None:
+    made.add("m", "cot", [(1, 10, 100), (0, 10, 300), ("?", 10, 9000)])
+    row = made.found()["m", "cot"]
+    assert (row["n"], row["n_unknown"], row["accuracy"], row["mean_tokens"]) == (2, 1, 50, 200)
+    done = CliRunner().invoke(
+        MAIN, ["efficiency", str(made.scores), "--outputs", str(made.outputs)]
+    )
+    assert done.exit_code == 0
+    assert "1 of 3 outputs are left out: nothing is known of them" in done.stderr
 
 
 def test_tokens_that_are_not_known_are_in_no_mean(made: Made) -> None:
@@ -122,7 +143,7 @@ def test_none_correct_and_no_tokens_at_all_give_notes_instead_of_quotients(made:
     assert found["m", "pot"]["accuracy_per_100_tokens"] is None
     assert "there are no tokens" in found["m", "pot"]["note"]
     made.add("n", "cot", [(None, 1, 5)])
-    row = made.found(missing="dropped")["n", "cot"]
+    row = made.found(no_answer="exclude")["n", "cot"]
     assert (row["n"], row["accuracy"], row["mean_tokens"], row["on_frontier"]) == (0, *[None] * 3)
     assert "there are no outputs" in row["note"]
 
@@ -356,8 +377,8 @@ def test_options_that_do_not_fit_are_refused(made: Made) -> None:
         efficiency(made.scores)
     with pytest.raises(InputError, match="--tokens no: one of completion, total"):
         made.found(tokens="no")
-    with pytest.raises(InputError, match="--missing no: one of wrong, dropped"):
-        made.found(missing="no")
+    with pytest.raises(InputError, match="--no-answer no: one of wrong, exclude"):
+        made.found(no_answer="no")
     with pytest.raises(InputError, match="nothing to draw: no tokens are known"):
         made.found(figure=made.scores.with_name("f.svg"))
     table = write_table(made.scores.with_name("t.csv"), HEAD + "m,a,5,1\n")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from evalcore.log_files import LogOptions, LogScores, UsageRow, read_logs
+from evalcore.score_runs import choose_runs
 from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError
 from tests.made_logs import (
@@ -45,11 +46,13 @@ def test_each_sample_is_one_row(tmp_path: Path, write: Callable[..., Path], suff
     path = write(tmp_path / f"log.{suffix}", SAMPLES)
     of = ("sums", "lab/made", "cot")
     assert read_logs([path]).rows == [
-        ScoreRow(*of, "s1", None, "answer", 1.0, "5", "answer", "recorded as C"),
-        ScoreRow(*of, "s2", None, "answer", 0.0, "6", "answer", "recorded as I"),
+        ScoreRow(*of, "s1", None, "answer", 1.0, "5", "answer", "recorded as C", run="E1"),
+        ScoreRow(*of, "s2", None, "answer", 0.0, "6", "answer", "recorded as I", run="E1"),
         ScoreRow(
             *(*of, "s3", None, "answer", None, None, None),
             reason="error: RuntimeError('no reply') (no score)",
+            run="E1",
+            status="unknown",
         ),
     ]
 
@@ -143,6 +146,11 @@ REFUSAL = "I\N{RIGHT SINGLE QUOTATION MARK}m sorry,\nbut I can't help with that.
             id="a sample that reached a limit",
         ),
         pytest.param(
+            sample("s1", "I", limit={"type": "operator", "limit": 1.0}),
+            *("interrupted sample", "stopped by the person who ran it (recorded as I)"),
+            id="a sample that somebody stopped",
+        ),
+        pytest.param(
             sample("s1", "I", invalidation={"author": "me"}),
             *("invalidated sample", "invalidated after the run (recorded as I)"),
             id="an invalidated sample",
@@ -166,8 +174,10 @@ def test_a_failure_is_no_wrong_answer_but_keeps_its_score_on_request(
 ) -> None:
     apart = read_one(tmp_path, tested)
     assert (apart.value, apart.reason) == (None, reason)
+    nothing_known = kind in {"error", "invalidated sample", "interrupted sample"}
+    assert apart.status == ("unknown" if nothing_known else "no_answer")
     kept = read_one(tmp_path, tested, AS_RECORDED)
-    assert (kept.value, kept.reason) == (0.0, reason)
+    assert (kept.value, kept.reason, kept.status) == (0.0, reason, "scored")
     counted = f"1 of 2 samples are failures that the log scores as wrong: 1 {kind}; they"
     log = tmp_path / "log.eval"
     assert read_logs([log]).notices == [f"{log}: {counted} have no value here"]
@@ -175,27 +185,50 @@ def test_a_failure_is_no_wrong_answer_but_keeps_its_score_on_request(
 
 
 @pytest.mark.parametrize(
-    ("tested", "value"),
+    ("tested", "value", "status"),
     [
-        pytest.param(sample("s1", "I", answer=None), 0.0, id="a reply without an answer is wrong"),
-        pytest.param(sample("s1", "I", text=REFUSAL), 0.0, id="who answers does not refuse"),
-        pytest.param(sample("s1", text="", answer=None), 1.0, id="a scorer may look elsewhere"),
         pytest.param(
-            sample("s1", "I", text="", message={"tool_calls": [{"id": "1"}]}),
-            *(0.0,),
+            *(sample("s1", "I", answer=None), 0.0, "not_found"),
+            id="a reply without an answer is wrong",
+        ),
+        pytest.param(
+            *(sample("s1", "I", text=REFUSAL), 0.0, "scored"), id="who answers does not refuse"
+        ),
+        pytest.param(
+            *(sample("s1", text="", answer=None), 1.0, "scored"), id="a scorer may look elsewhere"
+        ),
+        pytest.param(
+            sample("s1", "I", answer=None, message={"tool_calls": [{"id": "1"}]}),
+            *(0.0, "scored"),
             id="a tool call is a reply",
         ),
         pytest.param(
-            sample("s1", error_retries=[{"message": "once"}]), 1.0, id="an error made good"
+            *(sample("s1", error_retries=[{"message": "once"}]), 1.0, "scored"),
+            id="an error made good",
         ),
-        pytest.param(sample("s1", error=None, limit=None), 1.0, id="fields that are null"),
+        pytest.param(
+            *(sample("s1", error=None, limit=None), 1.0, "scored"), id="fields that are null"
+        ),
     ],
 )
 def test_what_is_no_failure_keeps_its_score(
-    tmp_path: Path, tested: Mapping[str, Any], value: float
+    tmp_path: Path, tested: Mapping[str, Any], value: float, status: str
 ) -> None:
-    assert read_one(tmp_path, tested).value == value
+    row = read_one(tmp_path, tested)
+    assert (row.value, row.status) == (value, status)
     assert read_logs([tmp_path / "log.eval"]).notices == []
+
+
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [pytest.param("I", "scored", id="I"), pytest.param("N", "not_found", id="N")],
+)
+def test_that_no_answer_was_found_is_said_only_where_the_scorer_says_it(
+    tmp_path: Path, value: str, status: str
+) -> None:
+    samples = [sample("s1", value, answer=None), sample("s2", answer=None)]
+    path = write_eval(tmp_path / "log.eval", samples, header(dataset={}))
+    assert [row.status for row in read_logs([path]).rows] == [status, "scored"]
 
 
 def test_a_cut_reply_that_was_scored_as_right_is_apart_too(tmp_path: Path) -> None:
@@ -324,14 +357,25 @@ def test_a_log_and_its_copy_in_the_other_format_are_refused_together(tmp_path: P
         read_logs([tmp_path])
 
 
-def test_a_run_and_its_repetition_are_refused_unless_names_tell_them_apart(tmp_path: Path) -> None:
-    first = write_eval(tmp_path / "1.eval", SAMPLES)
-    again = write_eval(tmp_path / "2.eval", SAMPLES[1:], header(eval_id="E2"))
-    with pytest.raises(InputError, match=r"2\.eval: sums/lab/made/cot, id 's2', answer: also in"):
-        read_logs([first, again])
-    other = header(eval_id="E2", metadata={"method": "pot"})
-    write_eval(again, SAMPLES[1:], other)
-    assert len(read_logs([first, again]).rows) == 5
+def test_a_run_and_its_repetition_are_told_apart_by_when_they_were(tmp_path: Path) -> None:
+    early, late = "2026-01-02T03:04:05+02:00", "2026-01-02T03:04:05Z"
+    head = header(eval_id="E9", created=early)
+    first = write_eval(tmp_path / "1.eval", SAMPLES, head)
+    again = write_eval(tmp_path / "2.eval", SAMPLES[1:], header(eval_id="E2", created=late))
+    scores = read_logs([first, again])
+    runs = ["2026-01-02T01-04-05_E9", "2026-01-02T03-04-05_E2"]
+    assert [row.run for row in scores.rows] == [runs[0]] * 3 + [runs[1]] * 2
+    assert [row.run for row in scores.usage] == [row.run for row in scores.rows]
+    told = f"cot, answer has 2 runs: {runs[0]} (3 rows), {runs[1]} (2 rows); `compare` takes one"
+    assert scores.notices[-1] == f"sums, lab/made, {told} (--run)"
+    assert {row.run for row in choose_runs(scores.rows, ["latest"])} == {runs[1]}
+    write_eval(again, SAMPLES[1:], header(eval_id="E2", metadata={"method": "pot"}))
+    assert choose_runs(read_logs([first, again]).rows) == read_logs([first, again]).rows
+
+
+def test_a_log_without_an_id_is_the_run_that_its_file_names(tmp_path: Path) -> None:
+    path = write_eval(tmp_path / "mine.eval", SAMPLES, header(eval_id=None, created="today"))
+    assert {row.run for row in read_logs([path]).rows} == {"mine"}
 
 
 def test_one_sample_twice_in_a_log_is_refused(tmp_path: Path) -> None:

@@ -128,6 +128,7 @@ def asked(dataset: str, task: str = "grade") -> Asked:
 def test_a_score_is_scaled_to_the_points_of_the_problem() -> None:
     row = judged_row(asked("aicrypto"), '{"score": 80, "feedback": "a gap"}', "judge-1-2026")
     assert (row.value, row.answer, row.reason) == (0.8, "80", "16 of 20 points; a gap")
+    assert row.status == "scored"
     assert (row.rule, row.judge, row.extraction) == ("judge:judge-1", "judge-1-2026", "## Proof")
     assert (row.method, row.prompt_sha256) == ("f-1+cot", choose_prompt("aicrypto", "grade").sha256)
 
@@ -141,6 +142,7 @@ def test_a_cause_is_a_label_without_a_value() -> None:
 def test_a_reply_that_can_not_be_read_is_kept_and_has_no_value() -> None:
     row = judged_row(asked("aicrypto"), "Great proof!", None)
     assert (row.value, row.answer, row.reply) == (None, None, "Great proof!")
+    assert row.status == "unknown"
     assert row.reason.startswith("unparsed: no JSON")
     assert is_unparsed(row)
 
@@ -148,4 +150,5 @@ def test_a_reply_that_can_not_be_read_is_kept_and_has_no_value() -> None:
 def test_what_was_not_put_to_a_judge_is_not_unparsed() -> None:
     row = unjudged_row(asked("aicrypto"), "cut at the token limit")
     assert (row.value, row.reply, row.reason) == (None, None, "cut at the token limit")
+    assert row.status == "no_answer"
     assert not is_unparsed(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from evalcore.log_files import LogOptions, read_logs
 from evalcore.log_files.failures import is_refusal
 from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError
-from tests.made_logs import results, row, write_lm_eval
+from tests.made_logs import TIME, results, row, write_lm_eval
 
 AS_RECORDED = LogOptions(missing="as-recorded")
 ROWS = [row(3), row(1, 0.0), row(2)]
@@ -34,14 +35,17 @@ def test_each_document_is_one_row_with_the_id_of_the_dataset(tmp_path: Path) -> 
         ScoreRow(
             *(*OF, "s3", None, "strict-match", 1.0, "3", "strict-match"),
             reason="recorded as exact_match 1",
+            run=TIME,
         ),
         ScoreRow(
             *(*OF, "s1", None, "strict-match", 0.0, "1", "strict-match"),
             reason="recorded as exact_match 0",
+            run=TIME,
         ),
         ScoreRow(
             *(*OF, "s2", None, "strict-match", 1.0, "2", "strict-match"),
             reason="recorded as exact_match 1",
+            run=TIME,
         ),
     ]
     assert told(tmp_path) == []
@@ -187,12 +191,21 @@ def test_positions_are_ids_only_where_the_dataset_has_none_and_that_is_told(
     assert [r.id for r in read_logs([tmp_path]).rows] == ["20", "0", "10"]
 
 
-def test_two_runs_of_a_task_in_one_folder_are_refused_unless_one_is_named(tmp_path: Path) -> None:
+def test_two_runs_of_a_task_in_one_folder_are_told_apart(tmp_path: Path) -> None:
     write_lm_eval(tmp_path, ROWS)
     later = write_lm_eval(tmp_path, ROWS, time="2026-01-03T00-00-00")
-    with pytest.raises(InputError, match=r"03T00-00-00\.jsonl: sums/lab/made/cot, id 's3'.* in "):
-        read_logs([tmp_path])
+    rows = read_logs([tmp_path]).rows
+    assert [r.run for r in rows] == [TIME] * 3 + ["2026-01-03T00-00-00"] * 3
+    several = f"has 2 runs: {TIME} (3 rows), 2026-01-03T00-00-00 (3 rows); `compare` takes one"
+    assert told(tmp_path) == [f"sums, lab/made, cot, strict-match {several} (--run)"]
     assert len(read_logs([later]).rows) == 3
+    renamed = later.rename(tmp_path / "mine.jsonl")
+    named = LogOptions(dataset="d", model="m", method="cot")
+    assert {r.run for r in read_logs([renamed], named).rows} == {"mine"}
+    (tmp_path / "copy").mkdir()
+    shutil.copy(renamed, tmp_path / "copy")
+    with pytest.raises(InputError, match=r"mine\.jsonl: d/m/cot, id 's3'.*: also in .*mine\.jsonl"):
+        read_logs([renamed, tmp_path / "copy"], named)
 
 
 def test_tasks_of_one_run_share_its_results(tmp_path: Path) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Sequence
+from functools import partial
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+import evalcore
 from evalcore.cli.logs import logs_command
 from evalcore.commands.log_reading import logs
 from evalcore.log_files import LogOptions, read_logs
@@ -90,6 +93,73 @@ def test_genuine_logs_give_the_known_pairs(
     rows = read_logs([shared / "logs" / path for path in paths], options).rows
     assert paired(rows, rule) == expected
     assert exact_p(*expected[1:]) == pytest.approx(p, abs=5e-7)
+
+
+@pytest.mark.parametrize(
+    ("paths", "no_answer", "rule", "expected", "n_unknown"),
+    [
+        pytest.param(INSPECT, "wrong", "answer", (118, 18, 9), 2, id=".eval"),
+        pytest.param(INSPECT, "exclude", "answer", (116, 17, 9), 2, id=".eval, excluded"),
+        pytest.param(LM_EVAL, "wrong", "strict-match", (120, 19, 9), 0, id="strict"),
+        pytest.param(LM_EVAL, "exclude", "strict-match", (116, 17, 9), 0, id="strict, excluded"),
+        pytest.param(LM_EVAL, "wrong", "flexible-extract", (120, 24, 12), 0, id="flexible"),
+        pytest.param(
+            LM_EVAL, "exclude", "flexible-extract", (116, 22, 12), 0, id="flexible, excluded"
+        ),
+        pytest.param(SIMPLE, "wrong", "correct", (116, 17, 9), 4, id="id and correct"),
+    ],
+)
+def test_genuine_logs_are_compared_on_what_is_known_of_them(
+    shared: Path,
+    tmp_path: Path,
+    paths: Sequence[str],
+    no_answer: str,
+    rule: str,
+    expected: tuple[int, int, int],
+    n_unknown: int,
+) -> None:
+    scores = tmp_path / "scores.jsonl"
+    options = LogOptions(dataset="word-problems", model="made")
+    rows = read_logs([shared / "logs" / path for path in paths], options).rows
+    write_rows(rows, ScoreRow, choose_target(None, scores))
+    methods = list(dict.fromkeys(row.method for row in rows))
+    chosen: dict[str, Any] = {"rule": [rule], "no_answer": no_answer}
+    frame = evalcore.compare(scores, baseline=methods[0], **chosen)
+    (found,) = frame.to_dict("records")
+    n, only_first, only_second = expected
+    assert (found["n"], found["c"], found["b"]) == expected
+    assert found["difference"] == pytest.approx(100 * (only_second - only_first) / n)
+    assert found["n_unknown"] == n_unknown
+    frame = evalcore.flips(scores, baseline=methods[0], treatment=methods[1], **chosen)
+    (found,) = frame.to_dict("records")
+    assert (found["n"], found["baseline_only"], found["treatment_only"]) == expected
+    assert found["n_unknown"] == n_unknown
+
+
+def test_genuine_runs_of_one_method_are_not_merged(shared: Path, tmp_path: Path) -> None:
+    scores = tmp_path / "scores.jsonl"
+    rows = read_logs(sorted((shared / "logs/inspect").glob("*.eval"))).rows
+    write_rows(rows, ScoreRow, choose_target(None, scores))
+    compare = partial(evalcore.compare, scores, baseline="A", rule=["answer"])
+    names = "2026-11-20T10-50-10_\\w+ \\(120 rows\\), 2026-11-20T10-50-12_\\w+ \\(80 rows\\)"
+    with pytest.raises(
+        InputError, match=f"mockllm/model, A, answer has 2 runs: {names}; --run NAME"
+    ):
+        compare()
+    (once,) = compare(run=["10-50-10"]).to_dict("records")
+    assert (once["n"], once["c"], once["b"], once["n_unknown"]) == (118, 18, 9, 2)
+    (twice,) = compare(run=["latest"]).to_dict("records")
+    assert (twice["n"], twice["n_unknown"]) == (79, 81)
+    planned, more = truth(shared, "truth.csv"), truth(shared, "truth_more.csv")
+    differences = [
+        second - first
+        for id_, values in more.items()
+        for first in (values["epochs_A_1"], values["epochs_A_2"])
+        for second in [planned[id_]["B"]]
+        if first is not None and second is not None
+    ]
+    assert len(differences) == 79
+    assert twice["difference"] == pytest.approx(100 * sum(differences) / 79)
 
 
 def truth(shared: Path, name: str) -> dict[str, dict[str, float | None]]:
@@ -358,7 +428,9 @@ def test_the_command_prints_rows_or_a_summary(log: Path) -> None:
     code, stdout, _ = invoke(log)
     assert code == 0
     cells = [line.split() for line in stdout.splitlines()]
-    assert ["sums", "lab/made", "cot", "answer", "3", "33.3"] in [line[:6] for line in cells]
+    assert ["sums", "lab/made", "cot", "answer", "2", "50.0"] in [line[:6] for line in cells]
+    assert cells[1][-3:] == ["no", "answer", "unknown"]
+    assert [line[-2:] for line in cells if line[:1] == ["sums"]] == [["1", "1"]]
 
 
 def test_the_command_writes_tokens_to_a_file_of_their_own(log: Path, tmp_path: Path) -> None:

@@ -15,31 +15,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+import evalcore
+from evalcore.cli import main
 from evalcore.cli.outcomes import complementarity_command, flips_command, outcomes_command
 from evalcore.commands.joint_outcomes import complementarity, flips, outcomes
 from evalcore.joint_outcomes import complement_rows, outcome_rows
 from evalcore.scoring.base import ScoreRow
 from evalcore.solved_problems import Cell
 from evalcore.wins import win_rows
-from ngramscan.errors import InputError
+from ngramscan.errors import IncompleteError, InputError
 from ngramscan.output import choose_target, write_rows
 from ngramscan.output.options import Group
 
 MAIN = Group(commands=[flips_command, complementarity_command, outcomes_command])
 Key = tuple[str, str, str]
-VALUES = {"1": 1.0, "0": 0.0, "-": None, "h": 0.5}
+VALUES = {"1": 1.0, "0": 0.0, "-": None, "?": None, "h": 0.5}
 
 
-def score(key: Key, id_: str, value: float | None, epoch: int | None = None) -> ScoreRow:
-    dataset, model, method = key
-    rule = f"rule-{dataset}"
-    return ScoreRow(dataset, model, method, id_, epoch, rule, value, None, None, "made")
+def score(
+    key: Key,
+    id_: str,
+    value: float | None,
+    epoch: int | None = None,
+    status: str = "",
+    run: str | None = None,
+) -> ScoreRow:
+    named = dict(zip(("dataset", "model", "method"), key, strict=True))
+    return ScoreRow(
+        **named, id=id_, epoch=epoch, rule=f"rule-{key[0]}", value=value, answer=None,
+        extraction=None, reason="made", status=status, run=run,
+    )  # fmt: skip
 
 
 def write(path: Path, answers: Mapping[Key, str]) -> Path:
-    """One letter per problem: 1 right, 0 wrong, - not scored, h half, . no row at all."""
+    """One letter per problem: 1 right, 0 wrong, h half, - no answer, ? unknown, . no row."""
     rows = [
-        score(key, str(number), VALUES[letter])
+        score(key, str(number), VALUES[letter], status="no_answer" if letter == "-" else "")
         for key, letters in answers.items()
         for number, letter in enumerate(letters)
         if letter != "."
@@ -63,30 +74,91 @@ TWO = {
 
 def test_flips_count_each_problem_once(tmp_path: Path) -> None:
     rows = records(flips(write(tmp_path / "s.jsonl", TWO), baseline="cot", treatment="f-1"))
-    names = ("dataset", "model", "n", "missing", "treatment_only", "baseline_only", "both",
-             "neither", "net")  # fmt: skip
+    names = ("dataset", "model", "n", "n_no_answer", "n_unknown", "treatment_only",
+             "baseline_only", "both", "neither", "net")  # fmt: skip
     assert [tuple(row[name] for name in names) for row in rows] == [
-        ("a", "m", 6, 2, 2, 2, 1, 1, 0),
-        ("b", "m", 2, 0, 1, 0, 1, 0, 1),
-        ("all", "m", 8, 2, 3, 2, 2, 1, 1),
+        ("a", "m", 5, 1, 1, 2, 1, 1, 1, 1),
+        ("b", "m", 2, 0, 0, 1, 0, 1, 0, 1),
+        ("all", "m", 7, 1, 1, 3, 1, 2, 1, 2),
     ]
     assert rows[2]["rule"] == "rule-a, rule-b"
 
 
-def test_problems_with_an_answer_missing_are_dropped_on_request(tmp_path: Path) -> None:
+def test_problems_without_an_answer_are_left_out_on_request(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", TWO)
-    row = records(flips(path, baseline="cot", treatment="f-1", missing="dropped"))[0]
-    kept = [row[name] for name in ("n", "missing", "treatment_only", "baseline_only", "both")]
-    assert kept == [4, 2, 2, 1, 1]
+    row = records(flips(path, baseline="cot", treatment="f-1", no_answer="exclude"))[0]
+    names = ("n", "n_no_answer", "n_unknown", "treatment_only", "baseline_only", "both", "neither")
+    assert [row[name] for name in names] == [4, 1, 1, 2, 1, 1, 0]
 
 
-def test_nothing_left_gives_no_shares_and_no_division(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", {("a", "m", "x"): "1-", ("a", "m", "y"): "-0"})
-    row = records(complementarity(path, methods="x,y", missing="dropped"))[0]
-    assert (row["n"], row["missing"], row["union"], row["accuracy_first"]) == (0, 2, None, None)
-    row = records(outcomes(path, baselines="x", adaptive="y", missing="dropped"))[0]
-    assert (row["n"], row["upper_bound"], row["selection_accuracy"]) == (0, None, None)
-    assert row["note"].startswith("no selection accuracy")
+COUNTS = {
+    "flips": {"baseline": "x", "treatment": "y"},
+    "complementarity": {"methods": "x,y"},
+    "outcomes": {"baselines": "x", "adaptive": "y"},
+}
+
+
+@pytest.mark.parametrize(("command", "methods"), COUNTS.items())
+def test_problems_of_which_nothing_is_known_never_count(
+    tmp_path: Path, command: str, methods: dict[str, str]
+) -> None:
+    known = {("a", "m", "x"): "1100-", ("a", "m", "y"): "10101"}
+    more = {("a", "m", "x"): "1100-?1.?", ("a", "m", "y"): "101010?1."}
+    expected, found = (
+        records(getattr(evalcore, command)(write(tmp_path / f"{name}.jsonl", rows), **methods))
+        for name, rows in (("known", known), ("more", more))
+    )
+    assert [row.pop("n_unknown") for row in expected + found] == [0, 4]
+    assert found == expected
+    done = CliRunner().invoke(main, [command, str(tmp_path / "more.jsonl"), *options_of(methods)])
+    assert done.exit_code == 0
+    first = "4 of 9 problems are left out, since nothing is known of one of the answers"
+    assert done.stdout.splitlines()[0] == first
+    said = "4 problems left out: 2 with an unknown result, 2 not put to every method"
+    assert done.stderr == f"a, m, rule-a: {said}\n"
+
+
+def options_of(methods: Mapping[str, str]) -> list[str]:
+    return [text for name, value in methods.items() for text in (f"--{name}", value)]
+
+
+@pytest.mark.parametrize(("command", "methods"), COUNTS.items())
+@pytest.mark.parametrize(
+    ("answers", "options", "why"),
+    [
+        pytest.param(("1?", "?0"), [], "2 problems left out: 2 with an unknown result", id="?"),
+        pytest.param(
+            *(("1.", ".0"), [], "2 problems left out: 2 not put to every method"),
+            id="other problems",
+        ),
+        pytest.param(
+            *(("1-", "-0"), ["--no-answer", "exclude"], "2 without an answer left out"),
+            id="excluded",
+        ),
+    ],
+)
+def test_where_nothing_is_known_there_is_no_row_and_the_command_ends_with_1(
+    tmp_path: Path,
+    command: str,
+    methods: dict[str, str],
+    answers: tuple[str, str],
+    options: list[str],
+    why: str,
+) -> None:
+    made = {("a", "m", name): letters for name, letters in zip("xy", answers, strict=True)}
+    path = write(tmp_path / "s.jsonl", made)
+    arguments = [command, str(path), *options_of(methods), *options]
+    done = CliRunner().invoke(main, [*arguments, "--format", "csv"])
+    order = "y, x" if command == "outcomes" else "x, y"
+    assert done.exit_code == 1
+    assert len(done.stdout.splitlines()) == 1
+    message = f"a, m, rule-a, {order}: nothing to compare; {why}"
+    assert done.stderr.splitlines()[-1] == f"Error: {message}"
+    assert CliRunner().invoke(main, arguments).stdout.count("\n") <= 1
+    given = {"no_answer": options[1]} if options else {}
+    with pytest.raises(IncompleteError, match=message) as caught:
+        getattr(evalcore, command)(path, **methods, **given)
+    assert len(caught.value.rows) == 0
 
 
 def test_complementarity_has_the_shares_of_a_cross_table(tmp_path: Path) -> None:
@@ -265,6 +337,18 @@ def test_repeated_answers_and_graded_values_are_read_as_asked_for(tmp_path: Path
         flips(path, **asked, epoch=1)
 
 
+def test_an_epoch_is_taken_of_the_method_that_has_several(tmp_path: Path) -> None:
+    rows = [score(("a", "m", "x"), "1", 1.0, 1), score(("a", "m", "x"), "1", 0.0, 2)]
+    path = tmp_path / "s.jsonl"
+    write_rows([*rows, score(("a", "m", "y"), "1", 1.0)], ScoreRow, choose_target(None, path))
+    asked: dict[str, Any] = {"baseline": "x", "treatment": "y"}
+    found = [records(flips(path, **asked, epoch=epoch))[0] for epoch in (1, 2)]
+    assert [(row["n"], row["both"], row["treatment_only"]) for row in found] == [
+        (1, 1, 0),
+        (1, 0, 1),
+    ]
+
+
 def test_one_rule_per_benchmark_is_chosen_by_name(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     made = [
@@ -294,8 +378,8 @@ def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
         flips(path, baseline="no", treatment="cot")
     with pytest.raises(InputError, match="a method is named twice"):
         flips(path, baseline="cot", treatment="cot")
-    with pytest.raises(InputError, match="--missing no: one of wrong, dropped"):
-        flips(path, **asked, missing="no")
+    with pytest.raises(InputError, match="--no-answer no: one of wrong, exclude"):
+        flips(path, **asked, no_answer="no")
     with pytest.raises(InputError, match="--methods: 3 names; two"):
         complementarity(path, methods="a,b,c")
     with pytest.raises(InputError, match="--baselines: no method is named"):
@@ -318,8 +402,12 @@ def test_commands_print_rows_and_say_which_models_are_left_out(tmp_path: Path) -
     asked = ("--baseline", "cot", "--treatment", "f-1", "--format", "csv")
     code, stdout, stderr = run("flips", path, *asked)
     assert code == 0
-    assert stdout.splitlines()[2] == "b,m,rule-b,cot,f-1,2,0,1,0,1,0,1"
-    assert stderr == "b, n: left out, no rows of f-1\n"
+    assert stdout.splitlines()[2] == "b,m,rule-b,cot,f-1,2,0,0,1,0,1,0,1"
+    assert stderr.splitlines() == [
+        "1 of 8 problems is left out, since nothing is known of one of the answers",
+        "b, n: left out, no rows of f-1",
+        "a, m, rule-a: 1 problem left out: 1 not put to every method",
+    ]
     assert run("flips", path, *asked, "-q")[2] == ""
     code, stdout, _ = run("complementarity", path, "--methods", "f-1, cot", "--format", "jsonl")
     assert code == 0
@@ -330,7 +418,7 @@ def test_commands_print_rows_and_say_which_models_are_left_out(tmp_path: Path) -
     assert code == 0
     assert "selection_accuracy" in stdout
     assert "wins_by_test" in stdout
-    assert wins.read_text(encoding="utf-8").splitlines()[1] == "m,cot,f-1,2,1,1,0,0,2,0,0.05"
+    assert wins.read_text(encoding="utf-8").splitlines()[1] == "m,cot,f-1,2,2,0,0,0,2,0,0.05"
     code, _, stderr = run("outcomes", path, "--baselines", "cot", "--adaptive", "no")
     assert code == 2
     assert stderr.startswith("Error: no, cot: no model has rows of all of them")

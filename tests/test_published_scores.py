@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import evalcore
@@ -35,6 +36,13 @@ def verdicts(folder: Path, method: str, model: str) -> dict[str, float]:
     }
 
 
+def count_no_answer_as_wrong(rows: pd.DataFrame) -> pd.DataFrame:
+    """The authors count an empty output as wrong; 43 of one model are."""
+    assert (rows["value"].isna() == (rows["status"] == "no_answer")).all()
+    assert set(rows.loc[rows["value"].isna(), "model"]) == {"Qwen2-7B-Instruct"}
+    return rows.assign(value=rows["value"].fillna(0.0))
+
+
 @pytest.mark.usefixtures("sandbox_here")
 def test_programs_for_financemath(shared: Path) -> None:
     folder = shared / "data" / "financemath"
@@ -47,7 +55,7 @@ def test_programs_for_financemath(shared: Path) -> None:
         rule=["strict", "lenient"],
     )
     assert len(rows) == 2 * 6 * 200
-    assert rows["value"].notna().all()
+    rows = count_no_answer_as_wrong(rows)
     lenient = rows[rows["rule"] == "lenient"]
     expected = published(folder, "pot")
     disagreements = 0
@@ -76,6 +84,7 @@ def test_texts_for_financemath(shared: Path) -> None:
         rule="lenient",
     )
     assert (rows["extraction"].notna() == rows["answer"].notna()).all()
+    rows = count_no_answer_as_wrong(rows)
     for model in MODELS:
         own = rows[rows["model"] == model].set_index("id")["value"]
         known = verdicts(folder, "cot", model)

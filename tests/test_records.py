@@ -54,7 +54,8 @@ def test_the_hash_of_messages_is_that_of_their_canonical_json() -> None:
     [
         pytest.param({"output": "4", "finish_reason": "stop"}, None, id="a whole answer"),
         pytest.param({"output": "4"}, None, id="an answer of which nothing else is known"),
-        pytest.param({"output": ""}, None, id="an empty answer is one"),
+        pytest.param({"output": ""}, "no output", id="an empty answer is none"),
+        pytest.param({"output": " \n"}, "no output", id="nor is a blank one"),
         pytest.param(
             {"output": "The ans", "finish_reason": "length"}, "cut at the token limit", id="cut"
         ),

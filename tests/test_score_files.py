@@ -21,8 +21,10 @@ ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, "5", "boxed/1", "equal
 ROWS = [
     ROW,
     replace(ROW, id="2", value=0.0, answer=None, extraction=None, reason="no answer, found"),
-    replace(ROW, id="3", value=None, reason="needs a judge", sandbox="limits ok"),
-    replace(ROW, id="3", epoch=2, value=0.25, answer="a\nb"),
+    replace(ROW, id="3", value=None, status="unknown", reason="needs a judge", sandbox="limits ok"),
+    replace(ROW, id="3", epoch=2, value=0.25, answer="a\nb", run="2026-01-02T03-04-05_E1"),
+    replace(ROW, id="4", value=None, status="no_answer", reason="refused"),
+    replace(ROW, id="5", value=0.0, status="not_found", answer=None),
 ]
 
 
@@ -41,8 +43,8 @@ def test_wrong_outputs_are_those_that_every_rule_finds_wrong(tmp_path: Path) -> 
         replace(ROW, id="2", value=0.0),
         replace(ROW, id="2", rule="lenient", value=1.0),
         replace(ROW, id="3", value=0.0),
-        replace(ROW, id="3", rule="lenient", value=None),
-        replace(ROW, id="4", value=None),
+        replace(ROW, id="3", rule="lenient", value=None, status="unknown"),
+        replace(ROW, id="4", value=None, status="unknown"),
     ]
     write_rows(rows, ScoreRow, choose_target(None, path))
     assert read_wrong(path) == {ScoreKey("d", "m", "cot", "3", None)}
@@ -56,6 +58,19 @@ def test_columns_of_judges_are_left_out_and_what_may_be_missing_may(tmp_path: Pa
     path = tmp_path / "scores.jsonl"
     path.write_text(json.dumps(GOOD | {"judge": "j", "reply": "…"}) + "\n\n")
     assert read_scores(path) == [ScoreRow("d", "m", "a", "1", None, "r", 1.0, None, None, "")]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet"])
+def test_rows_of_others_need_no_status_and_no_value_is_nothing_known(
+    tmp_path: Path, suffix: str
+) -> None:
+    rows = [GOOD, GOOD | {"id": "2", "value": None}, GOOD | {"id": "3", "value": 0.0}]
+    found = read_scores(write_table(tmp_path / f"s{suffix}", rows))
+    assert [row.status for row in found] == ["scored", "unknown", "scored"]
+    assert {row.run for row in found} == {None}
+    rows = [GOOD | {"value": None, "status": "no_answer"}, GOOD | {"id": "2", "status": None}]
+    found = read_scores(write_table(tmp_path / f"t{suffix}", rows))
+    assert [row.status for row in found] == ["no_answer", "scored"]
 
 
 @pytest.mark.parametrize(
@@ -76,6 +91,24 @@ def test_columns_of_judges_are_left_out_and_what_may_be_missing_may(tmp_path: Pa
             json.dumps(GOOD | {"value": "yes"}),
             r"s\.jsonl:1: value 'yes'; a number",
             id="a value that is none",
+        ),
+        pytest.param(
+            "s.jsonl",
+            json.dumps(GOOD | {"status": "wrong"}),
+            r"s\.jsonl:1: status 'wrong'; one of scored, not_found, no_answer, unknown was",
+            id="an unknown status",
+        ),
+        pytest.param(
+            "s.jsonl",
+            json.dumps(GOOD | {"status": "unknown"}),
+            r"s\.jsonl:1: status unknown, but value 1",
+            id="a value of which nothing is known",
+        ),
+        pytest.param(
+            "s.jsonl",
+            json.dumps(GOOD | {"value": None, "status": "scored"}),
+            r"s\.jsonl:1: status scored, but no value",
+            id="a score without a value",
         ),
         pytest.param("s.json", "{}", "a JSON list of rows", id="no list"),
         pytest.param("s.csv", "a,b\n1,2\n", r"s\.csv:2: no columns dataset", id="other columns"),

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from evalcore.answers import READINGS, find_answers
 from evalcore.datasets.base import Dataset, Problem
@@ -12,7 +14,7 @@ from evalcore.sandbox.base import Outcome, Program
 from evalcore.scorers import RULES, Tools, choose_reading, choose_rules, score_records
 from evalcore.scoring.base import Verdict
 from evalcore.scoring.mathematics import MathTask
-from evalcore.summaries import for_figure, summarise
+from evalcore.summaries import for_figure, print_summaries, summarise
 from ngramscan.errors import InputError, SandboxError
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
@@ -170,17 +172,28 @@ def test_a_reference_program_that_fails_stops_scoring() -> None:
         pytest.param({"refusal": "I can't help"}, "refused: I can't help", id="refused"),
         pytest.param({"finish_reason": "length"}, "cut at the token limit", id="cut"),
         pytest.param({"output": None}, "no output", id="nothing"),
+        pytest.param({"output": " \n"}, "no output", id="an empty output"),
     ],
 )
 def test_what_is_no_whole_answer_has_no_value(fields: dict[str, Any], reason: str) -> None:
     given = {"output": "The answer is 0.5."} | fields
     (row,) = scores([record(**given)], FINANCE).rows
-    assert (row.value, row.answer, row.reason) == (None, None, reason)
+    assert (row.value, row.answer, row.reason, row.status) == (None, None, reason, "no_answer")
 
 
 def test_a_whole_output_without_an_answer_is_wrong() -> None:
     (row,) = scores([record("I wonder.")], FINANCE).rows
     assert (row.value, row.answer, row.reason) == (0.0, None, "no answer found")
+    assert row.status == "not_found"
+    (row,) = scores([record("import argparse", "pot")], FINANCE).rows
+    assert (row.value, row.reason, row.status) == (0.0, "no program found", "not_found")
+
+
+def test_a_program_that_fails_is_a_wrong_answer_that_was_found() -> None:
+    (row,) = scores([record(FUNCTION, "pot")], FINANCE).rows
+    assert (row.value, row.answer, row.status) == (0.0, None, "scored")
+    (row,) = scores([record("The answer is 0.5.")], FINANCE).rows
+    assert (row.value, row.status) == (1.0, "scored")
 
 
 def test_an_answer_beside_a_failed_program_says_that_it_failed() -> None:
@@ -201,7 +214,7 @@ def test_formulas_are_graded_with_the_unit_of_the_problem() -> None:
 def test_a_grader_that_crashed_is_an_error_and_no_wrong_answer() -> None:
     one = record("\\boxed{crash}", dataset=MATH.name)
     found = scores([one], MATH)
-    assert found.rows[0].value is None
+    assert (found.rows[0].value, found.rows[0].status) == (None, "unknown")
     assert found.failures == [
         "olympiadbench-oe-maths, m, cot, 1: grader: ran out of time",
     ]
@@ -221,7 +234,7 @@ def test_unknown_rules_and_judged_benchmarks_are_refused() -> None:
     assert set(RULES) == set(READINGS)
 
 
-def test_a_summary_counts_what_can_not_be_scored_as_wrong() -> None:
+def test_a_summary_counts_no_answer_as_wrong() -> None:
     given = [
         record("The answer is 0.5."),
         record(None, id="2", finish_reason="length"),
@@ -230,10 +243,22 @@ def test_a_summary_counts_what_can_not_be_scored_as_wrong() -> None:
     ]
     first, second = summarise(scores(given, FINANCE).rows)
     assert (first.method, first.n, first.accuracy, first.answered) == ("cot", 2, 50.0, 50.0)
-    assert (first.not_scored, first.accuracy_scored) == (1, 100.0)
-    assert (second.accuracy, second.not_scored, second.accuracy_scored) == (0.0, 0, 0.0)
+    assert (first.no_answer, first.unknown, first.accuracy_scored) == (1, 0, 100.0)
+    assert (second.accuracy, second.no_answer, second.accuracy_scored) == (0.0, 0, 0.0)
     (nothing,) = summarise(scores([record(None)], FINANCE).rows)
     assert (nothing.accuracy, nothing.accuracy_scored) == (0.0, None)
+
+
+def test_a_summary_leaves_out_what_is_not_known() -> None:
+    given = [record(f"\\boxed{{{text}}}", dataset=MATH.name) for text in ("5", "crash")]
+    rows = [row for one in given for row in scores([one], MATH).rows]
+    (both,) = summarise(rows)
+    assert (both.n, both.accuracy, both.unknown, both.answered) == (1, 100.0, 1, 100.0)
+    (nothing,) = summarise(rows[1:])
+    assert (nothing.n, nothing.accuracy, nothing.accuracy_low) == (0, None, None)
+    shown = StringIO()
+    print_summaries(Console(file=shown, width=120), rows[1:])
+    assert "–" in shown.getvalue()
 
 
 def test_an_interval_needs_single_right_or_wrong_answers() -> None:

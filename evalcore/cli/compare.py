@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from evalcore.cli.score_options import no_answer_option, run_option
+from evalcore.cli.showing import show
 from ngramscan.output import choose_target, refuse_same_file
-from ngramscan.output.options import all_of, emit, keeps_nothing, output_options, quiet_option, tell
+from ngramscan.output.options import all_of, emit, keeps_nothing, output_options, quiet_option
 
 if TYPE_CHECKING:
     from evalcore.commands.comparing import CompareOptions
@@ -34,13 +36,8 @@ _what = all_of(
     click.option(
         "--rule", multiple=True, metavar="NAME", help="Only scores by this rule; again for more."
     ),
-    click.option(
-        "--missing",
-        type=click.Choice(["wrong", "dropped"]),
-        default="wrong",
-        show_default=True,
-        help="What an answer counts as that could not be scored.",
-    ),
+    run_option,
+    no_answer_option,
 )
 
 _how = all_of(
@@ -129,8 +126,8 @@ def compare_command(
     target = choose_target(format_name, output)
     compared = compare_with(scores, cast("CompareOptions", options))
     if target.format == "latex":
-        emit(for_paper(compared.rows, stars), PaperRow, target)
+        emit_rows = partial(emit, for_paper(compared.rows, stars), PaperRow, target)
     else:
         table = partial(print_compared, compared=compared, stars=stars)
-        emit(compared.rows, CompareRow, target, table)
-    tell(compared.notices, quiet)
+        emit_rows = partial(emit, compared.rows, CompareRow, target, table)
+    show(compared, target, quiet, emit_rows)

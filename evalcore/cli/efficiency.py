@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from evalcore.cli.resampling_options import resampling_options
-from evalcore.cli.score_options import missing_option, rule_option
+from evalcore.cli.score_options import no_answer_option, rule_option, run_option
 from ngramscan.output import choose_target, refuse_same_file
 from ngramscan.output.options import emit, keeps_nothing, output_options, quiet_option, tell
 
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     help="Those of the answer, its reasoning among them; or those of the prompt too.",
 )
 @rule_option
-@missing_option
+@run_option
+@no_answer_option
 @resampling_options
 @click.option(
     "--figure",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from evalcore.cli.score_options import run_option
 from ngramscan.output import choose_target, refuse_same_file
 from ngramscan.output.options import emit, keeps_nothing, output_options, quiet_option, tell
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--rule", multiple=True, metavar="NAME", help="Only scores by this rule; again for more."
 )
+@run_option
 @click.option(
     "--ranks",
     type=click.Path(path_type=Path),

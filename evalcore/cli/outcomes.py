@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from evalcore.cli.score_options import missing_option, rule_option
+from evalcore.cli.score_options import no_answer_option, rule_option, run_option
+from evalcore.cli.showing import show
 from ngramscan.output import choose_target, listed, optional_target, refuse_same_file
 from ngramscan.output.options import (
     all_of,
@@ -18,7 +19,6 @@ from ngramscan.output.options import (
     output_options,
     quiet_option,
     save,
-    tell,
 )
 
 if TYPE_CHECKING:
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 _scores = click.argument("scores", nargs=-1, required=True, type=click.Path(path_type=Path))
 _reading_options = all_of(
     rule_option,
+    run_option,
     click.option(
         "--epoch",
         type=int,
         metavar="N",
-        help="Which of repeated answers.  [default: there is one per problem]",
+        help="Which of repeated answers, where a method has several.",
     ),
     click.option(
         "--right-from",
@@ -39,7 +40,7 @@ _reading_options = all_of(
         metavar="VALUE",
         help="The least value of a right answer, where there are others than 0 and 1.",
     ),
-    missing_option,
+    no_answer_option,
 )
 
 
@@ -65,15 +66,14 @@ def flips_command(
     \b
     Examples:
       evalcore flips scores.jsonl --baseline cot --treatment f-1
-      evalcore flips scores.jsonl --baseline cot --treatment f-1 --missing dropped
+      evalcore flips scores.jsonl --baseline cot --treatment f-1 --no-answer exclude
     """
     from evalcore.commands.joint_outcomes import flips_with
     from evalcore.joint_outcomes import FlipRow
 
     target = choose_target(format_name, output)
     found = flips_with(scores, baseline, treatment, cast("OutcomeOptions", options))
-    emit(found.rows, FlipRow, target)
-    tell(found.notices, quiet)
+    show(found, target, quiet, partial(emit, found.rows, FlipRow, target))
 
 
 @click.command("complementarity")
@@ -102,8 +102,7 @@ def complementarity_command(
 
     target = choose_target(format_name, output)
     found = complementarity_with(scores, listed(methods), cast("OutcomeOptions", options))
-    emit(found.rows, ComplementRow, target)
-    tell(found.notices, quiet)
+    show(found, target, quiet, partial(emit, found.rows, ComplementRow, target))
 
 
 @click.command("outcomes")
@@ -164,5 +163,5 @@ def outcomes_command(
     given = cast("OutcomeOptions", options)
     found = outcomes_with(scores, listed(baselines), adaptive, given, alpha)
     save(found.wins, WinRow, wins_target)
-    emit(found.rows, OutcomeRow, target, partial(print_outcomes, found=found))
-    tell(found.notices, quiet)
+    table = partial(print_outcomes, found=found)
+    show(found, target, quiet, partial(emit, found.rows, OutcomeRow, target, table))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from evalcore.solved_problems import MISSING
+from evalcore.scoring.base import NO_ANSWER_IS
 
 rule_option = click.option(
     "--rule",
@@ -13,10 +13,17 @@ rule_option = click.option(
     metavar="NAME",
     help="Whose values are taken, where several rules scored; again for several benchmarks.",
 )
-missing_option = click.option(
-    "--missing",
-    type=click.Choice(MISSING),
-    default=MISSING[0],
+run_option = click.option(
+    "--run",
+    "run",
+    multiple=True,
+    metavar="NAME",
+    help="Which run of a method that has several: its name, a part of it, or `latest`. Repeatable.",
+)
+no_answer_option = click.option(
+    "--no-answer",
+    type=click.Choice(NO_ANSWER_IS),
+    default=NO_ANSWER_IS[0],
     show_default=True,
-    help="What a problem without a scored answer is.",
+    help="What an output counts as that was refused, cut off or empty.",
 )

@@ -12,9 +12,10 @@ from evalcore.comparisons import Compared, CompareRow, compare_methods
 from evalcore.paired_results import CompareSettings
 from evalcore.row_files import GivenTables, Table, as_tables
 from evalcore.score_files import read_scores, refuse_unscored
-from evalcore.scoring.base import ScoreRow
+from evalcore.score_runs import choose_runs
+from evalcore.scoring.base import NO_ANSWER_IS, ScoreRow
 from evalcore.statistics import Settings
-from ngramscan.errors import InputError
+from ngramscan.errors import IncompleteError, InputError
 from ngramscan.output import (
     listed,
     optional_target,
@@ -30,10 +31,21 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-_OPTIONAL = ("detectable", "p Holm", "dataset", "treatment", "baseline", "n", "without missing")
+_OPTIONAL = (
+    *(
+        "detectable",
+        "p Holm",
+        "dataset",
+        "treatment",
+        "baseline",
+        "n",
+        "not found",
+        "both answered",
+    ),
+)
 """Columns that a narrow terminal has no room for, the first to go first."""
 _CHOICES = {
-    "missing": ("wrong", "dropped"),
+    "no_answer": NO_ANSWER_IS,
     "interval": ("newcombe", "bootstrap"),
     "graded_test": ("signed-rank", "sign-flip"),
     "zeros": ("dropped", "pratt"),
@@ -49,7 +61,8 @@ class CompareOptions(TypedDict, total=False):
     all_pairs: bool
     by: str | Sequence[str]
     rule: Sequence[str]
-    missing: Literal["wrong", "dropped"]
+    run: Sequence[str]
+    no_answer: Literal["wrong", "exclude"]
     interval: Literal["newcombe", "bootstrap"]
     graded_test: Literal["signed-rank", "sign-flip"]
     zeros: Literal["dropped", "pratt"]
@@ -64,7 +77,8 @@ def compare_with(scores: Sequence[Table], options: CompareOptions) -> Compared:
     """Compare the methods of some tables of scores."""
     target = optional_target(options.get("averages"))
     settings = _settings(options)
-    compared = compare_methods(read_all(scores, options.get("rule", ())), settings)
+    rows = choose_runs(read_all(scores, options.get("rule", ())), options.get("run", ()))
+    compared = compare_methods(rows, settings)
     if target:
         write_rows(compared.averages, AverageRow, target)
     return compared
@@ -107,7 +121,7 @@ def _settings(options: CompareOptions) -> CompareSettings:
         baseline=baseline,
         treatments=options.get("treatment", ()),
         statistics=Settings(
-            missing=options.get("missing", "wrong"),
+            missing="dropped" if options.get("no_answer") == "exclude" else "wrong",
             interval=options.get("interval", "newcombe"),
             zeros=options.get("zeros", "dropped"),
             level=level,
@@ -154,15 +168,17 @@ def print_compared(console: Console, compared: Compared, stars: bool = False) ->
         "p Holm": [p_text(row.p_holm) for row in rows],
         "detectable": [_one(row.detectable) for row in rows],
     }
-    if any(row.n_complete < row.n for row in rows):
-        columns["without missing"] = [_complete(row) for row in rows]
+    if any(row.unanswered_baseline or row.unanswered_treatment for row in rows):
+        columns["not found"] = [_not_found(row) for row in rows]
+    if any(row.n_unknown for row in rows):
+        columns["unknown"] = [cell(row.n_unknown) for row in rows]
+    if any(row.n_no_answer for row in rows):
+        columns["both answered"] = [_complete(row) for row in rows]
     numbers = len(columns) - 4
     if len(set(columns["rule"])) == 1:
         del columns["rule"]
     texts = len(columns) - numbers
-    print_columns(
-        console, columns, Layout(texts, frozenset({"model", "without missing"}), _OPTIONAL)
-    )
+    print_columns(console, columns, Layout(texts, frozenset({"model", "both answered"}), _OPTIONAL))
     if compared.averages:
         console.print("Averages\n")
         _print_averages(console, compared.averages)
@@ -232,10 +248,15 @@ def for_paper(rows: Sequence[CompareRow], stars: bool) -> list[PaperRow]:
 
 
 def _complete(row: CompareRow) -> str:
-    """Return what is left where no answer of a pair is missing."""
+    """Return what is found where both models gave an answer."""
     if row.difference_complete is None:
         return UNKNOWN
     return f"{row.n_complete:,}: {row.difference_complete:+.1f}, p {p_text(row.p_complete)}"
+
+
+def _not_found(row: CompareRow) -> str:
+    """Return the shares of complete outputs in which no answer was found, the baseline's first."""
+    return f"{_one(row.unanswered_baseline)}, {_one(row.unanswered_treatment)}"
 
 
 def _one(value: float | None) -> str:
@@ -264,7 +285,8 @@ def compare(
     all_pairs: bool = False,
     by: str | Sequence[str] = "dataset,model",
     rule: str | Sequence[str] = (),
-    missing: Literal["wrong", "dropped"] = "wrong",
+    run: str | Sequence[str] = (),
+    no_answer: Literal["wrong", "exclude"] = "wrong",
     interval: Literal["newcombe", "bootstrap"] = "newcombe",
     graded_test: Literal["signed-rank", "sign-flip"] = "signed-rank",
     zeros: Literal["dropped", "pratt"] = "dropped",
@@ -291,8 +313,10 @@ def compare(
         problem.
     rule : str or sequence of str
         Only scores by these rules.
-    missing : str
-        What an answer counts as that could not be scored: `wrong`, or `dropped` with its pair.
+    run : str or sequence of str
+        The runs to take of methods that have several: names, parts of them, or `latest`.
+    no_answer : str
+        What an output counts as that was refused, cut off or empty: `wrong`, or `exclude`d.
     interval : str
         Interval of the difference where answers are right or wrong: `newcombe` or `bootstrap`.
         Graded answers, and several models together, always take the bootstrap.
@@ -320,6 +344,8 @@ def compare(
     ------
     InputError
         An argument or a file is wrong, or there is nothing to compare.
+    IncompleteError
+        Of some cells nothing is known that could be compared; the other rows are in it.
     """
     options = CompareOptions(
         baseline=baseline,
@@ -327,7 +353,8 @@ def compare(
         all_pairs=all_pairs,
         by=by,
         rule=several(rule),
-        missing=missing,
+        run=several(run),
+        no_answer=no_answer,
         interval=interval,
         graded_test=graded_test,
         zeros=zeros,
@@ -337,4 +364,8 @@ def compare(
         seed=seed,
         averages=averages,
     )
-    return to_frame(compare_with(as_tables(scores), options).rows, CompareRow)
+    compared = compare_with(as_tables(scores), options)
+    frame = to_frame(compared.rows, CompareRow)
+    if compared.failures:
+        raise IncompleteError("; ".join(compared.failures), frame)
+    return frame

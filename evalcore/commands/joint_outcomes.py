@@ -15,9 +15,10 @@ from evalcore.joint_outcomes import (
     outcome_rows,
 )
 from evalcore.row_files import GivenTables, Table, as_tables
-from evalcore.solved_problems import MISSING, Cells, Choice, find_cells, read_chosen
+from evalcore.scoring.base import NO_ANSWER_IS
+from evalcore.solved_problems import Cells, Choice, find_cells, read_chosen
 from evalcore.wins import WinRow, win_rows
-from ngramscan.errors import InputError
+from ngramscan.errors import IncompleteError, InputError
 from ngramscan.output import listed, optional_target, several, strict_keywords, to_frame
 from ngramscan.output.options import save
 
@@ -32,21 +33,26 @@ class OutcomeOptions(TypedDict, total=False):
     rule: str | Sequence[str]
     epoch: int | None
     right_from: float | None
-    missing: str
+    run: str | Sequence[str]
+    no_answer: str
 
 
 class Flips(NamedTuple):
     """The rows of `flips`, and what to say beside them."""
 
     rows: list[FlipRow]
+    left_out: str
     notices: list[str]
+    failures: list[str]
 
 
 class Complements(NamedTuple):
     """The rows of `complementarity`, and what to say beside them."""
 
     rows: list[ComplementRow]
+    left_out: str
     notices: list[str]
+    failures: list[str]
 
 
 class Outcomes(NamedTuple):
@@ -54,7 +60,9 @@ class Outcomes(NamedTuple):
 
     rows: list[OutcomeRow]
     wins: list[WinRow]
+    left_out: str
     notices: list[str]
+    failures: list[str]
 
 
 def flips_with(
@@ -62,7 +70,7 @@ def flips_with(
 ) -> Flips:
     """Compare two methods problem by problem."""
     found = _cells(scores, [baseline, treatment], options)
-    return Flips(flip_rows(found.cells, baseline, treatment), found.notices)
+    return Flips(flip_rows(found.cells, baseline, treatment), *found[1:])
 
 
 def complementarity_with(
@@ -72,7 +80,7 @@ def complementarity_with(
     if len(methods) != 2:
         raise InputError("--methods", f"{len(methods)} names; two were expected, as cot,pot")
     found = _cells(scores, methods, options)
-    return Complements(complement_rows(found.cells, *methods), found.notices)
+    return Complements(complement_rows(found.cells, *methods), *found[1:])
 
 
 def outcomes_with(
@@ -89,7 +97,7 @@ def outcomes_with(
         raise InputError(f"--alpha {alpha:g}", "a number between 0 and 1 was expected")
     found = _cells(scores, [adaptive, *baselines], options)
     rows = outcome_rows(found.cells, baselines, adaptive)
-    return Outcomes(rows, win_rows(found.cells, baselines, adaptive, alpha), found.notices)
+    return Outcomes(rows, win_rows(found.cells, baselines, adaptive, alpha), *found[1:])
 
 
 def _cells(scores: Sequence[Table], methods: Sequence[str], options: OutcomeOptions) -> Cells:
@@ -97,9 +105,17 @@ def _cells(scores: Sequence[Table], methods: Sequence[str], options: OutcomeOpti
         several(options.get("rule", ())),
         options.get("epoch"),
         options.get("right_from"),
-        options.get("missing", "wrong"),
+        options.get("no_answer", NO_ANSWER_IS[0]),
+        several(options.get("run", ())),
     )
-    return find_cells(read_chosen(scores, choice.rules), methods, choice)
+    return find_cells(read_chosen(scores, choice.rules, choice.runs), methods, choice)
+
+
+def _frame(found: Flips | Complements | Outcomes, row_type: type) -> pd.DataFrame:
+    frame = to_frame(found.rows, row_type)
+    if found.failures:
+        raise IncompleteError("; ".join(found.failures), frame)
+    return frame
 
 
 def print_outcomes(console: Console, found: Outcomes) -> None:
@@ -122,7 +138,8 @@ def flips(
     rule: str | Sequence[str] = (),
     epoch: int | None = None,
     right_from: float | None = None,
-    missing: str = MISSING[0],
+    run: str | Sequence[str] = (),
+    no_answer: str = NO_ANSWER_IS[0],
 ) -> pd.DataFrame:
     """Count the problems that a treatment turns from wrong to right, and the reverse.
 
@@ -140,8 +157,10 @@ def flips(
         Which of repeated answers to take; needed where a problem has several.
     right_from : float, optional
         The least value of a right answer; needed where there are others than 0 and 1.
-    missing : str
-        What a problem without a scored answer is: `wrong`, or `dropped`.
+    run : str or sequence of str
+        The runs to take of methods that have several: names, parts of them, or `latest`.
+    no_answer : str
+        What an output counts as that was refused, cut off or empty: `wrong`, or `exclude`d.
 
     Returns
     -------
@@ -152,9 +171,13 @@ def flips(
     ------
     InputError
         A file or an option is wrong.
+    IncompleteError
+        Of some cells nothing is known that could be compared; the other rows are in it.
     """
-    options = OutcomeOptions(rule=rule, epoch=epoch, right_from=right_from, missing=missing)
-    return to_frame(flips_with(as_tables(scores), baseline, treatment, options).rows, FlipRow)
+    options = OutcomeOptions(
+        rule=rule, epoch=epoch, right_from=right_from, run=run, no_answer=no_answer
+    )
+    return _frame(flips_with(as_tables(scores), baseline, treatment, options), FlipRow)
 
 
 @strict_keywords
@@ -165,7 +188,8 @@ def complementarity(
     rule: str | Sequence[str] = (),
     epoch: int | None = None,
     right_from: float | None = None,
-    missing: str = MISSING[0],
+    run: str | Sequence[str] = (),
+    no_answer: str = NO_ANSWER_IS[0],
 ) -> pd.DataFrame:
     """Find how far two methods solve different problems.
 
@@ -181,8 +205,10 @@ def complementarity(
         Which of repeated answers to take; needed where a problem has several.
     right_from : float, optional
         The least value of a right answer; needed where there are others than 0 and 1.
-    missing : str
-        What a problem without a scored answer is: `wrong`, or `dropped`.
+    run : str or sequence of str
+        The runs to take of methods that have several: names, parts of them, or `latest`.
+    no_answer : str
+        What an output counts as that was refused, cut off or empty: `wrong`, or `exclude`d.
 
     Returns
     -------
@@ -193,10 +219,13 @@ def complementarity(
     ------
     InputError
         A file or an option is wrong.
+    IncompleteError
+        Of some cells nothing is known that could be compared; the other rows are in it.
     """
-    options = OutcomeOptions(rule=rule, epoch=epoch, right_from=right_from, missing=missing)
-    found = complementarity_with(as_tables(scores), listed(methods), options)
-    return to_frame(found.rows, ComplementRow)
+    options = OutcomeOptions(
+        rule=rule, epoch=epoch, right_from=right_from, run=run, no_answer=no_answer
+    )
+    return _frame(complementarity_with(as_tables(scores), listed(methods), options), ComplementRow)
 
 
 @strict_keywords
@@ -210,7 +239,8 @@ def outcomes(
     rule: str | Sequence[str] = (),
     epoch: int | None = None,
     right_from: float | None = None,
-    missing: str = MISSING[0],
+    run: str | Sequence[str] = (),
+    no_answer: str = NO_ANSWER_IS[0],
 ) -> pd.DataFrame:
     """Find how an adaptive method does where its baselines do well or not.
 
@@ -232,8 +262,10 @@ def outcomes(
         Which of repeated answers to take; needed where a problem has several.
     right_from : float, optional
         The least value of a right answer; needed where there are others than 0 and 1.
-    missing : str
-        What a problem without a scored answer is: `wrong`, or `dropped`.
+    run : str or sequence of str
+        The runs to take of methods that have several: names, parts of them, or `latest`.
+    no_answer : str
+        What an output counts as that was refused, cut off or empty: `wrong`, or `exclude`d.
 
     Returns
     -------
@@ -244,9 +276,13 @@ def outcomes(
     ------
     InputError
         A file or an option is wrong.
+    IncompleteError
+        Of some cells nothing is known that could be compared; the other rows are in it.
     """
     target = optional_target(wins)
-    options = OutcomeOptions(rule=rule, epoch=epoch, right_from=right_from, missing=missing)
+    options = OutcomeOptions(
+        rule=rule, epoch=epoch, right_from=right_from, run=run, no_answer=no_answer
+    )
     found = outcomes_with(as_tables(scores), listed(baselines), adaptive, options, alpha)
     save(found.wins, WinRow, target)
-    return to_frame(found.rows, OutcomeRow)
+    return _frame(found, OutcomeRow)

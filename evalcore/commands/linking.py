@@ -20,6 +20,7 @@ from evalcore.prevalence_links import (
 )
 from evalcore.row_files import GivenTable, Table, as_table, read_rows, read_table
 from evalcore.score_files import refuse_unscored
+from evalcore.score_runs import choose_runs
 from ngramscan.errors import InputError
 from ngramscan.output import (
     optional_target,
@@ -45,6 +46,7 @@ class LinkOptions(TypedDict, total=False):
     tier: Sequence[str]
     map: Sequence[str]
     rule: Sequence[str]
+    run: Sequence[str]
     ranks: str | Path | None
     figure: str | Path | None
 
@@ -64,7 +66,9 @@ def link_with(counts: Table, scores: Table, options: LinkOptions) -> Linked:
         tiers=_tiers(options.get("tier", ()), patterns) or ("T1", "T2"),
         names=dict(_named(text) for text in options.get("map", ())),
     )
-    linked = link_prevalence(patterns, _compared(scores, options.get("rule", ())), settings)
+    compared, told = _compared(scores, options.get("rule", ()), options.get("run", ()))
+    linked = link_prevalence(patterns, compared, settings)
+    linked = linked._replace(notices=[*told, *linked.notices])
     if target:
         write_rows(linked.ranks, RankRow, target)
     if figure:
@@ -89,14 +93,21 @@ def _named(text: str) -> tuple[str, str]:
     return method, name
 
 
-def _compared(table: Table, rules: Sequence[str]) -> list[CompareRow]:
-    """Return the comparisons of a table; where it holds scores, of all pairs of methods."""
+def _compared(
+    table: Table, rules: Sequence[str], runs: Sequence[str]
+) -> tuple[list[CompareRow], list[str]]:
+    """Return the comparisons of a table, and what they leave out.
+
+    Where the table holds scores, they are of all pairs of methods.
+    """
     _, first = next(iter(read_table(table)), ("", {}))
     if "difference" not in first:
-        return compare_methods(read_all([table], rules), CompareSettings()).rows
-    rows = read_rows(table, CompareRow, "rows of `evalcore compare` or `score`")
-    refuse_unscored(rules, (row.rule for row in rows))
-    return [row for row in rows if not rules or row.rule in rules]
+        rows = choose_runs(read_all([table], rules), runs)
+        found = compare_methods(rows, CompareSettings())
+        return found.rows, [*filter(None, [found.left_out]), *found.failures]
+    compared = read_rows(table, CompareRow, "rows of `evalcore compare` or `score`")
+    refuse_unscored(rules, (row.rule for row in compared))
+    return [row for row in compared if not rules or row.rule in rules], []
 
 
 def print_linked(console: Console, linked: Linked) -> None:
@@ -137,6 +148,7 @@ def link(
     tier: str | Sequence[str] = (),
     map: str | Sequence[str] = (),
     rule: str | Sequence[str] = (),
+    run: str | Sequence[str] = (),
     ranks: str | Path | None = None,
     figure: str | Path | None = None,
 ) -> pd.DataFrame:
@@ -156,6 +168,8 @@ def link(
         What the pattern sets call a method: `"METHOD=NAME"`.
     rule : str or sequence of str
         Only scores by these rules.
+    run : str or sequence of str
+        The runs to take of methods that have several: names, parts of them, or `latest`.
     ranks : str or Path, optional
         Write how the orders of methods agree to this file.
     figure : str or Path, optional
@@ -177,6 +191,7 @@ def link(
         tier=several(tier),
         map=several(map),
         rule=several(rule),
+        run=several(run),
         ranks=ranks,
         figure=figure,
     )

@@ -16,7 +16,7 @@ from evalcore.scoring.base import ScoreRow, Verdict
 from evalcore.scoring.grading_workers import Graders
 from evalcore.scoring.mathematics import MathTask
 from evalcore.summaries import for_figure, summarise
-from ngramscan.errors import IncompleteError
+from ngramscan.errors import IncompleteError, InputError
 from ngramscan.output import refuse_other, several, strict_keywords, to_frame
 from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.progress import Progress, Silent
@@ -121,8 +121,11 @@ def _describe_absent(records: Sequence[Record], dataset: Dataset) -> Iterator[st
 
 
 def save_figure_of(rows: Sequence[ScoreRow], path: Path) -> None:
-    """Draw how each model did."""
-    save_figure(draw_accuracy(for_figure(summarise(rows))), path)
+    """Draw how each model did, where something is known of it."""
+    known = [row for row in summarise(rows) if row.accuracy is not None]
+    if not known:
+        raise InputError(str(path), "nothing to draw: nothing is known of any output")
+    save_figure(draw_accuracy(for_figure(known)), path)
 
 
 @strict_keywords

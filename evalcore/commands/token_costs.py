@@ -12,14 +12,15 @@ from evalcore.log_files import UsageRow
 from evalcore.records import read_records
 from evalcore.resampling import Resampling
 from evalcore.row_files import GivenTables, Table, as_tables, read_rows
-from evalcore.scoring.base import ScoreRow
-from evalcore.solved_problems import MISSING, read_chosen
+from evalcore.scoring.base import NO_ANSWER_IS, UNKNOWN, ScoreRow
+from evalcore.solved_problems import read_chosen
 from evalcore.token_costs import (
     TOKENS,
     CostSettings,
     EfficiencyRow,
     Usage,
     cost_rows,
+    output_of,
     with_tokens,
 )
 from ngramscan.errors import InputError
@@ -51,7 +52,8 @@ class EfficiencyOptions(TypedDict, total=False):
     rule: str | Sequence[str]
     baseline: str
     tokens: str
-    missing: str
+    run: str | Sequence[str]
+    no_answer: str
     draws: int
     seed: int
     figure: str | Path | None
@@ -92,9 +94,9 @@ def _of_summary(tables: Sequence[Table], options: EfficiencyOptions) -> Costs:
     paths = [one for one in tables if isinstance(one, Path) and one.suffix.lower() == ".csv"]
     if len(paths) < len(tables):
         raise InputError("--outputs", "missing; scores do not say how many tokens were used")
-    meant = {"rule": "--rule", "missing": "--missing"}
+    meant = {"rule": "--rule", "run": "--run", "no_answer": "--no-answer"}
     for name, option in meant.items():
-        if options.get(name) not in {None, (), MISSING[0]}:
+        if options.get(name) not in {None, (), NO_ANSWER_IS[0]}:
             raise InputError(option, "it is for scores; --outputs is missing")
     return Costs([row for path in paths for row in read_summary(path)], [])
 
@@ -103,26 +105,34 @@ def _of_outputs(
     tables: Sequence[Table], usage: Sequence[Usage], options: EfficiencyOptions
 ) -> Costs:
     settings = _settings(options)
-    rows = read_chosen(tables, several(options.get("rule", ())))
+    rules, runs = several(options.get("rule", ())), several(options.get("run", ()))
+    rows = read_chosen(tables, rules, runs)
     if settings.baseline != DEFAULT_BASELINE:
         refuse_other("--baseline", settings.baseline, dict.fromkeys(row.method for row in rows))
     found = cost_rows(with_tokens(rows, usage), settings)
     resampling = settings.resampling
     drawn = f"Intervals: {resampling.draws:,} draws of problems, seed {resampling.seed}"
-    return Costs(found, [*_unmatched(rows, usage), drawn])
+    return Costs(found, [*_left_out(rows), *_unmatched(rows, usage), drawn])
+
+
+def _left_out(rows: Sequence[ScoreRow]) -> list[str]:
+    unknown = sum(row.status == UNKNOWN for row in rows)
+    said = f"{unknown:,} of {len(rows):,} outputs are left out: nothing is known of them"
+    return [said] if unknown else []
 
 
 def _settings(options: EfficiencyOptions) -> CostSettings:
-    tokens, missing = options.get("tokens", TOKENS[0]), options.get("missing", MISSING[0])
+    tokens = options.get("tokens", TOKENS[0])
+    no_answer = options.get("no_answer", NO_ANSWER_IS[0])
     refuse_other("--tokens", tokens, TOKENS)
-    refuse_other("--missing", missing, MISSING)
+    refuse_other("--no-answer", no_answer, NO_ANSWER_IS)
     resampling = Resampling(options.get("draws", 2000), options.get("seed", 1))
-    return CostSettings(resampling, tokens, options.get("baseline", DEFAULT_BASELINE), missing)
+    return CostSettings(resampling, tokens, options.get("baseline", DEFAULT_BASELINE), no_answer)
 
 
 def _unmatched(rows: Iterable[ScoreRow], usage: Iterable[Usage]) -> list[str]:
-    scored = {(row.dataset, row.model, row.method, row.id, row.epoch) for row in rows}
-    recorded = {(one.dataset, one.model, one.method, one.id, one.epoch) for one in usage}
+    scored = {output_of(row) for row in rows}
+    recorded = {output_of(one) for one in usage}
     said = []
     if absent := len(scored - recorded):
         said.append(f"{absent} of {len(scored)} scored outputs are not among the recorded ones")
@@ -157,7 +167,8 @@ def efficiency(
     baseline: str = DEFAULT_BASELINE,
     tokens: str = TOKENS[0],
     rule: str | Sequence[str] = (),
-    missing: str = MISSING[0],
+    run: str | Sequence[str] = (),
+    no_answer: str = NO_ANSWER_IS[0],
     draws: int = 2000,
     seed: int = 1,
     figure: str | Path | None = None,
@@ -180,8 +191,10 @@ def efficiency(
         of the prompt too.
     rule : str or sequence of str
         The rules whose values are taken, one per benchmark; needed where several rules scored.
-    missing : str
-        What a problem without a scored answer is: `wrong`, or `dropped`.
+    run : str or sequence of str
+        The runs to take of methods that have several: names, parts of them, or `latest`.
+    no_answer : str
+        What an output counts as that was refused, cut off or empty: `wrong`, or `exclude`d.
     draws : int
         Number of draws of problems, for intervals.
     seed : int
@@ -205,7 +218,8 @@ def efficiency(
         baseline=baseline,
         tokens=tokens,
         rule=several(rule),
-        missing=missing,
+        run=several(run),
+        no_answer=no_answer,
         draws=draws,
         seed=seed,
         figure=figure,

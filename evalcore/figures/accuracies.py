@@ -31,7 +31,7 @@ def draw_accuracy(rows: Sequence[SummaryRow]) -> Figure:
     Parameters
     ----------
     rows : sequence of SummaryRow
-        At least one; in percent. Limits may be None.
+        At least one, each with an accuracy; in percent. Limits may be None.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def _draw_bars(
 ) -> None:
     axes.barh(
         heights,
-        [row.accuracy for row in rows],
+        [row.accuracy or 0.0 for row in rows],
         height=0.86,
         color=COLOURS[number % len(COLOURS)],
         hatch=HATCHES[number % len(HATCHES)],
@@ -79,7 +79,7 @@ def _draw_bars(
         label=wrap(rows[0].method, 24),
     )
     for row, height in zip(rows, heights, strict=True):
-        end = row.accuracy
+        end = row.accuracy or 0.0
         if row.accuracy_low is not None and row.accuracy_high is not None:
             ends = [row.accuracy_low, row.accuracy_high]
             axes.plot(ends, [height, height], color="white", lw=3.2, solid_capstyle="butt")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalcore.scoring.base import ScoreRow
+from evalcore.scoring.base import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
 
 LAYOUTS = ("auto", "inspect", "lm-eval", "scores")
@@ -14,6 +14,11 @@ LAYOUTS = ("auto", "inspect", "lm-eval", "scores")
 
 MISSING = ("apart", "as-recorded")
 """Failures have no value; or that which the log gives them."""
+
+NOTHING_KNOWN = frozenset(
+    {"error", "invalidated sample", "interrupted sample", "unscored sample"},
+)
+"""Kinds of failures that say nothing of the model; in all others it gave no answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +52,8 @@ class Subject:
     dataset: str
     model: str
     method: str
+    run: str | None = None
+    """Of several runs of the method, which: when it began, and its name."""
 
 
 def choose_subject(
@@ -87,6 +94,11 @@ class Failure:
     """One of `failures.KINDS`."""
     reason: str
 
+    @property
+    def status(self) -> str:
+        """Return what is known of the output."""
+        return UNKNOWN if self.kind in NOTHING_KNOWN else NO_ANSWER
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedScore:
@@ -101,14 +113,23 @@ class LoggedScore:
     """The value as the log writes it; None: there is none."""
     answer: str | None
     failure: Failure | None
+    was_sought: bool
+    """The scorer looked for an answer in a reply, so that none means that it found none."""
+
+    @property
+    def is_not_found(self) -> bool:
+        """Tell whether the reply is complete, and wrong because no answer was found in it."""
+        found = self.answer is not None or self.failure is not None
+        return self.was_sought and not found and self.value == 0
 
     def row(self, subject: Subject, keeps_recorded: bool) -> ScoreRow:
         """Return the row of scores, in which a failure has a value only if that is kept."""
         reason = "no score" if self.recorded is None else f"recorded as {self.recorded}"
-        value = self.value
+        value, status = self.value, NOT_FOUND if self.is_not_found else SCORED
         if self.failure:
             reason = f"{self.failure.reason} ({reason})"
-            value = value if keeps_recorded else None
+            if value is None or not keeps_recorded:
+                value, status = None, self.failure.status
         return ScoreRow(
             dataset=subject.dataset,
             model=subject.model,
@@ -120,6 +141,8 @@ class LoggedScore:
             answer=self.answer,
             extraction=None if self.answer is None else self.rule,
             reason=reason,
+            run=subject.run,
+            status=status,
         )
 
 
@@ -137,6 +160,8 @@ class UsageRow:
     completion_tokens: int | None
     """Those of the reasoning among them."""
     reasoning_tokens: int | None
+    run: str | None = None
+    """As in the rows of scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

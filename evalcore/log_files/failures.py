@@ -11,6 +11,7 @@ from evalcore.log_files.base import Failure, LoggedScore
 KINDS = {
     "error": "errors",
     "invalidated sample": "invalidated samples",
+    "interrupted sample": "interrupted samples",
     "refusal": "refusals",
     "apparent refusal": "apparent refusals",
     "empty reply": "empty replies",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,7 @@ class _Eval(msgspec.Struct):
     eval_id: str | None = None
     run_id: str | None = None
     task_id: str | None = None
+    created: str | None = None
     task_args: dict[str, Any] | None = None
     metadata: dict[str, Any] | None = None
     dataset: _Dataset = msgspec.field(default_factory=_Dataset)
@@ -69,6 +72,19 @@ class _Eval(msgspec.Struct):
         """Return what identifies the run; earlier versions give one to its run and its task."""
         both = f"{self.run_id}/{self.task_id}" if self.run_id and self.task_id else None
         return self.eval_id or both
+
+    def run_name(self, path: Path) -> str:
+        """Return when the run began, in UTC so that names sort, and what identifies it."""
+        return "_".join(filter(None, (_in_utc(self.created), self.run or path.stem)))
+
+
+def _in_utc(created: str | None) -> str | None:
+    try:
+        moment = datetime.fromisoformat(created or "")
+    except ValueError:
+        return None
+    moment = moment.astimezone(UTC) if moment.tzinfo else moment
+    return moment.strftime("%Y-%m-%dT%H-%M-%S")
 
 
 class _Results(msgspec.Struct):
@@ -107,6 +123,7 @@ def read_inspect(path: Path, options: LogOptions) -> LogFile:
     samples = _in_order(samples, header.eval.dataset.sample_ids or ())
     known = header.eval
     subject = choose_subject(path, options, known.task, known.model, known.method)
+    subject = replace(subject, run=known.run_name(path))
     rules = _rules(header, samples)
     repeated = (known.config.epochs or 1) > 1 or len({s.epoch for s in samples}) > 1
     scores = [
@@ -115,7 +132,7 @@ def read_inspect(path: Path, options: LogOptions) -> LogFile:
     return LogFile(
         path=path,
         rows=[score.row(subject, options.keeps_recorded) for score in scores],
-        rules=rules,
+        rules=list(rules),
         usage=[_usage(subject, sample, known.model, repeated) for sample in samples],
         notices=[
             *_describe_run(path, header, samples),
@@ -167,19 +184,27 @@ def _in_order(samples: Sequence[Sample], ids: Sequence[str | int]) -> list[Sampl
     return sorted(samples, key=lambda sample: (position.get(str(sample.id), len(ids)), sample.key))
 
 
-def _rules(header: _Header, samples: Sequence[Sample]) -> list[str]:
-    """Return the names of all scores; those that the task planned where no sample has any."""
-    found = {rule: None for sample in samples for rule, _, _ in sample.values()}
-    return list(found or {scorer.name: None for scorer in header.eval.scorers or ()})
+def _rules(header: _Header, samples: Sequence[Sample]) -> dict[str, bool]:
+    """Return the names of all scores, and of each whether it ever says which answer it is of.
+
+    Where no sample has any, they are those that the task planned.
+    """
+    found: dict[str, bool] = {}
+    for sample in samples:
+        for rule, _, answer in sample.values():
+            found[rule] = found.get(rule, False) or answer is not None
+    return found or {scorer.name: False for scorer in header.eval.scorers or ()}
 
 
 def _scores(
-    path: Path, sample: Sample, rules: Sequence[str], options: LogOptions, repeated: bool
+    path: Path, sample: Sample, rules: Mapping[str, bool], options: LogOptions, repeated: bool
 ) -> Iterator[LoggedScore]:
     """Yield one score per rule, also where an error kept the sample from having any."""
     scores = {rule: (value, answer) for rule, value, answer in sample.values()}
     broken, cut = sample.broken(), sample.cut()
-    for rule in filter(options.wants, rules):
+    for rule, has_answers in rules.items():
+        if not options.wants(rule):
+            continue
         recorded, answer = scores.get(rule, (None, None))
         place = f"{path}: sample {sample.id}, epoch {sample.epoch}, {rule} {recorded!r}"
         value = to_number(place, recorded)
@@ -191,6 +216,7 @@ def _scores(
             recorded=str(recorded) if rule in scores else None,
             answer=answer,
             failure=find_failure(broken, cut, sample.replies, value, answer),
+            was_sought=bool(sample.replies) and (has_answers or recorded == "N"),
         )
 
 
@@ -207,6 +233,7 @@ def _usage(subject: Subject, sample: Sample, model: str, repeated: bool) -> Usag
         prompt_tokens=usage.prompt_tokens if usage else None,
         completion_tokens=usage.output_tokens if usage else None,
         reasoning_tokens=usage.reasoning_tokens if usage else None,
+        run=subject.run,
     )
 
 

@@ -110,6 +110,8 @@ class Sample(msgspec.Struct):
             return Failure("error", f"error: {_one_line(self.error.message)}")
         if self.invalidation:
             return Failure("invalidated sample", "invalidated after the run")
+        if self.limit and self.limit.type == "operator":
+            return Failure("interrupted sample", "stopped by the person who ran it")
         if self.output.error:
             return Failure("refusal", f"refused: {_one_line(self.output.error)}")
         if self._stop_reason == "content_filter":

@@ -8,7 +8,7 @@ looks like any other.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,7 @@ def read_lm_eval(path: Path, options: LogOptions) -> LogFile:
         raise InputError(str(path), "no rows in it; one per document and filter was expected")
     run = read_run(path)
     subject = choose_subject(path, options, run.task, run.model, run.method)
+    subject = replace(subject, run=run.time or path.stem)
     documents = _refuse_cut(path, rows)
     has_ids = all(_own_id(row.document) is not None for row in rows)
     scores = [score for row in rows for score in _scores(row, run, options, has_ids)]
@@ -136,6 +137,7 @@ def _scores(row: _Row, run: Run, options: LogOptions, has_ids: bool) -> Iterator
             recorded=f"{metric} {value:g}",
             answer=answer,
             failure=find_failure(None, None, replies, value, extracted),
+            was_sought=document.filtered_resps == [NOTHING_EXTRACTED],
         )
 
 

@@ -51,6 +51,8 @@ class Run:
     task: str | None = None
     model: str | None = None
     method: str | None = None
+    time: str | None = None
+    """When the run ended, as in the names of its files."""
     documents: int | None = None
     higher_is_better: Mapping[str, bool | None] = field(default_factory=dict)
     filters: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -76,7 +78,7 @@ def read_run(path: Path) -> Run:
     # Runs that were told to write to one file put its name in the place of `results`.
     beside = sorted(path.parent.glob(f"*_{time}.json"))
     if not beside:
-        return Run(task=task)
+        return Run(task=task, time=time)
     results = convert(str(beside[0]), decode(str(beside[0]), read_bytes(beside[0])), _Results)
     config = results.configs.get(task, _Task())
     method = (config.metadata or {}).get("method")
@@ -85,6 +87,7 @@ def read_run(path: Path) -> Run:
         task=task,
         model=results.model_name,
         method=None if method is None else str(method),
+        time=time,
         documents=number.effective if number else None,
         higher_is_better=results.higher_is_better.get(task, {}),
         filters={f.name: frozenset(g.function for g in f.filter) for f in config.filter_list or ()},

@@ -11,6 +11,7 @@ from evalcore.log_files.finding import find_logs
 from evalcore.log_files.inspect_logs import read_inspect
 from evalcore.log_files.lm_eval_logs import read_lm_eval
 from evalcore.log_files.own_scores import read_own, read_simple
+from evalcore.score_runs import count_runs, describe_runs
 from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError
 
@@ -54,8 +55,8 @@ def read_logs(paths: Iterable[str | Path], options: LogOptions | None = None) ->
     Raises
     ------
     InputError
-        A log is damaged or can't be read as scores, two of them have the same samples, or a rule
-        that was asked for is in none.
+        A log is damaged or can't be read as scores, two of them have the same samples of one run,
+        or a rule that was asked for is in none.
     """
     options = options or LogOptions()
     _check(options)
@@ -69,6 +70,7 @@ def read_logs(paths: Iterable[str | Path], options: LogOptions | None = None) ->
     if any(log.kind == "lm-eval" for log in search.logs):
         notices.append(_LM_EVAL_LIMITS)
     notices += _describe_split_benchmarks(rows)
+    notices += [f"{told}; `compare` takes one (--run)" for told in describe_runs(count_runs(rows))]
     return LogScores(rows, [row for file in files for row in file.usage], notices)
 
 
@@ -101,7 +103,7 @@ def _refuse_duplicates(files: Sequence[LogFile]) -> None:
     seen: dict[tuple[object, ...], Path] = {}
     for file in files:
         for row in file.rows:
-            key = (row.dataset, row.model, row.method, row.rule, row.id, row.epoch)
+            key = (row.dataset, row.model, row.method, row.run, row.rule, row.id, row.epoch)
             if key not in seen:
                 seen[key] = file.path
                 continue
