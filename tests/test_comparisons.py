@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -240,6 +240,40 @@ def test_epochs_of_one_method_alone_are_a_mean_over_problems() -> None:
     worse = [one if one.id != "0" or one.epoch != 2 else unknown(one) for one in rows]
     (row,) = compared([*worse, replace(ROW, method="pot", id="new")]).rows
     assert (row.n, row.n_unknown) == (89, 2)
+
+
+POPULATIONS: dict[str, Callable[[np.random.Generator, int], Any]] = {
+    "all .1": lambda generator, n: np.full(n, 0.1),
+    "Beta(2, 2)": lambda generator, n: generator.beta(2, 2, n),
+    "Beta(.3, .3)": lambda generator, n: generator.beta(0.3, 0.3, n),
+    ".95 and .05": lambda generator, n: np.where(generator.random(n) < 0.9, 0.95, 0.05),
+}
+
+
+def rejected(population: str, n: int, epochs: int, repetitions: int) -> float:
+    """The share of comparisons with p up to .05 of two methods that are right equally often."""
+    generator = np.random.default_rng(13)
+    count = 0
+    for _ in range(repetitions):
+        share = POPULATIONS[population](generator, n)
+        rows = scored("pot", (generator.random(n) < share).astype(float).tolist())
+        for epoch in range(1, epochs + 1):
+            rows += scored("cot", (generator.random(n) < share).astype(float).tolist(), epoch=epoch)
+        (row,) = compared(rows, statistics=Settings(draws=600)).rows
+        count += row.p is not None and row.p <= 0.05
+    return count / repetitions
+
+
+def test_epochs_of_one_method_alone_seldom_make_a_difference_that_is_not_there() -> None:
+    assert rejected("Beta(2, 2)", 40, 2, 80) <= 0.125
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("population", POPULATIONS)
+@pytest.mark.parametrize(("n", "epochs"), [(30, 2), (100, 2), (100, 5)])
+def test_epochs_of_one_method_alone_keep_the_level(population: str, n: int, epochs: int) -> None:
+    # 300 comparisons: .05 + 3 · sqrt(.05 · .95 / 300) is .088.
+    assert rejected(population, n, epochs, 300) <= 0.088
 
 
 def unknown(row: ScoreRow) -> ScoreRow:

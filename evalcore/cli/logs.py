@@ -71,9 +71,9 @@ def logs_command(
     results_*.json beside them), rows of `evalcore score`, and lines of "id" and "correct"; or
     folders of them. Names that you give replace those of the logs.
 
-    Errors, refusals, empty and cut replies have no value, and are counted on stderr. Where rows go
-    to the terminal as a table, it is a summary per model; every other format has one row per
-    sample and rule.
+    Refusals, empty and cut replies (no answer) and errors (unknown) have no value, and are counted
+    on stderr. Where rows go to the terminal as a table, it is a summary per model; every other
+    format has one row per sample and rule.
 
     \b
     Examples:

@@ -248,7 +248,9 @@ def for_paper(rows: Sequence[CompareRow], stars: bool) -> list[PaperRow]:
 
 
 def _complete(row: CompareRow) -> str:
-    """Return what is found where both models gave an answer."""
+    """Return what is found where both models gave an answer, unless both always did."""
+    if not row.n_no_answer:
+        return ""
     if row.difference_complete is None:
         return UNKNOWN
     return f"{row.n_complete:,}: {row.difference_complete:+.1f}, p {p_text(row.p_complete)}"
