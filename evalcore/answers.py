@@ -63,6 +63,8 @@ class Answer(NamedTuple):
     """Why there is no answer, or why the program that came first gave none."""
     layers: Mapping[str, str] | None = None
     """Of the sandbox that ran the program; None where none ran."""
+    is_lost: bool = False
+    """The sandbox failed while the program ran, so that nothing is known of the answer."""
 
     @property
     def is_computed(self) -> bool:
@@ -123,6 +125,10 @@ def _answers(
         outcome = next(outcomes)
         if outcome.status == "ok":
             yield Answer(outcome.value, f"program, {source.rule}", layers=outcome.layers)
+            continue
+        if outcome.status == "lost":
+            lost = f"sandbox: {outcome.message}"
+            yield Answer(None, None, lost, outcome.layers, is_lost=True)
             continue
         problem = f"program: {outcome.status}"
         problem += f", {outcome.message}" if outcome.message else ""

@@ -55,7 +55,7 @@ class Scores(NamedTuple):
 
     rows: list[ScoreRow]
     failures: list[str]
-    """What graders could not decide because they crashed or ran out of time."""
+    """What could not be decided because a grader or the sandbox crashed, or ran out of time."""
 
 
 def choose_rules(dataset: str, wanted: Sequence[str]) -> Sequence[str]:
@@ -204,7 +204,9 @@ def _verdicts(rule: str, items: Sequence[Item], tools: Tools) -> Iterator[Verdic
     answered = [item for item in items if item.answer.value is not None]
     compared = iter(_COMPARE[rule](answered, tools))
     for item in items:
-        if item.answer.value is None:
+        if item.answer.is_lost:
+            yield Verdict(None, item.answer.problem, failed=True)
+        elif item.answer.value is None:
             yield Verdict(0.0, item.answer.problem)
         else:
             yield _with_problem(next(compared), item.answer.problem)

@@ -418,7 +418,7 @@ def test_a_killed_zygote_loses_only_what_runs(person: Person, leave_out: list[st
     os.kill(min(person.processes()), signal.SIGKILL)
     outcomes = person.receive()["outcomes"]
     assert [(each["status"], each["value"]) for each in outcomes] == [
-        ("killed", None),
+        ("lost", None),
         ("ok", 2),
         ("ok", 2),
         ("ok", 1),

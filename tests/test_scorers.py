@@ -196,6 +196,18 @@ def test_a_program_that_fails_is_a_wrong_answer_that_was_found() -> None:
     assert (row.value, row.status) == (1.0, "scored")
 
 
+@pytest.mark.parametrize("method", ["pot", "f-1"])
+def test_a_program_that_the_sandbox_lost_is_an_error_and_no_wrong_answer(method: str) -> None:
+    lost = Outcome("lost", message="the process that watched the program ended", layers=LAYERS)
+    given = [record(f"{FUNCTION}The answer is 0.5.", method)]
+    found = scores(given, FINANCE, **{"return 0.5": lost})
+    (row,) = found.rows
+    assert (row.value, row.answer, row.status) == (None, None, "unknown")
+    assert found.failures == [
+        f"financemath, m, {method}, 1: sandbox: the process that watched the program ended"
+    ]
+
+
 def test_an_answer_beside_a_failed_program_says_that_it_failed() -> None:
     (row,) = scores([record(f"{FUNCTION}The answer is 0.5.", "f-1")], FINANCE).rows
     assert row.value == 1.0

@@ -181,7 +181,7 @@ def score(
     SandboxError
         Programs can't be run safely here.
     IncompleteError
-        A grader crashed or ran out of time; the rows are in it.
+        A grader crashed or ran out of time, or the sandbox failed; the rows are in it.
     """
     options = ScoreOptions(
         dataset=dataset,

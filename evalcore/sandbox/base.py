@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Status = Literal["ok", "error", "timeout", "memory", "killed", "no result"]
+Status = Literal["ok", "error", "timeout", "memory", "killed", "no result", "lost"]
+"""`lost`: the sandbox failed while the program ran, which says nothing of the program."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,7 +217,7 @@ class Sandbox:
             job.outcome = replies.outcome(bytes(job.received[1:]), self._limits, self.layers)
         else:
             message = "the process that watched the program ended"
-            job.outcome = Outcome("killed", message=message, layers=self.layers)
+            job.outcome = Outcome("lost", message=message, layers=self.layers)
 
 
 def usable_processors() -> int:
