@@ -322,7 +322,7 @@ def test_a_frame_that_went_through_csv_has_the_same_values(rows: list[ScoreRow])
 
 def test_a_frame_without_a_column_is_refused_with_its_name(rows: list[ScoreRow]) -> None:
     frame = to_frame(rows, ScoreRow).drop(columns="method")
-    with pytest.raises(InputError, match="data frame, row 1: no method; rows of"):
+    with pytest.raises(InputError, match="data frame, row 1: no column method; rows of"):
         evalcore.compare(frame, all_pairs=True)
     with pytest.raises(TypeError, match="int: a file or a data frame was expected"):
         evalcore.compare(5, all_pairs=True)  # type: ignore[arg-type]

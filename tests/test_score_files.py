@@ -186,6 +186,15 @@ def test_scores_under_another_name_are_refused_by_the_name_of_the_missing_column
         getattr(evalcore, command)(path, **options)
     path = write_table(tmp_path / f"good{suffix}", [row | {"value": 1.0} for row in rows])
     assert len(getattr(evalcore, command)(path, **options))
+    if command != "logs":
+        frame = pd.DataFrame([row | {"correct": 1.0} for row in rows])
+        with pytest.raises(
+            InputError, match="data frame, row 1: no column value; rename `correct`"
+        ):
+            getattr(evalcore, command)(frame, **options)
+        assert len(
+            getattr(evalcore, command)(frame.rename(columns={"correct": "value"}), **options)
+        )
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet"])
