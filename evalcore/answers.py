@@ -21,7 +21,7 @@ RunPrograms = Callable[[Sequence[Program]], Sequence[Outcome]]
 MATHEMATICS_RULES = (
     "boxes/1",
     "so-the-final-answer-is/1",
-    "final-answer/1",
+    "final-answer/2",
     "the-answer-is/1",
     "final-answer-heading/1",
 )
@@ -157,6 +157,6 @@ def _source(record: Record, reading: Reading) -> _Source:
 
 
 def _authors(record: Record) -> _Source:
-    rule = "financemath-authors/1"
+    rule = "financemath-authors/2"
     found = extract_program(record.output or "", rule)
     return _Source(Program(found.text) if found else None, rule, reads_text=False)

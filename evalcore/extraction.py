@@ -21,7 +21,7 @@ _THE_ANSWER = re.compile(r"\bthe (?:final )?answer is\b", re.IGNORECASE)
 _SO_THE_FINAL_ANSWER = re.compile(r"\bso,? the final answer is\b", re.IGNORECASE)
 _SO_THE_ANSWER = re.compile(r"\bso,? the answer is\b", re.IGNORECASE)
 _FINAL_ANSWER_LINE = re.compile(
-    r"\bfinal answer[ \t*_]*+(?:\([^()\n]*\)[ \t*_]*+)?[:：](?=[^\n]*\w)", re.IGNORECASE
+    r"\bfinal answer[ \t*_]*+(?:\([^()\n]*\)[ \t*_]*+)?[:：](?=[^\n\w]*\w)", re.IGNORECASE
 )
 _FINAL_ANSWER_HEADING = re.compile(
     r"^[ \t#*_]*+final answer[ \t*_]*+(?:\([^()\n]*\))?[ \t*_:：]*+$", re.IGNORECASE | re.MULTILINE
@@ -38,6 +38,8 @@ _LEADING = re.compile(r"(?:[\s*_`:：>#]|\\\[|\$\$)*")
 _CLAUSE_END = re.compile(
     r"\n|(?<!approx)(?<!\b[A-Z]\.[A-Z])\.(?=[*_`\"'”’)}\]$\\]*(?:\s(?!\s*[a-z])|$))"
 )
+_PROSE = re.compile(r"^[^\W\d_]|:$")
+"""A value begins with a digit or a sign; a colon announces one that is still to come."""
 _PLACEHOLDER = re.compile(r"[\W_]*|[{\[<(][a-z_ ]*[}\]>)]|(?:final )?answer\W*", re.IGNORECASE)
 _WRAPPERS = (
     ("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"), ("{", "}"), ("**", "**"), ("`", "`"),
@@ -121,9 +123,23 @@ def _after(phrase: re.Pattern[str]) -> Callable[[str], str | None]:
     """
 
     def rule(text: str) -> str | None:
-        return next(filter(None, _clauses(text, phrase)), None)
+        return next((clause.text for clause in _clauses(text, phrase)), None)
 
     return rule
+
+
+def _final_answer(text: str) -> str | None:
+    """Take what follows the last "Final answer:" on its line.
+
+    Where that is prose ("Final answer: the price of the bond is as follows") and an answer is
+    marked further down, that is taken: a box, or what follows "the answer is" or a heading.
+    """
+    for found, stop in _clauses(text, _FINAL_ANSWER_LINE):
+        if not _PROSE.search(found):
+            return found
+        later = (rule(text[stop:]) for rule in (_boxed, _the_answer, _below_heading))
+        return next(filter(None, later), found)
+    return None
 
 
 def _conclusion(text: str) -> str | None:
@@ -131,7 +147,7 @@ def _conclusion(text: str) -> str | None:
 
     It is what follows the last verb before a digit.
     """
-    for sentence in filter(None, _clauses(text, _CONCLUSION)):
+    for sentence, _ in _clauses(text, _CONCLUSION):
         last_digit = _LAST_DIGIT.match(sentence)
         verbs = list(_VERB.finditer(sentence, 0, last_digit.end())) if last_digit else []
         if verbs:
@@ -151,23 +167,33 @@ def _last_number(text: str) -> str | None:
     return numbers[-1] if numbers else None
 
 
-def _clauses(text: str, phrase: re.Pattern[str]) -> Iterator[str | None]:
-    """Yield what follows each occurrence of a phrase, from the last to the first."""
+class _Clause(NamedTuple):
+    text: str
+    stop: int
+    """Where it ends in the whole text."""
+
+
+def _clauses(text: str, phrase: re.Pattern[str]) -> Iterator[_Clause]:
+    """Yield what follows each occurrence of a phrase, from the last to the first.
+
+    That is the rest of the sentence, or the first line below that has any; placeholders are left
+    out.
+    """
     stop = len(text)
     for found in reversed(list(phrase.finditer(text))):
-        yield _clause(text[found.end() : stop])
+        leading = _LEADING.match(text, found.end(), stop)
+        start = leading.end() if leading else found.end()
+        ending = _CLAUSE_END.search(text, start, stop)
+        end = ending.start() if ending else stop
+        if answer := _answer_of(text[start:end]):
+            yield _Clause(answer, end)
         stop = found.start()
 
 
-def _clause(text: str) -> str | None:
-    """Return the sentence that begins with a text, or the first line of it that has any."""
-    leading = _LEADING.match(text)
-    start = leading.end() if leading else 0
-    end = _CLAUSE_END.search(text, start)
-    clause = text[start : end.start() if end else len(text)]
-    if boxed := find_final_boxed(clause):
-        return boxed[-1]
-    return _unwrap(clause)
+def _answer_of(clause: str) -> str | None:
+    """Take the last box of a clause, or all of it."""
+    boxed = find_final_boxed(clause)
+    return boxed[-1] if boxed else _unwrap(clause)
 
 
 def _unwrap(text: str) -> str | None:
@@ -186,12 +212,15 @@ def _unwrap(text: str) -> str | None:
     return text
 
 
+_the_answer = _after(_THE_ANSWER)
+_below_heading = _after(_FINAL_ANSWER_HEADING)
+
 RULES: Mapping[str, Callable[[str], str | None]] = {
     "boxed/1": _boxed,
     "boxes/1": _boxes,
-    "final-answer/1": _after(_FINAL_ANSWER_LINE),
-    "final-answer-heading/1": _after(_FINAL_ANSWER_HEADING),
-    "the-answer-is/1": _after(_THE_ANSWER),
+    "final-answer/2": _final_answer,
+    "final-answer-heading/1": _below_heading,
+    "the-answer-is/1": _the_answer,
     "so-the-final-answer-is/1": _after(_SO_THE_FINAL_ANSWER),
     "so-the-answer-is/1": _after(_SO_THE_ANSWER),
     "conclusion/1": _conclusion,
@@ -199,13 +228,15 @@ RULES: Mapping[str, Callable[[str], str | None]] = {
     "last-number/1": _last_number,
 }
 FINANCEMATH_RULES = (
-    "final-answer/1",
+    "final-answer/2",
     "the-answer-is/1",
     "boxed/1",
     "final-answer-heading/1",
     "conclusion/1",
+    "last-number/1",
 )
-"""A number that nothing marks as the answer is none, so the last number of a text is not tried."""
+"""The last number comes last: an answer that nothing marks must not count as wrong in texts alone,
+for a program gives its value without any mark."""
 BBH_RULES = ("so-the-answer-is/1", "only-line/1")
 """Prompts without reasoning have the bare answer on one line."""
 

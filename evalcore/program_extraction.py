@@ -31,7 +31,7 @@ def _financemath_program(output: str) -> str | None:
     if block:
         program = block[1].strip("\n")
     elif _FUNCTION in output:
-        program = output
+        program = output.strip()  # so that the backticks of a fence are at the end
     else:
         indent = "" if output.startswith("    ") else "    "
         body = output.split(_FENCE, maxsplit=1)[0] if output.count(_FENCE) == 1 else output
@@ -58,7 +58,7 @@ def _fenced_program(output: str) -> str | None:
 
 
 PROGRAM_RULES: Mapping[str, Callable[[str], str | None]] = {
-    "financemath-authors/1": _financemath_program,
+    "financemath-authors/2": _financemath_program,
     "fenced/1": _fenced_program,
 }
 
@@ -71,7 +71,7 @@ def extract_program(output: str, rule: str) -> Extracted | None:
     output : str
         What a model wrote.
     rule : str
-        One of `PROGRAM_RULES`: `financemath-authors/1` for functions called `solution`, where an
+        One of `PROGRAM_RULES`: `financemath-authors/2` for functions called `solution`, where an
         output without any fence is a program as well; `fenced/1` for scripts.
 
     Returns

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,20 +77,62 @@ def test_a_box_ends_where_its_braces_balance(content: str) -> None:
         pytest.param("boxed/1", r"\boxed{1", None, id="an unclosed box"),
         pytest.param("boxes/1", r"\boxed{1} and \boxed{2}", "1, 2", id="all boxes of the sentence"),
         pytest.param("boxes/1", "none", None, id="no box"),
-        pytest.param("final-answer/1", "Final Answer (3 decimal) : 0.063", "0.063", id="contract"),
+        pytest.param("final-answer/2", "Final Answer (3 decimal) : 0.063", "0.063", id="contract"),
         pytest.param(
-            "final-answer/1",
+            "final-answer/2",
             "**FINAL ANSWER (3 decimal):** **0.063**\n",
             "0.063",
             id="bold capitals",
         ),
         pytest.param(
-            "final-answer/1",
+            "final-answer/2",
             "Final answer: 1\nFinal answer: 2",
             "2",
             id="the last line of its kind",
         ),
-        pytest.param("final-answer/1", "Final answer:\n5", None, id="nothing on the line"),
+        pytest.param("final-answer/2", "Final answer:\n5", None, id="nothing on the line"),
+        pytest.param(
+            "final-answer/2",
+            "**Final Answer:** The price of the 10-year bond is:\n\n$$\\boxed{95.2}$$",
+            "95.2",
+            id="prose before a box",
+        ),
+        pytest.param(
+            "final-answer/2",
+            "Final answer: We add both. The answer is 7.",
+            "7",
+            id="prose before a marked sentence on the same line",
+        ),
+        pytest.param(
+            "final-answer/2",
+            "Final Answer: as computed above\n\n### Final Answer\n\n95.2",
+            "95.2",
+            id="prose before a heading",
+        ),
+        pytest.param(
+            "final-answer/2",
+            "The answer is 3. Final answer: it depends",
+            "it depends",
+            id="an answer marked before prose does not follow it",
+        ),
+        pytest.param(
+            "final-answer/2",
+            "Final answer: the price is: \n \\boxed{95",
+            "the price is:",
+            id="a box that is cut is no marked answer",
+        ),
+        pytest.param(
+            "final-answer/2",
+            "Final answer (3 decimal): 0.063\nThat is $\\boxed{6.3\\%}$.",
+            "0.063",
+            id="a value is taken whatever follows",
+        ),
+        pytest.param(
+            "final-answer/2",
+            "Final answer: 10 years at 5% give:\n\\boxed{95.2}",
+            "95.2",
+            id="a colon announces a value",
+        ),
         pytest.param("final-answer-heading/1", "## Final Answer\n\n**5**", "5", id="heading"),
         pytest.param(
             "final-answer-heading/1",
@@ -194,6 +238,28 @@ def test_each_rule_finds_what_it_is_named_for(rule: str, text: str, answer: str 
 def test_endless_repetition_takes_no_quadratic_time(repeated: str) -> None:
     assert extract(repeated * 20_000, FINANCEMATH_RULES) is None
     assert read_number(repeated * 20_000).value is None
+
+
+@pytest.mark.parametrize(
+    "repeated",
+    ["1,", "1.", "-$", "Final answer: so\n", "Final answer: so \\boxed{1} ", "Final answer: {x}\n"],
+)
+def test_time_grows_with_the_length_of_a_text_that_repeats_itself(repeated: str) -> None:
+    def seconds(times: int) -> float:
+        start = time.process_time()
+        extract(f"Final answer: {repeated * times}", FINANCEMATH_RULES)
+        return time.process_time() - start
+
+    short = min(seconds(5_000) for _ in range(3))
+    # Quadratic time would be a hundred times as much.
+    assert seconds(50_000) < 30 * short + 0.1
+
+
+def test_a_number_that_nothing_marks_is_the_last_resort_for_financemath() -> None:
+    text = "Loss = $29,184 − $27,000\n\nLoss = $2,184"
+    assert extract(text, FINANCEMATH_RULES) == Extracted("$2,184", "last-number/1")
+    marked = f"The answer is $2,184.\n\n{text} in year 3"
+    assert extract(marked, FINANCEMATH_RULES) == Extracted("$2,184", "the-answer-is/1")
 
 
 def test_rules_are_tried_in_their_order() -> None:

@@ -32,13 +32,15 @@ FUNCTION = "def solution():\n    return 1"
         pytest.param("return 1", FUNCTION, id="neither indent nor fences"),
         pytest.param(FUNCTION, FUNCTION, id="a bare function stays"),
         pytest.param(f"`{FUNCTION}`", FUNCTION, id="single backticks at the ends go"),
+        pytest.param(f"{FUNCTION}\n```\n", FUNCTION, id="a fence and a line break at the end go"),
+        pytest.param(f"\n ```{FUNCTION}\n", FUNCTION, id="and so they do at the beginning"),
         pytest.param(
             f"```python\n{FUNCTION}", f"python\n{FUNCTION}", id="an unclosed block does not run"
         ),
     ],
 )
 def test_the_authors_rule_finds_functions(output: str, program: str | None) -> None:
-    rule = "financemath-authors/1"
+    rule = "financemath-authors/2"
     assert extract_program(output, rule) == (program and Extracted(program, rule))
 
 
@@ -86,7 +88,7 @@ def test_every_output_whose_program_ran_for_its_authors_has_one_that_defines_the
     ran = [row for row in rows if row["result"]["execution_rate"]]
     assert len(ran) == 904
     for row in ran:
-        found = extract_program(row["output"][0], "financemath-authors/1")
+        found = extract_program(row["output"][0], "financemath-authors/2")
         assert found is not None, row["question_id"]
         statements = ast.parse(found.text).body
         assert any(isinstance(s, ast.FunctionDef) and s.name == "solution" for s in statements)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -41,6 +42,11 @@ def count_no_answer_as_wrong(rows: pd.DataFrame) -> pd.DataFrame:
     assert (rows["value"].isna() == (rows["status"] == "no_answer")).all()
     assert set(rows.loc[rows["value"].isna(), "model"]) == {"Qwen2-7B-Instruct"}
     return rows.assign(value=rows["value"].fillna(0.0))
+
+
+def recorded_texts(folder: Path, method: str, model: str) -> dict[str, str]:
+    path = folder / "validation" / f"raw_{method}_outputs" / f"{model}.json"
+    return {entry["question_id"]: entry["output"][0] for entry in json.loads(path.read_text())}
 
 
 @pytest.mark.usefixtures("sandbox_here")
@@ -85,11 +91,16 @@ def test_texts_for_financemath(shared: Path) -> None:
     )
     assert (rows["extraction"].notna() == rows["answer"].notna()).all()
     rows = count_no_answer_as_wrong(rows)
+    expected = published(folder, "cot")
     for model in MODELS:
-        own = rows[rows["model"] == model].set_index("id")["value"]
+        own = rows[rows["model"] == model].set_index("id")
         known = verdicts(folder, "cot", model)
-        agreeing = sum(own[name] == value for name, value in known.items())
-        assert agreeing >= 0.97 * 200, model
+        agreeing = sum(own["value"][name] == value for name, value in known.items())
+        assert agreeing >= 0.985 * 200, model
+        assert 100 * own["value"].mean() == pytest.approx(expected[model][0], abs=0.51), model
+        unanswered = own[own["answer"].isna()]
+        outputs = recorded_texts(folder, "cot", model)
+        assert not any(re.search(r"\d", outputs[name]) for name in unanswered.index), model
 
 
 @pytest.mark.parametrize(("method", "accuracy"), [("direct", 50.4), ("cot", 40.4)])

@@ -56,9 +56,9 @@ def answer_of(one: Record, runner: Runner | None = None) -> Any:
     ("method", "output", "value", "extraction", "problem"),
     [
         pytest.param("cot", "Therefore, the answer is 3.", "3", "the-answer-is/1", "", id="text"),
-        pytest.param("cot", FUNCTION, None, None, "no answer found", id="CoT runs no program"),
+        pytest.param("cot", FUNCTION, "0.5", "last-number/1", "", id="CoT runs no program"),
         pytest.param(
-            "pot", FUNCTION, 7, "program, financemath-authors/1", "", id="PoT is its program"
+            "pot", FUNCTION, 7, "program, financemath-authors/2", "", id="PoT is its program"
         ),
         pytest.param(
             "pot",
@@ -75,9 +75,10 @@ def answer_of(one: Record, runner: Runner | None = None) -> Any:
             "f-1+verify", "The answer is 3.", "3", "the-answer-is/1", "", id="F-1 without a program"
         ),
         pytest.param(
-            "F-1+PoT", FUNCTION, 7, "program, financemath-authors/1", "", id="F-1+PoT is PoT"
+            "F-1+PoT", FUNCTION, 7, "program, financemath-authors/2", "", id="F-1+PoT is PoT"
         ),
-        pytest.param("f-1+cot", FUNCTION, None, None, "no answer found", id="F-1+CoT is CoT"),
+        pytest.param("f-1+cot", FUNCTION, "0.5", "last-number/1", "", id="F-1+CoT is CoT"),
+        pytest.param("cot", "I can't say.", None, None, "no answer found", id="no number at all"),
         pytest.param(
             "mine", f"{FUNCTION}The answer is 3.", 7, "program, fenced/1", "", id="one's own method"
         ),
