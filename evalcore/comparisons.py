@@ -24,9 +24,7 @@ from evalcore.statistics import (
     Settings,
     holm,
     mcnemar_detectable,
-    mcnemar_power,
     t_detectable,
-    t_power,
 )
 from evalcore.statistics.pairing import pair
 from ngramscan.errors import InputError
@@ -65,8 +63,10 @@ class CompareRow:
     difference_low: float | None
     difference_high: float | None
     p: float | None
+    p_exact: float | None
+    """Of the exact McNemar test, which errs on the safe side; None where it does not apply."""
     p_holm: float | None
-    """Adjusted within the family of tests that the row belongs to."""
+    """`p`, adjusted within the family of tests that the row belongs to: never across rules."""
     test: str
     n_complete: int
     """Pairs in which both models gave an answer, right or wrong."""
@@ -76,9 +76,6 @@ class CompareRow:
     detectable: float | None
     """The least difference that the test would have found with a probability of 80 %, at the
     discordance (or spread of differences) that was seen."""
-    power: float | None
-    """The probability with which it would have found the difference that was seen, if that were
-    the true one; says nothing beyond p about this run."""
     note: str
 
 
@@ -191,7 +188,6 @@ def _row(case: Case, result: Result, comparer: Comparer) -> CompareRow:
     if n_no_answer:
         dropping = replace(comparer.settings.statistics, missing="dropped")
         complete = comparer.compared(values, dropping)
-    detectable, power = _planning(values, result, comparer.settings.statistics)
     return CompareRow(
         **case.cell.key._asdict(),
         baseline=case.baseline,
@@ -209,32 +205,26 @@ def _row(case: Case, result: Result, comparer: Comparer) -> CompareRow:
         difference_low=percent(result.difference.low),
         difference_high=percent(result.difference.high),
         p=result.p.value,
+        p_exact=result.p_exact,
         p_holm=None,
         test=result.p.procedure,
         n_complete=values.n_answered,
         difference_complete=100 * complete.difference.value if complete else None,
         p_complete=complete.p.value if complete else None,
-        detectable=percent(detectable),
-        power=power,
+        detectable=percent(_detectable(values, result, comparer.settings.statistics)),
         note="; ".join(_notes(result, n_no_answer, comparer.settings.statistics.missing)),
     )
 
 
-def _planning(values: Values, result: Result, how: Settings) -> tuple[float | None, float | None]:
-    """Return the least difference that is found often enough, and how often this one is."""
+def _detectable(values: Values, result: Result, how: Settings) -> float | None:
+    """Return the least difference that is found often enough."""
     if not values.is_plain or result.n < 2 or not result.b + result.c:
-        return None, None
+        return None
     if values.is_binary:
-        discordance = (result.b + result.c) / result.n
-        seen = min(abs(result.difference.value), discordance)
-        least = mcnemar_detectable(result.n, discordance).value
-        return least, mcnemar_power(result.n, discordance, seen)
+        return mcnemar_detectable(result.n, (result.b + result.c) / result.n).value
     differences = pair(values.baseline, values.treatment, how.missing).differences
-    spread = float(differences.std(ddof=1))
-    least = t_detectable(result.n).value
-    if not spread or least is None:
-        return None, None
-    return least * spread, t_power(result.n, result.difference.value / spread)
+    spread, least = float(differences.std(ddof=1)), t_detectable(result.n).value
+    return least * spread if spread and least is not None else None
 
 
 def _notes(result: Result, missing: int, treated: str) -> Iterator[str]:
@@ -246,13 +236,30 @@ def _notes(result: Result, missing: int, treated: str) -> Iterator[str]:
         yield result.p.note
     if result.p.standard_error:
         yield f"standard error of p {result.p.standard_error:.2g}"
+    yield from _contradiction(result)
+
+
+def _contradiction(result: Result) -> Iterator[str]:
+    """Tell where the interval and the test, which are computed in different ways, disagree."""
+    low, high = result.difference.low, result.difference.high
+    if low is None or high is None:
+        return
+    alpha = round(1 - result.difference.level, 12)
+    has_zero, is_small = low <= 0 <= high, result.p.value <= alpha
+    if has_zero == is_small:
+        where = "includes 0, but p is at most" if has_zero else "excludes 0, but p is above"
+        yield f"interval and test disagree: the interval {where} {alpha:g}"
 
 
 def _adjusted(rows: Sequence[CompareRow], family: Sequence[str]) -> list[CompareRow]:
-    """Return rows with p-values adjusted within each family."""
+    """Return rows with p-values adjusted within each family.
+
+    Each rule has families of its own: two rules of the same outputs are not two experiments.
+    """
     families: dict[tuple[str, ...], list[int]] = {}
     for place, row in enumerate(rows):
-        families.setdefault(tuple(getattr(row, name) for name in family), []).append(place)
+        key = tuple(getattr(row, name) for name in ("rule", *family))
+        families.setdefault(key, []).append(place)
     adjusted = list(rows)
     for places in families.values():
         for place, p in zip(places, holm([rows[at].p for at in places]), strict=True):

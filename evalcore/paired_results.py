@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,6 @@ class CompareSettings:
     """None: all pairs of methods."""
     treatments: Sequence[str] = ()
     statistics: Settings = field(default_factory=Settings)
-    graded_test: Literal["signed-rank", "sign-flip"] = "signed-rank"
-    """Of graded answers to a list of problems; pooled ones always take sign flips."""
     family: Sequence[str] = ()
     """Columns: Holm within each of their values; none: all tests together."""
     seed: int = 1
@@ -62,6 +60,7 @@ class Result:
     treatment: float
     difference: Estimate
     p: PValue
+    p_exact: float | None = None
 
 
 class Comparer:
@@ -98,7 +97,7 @@ class Comparer:
             return _pooled(values, how, self._generator)
         if values.is_binary:
             return _binary(values, how, self._generator)
-        return _graded(values, self.settings.graded_test, how, self._generator)
+        return _graded(values, how, self._generator)
 
 
 def _binary(values: Values, how: Settings, generator: np.random.Generator) -> Result:
@@ -111,10 +110,11 @@ def _binary(values: Values, how: Settings, generator: np.random.Generator) -> Re
         found.treatment.value,
         found.difference,
         found.mcnemar,
+        found.mcnemar_exact,
     )
 
 
-def _graded(values: Values, test: str, how: Settings, generator: np.random.Generator) -> Result:
+def _graded(values: Values, how: Settings, generator: np.random.Generator) -> Result:
     found = compare_scores(values.baseline, values.treatment, generator, how)
     return Result(
         found.n,
@@ -123,7 +123,7 @@ def _graded(values: Values, test: str, how: Settings, generator: np.random.Gener
         found.baseline,
         found.treatment,
         found.difference,
-        found.signed_rank if test == "signed-rank" else found.sign_flip,
+        found.p,
     )
 
 
@@ -136,5 +136,5 @@ def _pooled(values: Values, how: Settings, generator: np.random.Generator) -> Re
         found.baseline,
         found.treatment,
         found.difference,
-        found.sign_flip,
+        found.p,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -12,8 +12,10 @@ from scipy.special import ndtri
 from scipy.stats import bootstrap, wilcoxon
 
 from evalcore.statistics import (
+    GradedTest,
     Settings,
     bootstrap_mean,
+    bootstrap_t,
     compare_binary,
     compare_pooled,
     compare_scores,
@@ -56,30 +58,31 @@ def right_or_wrong(
 def error_rates(runs: int, seed: int) -> dict[str, float]:
     """Return how often tests find a difference between equal methods, 18 problems × 5 models."""
     draw = np.random.default_rng(seed)
-    found = {"naive": 0, "sign flip": 0, "signed rank": 0}
+    found = {"naive": 0, "sign-flip": 0, "bootstrap-t": 0}
+    tests: tuple[GradedTest, ...] = ("sign-flip", "bootstrap-t")
     for _ in range(runs):
         baseline, treatment = graded(draw, 18, 5, 0.5)
         naive = float(wilcoxon((treatment - baseline).ravel(), method="approx").pvalue)
         found["naive"] += naive <= 0.05
-        compared = compare_pooled(baseline, treatment, draw, Settings(draws=499))
-        found["sign flip"] += compared.sign_flip.value <= 0.05
-        found["signed rank"] += compared.signed_rank.value <= 0.05
+        for test in tests:
+            settings = Settings(draws=499, graded_test=test)
+            found[test] += compare_pooled(baseline, treatment, draw, settings).p.value <= 0.05
     return {name: count / runs for name, count in found.items()}
 
 
 def test_a_pooled_test_that_ignores_problems_errs_and_ours_do_not() -> None:
     rates = error_rates(runs=500, seed=1)
     assert rates["naive"] > 0.2
-    assert rates["sign flip"] <= 0.06
-    assert rates["signed rank"] <= 0.06
+    assert rates["sign-flip"] <= 0.06
+    assert rates["bootstrap-t"] <= 0.06
 
 
 @pytest.mark.slow
 def test_the_rates_of_error_in_many_runs() -> None:
     rates = error_rates(runs=10_000, seed=2)
     assert rates["naive"] == pytest.approx(0.25, abs=0.02)
-    assert 0.04 <= rates["sign flip"] <= 0.06
-    assert 0.035 <= rates["signed rank"] <= 0.06
+    assert 0.04 <= rates["sign-flip"] <= 0.06
+    assert 0.035 <= rates["bootstrap-t"] <= 0.06
 
 
 def binary_error_rates(runs: int, seed: int) -> tuple[float, float]:
@@ -89,7 +92,7 @@ def binary_error_rates(runs: int, seed: int) -> tuple[float, float]:
         baseline, treatment = right_or_wrong(draw, 60, 5, (0.6, 0.6))
         compared = compare_pooled(baseline, treatment, draw, Settings(draws=99))
         naive += mcnemar_test(compared.better, compared.worse).value <= 0.05
-        ours += compared.sign_flip.value <= 0.05
+        ours += compared.p.value <= 0.05
     return naive / runs, ours / runs
 
 
@@ -240,7 +243,8 @@ def test_right_and_wrong_answers_compared() -> None:
     assert (found.n, found.missing, found.better, found.worse) == (8, 1, 5, 1)
     assert (found.baseline.value, found.treatment.value) == (0.25, 0.75)
     assert found.difference == paired_difference(Pairs(1, 1, 5, 1))
-    assert found.mcnemar.value == pytest.approx(2 * (1 + 6) / 64)
+    assert found.mcnemar.value == pytest.approx((2 * 1 + 6) / 64)
+    assert found.mcnemar_exact == pytest.approx(2 * (1 + 6) / 64)
     dropped = compare_binary(baseline, treatment, Settings(missing="dropped"))
     assert (dropped.n, dropped.missing, dropped.better, dropped.worse) == (7, 1, 4, 1)
 
@@ -256,15 +260,19 @@ def test_the_bootstrap_interval_of_right_and_wrong_answers() -> None:
 
 def test_graded_answers_compared() -> None:
     baseline, treatment = [0, 3, 7, 7, NAN], [7, 5, 6, 7, 1]
-    found = compare_scores(baseline, treatment, np.random.default_rng(0))
+    found, ranked, flipped = (
+        compare_scores(baseline, treatment, np.random.default_rng(0), Settings(graded_test=test))
+        for test in get_args(GradedTest)
+    )
     assert (found.n, found.missing, found.better, found.worse) == (5, 1, 3, 1)
     assert (found.baseline, found.treatment) == pytest.approx((3.4, 5.2))
     assert found.difference.value == pytest.approx(1.8)
     assert found.difference.note == "no interval: only 5 problems"
     # Of the sums of 7, 2, 1 and 1 with all signs, ±11 once each and ±9 twice are as far as 9.
-    assert found.sign_flip.value == pytest.approx(6 / 16)
+    assert flipped.p.value == pytest.approx(6 / 16)
     # Of the sums of the ranks 4, 3, 1.5 and 1.5, ±10 once each and ±7 twice are as far as 7.
-    assert found.signed_rank.value == pytest.approx(6 / 16)
+    assert ranked.p.value == pytest.approx(6 / 16)
+    assert found.p == flipped.p, "too few problems to draw"
 
 
 def test_the_answers_of_several_models_compared() -> None:
@@ -276,7 +284,7 @@ def test_the_answers_of_several_models_compared() -> None:
     assert (found.baseline, found.treatment) == pytest.approx((3 / 9, 6 / 9))
     assert found.difference.value == pytest.approx(3 / 9)
     # The problems' sums are 2, 0 and 1.
-    assert (found.sign_flip.value, found.sign_flip.n) == (0.5, 2)
+    assert (found.p.value, found.p.n) == (0.5, 2)
     dropped = compare_pooled(
         baseline, treatment, np.random.default_rng(0), Settings(missing="dropped")
     )
@@ -291,6 +299,22 @@ def test_a_list_with_problems_is_the_same_as_a_table() -> None:
         baseline.ravel(), treatment.ravel(), np.random.default_rng(0), problems=problems
     )
     assert table == listed
+
+
+def test_graded_answers_of_several_models_are_drawn_and_right_and_wrong_ones_flipped() -> None:
+    draw = np.random.default_rng(6)
+    baseline, treatment = graded(draw, 40, 3, 0.5, 0.3)
+    found = compare_pooled(baseline, treatment, draw)
+    sums = (treatment - baseline).sum(axis=1)
+    estimate, p = bootstrap_t(sums, np.random.default_rng(1), np.full(40, 3), draws=40_000)
+    assert p is not None
+    assert found.p.procedure == "bootstrap-t, 10000 draws"
+    assert found.p.value == pytest.approx(p.value, abs=0.01)
+    assert (found.difference.low, found.difference.high) == pytest.approx(
+        (estimate.low, estimate.high), abs=0.02
+    )
+    found = compare_pooled(*right_or_wrong(draw, 40, 3, (0.4, 0.6)), draw)
+    assert found.p.procedure == "exact sign flips"
 
 
 @pytest.mark.parametrize(
@@ -312,6 +336,16 @@ def test_a_list_with_problems_is_the_same_as_a_table() -> None:
             id="chance without a source",
         ),
         pytest.param(
+            lambda draw: compare_scores(
+                [0.5, 1],
+                [0, 1],
+                draw,
+                Settings(graded_test="t"),  # type: ignore[arg-type]
+            ),
+            "bootstrap-t, signed-rank, sign-flip, not t",
+            id="an unknown test",
+        ),
+        pytest.param(
             lambda draw: compare_pooled([NAN], [1], draw, Settings(missing="dropped")),
             "no pairs",
             id="nothing left",
@@ -331,4 +365,4 @@ def test_methods_with_the_same_answers_do_not_differ_and_nothing_divides_by_zero
     assert (binary.difference.value, binary.mcnemar.value) == (0, 1)
     scores = compare_scores(answers, answers, np.random.default_rng(0))
     assert scores.difference.low is None
-    assert (scores.signed_rank.value, scores.sign_flip.value) == (1, 1)
+    assert (scores.p.value, scores.p.note) == (1, "no problem differs")

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 import evalcore
 from evalcore.cli import main
@@ -21,7 +22,7 @@ from evalcore.paired_results import CompareSettings
 from evalcore.score_files import read_scores
 from evalcore.score_runs import choose_runs
 from evalcore.scoring.base import ScoreRow
-from evalcore.statistics import Settings
+from evalcore.statistics import GradedTest, Settings
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, write_rows
 
@@ -50,12 +51,13 @@ A = [1.0] * 6 + [0.0] * 4  # the baseline
 B = [1.0] * 2 + [0.0] * 4 + [1.0] * 2 + [0.0] * 2  # b = 2, c = 4
 
 
-def test_right_and_wrong_answers_have_the_exact_test_and_newcombes_interval() -> None:
+def test_right_and_wrong_answers_have_the_mid_p_test_and_newcombes_interval() -> None:
     (row,) = compared([*scored("cot", A), *scored("pot", B)]).rows
     assert (row.n, row.b, row.c) == (10, 2, 4)
     assert (row.accuracy_baseline, row.accuracy_treatment) == (60.0, 40.0)
     assert row.difference == pytest.approx(-20.0)
-    assert row.p == pytest.approx(stats.binomtest(2, 6).pvalue, abs=1e-12)
+    assert (row.test, row.p_exact) == ("mid-p McNemar", stats.binomtest(2, 6).pvalue)
+    assert row.p == pytest.approx(stats.binomtest(2, 6).pvalue - stats.binom.pmf(2, 6, 0.5))
     assert row.p_holm == row.p
     assert row.difference_low is not None
     assert row.difference_high is not None
@@ -132,14 +134,51 @@ def test_nothing_but_missing_answers_has_no_row_where_these_are_left_out() -> No
     ]
 
 
-def test_graded_answers_have_the_exact_signed_rank_test() -> None:
+def test_few_graded_answers_have_an_exact_test_whichever_is_named() -> None:
     first, second = [0.1, 0.2, 0.3, 0.4, 0.5], [0.2, 0.4, 0.6, 0.8, 1.0]
-    (row,) = compared([*scored("cot", first), *scored("pot", second)]).rows
-    assert row.p == pytest.approx(0.0625, abs=1e-12)
-    assert row.difference == pytest.approx(30.0)
     rows = [*scored("cot", first), *scored("pot", second)]
-    (row,) = compared(rows, graded_test="sign-flip").rows
-    assert row.p == pytest.approx(0.0625, abs=1e-12)
+    for test in get_args(GradedTest):
+        (row,) = compared(rows, statistics=Settings(graded_test=test)).rows
+        assert row.p == pytest.approx(0.0625, abs=1e-12)
+        assert row.p_exact is None
+        assert row.difference == pytest.approx(30.0)
+
+
+def test_test_and_interval_of_graded_answers_are_of_the_same_draws() -> None:
+    generator = np.random.default_rng(3)
+    first = generator.random(40)
+    # Small gains on most problems, large losses on some: the ranks say one thing, the mean another.
+    second = first + np.where(np.arange(40) % 10 < 9, 0.05, -0.45)
+    rows = [*scored("cot", first), *scored("pot", second)]
+    (row,) = compared(rows).rows
+    assert row.test == "bootstrap-t, 10000 draws"
+    assert row.p is not None
+    assert row.p > 0.5
+    assert "disagree" not in row.note
+    (row,) = compared(rows, statistics=Settings(graded_test="signed-rank")).rows
+    assert row.test.startswith("exact signed-rank")
+    assert row.p is not None
+    assert row.p < 0.05
+    assert "the interval includes 0, but p is at most 0.05" in row.note
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        # both right, only the baseline, only the treatment, neither
+        pytest.param((0, 3, 10, 7), "the interval excludes 0, but p is above 0.05", id="p .057"),
+        pytest.param((5, 4, 12, 79), "the interval includes 0, but p is at most 0.05", id="p .049"),
+        pytest.param((5, 3, 13, 79), "", id="both find it"),
+        pytest.param((5, 5, 8, 82), "", id="neither finds it"),
+    ],
+)
+def test_a_row_says_where_interval_and_test_disagree(
+    counts: tuple[int, int, int, int], said: str
+) -> None:
+    first = np.repeat([1.0, 1.0, 0.0, 0.0], counts)
+    second = np.repeat([1.0, 0.0, 1.0, 0.0], counts)
+    (row,) = compared([*scored("cot", first), *scored("pot", second)]).rows
+    assert row.note == (f"interval and test disagree: {said}" if said else "")
 
 
 def test_several_models_are_also_taken_together_with_problems_as_clusters() -> None:
@@ -168,9 +207,20 @@ def test_p_values_are_adjusted_within_the_declared_family() -> None:
     first, second = compared(rows).rows
     assert first.p is not None
     assert second.p is not None
-    assert second.p_holm == pytest.approx(min(1.0, 2 * second.p))
+    together = multipletests([first.p, second.p], method="holm")[1]
+    assert [first.p_holm, second.p_holm] == pytest.approx(list(together))
     first, second = compared(rows, family=("dataset",)).rows
     assert (first.p_holm, second.p_holm) == (first.p, second.p)
+    # Two rules of the same outputs are not two experiments.
+    rows += [replace(row, rule="lenient") for row in rows]
+    for family, adjusted in (
+        ((), together),
+        (("dataset",), [first.p, second.p]),
+        (("model",), together),
+    ):
+        for rule in ("strict", "lenient"):
+            found = [row.p_holm for row in compared(rows, family=family).rows if row.rule == rule]
+            assert found == pytest.approx(list(adjusted))
     with pytest.raises(InputError, match="--family colour"):
         compared(rows, family=("colour",))
 
@@ -217,7 +267,7 @@ def test_repeated_answers_to_a_problem_are_a_cluster() -> None:
     (row,) = compared(rows).rows
     assert (row.n, row.b, row.c) == (20, 4, 8)
     assert "sign" in row.test
-    once = compared([*scored("cot", A), *scored("pot", B)]).rows[0].p
+    once = compared([*scored("cot", A), *scored("pot", B)]).rows[0].p_exact
     assert row.p == pytest.approx(once), "asking twice for the same adds no evidence"
 
 
@@ -482,7 +532,8 @@ def test_published_verdicts_of_financemath(shared: Path, tmp_path: Path) -> None
             ]
         b = sum(verdicts["pot"][name] > verdicts["cot"][name] for name in verdicts["cot"])
         c = sum(verdicts["pot"][name] < verdicts["cot"][name] for name in verdicts["cot"])
-        expected[path.stem] = (b, c, stats.binomtest(b, b + c).pvalue if b + c else 1.0)
+        as_far = stats.binom.pmf(b, b + c, 0.5) * (0.5 if b == c else 1)
+        expected[path.stem] = (b, c, stats.binomtest(b, b + c).pvalue - as_far)
     found = {row.model: row for row in compared(rows).rows if row.model != "all"}
     assert found.keys() == expected.keys()
     assert len(found) == 6
@@ -520,11 +571,11 @@ def test_the_table_shows_stars_averages_and_what_is_missing(files: Path) -> None
     cells = [line.split() for line in done.stdout.splitlines()]
     first = next(line for line in cells if line[:2] == ["d", "m"])
     assert first[2:11] == ["pot", "−", "cot", "20", "12,", "0", "40.0", "100.0", "+60.0"]
-    assert "4.9e-04***" in first
+    assert "2.4e-04***" in first
     left_out = "1 of 43 pairs is left out, since nothing is known of one of the answers"
     assert done.stdout.splitlines()[0] == left_out
     assert "both answered" in done.stdout
-    assert "1: -100.0, p 1.000" in done.stdout
+    assert "1: -100.0, p 0.500" in done.stdout
     assert "macro over benchmarks (2)" in done.stdout
     assert "micro (2)" in done.stdout
 
@@ -536,7 +587,7 @@ def test_a_paper_gets_its_table(files: Path) -> None:
     assert lines[1] == "\\begin{tabular}{@{}lllrrrrrrrr@{}}"
     cells = lines[5].split(" & ")
     assert cells[:8] == ["d", "m", "pot $-$ cot", "20", "12", "0", "40.0", "100.0"]
-    assert cells[9] == "4.9e-04***"
+    assert cells[9] == "2.4e-04***"
 
 
 def test_wrong_usage_is_told_in_one_line(files: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -9,28 +11,124 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
-from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from evalcore.statistics import clopper_pearson, holm, mcnemar_test, paired_counts
+from evalcore.statistics import (
+    clopper_pearson,
+    compare_binary,
+    holm,
+    mcnemar_test,
+    paired_counts,
+)
 from evalcore.statistics.pairing import Missing, pair
 from ngramscan.proportions import Pairs, paired_difference, wilson
+from ngramscan.proportions import mcnemar as exact_mcnemar
 
 NAN = float("nan")
 
 
+def mid_p(better: int, worse: int) -> Fraction:
+    """Return the share of sign assignments further from equal, with half of those as far."""
+    n, distance = better + worse, abs(better - worse)
+    ways = {k: comb(n, k) for k in range(n + 1)}
+    further = sum(way for k, way in ways.items() if abs(2 * k - n) > distance)
+    as_far = sum(way for k, way in ways.items() if abs(2 * k - n) == distance)
+    return Fraction(2 * further + as_far, 2 ** (n + 1))
+
+
 @given(better=st.integers(0, 400), worse=st.integers(0, 400))
 @settings(max_examples=60, deadline=None)
-def test_mcnemar_is_statsmodels_and_the_binomial_test(better: int, worse: int) -> None:
+def test_the_mid_p_value_counts_tables_as_far_from_equal_half(better: int, worse: int) -> None:
     found = mcnemar_test(better, worse)
-    theirs = mcnemar([[3, worse], [better, 5]], exact=True).pvalue
-    assert found.value == pytest.approx(theirs, rel=1e-10)
-    assert found.n == better + worse
+    assert (found.procedure, found.n) == ("mid-p McNemar", better + worse)
     if found.n:
-        assert found.value == pytest.approx(binomtest(better, found.n).pvalue, rel=1e-10)
+        assert found.value == pytest.approx(float(mid_p(better, worse)), rel=1e-10)
     else:
         assert (found.value, found.note) == (1.0, "no pair differs")
+
+
+def test_the_published_example_of_the_mid_p_value() -> None:
+    # Fagerland, Lydersen & Laake 2013, table 1: 1 child against 7 changed.
+    assert mcnemar_test(1, 7).value == mcnemar_test(7, 1).value == 0.0390625
+    assert exact_mcnemar(1, 7) == 0.0703125
+
+
+@given(better=st.integers(0, 400), worse=st.integers(0, 400))
+@settings(max_examples=60, deadline=None)
+def test_the_exact_p_value_beside_it_is_statsmodels_and_the_binomial_test_s(
+    better: int, worse: int
+) -> None:
+    answers = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [3, worse, better, 5], axis=0)
+    found = compare_binary(answers[:, 0], answers[:, 1])
+    theirs = statsmodels_mcnemar([[3, worse], [better, 5]], exact=True).pvalue
+    assert found.mcnemar_exact == pytest.approx(theirs, rel=1e-10)
+    if better + worse:
+        binomial = binomtest(better, better + worse).pvalue
+        assert found.mcnemar_exact == pytest.approx(binomial, rel=1e-10)
+    assert found.mcnemar.value == mcnemar_test(better, worse).value
+
+
+def test_p_values_of_many_pairs_are_in_full() -> None:
+    for better, worse in ((700, 560), (1500, 0)):
+        found = mcnemar_test(better, worse)
+        assert found.value == pytest.approx(float(mid_p(better, worse)), rel=1e-10)
+
+
+CELLS = {
+    # both right, only the baseline, only the treatment, neither
+    "equal, a tenth differ": (0.85, 0.05, 0.05, 0.05),
+    "equal, a third differ": (0.35, 0.15, 0.15, 0.35),
+    "equal, seven tenths differ": (0.15, 0.35, 0.35, 0.15),
+    "55 % against 67 %": (0.48, 0.07, 0.19, 0.26),
+    "85 % against 95 %": (0.83, 0.02, 0.12, 0.03),
+    "30 % against 40 %": (0.10, 0.20, 0.30, 0.40),
+}
+
+
+def simulated(name: str, n: int, runs: int) -> dict[str, float]:
+    """Return how often tests err or find something, and disagree with Newcombe's interval."""
+    draw = np.random.default_rng(13)
+    tables, times = np.unique(
+        draw.multinomial(n, CELLS[name], size=runs), axis=0, return_counts=True
+    )
+    rates = dict.fromkeys(("mid", "exact", "mid disagrees", "exact disagrees"), 0.0)
+    for (both, worse, better, neither), count in zip(tables.tolist(), times, strict=True):
+        interval = paired_difference(Pairs(both, worse, better, neither))
+        assert interval.low is not None
+        assert interval.high is not None
+        excludes = not interval.low <= 0 <= interval.high
+        mid, exact = mcnemar_test(better, worse).value, exact_mcnemar(better, worse)
+        for test, p in (("mid", mid), ("exact", exact)):
+            rates[test] += (p <= 0.05) * count / runs
+            rates[f"{test} disagrees"] += (excludes != (p <= 0.05)) * count / runs
+    return rates
+
+
+@pytest.mark.parametrize("n", [20, 60])
+@pytest.mark.parametrize("name", [name for name in CELLS if name.startswith("equal")])
+def test_the_mid_p_test_errs_no_more_often_than_it_says(name: str, n: int) -> None:
+    rates = simulated(name, n, runs=3000)
+    # Three standard errors of the simulation.
+    assert rates["exact"] <= rates["mid"] <= 0.05 + 0.012
+
+
+@pytest.mark.parametrize("name", [name for name in CELLS if not name.startswith("equal")])
+def test_the_interval_rarely_contradicts_the_mid_p_test(name: str) -> None:
+    rates = simulated(name, 50, runs=3000)
+    assert rates["mid disagrees"] <= 0.03
+    assert rates["exact disagrees"] > rates["mid disagrees"] + 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [20, 50, 100, 200])
+@pytest.mark.parametrize("name", CELLS)
+def test_error_and_disagreement_in_many_runs(name: str, n: int) -> None:
+    rates = simulated(name, n, runs=100_000)
+    if name.startswith("equal"):
+        assert rates["mid"] <= 0.052
+    assert rates["mid disagrees"] <= 0.025
 
 
 def test_mcnemar_refuses_a_negative_count() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest, ttest_1samp
+from scipy.stats import binom, binomtest, ttest_1samp
 from statsmodels.stats.power import TTestPower
 
 from evalcore.statistics import (
@@ -19,12 +19,19 @@ from evalcore.statistics import (
 )
 
 
+def mid_p(b: int, c: int) -> float:
+    """Return the mid-p value from scipy's exact test."""
+    distribution = binom(b + c, 0.5)
+    as_far = distribution.pmf(b) if b == c else 2 * distribution.pmf(b)
+    return float(binomtest(b, b + c).pvalue - as_far / 2)
+
+
 def enumerated_power(n: int, better: float, worse: float, alpha: float) -> float:
     """Add up the probability of every table of n pairs in which the test finds a difference."""
     same, power = 1 - better - worse, 0.0
     for b in range(n + 1):
         for c in range(n + 1 - b):
-            if b + c and binomtest(b, b + c).pvalue <= alpha:
+            if b + c and mid_p(b, c) <= alpha:
                 ways = math.comb(n, b) * math.comb(n - b, c)
                 power += ways * better**b * worse**c * same ** (n - b - c)
     return power
@@ -37,6 +44,7 @@ def enumerated_power(n: int, better: float, worse: float, alpha: float) -> float
         pytest.param(20, 0.05, 0.3, 0.05, id="a treatment that is worse"),
         pytest.param(15, 0.5, 0.5, 0.1, id="all pairs differ, no effect"),
         pytest.param(18, 0.6, 0.0, 0.0625, id="a p-value of exactly alpha counts as found"),
+        pytest.param(12, 0.3, 0.3, 0.6, id="an alpha that nobody uses"),
         pytest.param(5, 0.9, 0.05, 0.05, id="so few that p never gets there"),
     ],
 )
@@ -47,10 +55,16 @@ def test_power_is_the_probability_of_all_tables_that_count(
     assert found == pytest.approx(enumerated_power(n, better, worse, alpha), abs=1e-10)
 
 
-def test_without_an_effect_the_exact_test_finds_less_than_alpha() -> None:
-    for n in (10, 50, 300, 2000):
-        for discordance in (0.05, 0.3, 1.0):
+def test_without_an_effect_the_mid_p_test_finds_no_more_than_alpha() -> None:
+    for n in (10, 20, 30, 50, 100, 200, 300, 2000):
+        for discordance in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7):
             assert mcnemar_power(n, discordance, 0.0) <= 0.05
+
+
+def test_where_all_pairs_differ_the_mid_p_test_errs_a_little_more_often() -> None:
+    found = {n: mcnemar_power(n, 1.0, 0.0) for n in (20, 50, 100, 200, 1000)}
+    assert found[50] == pytest.approx(0.065, abs=0.001)
+    assert max(found.values()) == found[50]
 
 
 def test_pairs_that_never_differ_show_nothing() -> None:

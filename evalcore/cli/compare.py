@@ -50,10 +50,10 @@ _how = all_of(
     ),
     click.option(
         "--graded-test",
-        type=click.Choice(["signed-rank", "sign-flip"]),
-        default="signed-rank",
+        type=click.Choice(["bootstrap-t", "signed-rank", "sign-flip"]),
+        default="bootstrap-t",
         show_default=True,
-        help="Of answers that are not only right or wrong.",
+        help="Test of answers that are not only right or wrong.",
     ),
     click.option(
         "--zeros",
@@ -66,7 +66,8 @@ _how = all_of(
         "--family",
         default="",
         metavar="COLUMNS",
-        help="Adjust p-values within each of their values.  [default: all together]",
+        help="Adjust p-values within each of their values, and within each rule.  "
+        "[default: within each rule]",
     ),
     click.option("--level", type=float, default=0.95, show_default=True, help="Of intervals."),
     click.option(
@@ -109,10 +110,10 @@ def compare_command(
 ) -> None:
     """Compare prompting methods in pairs, on the same problems.
 
-    SCORES are files of rows of `evalcore score`, `judge` or `logs`. Right and wrong answers get the
-    exact McNemar test and Newcombe's interval; graded ones the exact signed-rank test; several
-    models of one benchmark are also taken together, with problems as clusters. Percent, and
-    percentage points.
+    SCORES are files of rows of `evalcore score`, `judge` or `logs`. Right and wrong answers get
+    McNemar's mid-p test (the exact one beside it) and Newcombe's interval; graded ones test and
+    interval by bootstrap-t; several models of one benchmark are also taken together, with problems
+    as clusters. Percent, and percentage points.
 
     \b
     Examples:

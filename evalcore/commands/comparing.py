@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
 from evalcore.averages import AverageRow
 from evalcore.comparisons import Compared, CompareRow, compare_methods
@@ -14,7 +14,7 @@ from evalcore.row_files import GivenTables, Table, as_tables
 from evalcore.score_files import read_scores, refuse_unscored
 from evalcore.score_runs import choose_runs
 from evalcore.scoring.base import NO_ANSWER_IS, ScoreRow
-from evalcore.statistics import Settings
+from evalcore.statistics import GradedTest, Settings
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.output import (
     listed,
@@ -47,7 +47,7 @@ _OPTIONAL = (
 _CHOICES = {
     "no_answer": NO_ANSWER_IS,
     "interval": ("newcombe", "bootstrap"),
-    "graded_test": ("signed-rank", "sign-flip"),
+    "graded_test": get_args(GradedTest),
     "zeros": ("dropped", "pratt"),
 }
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
@@ -64,7 +64,7 @@ class CompareOptions(TypedDict, total=False):
     run: Sequence[str]
     no_answer: Literal["wrong", "exclude"]
     interval: Literal["newcombe", "bootstrap"]
-    graded_test: Literal["signed-rank", "sign-flip"]
+    graded_test: GradedTest
     zeros: Literal["dropped", "pratt"]
     family: str | Sequence[str]
     level: float
@@ -123,11 +123,11 @@ def _settings(options: CompareOptions) -> CompareSettings:
         statistics=Settings(
             missing="dropped" if options.get("no_answer") == "exclude" else "wrong",
             interval=options.get("interval", "newcombe"),
+            graded_test=options.get("graded_test", "bootstrap-t"),
             zeros=options.get("zeros", "dropped"),
             level=level,
             draws=options.get("draws", 10_000),
         ),
-        graded_test=options.get("graded_test", "signed-rank"),
         family=listed(options.get("family", "")),
         seed=options.get("seed", 1),
     )
@@ -290,7 +290,7 @@ def compare(
     run: str | Sequence[str] = (),
     no_answer: Literal["wrong", "exclude"] = "wrong",
     interval: Literal["newcombe", "bootstrap"] = "newcombe",
-    graded_test: Literal["signed-rank", "sign-flip"] = "signed-rank",
+    graded_test: GradedTest = "bootstrap-t",
     zeros: Literal["dropped", "pratt"] = "dropped",
     family: str | Sequence[str] = "",
     level: float = 0.95,
@@ -323,11 +323,12 @@ def compare(
         Interval of the difference where answers are right or wrong: `newcombe` or `bootstrap`.
         Graded answers, and several models together, always take the bootstrap.
     graded_test : str
-        Test of graded answers: `signed-rank` or `sign-flip`.
+        Test of graded answers: `bootstrap-t`, which gives their interval too, `signed-rank` or
+        `sign-flip`. Several models together take `sign-flip` in the place of `signed-rank`.
     zeros : str
         Pairs without a difference, in the signed-rank test: `dropped` or `pratt`.
     family : str or sequence of str
-        Adjust p-values within each value of these columns. By default all together.
+        Adjust p-values within each value of these columns. Always within each rule.
     level : float
         Confidence level of the intervals.
     draws : int

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from evalcore.statistics.binary import clopper_pearson, mcnemar_test, paired_counts
 from evalcore.statistics.bootstrap import bootstrap_mean
+from evalcore.statistics.bootstrap_t import MeanDifference, bootstrap_t
 from evalcore.statistics.contrast import (
     BinaryComparison,
+    GradedTest,
     PooledComparison,
     ScoreComparison,
     Settings,
@@ -28,11 +30,14 @@ from evalcore.statistics.signed_ranks import signed_rank_test
 __all__ = [
     "BinaryComparison",
     "Detectable",
+    "GradedTest",
+    "MeanDifference",
     "PValue",
     "PooledComparison",
     "ScoreComparison",
     "Settings",
     "bootstrap_mean",
+    "bootstrap_t",
     "clopper_pearson",
     "compare_binary",
     "compare_pooled",

@@ -57,13 +57,13 @@ def bootstrap_mean(
     Sources: Davison & Hinkley 1997, Bootstrap Methods and their Application, chapter 5; Hesterberg
     2015, doi:10.1080/00031305.2015.1089789, section 4 (why and how percentiles are widened).
     """
-    s, m = _checked(sums, sizes, draws)
+    s, m = checked(sums, sizes, draws)
     value = float(s.sum() / m.sum())
     residuals = s - value * m
-    reason = _reason_for_none(s, residuals)
+    reason = reason_for_no_interval(s, residuals)
     if reason:
         return Estimate(value, None, None, level, reason)
-    drawn = _draw(np.stack([s, m]), generator, draws)
+    drawn = draw_sums(np.stack([s, m]), generator, draws)
     tail = _widened((1 - level) / 2, s.size)
     low, high = np.quantile(drawn[0] / drawn[1], [tail, 1 - tail])
     return Estimate(value, float(low), float(high), level)
@@ -74,7 +74,8 @@ def _widened(tail: float, n: int) -> float:
     return float(special.ndtr(np.sqrt(n / (n - 1)) * special.stdtrit(n - 1, tail)))
 
 
-def _checked(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple[Floats, Floats]:
+def checked(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple[Floats, Floats]:
+    """Return sums and sizes, or raise ValueError where they are none."""
     s = np.asarray(sums, dtype=np.float64)
     m = np.ones(s.shape) if sizes is None else np.asarray(sizes, dtype=np.float64)
     if s.ndim != 1 or not s.size or not np.isfinite(s).all() or draws < 1:
@@ -84,7 +85,8 @@ def _checked(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple[Floa
     return s, m
 
 
-def _reason_for_none(sums: Floats, residuals: Floats) -> str:
+def reason_for_no_interval(sums: Floats, residuals: Floats) -> str:
+    """Return why too little is known for an interval; empty: there is enough."""
     if sums.size < PROBLEMS_FOR_AN_INTERVAL:
         return f"no interval: only {sums.size} problem{'s' * (sums.size > 1)}"
     if np.abs(residuals).max() <= 1e-10 * np.abs(sums).max():
@@ -95,7 +97,7 @@ def _reason_for_none(sums: Floats, residuals: Floats) -> str:
     return ""
 
 
-def _draw(rows: Floats, generator: np.random.Generator, draws: int) -> Floats:
+def draw_sums(rows: Floats, generator: np.random.Generator, draws: int) -> Floats:
     """Return the sum of every row over the problems of each draw, shape (rows, draws)."""
     n = rows.shape[1]
     distinct, counts = np.unique(rows, axis=1, return_counts=True)

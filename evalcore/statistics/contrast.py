@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalcore.statistics.binary import mcnemar_test, paired_counts
 from evalcore.statistics.bootstrap import bootstrap_mean
+from evalcore.statistics.bootstrap_t import bootstrap_t
 from evalcore.statistics.p_values import PValue
 from evalcore.statistics.pairing import Floats, Missing, Paired, pair
 from evalcore.statistics.sign_flips import sign_flip_test
 from evalcore.statistics.signed_ranks import Zeros, signed_rank_test
 from ngramscan.estimates import Estimate
-from ngramscan.proportions import paired_difference, wilson
+from ngramscan.proportions import mcnemar, paired_difference, wilson
+
+GradedTest = Literal["bootstrap-t", "signed-rank", "sign-flip"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,8 @@ class Settings:
     """A missing answer is worth 0, or its pair is left out."""
     interval: Literal["newcombe", "bootstrap"] = "newcombe"
     """Of the difference of two accuracies on one model; all others are by bootstrap."""
+    graded_test: GradedTest = "bootstrap-t"
+    """Of answers that are not only right or wrong; the bootstrap-t gives their interval too."""
     zeros: Zeros = "dropped"
     """What the signed-rank test does with pairs that do not differ."""
     level: float = 0.95
@@ -51,6 +56,8 @@ class BinaryComparison:
     difference: Estimate
     """Treatment minus baseline."""
     mcnemar: PValue
+    """The mid-p value."""
+    mcnemar_exact: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +76,7 @@ class ScoreComparison:
     """Mean values."""
     difference: Estimate
     """Treatment minus baseline."""
-    signed_rank: PValue
-    sign_flip: PValue
+    p: PValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +97,8 @@ class PooledComparison:
     """Mean values over the pairs, each with the same weight."""
     difference: Estimate
     """Treatment minus baseline; the interval is by bootstrap of problems."""
-    sign_flip: PValue
-    """Of the same difference; all answers to a problem change sign together."""
-    signed_rank: PValue
-    """Of the mean differences of the problems."""
+    p: PValue
+    """Of the same difference; all answers to a problem change sign, or are drawn, together."""
 
 
 def compare_binary(
@@ -144,6 +148,7 @@ def compare_binary(
         treatment=wilson(counts.both + counts.only_second, counts.n, settings.level),
         difference=difference,
         mcnemar=mcnemar_test(counts.only_second, counts.only_first),
+        mcnemar_exact=mcnemar(counts.only_first, counts.only_second),
     )
 
 
@@ -177,17 +182,16 @@ def compare_scores(
     settings = settings or Settings()
     paired = pair(baseline, treatment, settings.missing)
     _expect_one_answer_each(paired)
-    differences = paired.differences
+    difference, p = _tested(paired, settings.graded_test, settings, generator)
     return ScoreComparison(
-        n=differences.size,
+        n=paired.differences.size,
         missing=paired.missing,
         better=paired.better,
         worse=paired.worse,
         baseline=float(paired.baseline.mean()),
         treatment=float(paired.treatment.mean()),
-        difference=_difference(paired, settings, generator),
-        signed_rank=signed_rank_test(differences, settings.zeros),
-        sign_flip=sign_flip_test(differences, generator, settings.draws),
+        difference=difference,
+        p=p,
     )
 
 
@@ -223,18 +227,18 @@ def compare_pooled(
     """
     settings = settings or Settings()
     paired = pair(baseline, treatment, settings.missing, problems)
-    sums, sizes = _by_problem(paired)
+    is_drawn = settings.graded_test == "bootstrap-t" and not paired.is_binary
+    difference, p = _tested(paired, "bootstrap-t" if is_drawn else "sign-flip", settings, generator)
     return PooledComparison(
         n=paired.differences.size,
-        n_problems=sums.size,
+        n_problems=int(paired.problems.max()) + 1,
         missing=paired.missing,
         better=paired.better,
         worse=paired.worse,
         baseline=float(paired.baseline.mean()),
         treatment=float(paired.treatment.mean()),
-        difference=_difference(paired, settings, generator),
-        sign_flip=sign_flip_test(sums, generator, settings.draws),
-        signed_rank=signed_rank_test(sums / sizes, settings.zeros),
+        difference=difference,
+        p=p,
     )
 
 
@@ -247,6 +251,22 @@ def _by_problem(paired: Paired) -> tuple[Floats, NDArray[np.intp]]:
 def _difference(paired: Paired, settings: Settings, generator: np.random.Generator) -> Estimate:
     sums, sizes = _by_problem(paired)
     return bootstrap_mean(sums, generator, sizes, settings.draws, settings.level)
+
+
+def _tested(
+    paired: Paired, test: GradedTest, settings: Settings, generator: np.random.Generator
+) -> tuple[Estimate, PValue]:
+    """Return the difference and its p-value; by sign flips where problems are too few to draw."""
+    sums, sizes = _by_problem(paired)
+    if test == "bootstrap-t":
+        difference, p = bootstrap_t(sums, generator, sizes, settings.draws, settings.level)
+        return difference, p or sign_flip_test(sums, generator, settings.draws)
+    difference = _difference(paired, settings, generator)
+    if test == "signed-rank":
+        return difference, signed_rank_test(sums / sizes, settings.zeros)
+    if test == "sign-flip":
+        return difference, sign_flip_test(sums, generator, settings.draws)
+    raise ValueError(f"graded answers are tested by {', '.join(get_args(GradedTest))}, not {test}")
 
 
 def _expect_one_answer_each(paired: Paired) -> None:

@@ -30,6 +30,11 @@ class Paired:
         return self.treatment - self.baseline
 
     @property
+    def is_binary(self) -> bool:
+        """Tell whether every answer is right or wrong."""
+        return bool(np.isin(self.baseline, (0, 1)).all() and np.isin(self.treatment, (0, 1)).all())
+
+    @property
     def better(self) -> int:
         """How many pairs in which the treatment has more, by more than a rounding error."""
         return int((settled(self.differences) > 0).sum())

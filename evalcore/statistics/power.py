@@ -24,7 +24,7 @@ class Detectable:
 
 
 def mcnemar_power(n: int, discordance: float, difference: float, alpha: float = 0.05) -> float:
-    """Return how often the exact McNemar test finds a difference of two accuracies.
+    """Return how often the mid-p McNemar test finds a difference of two accuracies.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def mcnemar_power(n: int, discordance: float, difference: float, alpha: float = 
 def mcnemar_detectable(
     n: int, discordance: float, power: float = 0.8, alpha: float = 0.05
 ) -> Detectable:
-    """Find the smallest difference of accuracies that the exact McNemar test finds often enough.
+    """Find the smallest difference of accuracies that the mid-p McNemar test finds often enough.
 
     Parameters
     ----------
@@ -186,11 +186,12 @@ def _smallest(at: Callable[[float], float], largest: float, power: float) -> flo
 
 
 def _critical(differing: NDArray[np.int64], alpha: float) -> NDArray[np.float64]:
-    """Return the largest count of the rarer side with an exact p-value of at most alpha, or -1."""
+    """Return the largest count of the rarer side with a mid-p value of at most alpha, or -1."""
     half = np.asarray(stats.binom.ppf(alpha / 2, differing, 0.5), dtype=np.float64)
-    # Where the tail is alpha to the last digit, it counts; the rounding must not decide.
-    too_many = 2 * stats.binom.cdf(half, differing, 0.5) > alpha * (1 + 1e-12)
-    return half - too_many
+    # The mid-p value of k is the sum of the tails up to k and up to k - 1. Where that is alpha to
+    # the last digit, it counts; the rounding must not decide.
+    tails = stats.binom.cdf(half, differing, 0.5) + stats.binom.cdf(half - 1, differing, 0.5)
+    return half - (tails > alpha * (1 + 1e-12))
 
 
 def _check(n: int, alpha: float) -> None:
