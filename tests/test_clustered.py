@@ -102,6 +102,19 @@ def test_mcnemar_on_all_pairs_errs_on_right_and_wrong_answers_too() -> None:
     assert ours <= 0.06
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("problems", "limit"), [(50, 0.1), (100, 0.07), (200, 0.06)])
+def test_sign_flips_of_lopsided_right_and_wrong_answers(problems: int, limit: float) -> None:
+    """A twentieth of the problems is gained by all five models, a few of the others lost."""
+    draw, found = np.random.default_rng(12), 0
+    for _ in range(4000):
+        gained = draw.random((problems, 1)) < 0.05
+        lost = ~gained & (draw.random((problems, 5)) < 0.05 / 0.95)
+        treatment = np.broadcast_to(gained, lost.shape).astype(float)
+        found += compare_pooled(lost, treatment, draw, Settings(draws=99)).p.value <= 0.05
+    assert found / 4000 <= limit
+
+
 def coverage(
     make: Callable[[np.random.Generator], tuple[Floats, Floats]],
     truth: float,

@@ -258,7 +258,11 @@ PAIR: dict[str, Any] = {"baseline": "cot", "treatment": "pot", "rule": "strict"}
         ("compare", {**BASE, "family": "nope"}, "--family nope: one of dataset, model"),
         ("compare", {**BASE, "by": "nope"}, "--by nope: dataset and model"),
         ("compare", {**BASE, "interval": "nope"}, "--interval nope: one of newcombe, bootstrap"),
-        ("compare", {**BASE, "graded_test": "t"}, "--graded-test t: one of signed-rank"),
+        (
+            "compare",
+            {**BASE, "graded_test": "t"},
+            "--graded-test t: one of bootstrap-t, signed-rank",
+        ),
         ("compare", {**BASE, "zeros": "nope"}, "--zeros nope: one of dropped, pratt"),
         ("flips", {**PAIR, "rule": "nope"}, "--rule nope: .* strict, lenient"),
         ("flips", {**PAIR, "rule": ["strict", "nope"]}, "--rule nope: .* strict, lenient"),

@@ -32,16 +32,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _OPTIONAL = (
-    *(
-        "detectable",
-        "p Holm",
-        "dataset",
-        "treatment",
-        "baseline",
-        "n",
-        "not found",
-        "both answered",
-    ),
+    "p exact",
+    "detectable",
+    "p Holm",
+    "dataset",
+    "treatment",
+    "baseline",
+    "n",
+    "not found",
+    "both answered",
 )
 """Columns that a narrow terminal has no room for, the first to go first."""
 _CHOICES = {
@@ -165,6 +164,7 @@ def print_compared(console: Console, compared: Compared, stars: bool = False) ->
         "treatment": [_one(row.accuracy_treatment) for row in rows],
         "difference": [_interval(row) for row in rows],
         "p": [p_text(row.p) + (stars_of(row.p) if stars else "") for row in rows],
+        "p exact": [p_text(row.p_exact) for row in rows],
         "p Holm": [p_text(row.p_holm) for row in rows],
         "detectable": [_one(row.detectable) for row in rows],
     }
