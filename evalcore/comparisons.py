@@ -64,7 +64,8 @@ class CompareRow:
     difference_high: float | None
     p: float | None
     p_exact: float | None
-    """Of the exact McNemar test, which errs on the safe side; None where it does not apply."""
+    """By the exact McNemar test, which errs on the safe side; None where answers are graded or of
+    several models."""
     p_holm: float | None
     """`p`, adjusted within the family of tests that the row belongs to: never across rules."""
     test: str

@@ -53,7 +53,7 @@ _how = all_of(
         type=click.Choice(["bootstrap-t", "signed-rank", "sign-flip"]),
         default="bootstrap-t",
         show_default=True,
-        help="Test of answers that are not only right or wrong.",
+        help="Test of graded answers, which are not only right or wrong.",
     ),
     click.option(
         "--zeros",
@@ -66,8 +66,7 @@ _how = all_of(
         "--family",
         default="",
         metavar="COLUMNS",
-        help="Adjust p-values within each of their values, and within each rule.  "
-        "[default: within each rule]",
+        help="Adjust p-values within each value of these columns, and always within each rule.",
     ),
     click.option("--level", type=float, default=0.95, show_default=True, help="Of intervals."),
     click.option(
