@@ -7,6 +7,11 @@ over all occurrences is D/T exactly, D being the documents. Everything here esti
 says how far off it may be. Where a document is seen in part only, the share of a draw is known
 between two bounds; both are carried to the end.
 
+Draws that say nearly the same have a variance that is nearly 0, and may yet have missed a kind of
+document that is rare among occurrences and common among documents: those with a single one. So an
+**added draw** of share 1 is counted among those that the variance is of, never among those that the
+estimate is of. No share lies between 1/2 and 1, so it also outweighs a rare share below the others.
+
 Sources: Hansen & Hurwitz 1943, doi:10.1214/aoms/1177731356 (size-biased draws); Korn & Graubard
 1998, Survey Methodology 24:193 (interval with an effective sample size); Zou, Huang & Zhang 2009,
 doi:10.1016/j.csda.2008.09.033, and Zou & Donner 2008, doi:10.1002/sim.3095 (intervals of sums and
@@ -17,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.estimates import Estimate
 
-DRAWS_FOR_VARIANCE = 200
+DRAWS_FOR_VARIANCE = 30
 """Fewer draws say too little of their own variance; the largest possible one is taken then."""
 
 REPLACEMENT_SHARE = 0.05
@@ -40,6 +45,14 @@ class Bounds:
     upper: Estimate
     standard_error: float = 0.0
     """Of the one with the larger."""
+    without_added_draw: Bounds | None = None
+    """What it would be without the added draw; None: there is none in it."""
+
+    @property
+    def leans_on_added_draw(self) -> bool:
+        """Tell whether more than half of the interval's width comes from the added draw."""
+        other = self.without_added_draw
+        return other is not None and 2 * (other.high - other.low) < self.high - self.low
 
     @property
     def value(self) -> float:
@@ -120,9 +133,9 @@ def mean_share(
     Returns
     -------
     Estimate, float
-        p with a Clopper–Pearson interval, and its standard error. From 200 draws on, the interval
-        is that of an effective sample size, which the variance of the shares gives (coverage .92 to
-        .96 for the shapes of docs/documents.md, which also has one where it fails); for fewer, the
+        p with a Clopper–Pearson interval, and its standard error, which the added draw has no part
+        in. From 30 draws on, the interval is that of an effective sample size, which the variance
+        of the shares and of the added draw gives (coverage: docs/documents.md); for fewer, the
         number of draws itself, which is right for any shares, and wide. Where shares are of both
         kinds, each kind has its interval, and the two are combined: a first occurrence may be so
         rare that none was drawn, and the variance does not show what is missing then.
@@ -132,15 +145,8 @@ def mean_share(
     ValueError
         No draws, or shares outside 0 to 1.
     """
-    y = np.asarray(shares, dtype=np.float64)
-    if not y.size or y.min() < 0 or y.max() > 1:
-        raise ValueError("some shares, each from 0 to 1, were expected")
-    p = float(y.mean())
-    if y.size >= occurrences:
-        return Estimate(p, p, p, level), 0.0
-    low, high = _share_interval(_parts(y, by_first), y.size, occurrences, level)
-    error = _deviation(y) * math.sqrt(_finite_population(y.size, occurrences) / y.size)
-    return Estimate(p, low, high, level), error
+    mean = _Mean.of(shares, occurrences, by_first)
+    return mean.estimate(_Interval(occurrences, level)), mean.error
 
 
 class _Part(NamedTuple):
@@ -167,35 +173,74 @@ def _finite_population(n: int, occurrences: int) -> float:
     return 1 - n / occurrences if is_without_replacement(n, occurrences) else 1.0
 
 
-def _share_interval(
-    parts: Sequence[_Part], n: int, occurrences: int, level: float
-) -> tuple[float, float]:
-    effective = n / _finite_population(n, occurrences)
-    p = sum(part.mean for part in parts)
-    if n < DRAWS_FOR_VARIANCE:
-        return _clopper_pearson(p, effective, level)
-    limits = [
-        _clopper_pearson(part.mean, effective * _efficiency(part, n, level), level)
-        for part in parts
-    ]
-    below = math.hypot(*(part.mean - low for part, (low, _) in zip(parts, limits, strict=True)))
-    above = math.hypot(*(high - part.mean for part, (_, high) in zip(parts, limits, strict=True)))
-    return max(p - below, 0.0), min(p + above, 1.0)
+@dataclass(frozen=True, slots=True)
+class _Mean:
+    """The mean share of some draws."""
+
+    value: float
+    error: float
+    parts: list[_Part]
+    n: int
+
+    @classmethod
+    def of(cls, shares: ArrayLike, occurrences: int, by_first: NDArray[np.bool_] | None) -> _Mean:
+        y = np.asarray(shares, dtype=np.float64)
+        if not y.size or y.min() < 0 or y.max() > 1:
+            raise ValueError("some shares, each from 0 to 1, were expected")
+        if y.size >= occurrences:
+            return cls(float(y.mean()), 0.0, [], y.size)
+        parts = _parts(y, by_first)
+        deviation = parts[0].deviation if len(parts) == 1 else _deviation(y)
+        error = deviation * math.sqrt(_finite_population(y.size, occurrences) / y.size)
+        return cls(float(y.mean()), error, parts, y.size)
+
+    def estimate(self, interval: _Interval) -> Estimate:
+        low, high = interval.limits(self.parts, self.n) if self.parts else (self.value, self.value)
+        return Estimate(self.value, low, high, interval.level)
 
 
-def _efficiency(part: _Part, n: int, level: float) -> float:
-    """Return how many yes-or-no draws, of the same variance, one draw is worth; at least one."""
-    if not part.deviation:
-        return 1.0
-    # Only here, and it is slow to import.
-    from scipy.special import ndtri, stdtrit
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    """How the limits of a mean share are found."""
 
-    normal, student = ndtri((1 + level) / 2), stdtrit(n - 1, (1 + level) / 2)
-    worth = part.mean * (1 - part.mean) / part.deviation**2 * (normal / student) ** 2
-    return max(1.0, float(worth))
+    occurrences: int
+    level: float
+    added_draw: bool = True
+
+    def limits(self, parts: Sequence[_Part], n: int) -> tuple[float, float]:
+        """Return the limits of the sum of the means of n draws."""
+        effective = n / _finite_population(n, self.occurrences)
+        p = sum(part.mean for part in parts)
+        low, high = _clopper_pearson(p, effective, self.level)
+        if n < DRAWS_FOR_VARIANCE:
+            return low, high
+        below = above = 0.0
+        for part in parts:
+            worth = effective * self._efficiency(part, n)
+            part_low, part_high = _clopper_pearson(part.mean, worth, self.level)
+            below = math.hypot(below, part.mean - part_low)
+            above = math.hypot(above, part_high - part.mean)
+        # The guaranteed interval holds for any shares, so it is never exceeded.
+        return max(p - below, low), min(p + above, high)
+
+    def _efficiency(self, part: _Part, n: int) -> float:
+        """Return how many yes-or-no draws, of the same variance, one draw is worth; at least 1."""
+        variance = part.deviation**2
+        if self.added_draw:
+            variance = variance * (n - 1) / n + (1 - part.mean) ** 2 / (n + 1)
+        if not variance:
+            return 1.0 if part.mean in (0, 1) else math.inf
+        # Only here, and it is slow to import.
+        from scipy.special import ndtri, stdtrit
+
+        tail = (1 + self.level) / 2
+        quantiles = float(ndtri(tail) / stdtrit(n - 1, tail))
+        return max(1.0, part.mean * (1 - part.mean) / variance * quantiles**2)
 
 
 def _clopper_pearson(p: float, n: float, level: float) -> tuple[float, float]:
+    if math.isinf(n):
+        return p, p
     from scipy.special import betaincinv
 
     hits, tail = p * n, (1 - level) / 2
@@ -223,37 +268,29 @@ def documents_of_draws(draws: Draws, seen_documents: int, level: float = 0.95) -
     """
     if draws.lowest_shares.size >= draws.occurrences:
         return _exact(seen_documents, level)
-    (lower, lower_error), (upper, upper_error) = _mean_shares(draws, level)
-    return Bounds(
-        _scaled(lower, draws.occurrences, seen_documents),
-        _scaled(upper, draws.occurrences, seen_documents),
-        max(lower_error, upper_error) * draws.occurrences,
-    )
+    return documents_of_union([draws], seen_documents, level)
 
 
-def _mean_shares(
-    draws: Draws, level: float
-) -> tuple[tuple[Estimate, float], tuple[Estimate, float]]:
-    """Return the mean of the lower and of the upper bounds, each with its standard error."""
-    total, by_first = draws.occurrences, draws.by_first
-    return (
-        mean_share(draws.lowest_shares, total, level, by_first),
-        mean_share(draws.highest_shares, total, level, by_first),
-    )
+def _mean_shares(draws: Draws) -> tuple[_Mean, _Mean]:
+    """Return the mean of the lower and of the upper bounds."""
+    lower = _Mean.of(draws.lowest_shares, draws.occurrences, draws.by_first)
+    if np.array_equal(draws.lowest_shares, draws.highest_shares):
+        return lower, lower
+    return lower, _Mean.of(draws.highest_shares, draws.occurrences, draws.by_first)
+
+
+def _estimates(
+    means: tuple[_Mean, _Mean], occurrences: int, level: float, added_draw: bool
+) -> tuple[Estimate, Estimate]:
+    interval = _Interval(occurrences, level, added_draw)
+    lower, upper = means
+    estimate = lower.estimate(interval)
+    return estimate, estimate if upper is lower else upper.estimate(interval)
 
 
 def _exact(documents: float, level: float) -> Bounds:
     exact = Estimate(documents, documents, documents, level)
     return Bounds(exact, exact)
-
-
-def _scaled(share: Estimate, occurrences: int, at_least: float) -> Estimate:
-    return Estimate(
-        max(share.value * occurrences, at_least),
-        max(_known(share.low) * occurrences, at_least),
-        max(_known(share.high) * occurrences, at_least),
-        share.level,
-    )
 
 
 def _known(limit: float | None) -> float:
@@ -286,11 +323,18 @@ def documents_of_union(
         the patterns, combined as independent errors are; so a pattern whose draws do not vary still
         has the uncertainty of its own interval.
     """
-    means = [(*_mean_shares(draws, level), draws.occurrences) for draws in patterns]
-    lower = _sum([(share, total) for (share, _), _, total in means], seen_documents)
-    upper = _sum([(share, total) for _, (share, _), total in means], seen_documents)
-    error = math.hypot(*(total * max(low[1], high[1]) for low, high, total in means))
-    return Bounds(lower, upper, error)
+    means = [(_mean_shares(draws), draws.occurrences) for draws in patterns]
+    error = math.hypot(*(n * max(mean.error for mean in pair) for pair, n in means))
+
+    def bounds(added_draw: bool) -> Bounds:
+        pairs = [(_estimates(pair, n, level, added_draw), n) for pair, n in means]
+        return Bounds(
+            _sum([(lower, n) for (lower, _), n in pairs], seen_documents),
+            _sum([(upper, n) for (_, upper), n in pairs], seen_documents),
+            error,
+        )
+
+    return replace(bounds(True), without_added_draw=bounds(False))
 
 
 def _sum(shares: Sequence[tuple[Estimate, int]], at_least: float) -> Estimate:
@@ -321,6 +365,14 @@ def ratio_of_documents(documents: Bounds, other_documents: Bounds) -> Bounds | N
     """
     if not other_documents.lower.value or not documents.lower.value:
         return None
+    without = _bounds_of_ratio(
+        documents.without_added_draw or documents,
+        other_documents.without_added_draw or other_documents,
+    )
+    return replace(_bounds_of_ratio(documents, other_documents), without_added_draw=without)
+
+
+def _bounds_of_ratio(documents: Bounds, other_documents: Bounds) -> Bounds:
     lower = _ratio(documents.lower, other_documents.upper)
     upper = _ratio(documents.upper, other_documents.lower)
     return Bounds(lower, upper)
@@ -370,11 +422,12 @@ def required_draws(pilot: Draws, half_width: float, most: int, level: float = 0.
         _parts(shares, pilot.by_first) for shares in (pilot.lowest_shares, pilot.highest_shares)
     ]
     middle = float(pilot.lowest_shares.mean() + pilot.highest_shares.mean()) / 2
+    interval = _Interval(total, level)
 
     def suffices(n: int) -> bool:
         if n >= total:
             return True
-        (low, _), (_, high) = [_share_interval(parts, n, total, level) for parts in bounds]
+        (low, _), (_, high) = [interval.limits(parts, n) for parts in bounds]
         return high - low <= 2 * half_width * middle
 
     least = pilot.lowest_shares.size

@@ -447,12 +447,24 @@ def _describe_repeats(repeats: Coincidences) -> str:
     )
 
 
+LEANS_NOTE = (
+    "the draws hardly vary: more than half of the interval's width comes from one added draw of"
+    " share 1"
+)
+
+
+def _leans(bounds: Bounds) -> str:
+    return LEANS_NOTE if bounds.leans_on_added_draw else ""
+
+
 def _describe_draws(bounds: Bounds, n: int, total: int) -> str:
     notes = []
     if n < DRAWS_FOR_VARIANCE:
         notes.append(f"fewer than {DRAWS_FOR_VARIANCE} draws: the interval is the guaranteed one")
     if is_without_replacement(n, total):
         notes.append("drawn without replacement")
+    if bounds.leans_on_added_draw:
+        notes.append(LEANS_NOTE)
     if bounds.lower.value < bounds.upper.value:
         low, high = bounds.lower.value, bounds.upper.value
         notes.append(
@@ -542,11 +554,11 @@ def _of_one(
     if bounds is None:
         yield Total(*keys, "documents", None, note=documents.no_unions_note)
         return
-    limits = _outward(bounds)
-    yield Total(*keys, "documents", bounds.value, *limits, bounds.level)
+    limits, note = _outward(bounds), _leans(bounds)
+    yield Total(*keys, "documents", bounds.value, *limits, bounds.level, note)
     if union and bounds.value:
         per_document = _per_document(union, bounds.value, *limits)
-        yield Total(*keys, "occurrences_per_document", *per_document, bounds.level)
+        yield Total(*keys, "occurrences_per_document", *per_document, bounds.level, note)
 
 
 def _of_two(
@@ -562,4 +574,4 @@ def _of_two(
     if ratio is None:
         return Total(*keys, None, note="a method may have no document")
     high = ratio.high if math.isfinite(ratio.high) else None
-    return Total(*keys, ratio.value, ratio.low, high, ratio.level)
+    return Total(*keys, ratio.value, ratio.low, high, ratio.level, _leans(ratio))

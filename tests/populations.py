@@ -71,6 +71,9 @@ class Population:
         return Drawn(documents, 1 / self.counts[documents], first)
 
 
+_Shape = Callable[[np.random.Generator, int], Integers]
+
+
 def _zipf(random: np.random.Generator, n: int) -> Integers:
     counts = np.arange(1, 3001)
     weights = counts**-1.75
@@ -83,26 +86,54 @@ def _mixture(random: np.random.Generator, n: int) -> Integers:
     return np.where(kind < 0.70, 1, np.where(kind < 0.95, random.geometric(1 / 25, n), many))
 
 
-def _two_kinds(random: np.random.Generator, n: int) -> Integers:
-    long = np.exp(random.normal(np.log(200), 0.3, n)).round().astype(np.int64)
-    return np.where(random.random(n) < 0.5, 1, long.clip(1))
+def _with_ones(share: float, typical: int, log_sd: float) -> _Shape:
+    """Return a shape: one occurrence in that share of documents, lognormal counts in the others."""
+
+    def counts(random: np.random.Generator, n: int) -> Integers:
+        many = np.exp(random.normal(np.log(typical), log_sd, n)).round().astype(np.int64)
+        return np.where(random.random(n) < share, 1, many.clip(1))
+
+    return counts
+
+
+def _poisson_gamma(random: np.random.Generator, n: int) -> Integers:
+    counts = random.poisson(random.gamma(0.5, 10, 4 * n))
+    return counts[counts > 0][:n]
 
 
 CONSTANT = ("always 1", "always 15")
-VARIED = ("narrative-like", "geometric", "lognormal", "Zipf", "mixture")
-"""For which the intervals are meant."""
+VARIED = (
+    "narrative-like",
+    "geometric",
+    "geometric, mean 5",
+    "Poisson-gamma",
+    "lognormal",
+    "Zipf",
+    "mixture",
+)
+RARE_KINDS = (
+    "a fifth with 1, others about 15",
+    "half with 1, others about 200",
+    "a third with 1, others about 100",
+    "nine tenths with 1, others about 1000",
+)
+"""Documents with one occurrence: many among the documents, few among the draws."""
 
-_SHAPES: dict[str, Callable[[np.random.Generator, int], Integers]] = {
+_SHAPES: dict[str, _Shape] = {
     "always 1": lambda _, n: np.ones(n, dtype=np.int64),
     "always 15": lambda _, n: np.full(n, 15, dtype=np.int64),
     "narrative-like": lambda random, n: random.geometric(1 / 1.08, n),
     "geometric": lambda random, n: random.geometric(1 / 15, n),
+    "geometric, mean 5": lambda random, n: random.geometric(1 / 5, n),
+    "Poisson-gamma": _poisson_gamma,
     "lognormal": lambda random, n: np.exp(random.normal(np.log(5), 1.5, n)).round().clip(1),
     "Zipf": _zipf,
     "mixture": _mixture,
-    # Half of the documents have one occurrence, the others about 200: one draw in 200 shows one of
-    # the first half, which is half of what is to be estimated.
-    "two kinds": _two_kinds,
+    # One draw in 61, 201, 200 and 112 shows a document with one occurrence.
+    "a fifth with 1, others about 15": _with_ones(0.2, 15, 0.25),
+    "half with 1, others about 200": _with_ones(0.5, 200, 0.3),
+    "a third with 1, others about 100": _with_ones(1 / 3, 100, 0.5),
+    "nine tenths with 1, others about 1000": _with_ones(0.9, 1000, 0.5),
 }
 
 

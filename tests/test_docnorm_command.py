@@ -47,13 +47,13 @@ def arguments(url: str, journal: Path, *more: str | Path) -> list[str | Path]:
 
 
 def test_the_defaults_are_the_paper_s_patterns_in_dclm(server: Spawned, tmp_path: Path) -> None:
-    table = run(*arguments(server.url, tmp_path / "j", "--samples", "40"))
+    table = run(*arguments(server.url, tmp_path / "j", "--samples", "25"))
     assert (table.code, table.stderr) == (0, "")
     lines = table.stdout.splitlines()
     assert lines[0].startswith("v2_dclm_all · DCLM-baseline, curated · 16.67 TB of text")
     assert "the interval is the guaranteed one" in table.stdout
     assert "seed 1" in table.stdout
-    csv = run(*arguments(server.url, tmp_path / "j", "--samples", "40", "--format", "csv"))
+    csv = run(*arguments(server.url, tmp_path / "j", "--samples", "25", "--format", "csv"))
     assert csv.code == 0
     assert list(csv.rows[0]) == list(DocumentRow.__dataclass_fields__)
     assert len(csv.rows) == 42

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -27,6 +27,7 @@ from ngramscan.document_estimates import (
 from ngramscan.estimates import Estimate
 from tests.populations import (
     CONSTANT,
+    RARE_KINDS,
     VARIED,
     Drawn,
     Floats,
@@ -43,7 +44,7 @@ MANY = 10**9  # occurrences, of which no sample is a large part
 ROUNDS = pytest.mark.parametrize(
     "sets",
     [
-        pytest.param(2000, id="2,000 sets"),
+        pytest.param(300, id="300 sets"),
         pytest.param(20_000, id="20,000 sets", marks=pytest.mark.slow),
     ],
 )
@@ -122,60 +123,183 @@ def test_the_case_that_the_documentation_does_by_hand() -> None:
     assert cut.high == pytest.approx(832.9, abs=0.1)
 
 
-@pytest.mark.parametrize("shape", VARIED)
+@pytest.mark.parametrize("n", [30, 100, 200, 1000])
+@pytest.mark.parametrize("shape", [*VARIED, *RARE_KINDS])
 @ROUNDS
-def test_from_200_draws_the_interval_covers_and_the_error_is_the_spread(
-    shape: str, sets: int
+def test_from_30_draws_on_the_interval_covers(shape: str, n: int, sets: int) -> None:
+    # In fewer sets, chance alone makes a difference of 0.02.
+    assert simulate(shape, n, sets).coverage >= (0.92 if sets > 1000 else 0.9)
+
+
+@pytest.mark.parametrize("shape", VARIED)
+def test_the_mean_estimate_is_the_truth_and_the_error_is_the_spread(shape: str) -> None:
+    simulate(shape, 200, 1000).check_error()
+
+
+@pytest.mark.parametrize(
+    ("shape", "n", "cost"),
+    [
+        ("narrative-like", 30, 1.01),
+        ("narrative-like", 200, 1.01),
+        ("geometric, mean 5", 30, 1.30),
+        ("geometric, mean 5", 200, 1.05),
+        ("Poisson-gamma", 200, 1.07),
+        ("Zipf", 200, 1.06),
+        ("mixture", 200, 1.06),
+        ("lognormal", 200, 1.14),
+        ("geometric", 200, 1.28),
+        ("geometric", 1000, 1.06),
+    ],
+)
+def test_the_added_draw_costs_as_much_width_as_the_documentation_says(
+    shape: str, n: int, cost: float
 ) -> None:
-    simulated = simulate(shape, 200, sets)
-    simulated.check_error()
-    assert 0.91 <= simulated.coverage <= 0.97
+    documents = population(shape)
+    drawn = documents.draw(np.random.default_rng(n), 200, n, repeats=True)
+    widths, plain = [], []
+    for bounds in estimates(drawn, drawn.shares, documents.occurrences):
+        assert bounds.without_added_draw is not None
+        widths.append(bounds.high - bounds.low)
+        plain.append(bounds.without_added_draw.high - bounds.without_added_draw.low)
+    assert np.mean(widths) <= cost * np.mean(plain)
+
+
+Kinds = dict[int, int]
+"""How many documents have how many occurrences."""
+
+
+def exactly(kinds: Kinds, n: int) -> tuple[float, float, float, float]:
+    """Return the coverage, mean estimate over truth, mean squared printed error, and variance.
+
+    No simulation: every sample that n independent draws can give, with its probability.
+    """
+    counts = np.array(list(kinds))
+    chances = counts * np.array(list(kinds.values()))
+    truth, chances = sum(kinds.values()) / chances.sum(), chances / chances.sum()
+    rows = []
+    for bars in combinations(range(n + len(kinds) - 1), len(kinds) - 1):
+        times = np.diff([-1, *bars, n + len(kinds) - 1]) - 1
+        estimate, error = mean_share(np.repeat(1 / counts, times), MANY)
+        assert estimate.low is not None
+        assert estimate.high is not None
+        holds = estimate.low <= truth * (1 + 1e-9) and truth <= estimate.high * (1 + 1e-9)
+        rows.append((stats.multinomial.pmf(times, n, chances), holds, estimate.value, error**2))
+    weights, holds, values, squares = np.array(rows).T
+    assert weights.sum() == pytest.approx(1)
+    return (
+        float(weights @ holds),
+        float(weights @ values) / truth,
+        float(weights @ squares),
+        float(weights @ (values - truth) ** 2),
+    )
+
+
+@pytest.mark.parametrize(
+    ("kinds", "n"),
+    [
+        *[({1: 1, 200: 1}, n) for n in (30, 100, 200, 500)],
+        *[({1: 9, 1000: 1}, n) for n in (30, 200)],
+        *[({1: 1, 15: 1}, n) for n in (30, 200)],
+        *[({1: 1, 2: 1}, n) for n in (30, 200)],
+        ({1: 1, 15: 1, 200: 1}, 30),
+        ({2: 10, 3: 10, 1000: 1}, 30),
+        ({1: 1, 190: 1, 210: 1}, 30),
+        ({1: 20, 14: 40, 16: 40}, 30),
+    ],
+)
+def test_over_all_samples_of_few_kinds_the_estimate_is_right_and_the_interval_covers(
+    kinds: Kinds, n: int
+) -> None:
+    coverage, mean, mean_square_error, variance = exactly(kinds, n)
+    assert coverage >= 0.92
+    assert mean == pytest.approx(1)
+    assert mean_square_error == pytest.approx(variance)
+
+
+def test_counts_that_are_all_the_same_but_for_a_few_are_the_worst_case() -> None:
+    # Two draws of 200 are expected to show the few with one occurrence; none does in 12 % of
+    # samples. docs/documents.md tells how much less than it says the interval covers then.
+    assert exactly({15: 1000, 1: 150}, 200)[0] >= 0.99
+    assert 0.86 <= exactly({15: 1000, 1: 162}, 200)[0] <= 0.9
 
 
 @pytest.mark.parametrize("shape", CONSTANT)
-@ROUNDS
-def test_where_counts_do_not_vary_the_estimate_is_the_truth(shape: str, sets: int) -> None:
+def test_where_counts_do_not_vary_the_estimate_is_the_truth(shape: str) -> None:
     # Every draw says the same share, which is the mean, so no interval around it can miss. It still
-    # has a width, that of 200 draws: they can't exclude that other documents are different.
-    simulated = simulate(shape, 200, sets)
+    # has a width: 200 draws can't exclude that other documents are different.
+    simulated = simulate(shape, 200, 100)
     assert simulated.values == pytest.approx(1)
     assert simulated.coverage == 1
     assert simulated.half_width > 0.005
 
 
-@pytest.mark.parametrize("n", [200, 250, 500])
+@pytest.mark.parametrize("n", [30, 200, 500])
 @pytest.mark.parametrize("count", [1, 2, 3, 6, 7, 15, 49])
-def test_draws_that_are_all_the_same_have_the_interval_of_so_many_draws(count: int, n: int) -> None:
+def test_draws_that_are_all_the_same_have_the_interval_of_the_added_draw(
+    count: int, n: int
+) -> None:
     # A mean of equal shares may differ from them in the last digit; that is no variance.
     estimate, error = mean_share([1 / count] * n, MANY)
-    hits = n / count
-    assert estimate.low == pytest.approx(stats.beta.ppf(0.025, hits, n - hits + 1))
-    high = stats.beta.ppf(0.975, hits + 1, n - hits) if count > 1 else 1
+    effective = float(n)
+    if count > 1:
+        effective = korn_and_graubard(np.repeat(1 / count, n), 0.95)
+    hits = effective / count
+    assert estimate.low == pytest.approx(stats.beta.ppf(0.025, hits, effective - hits + 1))
+    high = stats.beta.ppf(0.975, hits + 1, effective - hits) if count > 1 else 1
     assert estimate.high == pytest.approx(high)
     assert error == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("shape", [*CONSTANT, *VARIED])
+def test_an_interval_that_leans_on_the_added_draw_is_known() -> None:
+    same = documents_of_draws(draws_of([(1 / 15, 1 / 15)] * 200, MANY), 1)
+    assert same.leans_on_added_draw
+    # A first of its document, or a document with a single occurrence, needs no added draw.
+    assert not documents_of_draws(draws_of([(1, 1)] * 200, MANY), 1).leans_on_added_draw
+    firsts = draws_of([(0, 0)] * 195 + [(1, 1)] * 5, MANY)
+    assert not documents_of_draws(firsts, 1).leans_on_added_draw
+    # Fewer than 30 draws have the guaranteed interval, which no added draw is in.
+    few = documents_of_draws(draws_of([(1 / 15, 1 / 15)] * 29, MANY), 1)
+    assert not few.leans_on_added_draw
+    varied = documents_of_draws(draws_of([(1 / c, 1 / c) for c in range(1, 201)], MANY), 1)
+    assert not varied.leans_on_added_draw
+    assert documents_of_union([draws_of([(1 / 15, 1 / 15)] * 200, MANY)] * 2, 1).leans_on_added_draw
+    ratio, inverse = ratio_of_documents(same, varied), ratio_of_documents(varied, same)
+    assert ratio is not None
+    assert inverse is not None
+    assert ratio.leans_on_added_draw == inverse.leans_on_added_draw is False
+    of_same = ratio_of_documents(same, same)
+    assert of_same is not None
+    assert of_same.leans_on_added_draw
+
+
+@pytest.mark.parametrize("n", [30, 100, 199, 1000])
+def test_no_interval_is_wider_than_the_guaranteed_one(n: int) -> None:
+    random = np.random.default_rng(n)
+    for _ in range(50):
+        by_first = random.random(n) < random.random()
+        shares = np.where(by_first, random.random(n) < 0.1, 1 / random.geometric(1 / 15, n))
+        estimate, _ = mean_share(shares, MANY, 0.95, by_first)
+        hits = shares.mean() * n
+        assert estimate.low is not None
+        assert estimate.high is not None
+        assert estimate.low >= stats.beta.ppf(0.025, hits, n - hits + 1) * (1 - 1e-9)
+        assert estimate.high <= stats.beta.ppf(0.975, hits + 1, n - hits) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("shape", [*CONSTANT, *VARIED, *RARE_KINDS])
 @ROUNDS
-def test_the_interval_from_100_draws_is_the_guaranteed_one(shape: str, sets: int) -> None:
-    simulated = simulate(shape, 100, sets)
+def test_the_interval_from_29_draws_is_the_guaranteed_one(shape: str, sets: int) -> None:
+    simulated = simulate(shape, 29, sets)
     assert simulated.values.mean() == pytest.approx(1, abs=max(simulated.errors.mean(), 1e-9))
     assert simulated.coverage >= 0.95
 
 
-@pytest.mark.parametrize("n", [100, 200])
-@pytest.mark.parametrize("shape", [*CONSTANT, *VARIED, "two kinds"])
+@pytest.mark.parametrize("n", [30, 200])
+@pytest.mark.parametrize("shape", [*CONSTANT, *VARIED, *RARE_KINDS])
 def test_first_occurrences_have_a_binomial_interval(shape: str, n: int) -> None:
-    simulated = simulate(shape, n, 600, "first")
+    simulated = simulate(shape, n, 300, "first")
     assert simulated.values.mean() == pytest.approx(1, abs=simulated.errors.mean() + 1e-9)
-    assert simulated.coverage >= 0.94
-
-
-def test_a_rare_kind_of_document_is_missed_by_one_over_the_count_and_not_by_the_first() -> None:
-    # One draw in 200 shows one of half of the documents. docs/documents.md tells that limit, and
-    # the way out of it.
-    assert 0.55 <= simulate("two kinds", 200, 2000).coverage <= 0.75
-    assert simulate("two kinds", 200, 2000, "first").coverage >= 0.95
+    assert simulated.coverage >= 0.92
 
 
 @given(st.integers(1, 500), st.data(), st.sampled_from([0.8, 0.95, 0.99]))
@@ -191,23 +315,29 @@ def test_shares_of_0_and_1_have_the_interval_of_clopper_and_pearson(
     assert error == pytest.approx(math.sqrt(hits * (n - hits) / max(n - 1, 1)) / n)
 
 
+def korn_and_graubard(shares: Floats, level: float) -> float:
+    """Return the effective number of draws, with the variance of one more, whose share is 1."""
+    n, p, tail = shares.size, shares.mean(), (1 - level) / 2
+    error = np.append(shares, 1).std(ddof=1) / math.sqrt(n)
+    quantiles = stats.norm.ppf(1 - tail) / stats.t.ppf(1 - tail, n - 1)
+    return float(max(n, p * (1 - p) / error**2 * quantiles**2))
+
+
 @given(
     st.lists(st.integers(1, 1000), min_size=2, max_size=5, unique=True),
-    st.integers(200, 600),
+    st.integers(30, 600),
     st.sampled_from([0.8, 0.95, 0.99]),
 )
-def test_from_200_draws_the_interval_is_that_of_korn_and_graubard(
+def test_from_30_draws_on_the_interval_is_that_of_korn_and_graubard_with_the_added_draw(
     counts: list[int], n: int, level: float
 ) -> None:
     shares = 1 / np.resize(counts, n)
     estimate, error = mean_share(shares, MANY, level)
-    p, tail = shares.mean(), (1 - level) / 2
-    quantiles = stats.norm.ppf(1 - tail) / stats.t.ppf(1 - tail, n - 1)
-    effective = max(n, p * (1 - p) / stats.sem(shares) ** 2 * quantiles**2)
-    hits = p * effective
+    effective, tail = korn_and_graubard(shares, level), (1 - level) / 2
+    hits = shares.mean() * effective
     assert estimate.low == pytest.approx(stats.beta.ppf(tail, hits, effective - hits + 1))
     assert estimate.high == pytest.approx(stats.beta.ppf(1 - tail, hits + 1, effective - hits))
-    assert error == pytest.approx(stats.sem(shares))
+    assert (estimate.value, error) == pytest.approx((shares.mean(), stats.sem(shares)))
 
 
 @given(st.lists(st.floats(0, 1, allow_subnormal=False), min_size=1, max_size=199))
@@ -219,7 +349,7 @@ def test_an_interval_holds_its_estimate_and_lies_within_0_and_1(shares: list[flo
     assert error >= 0
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=199), st.data())
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=29), st.data())
 def test_a_larger_share_moves_the_guaranteed_interval_up(
     shares: list[float], data: st.DataObject
 ) -> None:
@@ -233,7 +363,7 @@ def test_a_larger_share_moves_the_guaranteed_interval_up(
         assert less <= more + 1e-9  # the quantiles of the beta distribution are not finer
 
 
-@pytest.mark.parametrize("n", [5, 20, 100, 199])
+@pytest.mark.parametrize("n", [5, 20, 29])
 @pytest.mark.parametrize("shares", [(1, 1 / 2), (1, 1 / 15), (1, 1e-3), (1 / 2, 0), (0.99, 0)])
 def test_the_guaranteed_interval_covers_for_any_mixture_of_two_shares(
     shares: tuple[float, float], n: int
@@ -294,7 +424,7 @@ def test_without_replacement_the_interval_covers_and_is_narrower(
 ) -> None:
     shares, first = without_replacement(shape, n_documents, n, 600)
     shares.check_error()
-    assert 0.93 <= shares.coverage <= 0.99
+    assert 0.93 <= shares.coverage <= 0.999
     assert first.coverage >= 0.945
     documents = population(shape, n_documents)
     drawn = documents.draw(np.random.default_rng(n), 1, n, repeats=False).shares[0]
@@ -352,11 +482,13 @@ HIDDEN = [pytest.param((3000, 18), id="half are cut"), pytest.param((12_000, 70)
 RULES = ["first", "size_bias", "combined"]
 
 
-def simulate_hidden(shares: Shares, n_documents: int, documents: np.ndarray) -> Simulated:
+def simulate_hidden(
+    shares: Shares, n_documents: int, documents: np.ndarray, n: int = 200
+) -> Simulated:
     random = np.random.default_rng(7)
     found = []
-    for _ in range(1000):
-        drawn = random.integers(0, documents.size, 200)
+    for _ in range(600):
+        drawn = random.integers(0, documents.size, n)
         by_first = None if shares.by_first is None else shares.by_first[drawn]
         draws = Draws(shares.lowest[drawn], shares.highest[drawn], documents.size, by_first)
         found.append(documents_of_draws(draws, seen(documents[drawn].tolist())))
@@ -373,11 +505,12 @@ def test_the_truth_lies_between_the_two_bounds(size: tuple[int, int], rule: str)
     assert (shares.lowest <= shares.highest).all()
 
 
+@pytest.mark.parametrize("n", [30, 200])
 @pytest.mark.parametrize("size", HIDDEN)
 @pytest.mark.parametrize("rule", RULES)
-def test_an_interval_covers_what_is_hidden_too(size: tuple[int, int], rule: str) -> None:
+def test_an_interval_covers_what_is_hidden_too(size: tuple[int, int], rule: str, n: int) -> None:
     shown = texts(*size)
-    simulated = simulate_hidden(getattr(shown, rule)(), shown.n_documents, shown.documents)
+    simulated = simulate_hidden(getattr(shown, rule)(), shown.n_documents, shown.documents, n)
     # The combined rule leaves next to nothing between its bounds that could make up for chance.
     assert simulated.coverage >= (0.93 if rule == "combined" else 0.95)
     assert (simulated.lows <= simulated.values).all()
@@ -388,7 +521,7 @@ def test_one_over_what_is_seen_alone_misses_the_truth() -> None:
     shown = texts(12_000, 70)
     seen_only = shown.size_bias().highest
     ignoring = Shares(seen_only, seen_only)
-    simulated = simulate_hidden(ignoring, shown.n_documents, shown.documents)
+    simulated = simulate_hidden(ignoring, shown.n_documents, shown.documents, 500)
     assert simulated.values.mean() > 1.5
     assert simulated.coverage < 0.05
 
@@ -433,13 +566,16 @@ def test_first_occurrences_that_were_not_drawn_may_still_be_there() -> None:
     draws = Draws.of(shares + [(0, 0, True)] * 20, MANY)
     of_both = documents_of_draws(draws, 1)
     of_one = documents_of_draws(Draws(draws.lowest_shares, draws.highest_shares, MANY), 1)
+    assert of_both.without_added_draw is not None
+    assert of_one.without_added_draw is not None
     assert of_both.value == of_one.value
-    assert of_one.high < 1.1 * of_one.value
-    assert of_both.high > MANY * stats.beta.ppf(0.975, 1, 300) > 3 * of_both.value
+    assert of_one.without_added_draw.high < 1.1 * of_one.value
+    rare = MANY * stats.beta.ppf(0.975, 1, 300)
+    assert of_both.high > of_both.without_added_draw.high > rare > 3 * of_both.value
 
 
-def test_draws_of_both_rules_are_few_below_200() -> None:
-    draws = mixed_draws(100, 50, 4)
+def test_draws_of_both_rules_are_few_below_30() -> None:
+    draws = mixed_draws(20, 9, 4)
     shares = draws.lowest_shares
     assert mean_share(shares, MANY, 0.95, draws.by_first) == mean_share(shares, MANY)
 
@@ -494,18 +630,17 @@ def test_the_union_of_three_patterns_that_share_documents_is_covered(sets: int, 
     patterns = correlated_patterns()
     each = sum(patterns.of(pattern)[0].documents for pattern in range(3))
     assert 1.5 <= each / patterns.documents <= 1.6
-    simulated = simulate_union(200, sets // 2, rule)
+    simulated = simulate_union(200, sets * 2, rule)
     simulated.check_error()
     assert abs(simulated.values.mean() - 1) < 0.01
     assert 0.92 <= simulated.coverage <= 0.98
 
 
-def test_the_union_is_covered_from_few_draws_too() -> None:
-    # The limits of the patterns are guaranteed ones then, so the union's are wide.
-    simulated = simulate_union(100, 1000)
-    assert abs(simulated.values.mean() - 1) < 0.01
-    assert simulated.coverage >= 0.95
-    assert 0.92 <= simulate_union(100, 1000, "first").coverage <= 0.98
+@pytest.mark.parametrize("rule", ["shares", "first"])
+def test_the_union_is_covered_from_few_draws_too(rule: str) -> None:
+    simulated = simulate_union(30, 300, rule)
+    assert abs(simulated.values.mean() - 1) < 0.03
+    assert simulated.coverage >= 0.93
 
 
 def test_a_union_done_by_hand() -> None:
@@ -528,8 +663,8 @@ def test_a_pattern_whose_draws_do_not_vary_still_widens_the_union() -> None:
     constant = draws_of([(0.5, 0.5)] * 300, 50_000)
     alone = documents_of_union([varied], 1)
     both = documents_of_union([varied, constant], 1)
-    assert both.high - both.value > 1.2 * (alone.high - alone.value)
-    assert both.value - both.low > 1.2 * (alone.value - alone.low)
+    assert both.high - both.value > 1.03 * (alone.high - alone.value)
+    assert both.value - both.low > 1.03 * (alone.value - alone.low)
     assert both.standard_error == pytest.approx(alone.standard_error)
 
 
@@ -566,20 +701,23 @@ def bounds_of(low: float, value: float, high: float) -> Bounds:
 
 @pytest.mark.parametrize(
     "shapes",
-    [("narrative-like", "geometric"), ("geometric", "lognormal"), ("Zipf", "mixture")],
+    [("geometric", "lognormal"), ("Zipf", "mixture"), ("always 15", RARE_KINDS[1])],
 )
 @pytest.mark.parametrize("rule", ["shares", "first"])
-def test_the_interval_of_a_ratio_covers_the_ratio(shapes: tuple[str, str], rule: str) -> None:
+@pytest.mark.parametrize("n", [30, 200])
+def test_the_interval_of_a_ratio_covers_the_ratio(
+    shapes: tuple[str, str], rule: str, n: int
+) -> None:
     random = np.random.default_rng(11)
     both = []
     for shape in shapes:
         documents = population(shape)
-        drawn = documents.draw(random, 1000, 200, repeats=True)
+        drawn = documents.draw(random, 400, n, repeats=True)
         both.append(list(estimates(drawn, getattr(drawn, rule), documents.occurrences)))
     ratios = [ratio_of_documents(one, other) for one, other in zip(*both, strict=True)]
     simulated = Simulated.of([ratio for ratio in ratios if ratio is not None], 1)
-    assert simulated.values.size == 1000
-    assert 0.92 <= simulated.coverage <= 0.985
+    assert simulated.values.size == 400
+    assert simulated.coverage >= 0.93
 
 
 def test_a_ratio_done_by_hand() -> None:
@@ -653,10 +791,10 @@ def test_the_draws_that_a_pilot_asks_for_give_the_width(shape: str, half_width: 
     assert np.mean(covered) >= 0.89
 
 
-def test_where_200_draws_do_fewer_do_not() -> None:
-    # From 200 on the interval uses the variance; that halves its width for these documents.
-    asked = [required_draws(pilot, 0.25, 10**6) for pilot in pilots("geometric", 50)]
-    assert min(asked) == np.median(asked) == 200
+def test_where_30_draws_do_fewer_do_not() -> None:
+    # From 30 on the interval uses the variance, which makes it narrower for these documents.
+    pilot = draws_of([(1 / 4, 1 / 4), (1 / 5, 1 / 5)] * 5, MANY)
+    assert required_draws(pilot, 0.4, 10**6) == 30
 
 
 def test_the_number_is_the_first_that_suffices() -> None:

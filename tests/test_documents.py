@@ -258,7 +258,7 @@ def test_patterns_of_any_script_are_estimated(tmp_path: Path) -> None:
 
 
 def test_few_draws_get_the_guaranteed_interval_and_say_so(real: ApiServer, journal: Path) -> None:
-    few = row_of(norm(real, journal, [query("return")], NormOptions(samples=60)), "return")
+    few = row_of(norm(real, journal, [query("return")], NormOptions(samples=29)), "return")
     many = row_of(norm(real, journal, [query("return")]), "return")
     assert "guaranteed" in few.note
     assert "guaranteed" not in many.note
@@ -289,6 +289,22 @@ def test_the_ratio_of_the_paper_is_one_where_the_truth_is_fifteen(tmp_path: Path
     assert "coinciding pairs" in row.note
     assert ours.documents == 2000
     assert ours.occurrences_per_document == pytest.approx(15)
+
+
+def test_a_row_says_that_its_width_is_that_of_the_added_draw(tmp_path: Path) -> None:
+    texts = ["key " * 15 + "word " * (1 + 40 // (1 + n % 40)) for n in range(400)]
+    with small(tmp_path, texts) as server:
+        norming = norm(server, tmp_path / "j", [query("key"), query("word", "B")])
+    said = "more than half of the interval's width comes from one added draw"
+    same, varied = (row_of(norming, text) for text in ("key", "word"))
+    assert said in same.note
+    assert said not in varied.note
+    low, high = limits(same)
+    assert low < 400 < high
+    notes = {(total.method, total.statistic): total.note for total in norming.totals}
+    assert said in notes["A", "documents"]
+    assert said in notes["A", "occurrences_per_document"]
+    assert notes["B", "documents"] == ""
 
 
 def test_repeated_documents_give_no_union(tmp_path: Path) -> None:
