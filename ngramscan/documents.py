@@ -453,8 +453,8 @@ LEANS_NOTE = (
 )
 
 
-def _leans(bounds: Bounds) -> str:
-    return LEANS_NOTE if bounds.leans_on_added_draw else ""
+def _describe_interval(bounds: Bounds) -> str:
+    return LEANS_NOTE if bounds.leans_on_added_draw else bounds.lower.note
 
 
 def _describe_draws(bounds: Bounds, n: int, total: int) -> str:
@@ -554,7 +554,7 @@ def _of_one(
     if bounds is None:
         yield Total(*keys, "documents", None, note=documents.no_unions_note)
         return
-    limits, note = _outward(bounds), _leans(bounds)
+    limits, note = _outward(bounds), _describe_interval(bounds)
     yield Total(*keys, "documents", bounds.value, *limits, bounds.level, note)
     if union and bounds.value:
         per_document = _per_document(union, bounds.value, *limits)
@@ -574,4 +574,4 @@ def _of_two(
     if ratio is None:
         return Total(*keys, None, note="a method may have no document")
     high = ratio.high if math.isfinite(ratio.high) else None
-    return Total(*keys, ratio.value, ratio.low, high, ratio.level, _leans(ratio))
+    return Total(*keys, ratio.value, ratio.low, high, ratio.level, _describe_interval(ratio))

@@ -98,15 +98,23 @@ def _log_counts(counts: ArrayLike) -> NDArray[np.float64]:
 CLUSTERS_FOR_AN_INTERVAL = 10
 """Fewer clusters, or fewer in which anything was counted, say too little about the others."""
 
+FARTHEST_COUNTS = 3
+"""How many times the largest squared residual counts in the variance."""
+
+TRUSTED_SHARE = 0.1
+"""Where one cluster drawn by chance makes up more of an estimate, the interval is doubtful."""
+
+UNTRUSTED = "do not trust the interval"
+
 
 def cluster_total(
     counts: ArrayLike,
     sizes: ArrayLike,
-    n_clusters: int,
+    chances: ArrayLike,
     total_size: float,
     level: float = 0.95,
 ) -> Estimate:
-    """Estimate a total from some clusters (files) that were drawn at random without replacement.
+    """Estimate a total from some clusters (files) that were drawn without replacement.
 
     Parameters
     ----------
@@ -114,55 +122,110 @@ def cluster_total(
         What was counted in each cluster that was drawn.
     sizes : array of float, shape (n,)
         Their sizes, to which counts are roughly proportional; all 1 where sizes are not known.
-    n_clusters : int
-        Of all clusters, drawn or not.
+    chances : array of float, shape (n,)
+        How likely each was to be drawn; 1: it was certain. All 1: these are all clusters.
     total_size : float
-        The sizes of all clusters together.
+        The sizes of all clusters together, drawn or not.
     level : float
         Probability that the interval covers the total.
 
     Returns
     -------
     Estimate
-        The ratio estimate: counts per size in the sample, times the total size. The interval is a
-        *t* interval on the log scale with finite-population correction; its degrees of freedom are
-        those of a variance of values with the kurtosis of the residuals, which keeps it honest
-        where few clusters have most of what is counted. No interval from fewer than ten clusters,
-        or where fewer than ten have any count.
+        The counts of the certain clusters, and for the others the ratio estimate: counts over
+        sizes, both weighted by 1 / chance, times the size of all that are not certain. The interval
+        is a *t* interval of that part on the log scale, with the variance estimator for nearly
+        maximal entropy. In it the largest squared residual counts three times: few clusters hold
+        much of what is counted, and the few that were drawn rarely show how much. `note` says why
+        there is no interval: fewer than ten clusters, fewer than ten with any count or two of those
+        drawn by chance, or no residuals; or that a single cluster weighs too much for trust in it.
 
     Raises
     ------
     ValueError
-        No clusters, more than there are, or sizes that are not positive.
+        No clusters, sizes that are not positive, or chances outside (0, 1].
 
     Notes
     -----
-    Sources: Cochran 1977, Sampling Techniques, 6.3 (ratio estimate), 2.8 (correction); O'Neill
-    2014, doi:10.1080/00031305.2014.966589 (degrees of freedom from the kurtosis).
+    Sources: Hájek 1964, doi:10.1214/aoms/1177700375 (variance); Särndal, Swensson & Wretman 1992,
+    Model Assisted Survey Sampling, 5.6 (ratio estimate with unequal chances). That the largest
+    residual counts three times is of this project; coverage: docs/scanning.md.
     """
     y, x = np.asarray(counts, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
-    n = y.size
-    if not 0 < n <= n_clusters or x.min() <= 0:
-        raise ValueError("some clusters of positive size, no more than there are, were expected")
-    value = float(y.sum() / x.sum() * total_size)
-    if n == n_clusters:
-        return Estimate(value, value, value, level)
-    seen = int((y > 0).sum())
-    if n < CLUSTERS_FOR_AN_INTERVAL:
-        return Estimate(value, None, None, level, f"no interval: only {n} files were read")
-    if seen < CLUSTERS_FOR_AN_INTERVAL:
-        note = f"no interval: it is in {seen} of {n} files, too rare for this sample"
+    chance = np.asarray(chances, dtype=np.float64)
+    if not y.size or x.min() <= 0 or chance.min() <= 0 or chance.max() > 1:
+        raise ValueError("some clusters of positive size, each with a chance, were expected")
+    drawn = chance < 1
+    if not drawn.any():
+        return Estimate(float(y.sum()), float(y.sum()), float(y.sum()), level)
+    size = total_size - float(x[~drawn].sum())
+    part = _DrawnPart(y[drawn], x[drawn], chance[drawn], size)
+    certain = float(y[~drawn].sum())
+    value = certain + part.total
+    if note := _no_interval(y, y[drawn]) or part.no_interval:
         return Estimate(value, None, None, level, note)
-    residuals = y - y.sum() / x.sum() * x
-    squares = float((residuals**2).sum())
-    if not squares:
-        return Estimate(value, value, value, level)
-    error = n_clusters * math.sqrt((1 - n / n_clusters) / n * squares / (n - 1))
-    error *= (total_size / n_clusters) / float(x.mean())
-    kurtosis = float(n * (residuals**4).sum() / squares**2)
-    degrees = min(n - 1, max(2 * n / max(kurtosis - 1, 1e-9), 2))
-    from scipy.special import stdtrit
-
-    factor = math.exp(float(stdtrit(degrees, (1 + level) / 2)) * error / value)
+    factor = part.factor(level)
     # What was counted in the sample is there for certain.
-    return Estimate(value, max(value / factor, float(y.sum())), value * factor, level)
+    low = max(certain + part.total / factor, float(y.sum()))
+    note = ""
+    if (share := part.largest / value) > TRUSTED_SHARE:
+        note = f"{UNTRUSTED}: one file makes up {100 * share:.0f} % of the estimate"
+    return Estimate(value, low, certain + part.total * factor, level, note)
+
+
+@dataclass(frozen=True, slots=True)
+class _DrawnPart:
+    """Clusters that were drawn by chance, for all that were not certain."""
+
+    counts: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    chances: NDArray[np.float64]
+    size: float
+    """Of all, drawn or not."""
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """For how many clusters of its size each stands."""
+        weights = 1 / self.chances
+        return weights * self.size / (weights @ self.sizes)
+
+    @property
+    def total(self) -> float:
+        return float(self.weights @ self.counts)
+
+    @property
+    def largest(self) -> float:
+        """What the cluster that contributes most contributes to the total."""
+        return float((self.weights * self.counts).max())
+
+    @property
+    def variance(self) -> float:
+        n = self.counts.size
+        residuals = self.weights * (self.counts - self.total / self.size * self.sizes)
+        squares = (1 - self.chances) * residuals**2
+        return float(n / (n - 1) * (squares.sum() + (FARTHEST_COUNTS - 1) * squares.max()))
+
+    @property
+    def no_interval(self) -> str:
+        """Return why there is no interval; nothing where there is one."""
+        if self.variance > (1e-9 * self.total) ** 2:
+            return ""
+        return "no interval: the counts of the files do not vary"
+
+    def factor(self, level: float) -> float:
+        """Return by how much the limits are off the total."""
+        from scipy.special import stdtrit
+
+        quantile = float(stdtrit(self.counts.size - 1, (1 + level) / 2))
+        return math.exp(quantile * math.sqrt(self.variance) / self.total)
+
+
+def _no_interval(counts: NDArray[np.float64], drawn: NDArray[np.float64]) -> str:
+    n, seen, seen_by_chance = counts.size, int((counts > 0).sum()), int((drawn > 0).sum())
+    if n < CLUSTERS_FOR_AN_INTERVAL:
+        return f"no interval: only {n} files were read"
+    if seen < CLUSTERS_FOR_AN_INTERVAL:
+        return f"no interval: it is in {seen} of {n} files, too rare for this sample"
+    if seen_by_chance < 2:
+        return f"no interval: it is in {seen_by_chance} of {drawn.size} files drawn by chance"
+    return ""

@@ -1,17 +1,22 @@
 from __future__ import annotations
 
+import csv
 import math
+from collections import Counter, defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations, pairwise, permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ngramscan.corpora import CorpusFile
 from ngramscan.errors import InputError
-from ngramscan.estimates import cluster_total
+from ngramscan.estimates import UNTRUSTED, cluster_total
 from ngramscan.indexes.base import IndexSize
-from ngramscan.indexes.sampling import estimate_counts, take_sample
+from ngramscan.indexes.sampling import Sample, estimate_counts, estimate_total, take_sample
 from tests import corpus_files
 from tests.command import run
 
@@ -35,87 +40,323 @@ def test_amounts_that_are_none_are_refused(amount: str) -> None:
         take_sample(FILES, amount, 1)
 
 
-def test_an_estimate_done_by_hand() -> None:
-    counts, sizes = [10, 20, 0, 5, 9, 11, 7, 3, 12, 8, 15, 20], [1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2]
-    estimate = cluster_total(counts, sizes, 100, 130.0)
-    assert estimate.value == pytest.approx(120 / 14 * 130)
-    assert estimate.low is not None
-    assert estimate.high is not None
-    y, x = np.array(counts), np.array(sizes)
-    residuals = y - 120 / 14 * x
-    error = 100 * math.sqrt((1 - 12 / 100) / 12 * (residuals**2).sum() / 11) * 1.3 / (14 / 12)
-    from scipy import stats
-
-    kurtosis = stats.moment(residuals, 4, center=0) / stats.moment(residuals, 2, center=0) ** 2
-    degrees = min(11, 24 / (kurtosis - 1))
-    factor = math.exp(stats.t.ppf(0.975, degrees) * error / estimate.value)
-    assert estimate.high == pytest.approx(estimate.value * factor)
-    assert estimate.low == pytest.approx(estimate.value / factor)
+# How files are drawn
 
 
-def test_all_clusters_are_exact_and_few_or_rare_ones_have_no_interval() -> None:
-    exact = cluster_total([1, 2, 3], [1, 1, 1], 3, 3)
-    assert (exact.low, exact.value, exact.high) == (6, 6, 6)
-    few = cluster_total([5] * 9, [1] * 9, 100, 100)
-    assert (few.value, few.low, few.note) == (500, None, "no interval: only 9 files were read")
-    rare = cluster_total([0] * 41 + [1] * 9, [1] * 50, 100, 100)
-    assert rare.low is None
-    assert rare.note == "no interval: it is in 9 of 50 files, too rare for this sample"
-    same = cluster_total([4] * 20, [1] * 20, 100, 100)
-    assert (same.low, same.value, same.high) == (400, 400, 400)
+def files_of(sizes: list[int]) -> list[CorpusFile]:
+    return [CorpusFile(f"{n}.jsonl", "jsonl", size) for n, size in enumerate(sizes)]
 
 
 @pytest.mark.parametrize(
-    ("counts", "sizes", "n"), [([], [], 3), ([1, 2], [1, 1], 1), ([1, 2], [1, 0], 5)]
+    "sizes",
+    [[1000] * 50, [1, 10, 100, 1000, 10_000] * 10, [0] * 30 + [5] * 20, [0] * 49 + [10**9]],
 )
-def test_clusters_that_can_not_be_are_refused(counts: list[int], sizes: list[int], n: int) -> None:
+@pytest.mark.parametrize("n", [1, 7, 49, 50])
+def test_as_many_files_are_read_as_asked_for_and_none_twice(sizes: list[int], n: int) -> None:
+    for seed in range(20):
+        sample = take_sample(files_of(sizes), str(n), seed)
+        assert len(sample.files) == len(sample.chances) == n
+        numbers = [int(file.path.removesuffix(".jsonl")) for file in sample.files]
+        assert all(one < other for one, other in pairwise(numbers))
+        assert all(0 < chance <= 1 for chance in sample.chances)
+
+
+def test_a_large_file_is_always_read_and_the_others_in_proportion_to_their_bytes() -> None:
+    sizes = [100_000, 400, 100, 100, 100, 100, 100, 100]
+    times: Counter[str] = Counter()
+    for seed in range(3000):
+        sample = take_sample(files_of(sizes), "3", seed)
+        times.update(file.path for file in sample.files)
+        assert sample.chances[0] == 1
+        # The certain file is as if it was not there: two of the others, of 1,000 bytes in all.
+        assert sum(sample.chances[1:]) < 2
+    assert times["0.jsonl"] == 3000
+    # Nine tenths of the chance are in proportion to bytes, a tenth is alike.
+    measure = np.array(sizes[1:]) * 0.9 / sum(sizes) + 0.1 / 8
+    expected = 2 * measure / measure.sum()
+    for file, chance in enumerate(expected, 1):
+        error = math.sqrt(chance * (1 - chance) / 3000)
+        assert times[f"{file}.jsonl"] / 3000 == pytest.approx(chance, abs=4 * error)
+
+
+TINY = [700, 1, 250, 300, 120, 60]
+TINY_COUNTS = [40, 3, 9, 15, 2, 4]
+
+
+def all_samples(sizes: list[int], n: int) -> dict[tuple[int, ...], float]:
+    """Return every sample there can be with its probability; each order and start is gone through.
+
+    Written for files of which none is certain.
+    """
+    chances = n * (0.9 * np.array(sizes) / sum(sizes) + 0.1 / len(sizes))
+    assert chances.max() < 1
+    samples: dict[tuple[int, ...], float] = defaultdict(float)
+    for order in permutations(range(len(sizes))):
+        ends = np.cumsum(chances[list(order)])
+        starts = sorted({0.0, 1.0, *(ends % 1).tolist()})
+        for start, stop in pairwise(starts):
+            points = (start + stop) / 2 + np.arange(n)
+            drawn = tuple(sorted(order[i] for i in np.searchsorted(ends, points)))
+            samples[drawn] += (stop - start) / math.factorial(len(sizes))
+    return dict(samples)
+
+
+def sample_of(files: tuple[int, ...], sizes: list[int], n: int) -> Sample:
+    """Return the sample with some files as the command draws it, at the seed where it does."""
+    for seed in range(2000):
+        sample = take_sample(files_of(sizes), str(n), seed)
+        if tuple(int(file.path.removesuffix(".jsonl")) for file in sample.files) == files:
+            return sample
+    raise AssertionError(f"{files} was never drawn")
+
+
+def test_over_all_samples_of_a_tiny_corpus_the_chances_are_right() -> None:
+    samples = all_samples(TINY, 2)
+    assert sum(samples.values()) == pytest.approx(1)
+    drawn = {files: sample_of(files, TINY, 2) for files, chance in samples.items() if chance > 0.01}
+    told = {
+        file: chance
+        for files, sample in drawn.items()
+        for file, chance in zip(files, sample.chances, strict=True)
+    }
+    for file, chance in told.items():
+        in_it = sum(p for files, p in samples.items() if file in files)
+        assert chance == pytest.approx(in_it)
+    # So Horvitz and Thompson's estimate is exactly right on average.
+    mean = sum(
+        p * sum(TINY_COUNTS[file] / told[file] for file in files) for files, p in samples.items()
+    )
+    assert mean == pytest.approx(sum(TINY_COUNTS))
+
+
+def test_every_sample_of_a_tiny_corpus_is_drawn_as_often_as_it_should_be() -> None:
+    samples, seeds = all_samples(TINY, 2), 4000
+    drawn = Counter(
+        tuple(
+            int(file.path.removesuffix(".jsonl"))
+            for file in take_sample(files_of(TINY), "2", seed).files
+        )
+        for seed in range(seeds)
+    )
+    assert set(drawn) <= set(samples)
+    common = {files: chance for files, chance in samples.items() if chance > 0.002}
+    expected = np.array(list(common.values())) * seeds
+    observed = np.array([drawn[files] for files in common])
+    assert ((observed - expected) ** 2 / expected).sum() < stats.chi2.ppf(0.999, len(common))
+
+
+# What follows from a sample
+
+
+def test_an_estimate_done_by_hand() -> None:
+    # Two files are certain; ten of 40 were drawn, the larger ones with twice the chance.
+    counts = [100, 50, 10, 20, 4, 5, 9, 11, 7, 3, 12, 8]
+    sizes = [50, 40, 2, 2, 1, 1, 1, 1, 1, 1, 2, 1]
+    chances = [1, 1, 0.4, 0.4, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.4, 0.2]
+    estimate = cluster_total(counts, sizes, chances, 90 + 60)
+    y, x, p = (np.array(column[2:], dtype=float) for column in (counts, sizes, chances))
+    per_size = (y / p).sum() / (x / p).sum()
+    assert (x / p).sum() == pytest.approx(50)
+    assert estimate.value == pytest.approx(150 + per_size * 60)
+    residuals = 60 / 50 * (y - per_size * x) / p
+    squares = (1 - p) * residuals**2
+    error = math.sqrt(10 / 9 * (squares.sum() + 2 * squares.max()))
+    factor = math.exp(stats.t.ppf(0.975, 9) * error / (per_size * 60))
+    assert estimate.high == pytest.approx(150 + per_size * 60 * factor)
+    assert estimate.low == pytest.approx(150 + per_size * 60 / factor)
+    assert estimate.note == "do not trust the interval: one file makes up 12 % of the estimate"
+
+
+def test_with_equal_chances_it_is_the_estimate_of_the_text_books() -> None:
+    counts = [10, 20, 0, 5, 9, 11, 7, 3, 12, 8, 15, 20]
+    estimate = cluster_total(counts, [1] * 12, [0.12] * 12, 100)
+    y = np.array(counts)
+    assert estimate.value == pytest.approx(100 * y.mean())
+    squares = (y - y.mean()) ** 2
+    variance = (squares.sum() + 2 * squares.max()) / 11
+    error = 100 * math.sqrt((1 - 0.12) / 12 * variance)
+    assert estimate.high == pytest.approx(
+        estimate.value * math.exp(stats.t.ppf(0.975, 11) * error / estimate.value)
+    )
+
+
+def test_over_all_samples_with_equal_chances_the_mean_estimate_is_the_total() -> None:
+    counts = [0, 3, 4, 9, 30, 2, 2]
+    estimates = [
+        cluster_total([counts[i] for i in drawn], [1] * 3, [3 / 7] * 3, 7).value
+        for drawn in combinations(range(7), 3)
+    ]
+    assert np.mean(estimates) == pytest.approx(50)
+
+
+def test_counts_in_proportion_to_size_have_no_error() -> None:
+    sample = take_sample(files_of([10 * 2**n for n in range(18)]), "12", 3)
+    counts = [3 * (file.size or 0) for file in sample.files]
+    estimate = estimate_total(sample, counts)
+    assert estimate.value == pytest.approx(30 * (2**18 - 1))
+    assert (estimate.low, estimate.high) == (None, None)
+    assert estimate.note == "no interval: the counts of the files do not vary"
+
+
+def test_all_clusters_are_exact_and_few_or_rare_ones_have_no_interval() -> None:
+    exact = cluster_total([1, 2, 3], [1, 1, 1], [1, 1, 1], 3)
+    assert (exact.low, exact.value, exact.high) == (6, 6, 6)
+    few = cluster_total([5] * 9, [1] * 9, [0.09] * 9, 100)
+    assert few.value == pytest.approx(500)
+    assert (few.low, few.note) == (None, "no interval: only 9 files were read")
+    rare = cluster_total([0] * 41 + [1] * 9, [1] * 50, [0.5] * 50, 100)
+    assert rare.low is None
+    assert rare.note == "no interval: it is in 9 of 50 files, too rare for this sample"
+    large = cluster_total([9] * 12 + [1] + [0] * 19, [1] * 32, [1.0] * 12 + [0.1] * 20, 212)
+    assert large.value == pytest.approx(108 + 10)
+    assert large.note == "no interval: it is in 1 of 20 files drawn by chance"
+    same = cluster_total([4] * 20, [1] * 20, [0.2] * 20, 100)
+    assert same.value == pytest.approx(400)
+    assert (same.low, same.high) == (None, None)
+    assert same.note == "no interval: the counts of the files do not vary"
+
+
+@pytest.mark.parametrize(
+    ("counts", "sizes", "chances"),
+    [([], [], []), ([1, 2], [1, 0], [1, 1]), ([1, 2], [1, 1], [0.5, 1.1]), ([1], [1], [0])],
+)
+def test_clusters_that_can_not_be_are_refused(
+    counts: list[int], sizes: list[int], chances: list[float]
+) -> None:
     with pytest.raises(ValueError, match="clusters of positive size"):
-        cluster_total(counts, sizes, n, 10)
+        cluster_total(counts, sizes, chances, 10)
 
 
-Population = Callable[[np.random.Generator, np.ndarray], np.ndarray]
+def test_a_file_with_more_than_a_tenth_of_the_estimate_is_told() -> None:
+    even = cluster_total([9, 11] * 10, [1] * 20, [0.1] * 20, 200)
+    assert even.note == ""
+    one = cluster_total([9, 11] * 10 + [40], [1] * 21, [0.1] * 21, 210)
+    assert one.low is not None
+    assert one.note == "do not trust the interval: one file makes up 17 % of the estimate"
+    # A file that was certain to be read adds no error, however large it is.
+    certain = cluster_total([9, 11] * 10 + [40], [1] * 20 + [4], [0.1] * 20 + [1], 204)
+    assert certain.note == ""
 
-# Counts of 400 files whose sizes are lognormal; the totals are known.
-POPULATIONS: dict[str, Population] = {
-    "frequent": lambda draw, size: draw.poisson(size * draw.gamma(4, 1 / 4, size.size)),
-    "rare": lambda draw, size: draw.poisson(size / 2000),
-    "clustered": lambda draw, size: np.where(
-        draw.random(size.size) < 0.25,
-        draw.poisson(np.exp(draw.normal(2, 1, size.size)) * size / 1000),
-        0,
+
+# Corpora whose totals are known
+
+
+@dataclass(frozen=True, slots=True)
+class Corpora:
+    """How files are: lognormal sizes, and counts that have something to do with them."""
+
+    log_sd_of_sizes: float
+    counts: Callable[[np.random.Generator, np.ndarray], np.ndarray]
+    n_files: int = 400
+    knows_sizes: bool = True
+    least_coverage: float = 0.92
+
+    def make(self, random: np.random.Generator) -> tuple[list[CorpusFile], np.ndarray]:
+        """Return files of which the median has 20,000 bytes, and their counts."""
+        sizes = np.exp(random.normal(np.log(20_000), self.log_sd_of_sizes, self.n_files)).round()
+        counts = self.counts(random, sizes / 1000)
+        if self.knows_sizes:
+            return files_of(sizes.astype(int).tolist()), counts
+        return [CorpusFile(f"{n}.jsonl", "jsonl") for n in range(self.n_files)], counts
+
+
+def rates(
+    log_sd: float, with_size: float = 0
+) -> Callable[[np.random.Generator, np.ndarray], np.ndarray]:
+    """Return counts at lognormal rates, per file, which may go up or down with the size."""
+
+    def counts(random: np.random.Generator, sizes: np.ndarray) -> np.ndarray:
+        rate = np.exp(random.normal(0, log_sd, sizes.size)) * (sizes / 20) ** with_size
+        return random.poisson(sizes * rate)
+
+    return counts
+
+
+def in_a_quarter(random: np.random.Generator, sizes: np.ndarray) -> np.ndarray:
+    return np.where(random.random(sizes.size) < 0.25, rates(1)(random, sizes), 0)
+
+
+CORPORA = {
+    "sizes 2, rates 1": Corpora(2, rates(1)),
+    "sizes 2, rates 1, 1,000 files": Corpora(2, rates(1), 1000),
+    "sizes 1, rates 1": Corpora(1, rates(1)),
+    "sizes 2, rates 0.5": Corpora(2, rates(0.5)),
+    "sizes 2, rates 1, higher in large files": Corpora(2, rates(1, 0.3)),
+    "sizes 2, rates 1, lower in large files": Corpora(2, rates(1, -0.3)),
+    "sizes 1.5, a document per file": Corpora(1.5, lambda _, sizes: np.ones(sizes.size)),
+    "sizes 1, counts without regard to size": Corpora(1, rates(1, -1)),
+    "sizes 2, counts without regard to size": Corpora(2, rates(1, -1), least_coverage=0.88),
+    "sizes 2, rare: one in 50,000 bytes": Corpora(
+        2, lambda r, x: r.poisson(x / 50 * r.gamma(1, 1, x.size))
     ),
+    "sizes 1, in a quarter of files": Corpora(1, in_a_quarter, least_coverage=0.9),
+    "sizes 2, rates 1.5": Corpora(2, rates(1.5), least_coverage=0.86),
+    "sizes alike, rates 1": Corpora(0, rates(1)),
+    "sizes not known, 0.5, rates 0.5": Corpora(0.5, rates(0.5), knows_sizes=False),
+    "sizes not known, 1, rates 1": Corpora(1, rates(1), knows_sizes=False, least_coverage=0.85),
+    "sizes not known, 2, rates 1": Corpora(2, rates(1), knows_sizes=False, least_coverage=0.7),
 }
 
 
-def coverage(population: Population, seeds: int, n: int = 80) -> tuple[float, float]:
-    """Return how often the interval holds the total, and the mean estimate over the total."""
-    draw = np.random.default_rng(20261120)
-    size = np.exp(draw.normal(0, 0.5, 400)) * 1000
-    counts = population(draw, size)
-    covered, values = [], []
-    for seed in range(seeds):
-        chosen = np.random.default_rng(seed).choice(400, n, replace=False)
-        estimate = cluster_total(counts[chosen], size[chosen], 400, size.sum())
-        values.append(estimate.value / counts.sum())
-        if estimate.low is not None and estimate.high is not None:
-            covered.append(estimate.low <= counts.sum() <= estimate.high)
-    assert len(covered) > 0.9 * seeds
-    return float(np.mean(covered)), float(np.mean(values))
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    coverage: float
+    mean: float
+    """Of the estimates, over the total."""
+    half_width: float
+    """Median, over the total."""
+    with_interval: float
+    untrusted: float
+    coverage_by_corpus: np.ndarray
 
 
-@pytest.mark.parametrize("name", POPULATIONS)
-def test_the_interval_holds_the_total_as_often_as_it_says(name: str) -> None:
-    covered, mean = coverage(POPULATIONS[name], 200)
-    assert 0.92 <= covered <= 0.98
-    assert 0.93 <= mean <= 1.07
+def outcome(corpora: Corpora, n: int, n_corpora: int, samples: int) -> Outcome:
+    """Take samples of several corpora of a kind, and see whether the intervals have the total."""
+    random = np.random.default_rng(20261120)
+    values, widths, notes, by_corpus = [], [], [], []
+    for corpus in range(n_corpora):
+        files, counts = corpora.make(random)
+        total, holds = int(counts.sum()), []
+        for seed in range(samples):
+            sample = take_sample(files, str(n), corpus * samples + seed)
+            numbers = [int(file.path.removesuffix(".jsonl")) for file in sample.files]
+            estimate = estimate_total(sample, counts[numbers].tolist())
+            values.append(estimate.value / total)
+            if estimate.low is not None and estimate.high is not None:
+                holds.append(estimate.low <= total <= estimate.high)
+                widths.append((estimate.high - estimate.low) / 2 / total)
+                notes.append(UNTRUSTED in estimate.note)
+        by_corpus.append((sum(holds), len(holds)))
+    held, intervals = np.array(by_corpus).T
+    return Outcome(
+        held.sum() / intervals.sum(),
+        float(np.mean(values)),
+        float(np.median(widths)),
+        intervals.sum() / (n_corpora * samples),
+        float(np.mean(notes)),
+        held / np.maximum(intervals, 1),
+    )
+
+
+@pytest.mark.parametrize("n", [20, 40, 80])
+def test_the_interval_holds_the_total_for_sizes_and_rates_far_apart(n: int) -> None:
+    found = outcome(CORPORA["sizes 2, rates 1"], n, 12, 25)
+    assert found.with_interval == 1
+    assert found.coverage >= 0.92
+    assert found.mean == pytest.approx(1, abs=0.05)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", POPULATIONS)
-def test_the_interval_holds_the_total_over_many_draws(name: str) -> None:
-    covered, mean = coverage(POPULATIONS[name], 5000)
-    assert 0.92 <= covered <= 0.98
-    assert 0.98 <= mean <= 1.02
+@pytest.mark.parametrize("n", [20, 40, 80])
+@pytest.mark.parametrize("name", CORPORA)
+def test_the_interval_holds_the_total_over_many_samples(name: str, n: int) -> None:
+    corpora = CORPORA[name]
+    found = outcome(corpora, n, 40, 100)
+    assert found.coverage >= corpora.least_coverage
+    assert found.mean == pytest.approx(1, abs=0.06)
+
+
+# The command
 
 
 def make_corpus(folder: Path) -> dict[str, int]:
@@ -145,17 +386,46 @@ def test_estimates_are_labelled_in_rows_and_in_the_table(tmp_path: Path) -> None
     assert float(row["occurrences_low"]) <= totals["solve for"] <= float(row["occurrences_high"])
     assert float(row["documents_low"]) <= int(row["documents"]) <= float(row["documents_high"])
     assert row["level"] == "0.95"
-    assert row["note"] == "estimate from 30 of 60 files, in proportion to bytes, seed 5"
+    description = "estimate from 30 of 60 files, drawn in proportion to bytes (14 of them certain)"
+    assert row["note"] == f"{description}, seed 5"
     rare = rows["governing equation"]
     assert (rare["occurrences_low"], rare["level"]) == ("", "")
     assert re_rare(rare["note"])
     table = run(*arguments, "--seed", "5").stdout
-    assert "estimate from 30 of 60 files, in proportion to bytes, seed 5" in table
+    assert description in table
     assert f"≈{int(row['occurrences']):,} [" in table
 
 
 def re_rare(note: str) -> bool:
     return "files, too rare for this sample" in note
+
+
+def test_rows_say_which_interval_a_single_file_decides(tmp_path: Path) -> None:
+    for number in range(45):
+        heavy = number % 3 == 0
+        texts = ["solve for x"] * (60 if heavy else 1) + ["governing equation"] * (20 + number % 2)
+        texts += ["nothing" * 2] * (1 if heavy else 60)
+        (tmp_path / f"{number:02}.jsonl").write_bytes(corpus_files.jsonl(texts))
+    arguments = ["f1", "--index", f"scan:{tmp_path}", "--sample-files", "15", "-q"]
+    ran = run("count", *arguments, "--format", "csv")
+    rows = {row["query"]: row for row in ran.rows}
+    said = "do not trust the interval: one file makes up 1"
+    assert said in rows["solve for"]["note"]
+    assert float(rows["solve for"]["occurrences_low"]) < float(
+        rows["solve for"]["occurrences_high"]
+    )
+    assert UNTRUSTED not in rows["governing equation"]["note"]
+    table = run("count", *arguments).stdout
+    assert table.count("(doubtful)") == 2  # occurrences and documents of one pattern
+    assert "doubtful: one file makes up more than 10 % of the estimate" in table
+    totals = tmp_path / "totals.csv"
+    ran = run("docnorm", *arguments, "--method", "f-1", "--totals", totals, "--format", "csv")
+    assert said in {row["pattern"]: row for row in ran.rows}["solve for"]["note"]
+    with totals.open(encoding="utf-8") as file:
+        told = {(row["tiers"], row["statistic"]): row["note"] for row in csv.DictReader(file)}
+    assert any(
+        UNTRUSTED in note for (_, statistic), note in told.items() if statistic == "documents"
+    )
 
 
 def test_all_files_as_a_sample_are_the_exact_counts(tmp_path: Path) -> None:
@@ -182,7 +452,12 @@ def test_few_files_give_no_interval_and_say_so(tmp_path: Path) -> None:
 def test_without_sizes_the_estimate_is_per_file() -> None:
     files = [CorpusFile(f"https://h/{n}.jsonl", "jsonl") for n in range(100)]
     sample = take_sample(files, "20", 1)
-    estimates, size = estimate_counts(sample, [[3]] * 20, [[2]] * 20, [(10, 1000)] * 20)
-    assert (estimates[0].occurrences.value, estimates[0].documents.value) == (300, 200)
-    assert estimates[0].note == "estimate from 20 of 100 files, per file, seed 1"
+    occurrences = [[3], [5]] * 10
+    estimates, size = estimate_counts(sample, occurrences, [[2]] * 20, [(10, 1000)] * 20)
+    assert estimates[0].occurrences.value == pytest.approx(400)
+    assert estimates[0].documents.value == pytest.approx(200)
+    assert estimates[0].note == (
+        "estimate from 20 of 100 files, drawn with equal chances, seed 1;"
+        " documents: no interval: the counts of the files do not vary"
+    )
     assert size == IndexSize(documents=1000, bytes=100_000)

@@ -1,4 +1,13 @@
-"""Some files of a corpus, drawn at random, and what they say about all of them."""
+"""Some files of a corpus, drawn at random, and what they say about all of them.
+
+Files differ in size, and most of what is counted is in the large ones. So where sizes are known, a
+file is drawn with a chance in proportion to its bytes, and is certain to be read where that chance
+reaches 1. A tenth of the chance is the same for all files: counts that have nothing to do with
+size, as the number of documents where each file is one, would otherwise hang on the few small files
+that happen to be drawn (a defensive mixture: Hesterberg 1995, doi:10.1080/00401706.1995.10484303).
+The draw is systematic along the files in random order (Hartley & Rao 1962, Annals of Mathematical
+Statistics 33:350).
+"""
 
 from __future__ import annotations
 
@@ -6,22 +15,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ngramscan.corpora import CorpusFile, Piece, split
 from ngramscan.errors import InputError
 from ngramscan.estimates import Estimate, cluster_total
 from ngramscan.indexes.base import IndexSize
 
+ALIKE = 0.1
+"""The part of the chance to be drawn that does not depend on size."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Files that were drawn without replacement, each as likely as any other."""
+    """Files that were drawn without replacement."""
 
     files: list[CorpusFile]
+    chances: list[float]
+    """How likely each was to be drawn; 1: certain."""
     n_files: int
     """Of all files, drawn or not."""
     total_size: int | None
-    """Bytes of all files; None: not all are known."""
+    """Bytes of all files; None: not all are known, and each file was as likely as any other."""
     seed: int
 
     def pieces(self) -> list[Piece]:
@@ -30,9 +45,14 @@ class Sample:
 
     @property
     def description(self) -> str:
-        """Return what was drawn and how totals are made of it."""
-        by = "in proportion to bytes" if self.total_size is not None else "per file"
-        return f"estimate from {len(self.files)} of {self.n_files} files, {by}, seed {self.seed}"
+        """Return what was drawn and how."""
+        by = "with equal chances" if self.total_size is None else "in proportion to bytes"
+        certain = self.chances.count(1) if len(self.files) < self.n_files else 0
+        told = f" ({certain} of them certain)" if certain else ""
+        return (
+            f"estimate from {len(self.files)} of {self.n_files} files, drawn {by}{told},"
+            f" seed {self.seed}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +73,45 @@ def take_sample(files: Sequence[CorpusFile], amount: str, seed: int) -> Sample:
         The amount is neither, or more than there are.
     """
     n = _number(amount, len(files))
-    drawn = np.random.default_rng(seed).choice(len(files), n, replace=False)
+    sizes = _sizes(files)
+    chances = _chances(np.array(sizes or [1] * len(files), dtype=np.float64), n)
+    drawn = _draw(chances, np.random.default_rng(seed))
+    return Sample(
+        [files[i] for i in drawn],
+        [float(chances[i]) for i in drawn],
+        len(files),
+        None if sizes is None else sum(sizes),
+        seed,
+    )
+
+
+def _sizes(files: Sequence[CorpusFile]) -> list[int] | None:
+    """Return the bytes of each file, at least 1; None where not all are known."""
     sizes = [file.size for file in files]
-    known = [size for size in sizes if size]
-    total = sum(known) if len(known) == len(sizes) else None
-    return Sample([files[i] for i in sorted(drawn)], len(files), total, seed)
+    return None if None in sizes else [max(size or 0, 1) for size in sizes]
+
+
+def _chances(sizes: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Return how likely each file is to be among n, whose chances sum to n."""
+    measure = (1 - ALIKE) * sizes / sizes.sum() + ALIKE / sizes.size
+    chances = np.ones(sizes.size)
+    others = np.ones(sizes.size, dtype=bool)
+    while others.any():
+        chances[others] = (n - (~others).sum()) * measure[others] / measure[others].sum()
+        if not (others & (chances >= 1 - 1e-9)).any():
+            break
+        others &= chances < 1 - 1e-9
+        chances[~others] = 1
+    return chances
+
+
+def _draw(chances: NDArray[np.float64], random: np.random.Generator) -> list[int]:
+    """Return the numbers of the files that are drawn, in order."""
+    order = random.permutation(np.flatnonzero(chances < 1))
+    ends = np.cumsum(chances[order])
+    points = random.random() + np.arange(round(ends[-1]) if order.size else 0)
+    by_chance = order[np.minimum(np.searchsorted(ends, points, side="right"), order.size - 1)]
+    return sorted([*np.flatnonzero(chances == 1).tolist(), *by_chance.tolist()])
 
 
 def _number(amount: str, n_files: int) -> int:
@@ -75,10 +129,13 @@ def _number(amount: str, n_files: int) -> int:
 
 def estimate_total(sample: Sample, values: Sequence[int]) -> Estimate:
     """Estimate a total over all files from its values in those of the sample."""
-    if sample.total_size is None:
-        return cluster_total(values, [1] * len(values), sample.n_files, sample.n_files)
-    bytes_on_disk = [file.size or 0 for file in sample.files]
-    return cluster_total(values, bytes_on_disk, sample.n_files, sample.total_size)
+    sizes = _sizes(sample.files) if sample.total_size is not None else None
+    return cluster_total(
+        values,
+        sizes or [1] * len(values),
+        sample.chances,
+        sample.total_size or sample.n_files,
+    )
 
 
 def estimate_counts(
@@ -104,7 +161,9 @@ def estimate_counts(
     ):
         of_occurrences = estimate_total(sample, per_query)
         of_documents = estimate_total(sample, in_documents)
-        notes = (sample.description, of_occurrences.note)
+        notes = [sample.description, of_occurrences.note]
+        if of_documents.note and not of_occurrences.note:
+            notes.append(f"documents: {of_documents.note}")
         note = "; ".join(part for part in notes if part)
         estimates.append(QueryEstimate(of_occurrences, of_documents, note))
     columns = zip(*sizes, strict=True)

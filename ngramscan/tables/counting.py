@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ngramscan.counts import Count, Counting
+from ngramscan.estimates import TRUSTED_SHARE, UNTRUSTED
 from ngramscan.indexes.base import IndexSize
 from ngramscan.output.layout import UNKNOWN, Layout, cell, print_columns, rate
 from ngramscan.tables.words import headline, with_interval
@@ -21,6 +23,9 @@ _FOOTNOTES = (
     "geometric means: of count + 0.5, with the 95 % Welch interval over patterns as if they were"
     " drawn at random",
 )
+
+_OF_A_QUERY = re.compile(rf"; (?:documents: )?(?:no interval|{UNTRUSTED})")
+"""What is said of the intervals of a single query begins so in a note."""
 
 
 def print_counting(console: Console, counting: Counting, totals: Sequence[Total]) -> None:
@@ -61,7 +66,12 @@ def _print_counts(console: Console, rows: Sequence[Count], size: IndexSize) -> N
     layout = Layout(3, frozenset({"pattern"}), ("per GB",), section_ends=ends)
     print_columns(console, columns, layout)
     # What differs from query to query stands in the rows of the other formats.
-    for note in dict.fromkeys(row.note.split("; no interval")[0] for row in rows if row.note):
+    told = [_OF_A_QUERY.split(row.note)[0] for row in rows]
+    if any(UNTRUSTED in row.note for row in rows):
+        told.append(
+            f"doubtful: one file makes up more than {100 * TRUSTED_SHARE:.0f} % of the estimate"
+        )
+    for note in dict.fromkeys(note for note in told if note):
         console.print(Text(note, style="dim"))
 
 
@@ -70,7 +80,8 @@ def _estimated(row: Count, value: int | None, low: float | None, high: float | N
         return cell(value)
     if low is None or high is None:
         return f"≈{cell(value)} (no interval)"
-    return f"≈{cell(value)} [{low:,.0f}, {high:,.0f}]"
+    doubtful = " (doubtful)" if UNTRUSTED in row.note else ""
+    return f"≈{cell(value)} [{low:,.0f}, {high:,.0f}]{doubtful}"
 
 
 def _print_totals(console: Console, totals: Sequence[Total]) -> None:
