@@ -10,13 +10,23 @@ from itertools import combinations
 import numpy as np
 
 from evalcore.kappa_bounds import ContradictionError, Counted, fleiss_limits
-from evalcore.kappas import Codes, Level, cohen_kappa, fleiss_kappa, krippendorff_alpha
+from evalcore.kappas import (
+    Codes,
+    Coefficient,
+    Floats,
+    Level,
+    Weights,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+)
 from evalcore.label_files import Labels
-from evalcore.resampling import Resampled, Resampling
+from evalcore.statistics import Resampling
 from ngramscan.errors import InputError
 from ngramscan.proportions import wilson
 
-LEVELS = ("nominal", "ordinal", "interval")
+LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
+WEIGHTS: tuple[Weights, ...] = ("linear", "quadratic")
 ALL_JUDGES = "all"
 MOST_LABELS = 50
 """More are numbers that were measured rather than labels; pairs of them would take much memory."""
@@ -27,8 +37,9 @@ class AgreementRow:
     """One thing that was found about the labels."""
 
     statistic: str
-    """`cohen_kappa`, `fleiss_kappa`, `krippendorff_alpha`, `unanimous`, `majority`: the label that
-    got more votes than any other, `share`: of a judge's labels, `missing`."""
+    """`cohen_kappa`, `weighted_kappa`, `fleiss_kappa`, `krippendorff_alpha`, `unanimous`,
+    `majority`: the label that got more votes than any other, `share`: of a judge's labels,
+    `missing`."""
     judges: str
     label: str | None
     """Of `majority` and `share`; None: no label, as where votes are tied."""
@@ -58,11 +69,14 @@ class VoteRow:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How far labels are apart for Krippendorff's alpha."""
+    """How far labels are apart."""
 
     level: Level = "nominal"
+    """For Krippendorff's alpha."""
     order: tuple[str, ...] = ()
-    """Of the labels, where they are no numbers."""
+    """The labels from the lowest on, where they are not numbers."""
+    weights: Weights | None = None
+    """For the weighted kappa; None: there is none."""
 
 
 def describe_agreement(
@@ -75,7 +89,7 @@ def describe_agreement(
     labels : Labels
         Of two judges at least.
     scale : Scale
-        For Krippendorff's alpha.
+        For Krippendorff's alpha and the weighted kappa.
     resampling : Resampling
         Of items, for intervals.
 
@@ -87,10 +101,12 @@ def describe_agreement(
     known, values = _scaled(labels, scale)
     if len(labels.judges) < 2:
         raise InputError("labels", f"of {len(labels.judges)} judge; at least two were expected")
-    codes = _codes(labels, known)
-    rows = list(_pairs(labels, codes, len(known), resampling))
+    codes, worth = _codes(labels, known), np.array(values)
+    rows = list(_pairs(labels, codes, worth, resampling))
+    if scale.weights:
+        rows += _pairs(labels, codes, worth, resampling, scale.weights)
     fleiss = fleiss_kappa(codes, len(known), resampling)
-    alpha = krippendorff_alpha(codes, np.array(values), scale.level, resampling)
+    alpha = krippendorff_alpha(codes, worth, scale.level, resampling)
     rows.append(_coefficient("fleiss_kappa", ALL_JUDGES, fleiss))
     rows.append(_coefficient("krippendorff_alpha", ALL_JUDGES, alpha, scale.level))
     votes = [_vote(item, list(row.values())) for item, row in labels.rows.items()]
@@ -137,26 +153,32 @@ def _scaled(labels: Labels, scale: Scale) -> tuple[list[str], list[float]]:
     if len(found) > MOST_LABELS:
         raise InputError("labels", f"{len(found)} different ones; at most {MOST_LABELS} can be")
     if scale.order:
-        if scale.level != "ordinal":
-            raise InputError("--order", f"level {scale.level} has none; --level ordinal has")
-        absent = [label for label in found if label not in scale.order]
-        if absent or len(set(scale.order)) < len(scale.order):
-            problem = f"without {', '.join(absent)}" if absent else "a label stands in it twice"
-            raise InputError("--order", f"{problem}; each label once was expected")
+        _check_order(found, scale)
         return list(scale.order), [float(n) for n in range(len(scale.order))]
-    if scale.level == "nominal":
+    if scale.level == "nominal" and not scale.weights:
         return found, [float(n) for n in range(len(found))]
-    return found, [_worth(label, scale.level) for label in found]
+    return found, [_worth(label, scale) for label in found]
 
 
-def _worth(label: str, level: str) -> float:
+def _check_order(found: Sequence[str], scale: Scale) -> None:
+    if scale.level == "interval" or (scale.level == "nominal" and not scale.weights):
+        cure = "--level ordinal and --weights have"
+        raise InputError("--order", f"level {scale.level} has none; {cure}")
+    absent = [label for label in found if label not in scale.order]
+    if absent or len(set(scale.order)) < len(scale.order):
+        problem = f"without {', '.join(absent)}" if absent else "a label stands in it twice"
+        raise InputError("--order", f"{problem}; each label once was expected")
+
+
+def _worth(label: str, scale: Scale) -> float:
     try:
         value = float(label)
     except ValueError:
         value = float("nan")
     if not np.isfinite(value):
-        cure = "; --order says how labels are ordered" if level == "ordinal" else ""
-        raise InputError(f"--level {level}", f"label {label!r} is no number{cure}")
+        option = f"--weights {scale.weights}" if scale.weights else f"--level {scale.level}"
+        cure = "" if scale.level == "interval" else "; --order says how labels are ordered"
+        raise InputError(option, f"label {label!r} is no number{cure}")
     return value
 
 
@@ -175,15 +197,22 @@ def _codes(labels: Labels, known: Sequence[str]) -> Codes:
 
 
 def _pairs(
-    labels: Labels, codes: Codes, n_labels: int, resampling: Resampling
+    labels: Labels,
+    codes: Codes,
+    values: Floats,
+    resampling: Resampling,
+    weights: Weights | None = None,
 ) -> Iterator[AgreementRow]:
     for first, second in combinations(range(len(labels.judges)), 2):
-        found = cohen_kappa(codes[:, [first, second]], n_labels, resampling)
+        found = cohen_kappa(codes[:, [first, second]], values, resampling, weights)
         named = f"{labels.judges[first]} · {labels.judges[second]}"
-        yield _coefficient("cohen_kappa", named, found)
+        if weights:
+            yield _coefficient("weighted_kappa", named, found, f"{weights} weights")
+        else:
+            yield _coefficient("cohen_kappa", named, found)
 
 
-def _coefficient(name: str, judges: str, found: Resampled, note: str = "") -> AgreementRow:
+def _coefficient(name: str, judges: str, found: Coefficient, note: str = "") -> AgreementRow:
     said = "; ".join(filter(None, (note, found.note)))
     return AgreementRow(name, judges, None, found.n, None, found.value, found.low, found.high, said)
 

@@ -11,8 +11,8 @@ import numpy as np
 from evalcore.cost_estimates import Estimates, Sums, estimate_costs, sums_of
 from evalcore.log_files import UsageRow
 from evalcore.records import Record
-from evalcore.resampling import Resampling
 from evalcore.scoring.base import NO_ANSWER, NO_ANSWER_IS, UNKNOWN, ScoreRow
+from evalcore.statistics import Resampling
 
 TOKENS = ("completion", "total")
 """Those of the answer, its reasoning among them; or those of the prompt too."""

@@ -14,18 +14,28 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_oracle
 
 from evalcore.cli.agreement import agreement_command
 from evalcore.commands.agreements import agreement
 from evalcore.kappa_bounds import ContradictionError, Counted, fleiss_limits
-from evalcore.kappas import Level, cohen_kappa, fleiss_kappa, krippendorff_alpha, label_counts
-from evalcore.resampling import Resampling, percentile_limits, resampled_sums
+from evalcore.kappas import (
+    Coefficient,
+    Level,
+    Weights,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+    label_counts,
+)
+from evalcore.statistics import Resampling
 from ngramscan.errors import InputError
 from ngramscan.output.options import Group
 
 FEW = Resampling(draws=100)
+FOUR = np.arange(4.0)
 MAIN = Group(commands=[agreement_command])
 LONG = "item,judge,label\n"
 # Krippendorff's example of four judges and twelve units, with labels missing.
@@ -116,7 +126,7 @@ def test_alpha_of_the_textbook_example(level: Level, alpha: float) -> None:
 @settings(max_examples=60, deadline=None)
 def test_kappas_are_those_of_statsmodels(rows: list[list[int]]) -> None:
     codes = np.maximum(codes_of(rows), 0)
-    fleiss, cohen = fleiss_kappa(codes, 4, FEW), cohen_kappa(codes[:, :2], 4, FEW)
+    fleiss, cohen = fleiss_kappa(codes, 4, FEW), cohen_kappa(codes[:, :2], FOUR, FEW)
     counts = np.zeros((4, 4))
     np.add.at(counts, (codes[:, 0], codes[:, 1]), 1)
     if len(np.unique(codes)) > 1:
@@ -134,47 +144,170 @@ def test_kappas_are_those_of_statsmodels(rows: list[list[int]]) -> None:
 def test_items_without_all_labels_are_in_no_kappa() -> None:
     rows = [[0, 0], [1, 1], [0, 1], [1, 1]]
     more = [*rows, [-1, 1], [0, -1]]
-    for kappa in (cohen_kappa, fleiss_kappa):
-        assert kappa(codes_of(more), 2, FEW) == kappa(codes_of(rows), 2, FEW)
+    values = np.arange(2.0)
+    assert cohen_kappa(codes_of(more), values, FEW) == cohen_kappa(codes_of(rows), values, FEW)
+    assert fleiss_kappa(codes_of(more), 2, FEW) == fleiss_kappa(codes_of(rows), 2, FEW)
 
 
-def test_a_bootstrap_is_that_of_items_copied_one_by_one() -> None:
+def log_disagreement(counts: np.ndarray) -> np.ndarray:
+    """The logarithm of 1 - Fleiss' kappa of three judges, shape (..., items, labels)."""
+    apart = (9 - (counts**2).sum(axis=-1)).mean(axis=-1) / 6
+    shares = counts.mean(axis=-2) / 3
+    return np.asarray(np.log(apart / (1 - (shares**2).sum(axis=-1))))
+
+
+def jackknifed_error(counts: np.ndarray) -> float:
+    n = len(counts)
+    left_out = np.stack([np.delete(counts, k, axis=0) for k in range(n)])
+    return float(np.sqrt((n - 1) * np.var(log_disagreement(left_out))))
+
+
+def test_limits_are_those_of_items_copied_one_by_one_with_jackknifed_errors() -> None:
     generator = np.random.default_rng(5)
     codes = generator.integers(0, 3, size=(40, 3))
-    codes[:, 1] = np.where(generator.random(40) < 0.6, codes[:, 0], codes[:, 1])
-    found = krippendorff_alpha(codes, np.arange(3.0), "nominal", Resampling(4000, 1))
-    copies = [codes[generator.integers(0, 40, 40)] for _ in range(300)]
-    drawn = [alpha_by_definition(one, np.arange(3.0), "nominal") for one in copies]
-    low, high = np.quantile(np.array(drawn, dtype=float), [0.025, 0.975])
-    assert found.low == pytest.approx(low, abs=0.05)
-    assert found.high == pytest.approx(high, abs=0.05)
+    found = fleiss_kappa(codes, 3, Resampling(8000, 1))
+    counts = label_counts(codes, 3)
+    value = log_disagreement(counts)
+    assert found.value == pytest.approx(1 - np.exp(value))
+    copies = [counts[generator.integers(0, 40, 40)] for _ in range(1000)]
+    distances = [(log_disagreement(one) - value) / jackknifed_error(one) for one in copies]
+    low, high = np.quantile(distances, [0.025, 0.975])
+    assert high - low > 2 * 2.023, "wider than Student's t interval"
+    possible = [*counts, *(3 * np.eye(3))]
+    one_more = max(abs(log_disagreement(np.vstack([counts, row])) - value) for row in possible)
+    error = np.hypot(jackknifed_error(counts), one_more)
+    assert found.low == pytest.approx(1 - np.exp(value - low * error), abs=0.02)
+    assert found.high == pytest.approx(1 - np.exp(value - high * error), abs=0.02)
+
+
+def labelled(
+    draw: np.random.Generator, n: int, shares: list[float], kappa: float
+) -> NDArray[np.int64]:
+    """Return labels of three judges, any two of whom agree beyond chance with that kappa."""
+    true = draw.choice(len(shares), size=(n, 1), p=shares)
+    own = draw.choice(len(shares), size=(n, 3), p=shares)
+    return np.where(draw.random((n, 3)) < np.sqrt(kappa), true, own)
+
+
+def coverage(make: Callable[[NDArray[np.int64], Resampling], Coefficient], of: Any) -> float:
+    """Return the share of intervals with the true kappa in them, among those that are given."""
+    n, shares, kappa, runs = of
+    draw, covered = np.random.default_rng(8), []
+    for seed in range(runs):
+        found = make(labelled(draw, n, shares, kappa), Resampling(400, seed))
+        if found.low is not None:
+            assert found.high is not None
+            covered.append(found.low <= kappa <= found.high)
+    assert len(covered) > 0.15 * runs
+    return float(np.mean(covered))
+
+
+MADE: dict[str, Callable[[NDArray[np.int64], Resampling], Coefficient]] = {
+    "Cohen": lambda codes, of: cohen_kappa(codes[:, :2], np.arange(5.0), of),
+    "linear": lambda codes, of: cohen_kappa(codes[:, :2], np.arange(5.0), of, "linear"),
+    "quadratic": lambda codes, of: cohen_kappa(codes[:, :2], np.arange(5.0), of, "quadratic"),
+    "Fleiss": lambda codes, of: fleiss_kappa(codes, 5, of),
+    "alpha": lambda codes, of: krippendorff_alpha(codes, np.arange(5.0), "interval", of),
+}
 
 
 @pytest.mark.parametrize(
-    ("values", "items", "note"),
+    ("name", "shares", "kappa"),
     [
-        pytest.param([1.0, 2.0], 9, "no interval: 9 items; 10 are needed", id="few items"),
-        pytest.param([1.0] * 50, 20, "no interval: all draws give the same value", id="constant"),
-        pytest.param(
-            [1.0, float("nan")], 20, "no interval: undefined in 1 of 2 draws", id="undefined draws"
-        ),
+        pytest.param("Cohen", [0.8, 0.2], 0.0, id="Cohen, rare label, no agreement"),
+        pytest.param("Fleiss", [0.9, 0.1], 0.4, id="Fleiss, rarer label"),
+        pytest.param("quadratic", [0.8, 0.05, 0.05, 0.05, 0.05], 0.4, id="quadratic weights"),
     ],
 )
-def test_where_there_is_no_interval_a_note_says_why(
-    values: list[float], items: int, note: str
+def test_intervals_cover_kappas_of_skewed_labels(
+    name: str, shares: list[float], kappa: float
 ) -> None:
-    limits = percentile_limits(np.array(values), items, 0.95)
-    assert (limits.low, limits.high, limits.note) == (None, None, note)
+    assert coverage(MADE[name], (30, shares, kappa, 250)) >= 0.92
 
 
-def test_the_same_seed_draws_the_same_items_in_any_number_of_parts(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8, 0.9, 0.95])
+@pytest.mark.parametrize("kappa", [0.0, 0.4, 0.8])
+def test_intervals_cover_kappas_in_many_runs(name: str, share: float, kappa: float) -> None:
+    shares = [share, *[(1 - share) / 4] * 4]
+    assert coverage(MADE[name], (30, shares, kappa, 800)) >= 0.9
+    assert coverage(MADE[name], (100, shares, kappa, 800)) >= 0.93
+
+
+@pytest.mark.parametrize(
+    ("rows", "note"),
+    [
+        pytest.param([[0, 0], [1, 1]] * 4, "8 items; 10 are needed", id="few items"),
+        pytest.param([[0, 0], [1, 1]] * 20, "the judges never disagree", id="perfect agreement"),
+        pytest.param([[0, 1]] * 20, "all items give the same value", id="the same labels"),
+    ],
+)
+def test_where_there_is_no_interval_a_note_says_why(rows: list[list[int]], note: str) -> None:
+    for found in (
+        cohen_kappa(codes_of(rows), np.arange(2.0), FEW),
+        fleiss_kappa(codes_of(rows), 2, FEW),
+        krippendorff_alpha(codes_of(rows), np.arange(2.0), "ordinal", FEW),
+    ):
+        assert found.value is not None
+        assert (found.low, found.high, found.note) == (None, None, f"no interval: {note}")
+
+
+def test_the_seed_says_which_items_are_drawn() -> None:
+    codes = labelled(np.random.default_rng(1), 40, [0.6, 0.4], 0.5)
+    one, same, other = (fleiss_kappa(codes, 2, Resampling(200, seed)) for seed in (3, 3, 4))
+    assert one == same
+    assert one.low != other.low
+
+
+# Weighted kappa
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=30),
+    st.sampled_from(["linear", "quadratic"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_weighted_kappas_are_those_of_statsmodels(
+    pairs: list[tuple[int, int]], weights: Weights
 ) -> None:
-    columns = np.arange(30.0).reshape(15, 2)
-    whole = resampled_sums(columns, Resampling(100, 3))
-    monkeypatch.setattr("evalcore.resampling._WEIGHTS_AT_ONCE", 40)
-    assert (resampled_sums(columns, Resampling(100, 3)) == whole).all()
-    assert (resampled_sums(columns, Resampling(100, 4)) != whole).any()
+    codes = np.array(pairs, dtype=np.int64)
+    found = cohen_kappa(codes, FOUR, FEW, weights)
+    counts = np.zeros((4, 4))
+    np.add.at(counts, (codes[:, 0], codes[:, 1]), 1)
+    if len(np.unique(codes)) > 1:
+        oracle = cohens_kappa(counts, wt=weights, return_results=False)
+        assert found.value == pytest.approx(oracle, abs=1e-10)
+    else:
+        assert found.note == "not defined: all labels are the same"
+
+
+def weighted_by_definition(pairs: list[tuple[str, str]], worth: dict[str, float], k: int) -> float:
+    """Over all pairs of items, one by one: disagreement seen, and that of labels put together."""
+    seen = sum(abs(worth[a] - worth[b]) ** k for a, b in pairs) / len(pairs)
+    mixed = [abs(worth[a] - worth[b]) ** k for a, _ in pairs for _, b in pairs]
+    return 1 - seen / (sum(mixed) / len(mixed))
+
+
+def test_weights_count_numbers_by_value_and_other_labels_by_their_order(tmp_path: Path) -> None:
+    words = [("low", "low"), ("mid", "high"), ("high", "high"), ("low", "mid"), ("high", "mid")] * 3
+    numbers = {"low": "1", "mid": "2", "high": "9"}
+    ordered, valued = tmp_path / "w.csv", tmp_path / "n.csv"
+    for path, names in ((ordered, {name: name for name in numbers}), (valued, numbers)):
+        lines = [f"{n},{names[a]},{names[b]}\n" for n, (a, b) in enumerate(words)]
+        path.write_text("item,x,y\n" + "".join(lines), encoding="utf-8")
+    places = {"low": 0.0, "mid": 1.0, "high": 2.0}
+    values = {name: float(number) for name, number in numbers.items()}
+    for weights, k in (("linear", 1), ("quadratic", 2)):
+        by_order = agreement(ordered, weights=weights, order="low,mid,high").set_index("statistic")
+        row = by_order.loc["weighted_kappa"]
+        assert row.value == pytest.approx(weighted_by_definition(words, places, k))
+        assert (row.note, row.judges, row["items"]) == (f"{weights} weights", "x · y", 15)
+        assert row.low < row.value < row.high
+        by_value = agreement(valued, weights=weights).set_index("statistic").value
+        expected = weighted_by_definition(words, values, k)
+        assert by_value["weighted_kappa"] == pytest.approx(expected)
+        assert by_value["cohen_kappa"] == by_order.value["cohen_kappa"]
 
 
 # Limits where only counts are known

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtri
 
 import evalcore
 from evalcore.cli.efficiency import efficiency_command
@@ -20,8 +21,8 @@ from evalcore.commands.token_costs import efficiency
 from evalcore.cost_estimates import estimate_costs, pareto_frontier, sums_of
 from evalcore.log_files import UsageRow
 from evalcore.records import Record, record_path
-from evalcore.resampling import Resampling
 from evalcore.scoring.base import ScoreRow
+from evalcore.statistics import Resampling
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, write_rows
 from ngramscan.output.options import Group
@@ -165,24 +166,111 @@ def test_rows_of_all_models_have_both_kinds_of_ratio(made: Made) -> None:
     assert "no mean of ratios: a model's tokens are not known" in row["note"]
 
 
-def test_intervals_are_those_of_problems_copied_one_by_one() -> None:
+def log_of_ratio(above: Any, below: Any) -> tuple[float, float]:
+    """The logarithm of a ratio of sums over problems, and its standard error by the jackknife."""
+    left_out = np.log((above.sum() - above) / (below.sum() - below))
+    error = np.sqrt((len(above) - 1) * np.var(left_out))
+    return float(np.log(above.sum() / below.sum())), float(error)
+
+
+def test_intervals_are_those_of_problems_copied_one_by_one_with_jackknifed_errors() -> None:
     generator = np.random.default_rng(2)
     n = 60
     values = (generator.random(2 * n) < 0.6).astype(float)
-    tokens = generator.integers(50, 400, 2 * n)
+    tokens = np.round(np.exp(generator.normal(5, 1, 2 * n)))
     places = [*range(n), *range(n)]
     sums = sums_of(places, values.tolist(), tokens.tolist(), n)
     (found,) = estimate_costs([sums], Resampling(6000, 3))
-    drawn = []
-    for _ in range(4000):
-        chosen = generator.integers(0, n, n)
-        both = np.concatenate([chosen, chosen + n])
-        drawn.append(tokens[both].sum() / values[both].sum())
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    limits = found.limits["tokens_per_correct"]
-    assert limits.low == pytest.approx(low, rel=0.02)
-    assert limits.high == pytest.approx(high, rel=0.02)
+    right, used = values.reshape(2, n).sum(axis=0), tokens.reshape(2, n).sum(axis=0)
+    parts = {
+        "tokens_per_correct": (used, right),
+        "mean_tokens": (used, np.full(n, 2.0)),
+        "accuracy": (right, 2 - right),
+    }
+    for name, (above, below) in parts.items():
+        value, error = log_of_ratio(above, below)
+        copies = [generator.integers(0, n, n) for _ in range(6000)]
+        drawn = [log_of_ratio(above[chosen], below[chosen]) for chosen in copies]
+        low, high = np.quantile([(one - value) / its for one, its in drawn], [0.025, 0.975])
+        if high - low < 2 * 2.001:
+            low, high = -2.001, 2.001
+        more = [log_of_ratio(np.append(above, a), np.append(below, b))[0] - value
+                for a, b in zip(above, below, strict=True)]  # fmt: skip
+        error = np.hypot(error, np.abs(more).max() if name != "accuracy" else 0)
+        limits = np.exp([value - high * error, value - low * error])
+        if name == "accuracy":
+            limits = 100 * limits / (1 + limits)
+        assert (found.limits[name].low, found.limits[name].high) == pytest.approx(limits, rel=0.03)
+    per_100, per_correct = (
+        found.limits[name] for name in ("accuracy_per_100_tokens", "tokens_per_correct")
+    )
+    assert per_correct.low is not None
+    assert per_correct.high is not None
+    assert per_100.low == pytest.approx(1e4 / per_correct.high)
+    assert per_100.high == pytest.approx(1e4 / per_correct.low)
     assert found.frontier_share == 1
+
+
+def made_costs(
+    draw: np.random.Generator, n: int, models: int, of: tuple[float, float, float]
+) -> tuple[Any, Any]:
+    """Return right answers and lognormal tokens, summed over models that find the same things hard.
+
+    `of` is the log-sd of the tokens, the accuracy, and how far long answers are wrong ones.
+    """
+    spread, accuracy, correlation = of
+    shared = 0.5 if models > 1 else 1.0
+
+    def normal() -> Any:
+        own = draw.normal(size=(n, models)) * np.sqrt(1 - shared)
+        return draw.normal(size=(n, 1)) * np.sqrt(shared) + own
+
+    long = normal()
+    hard = correlation * long + np.sqrt(1 - correlation**2) * normal()
+    return (hard < ndtri(accuracy)).sum(axis=1), np.exp(6 + spread * long).sum(axis=1)
+
+
+def coverages(n: int, models: int, of: tuple[float, float, float], runs: int) -> dict[str, float]:
+    """Return the share of intervals with the truth in them, among those that are given."""
+    spread, accuracy, _ = of
+    mean = np.exp(6 + spread**2 / 2)
+    truths = {
+        "accuracy": 100 * accuracy,
+        "mean_tokens": mean,
+        "tokens_per_correct": mean / accuracy,
+        "accuracy_per_100_tokens": 1e4 * accuracy / mean,
+    }
+    draw = np.random.default_rng(4)
+    covered: dict[str, list[bool]] = {name: [] for name in truths}
+    for seed in range(runs):
+        right, tokens = made_costs(draw, n, models, of)
+        outputs = np.full(n, models)
+        sums = np.column_stack([outputs, right, outputs, right, tokens])
+        (found,) = estimate_costs([sums], Resampling(400, seed))
+        for name, limits in found.limits.items():
+            if limits.low is not None:
+                assert limits.high is not None
+                covered[name].append(limits.low <= truths[name] <= limits.high)
+    assert all(len(hits) > 0.9 * runs for hits in covered.values())
+    return {name: float(np.mean(hits)) for name, hits in covered.items()}
+
+
+@pytest.mark.parametrize("models", [1, 5])
+def test_intervals_cover_costs_of_very_skewed_tokens(models: int) -> None:
+    found = coverages(30, models, (1.5, 0.9, 0.5), runs=300)
+    assert min(found.values()) >= 0.89
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("models", [1, 5])
+@pytest.mark.parametrize("spread", [0.5, 1.0, 1.5])
+@pytest.mark.parametrize(("accuracy", "correlation"), [(0.1, 0.5), (0.5, -0.5), (0.9, 0.5)])
+def test_intervals_cover_costs_in_many_runs(
+    models: int, spread: float, accuracy: float, correlation: float
+) -> None:
+    of = (spread, accuracy, correlation)
+    assert min(coverages(30, models, of, 2000).values()) >= 0.9
+    assert min(coverages(100, models, of, 2000).values()) >= 0.93
 
 
 def test_the_share_of_draws_on_the_frontier_says_how_sure_it_is() -> None:

@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     help="How far labels are apart, for Krippendorff's alpha.",
 )
 @click.option(
-    "--order", metavar="LABELS", help="Labels that are no numbers, the lowest first: low,mid,high."
+    "--order",
+    metavar="LABELS",
+    help="Labels that are not numbers, from the lowest to the highest: low,mid,high.",
+)
+@click.option(
+    "--weights",
+    type=click.Choice(["linear", "quadratic"]),
+    help="Add weighted kappas of ordered labels: disagreement counts by distance, or its square.",
 )
 @click.option(
     "--votes",
@@ -68,13 +75,15 @@ def agreement_command(
 
     LABELS has the columns item, judge, label, or item and one column per judge, or is what
     `evalcore judge` wrote. A label may be missing. Coefficients are Cohen's kappa of each pair of
-    judges, Fleiss' kappa of the items that all labelled, and Krippendorff's alpha; shares have
-    Wilson intervals. With --counts the limits of Fleiss' kappa are found from counts alone.
+    judges, weighted too with --weights, Fleiss' kappa of the items that all labelled, and
+    Krippendorff's alpha; shares have Wilson intervals. With --counts the limits of Fleiss' kappa
+    are found from counts alone.
 
     \b
     Examples:
       evalcore agreement labels.csv
       evalcore agreement judged.jsonl --level interval --votes votes.csv
+      evalcore agreement grades.csv --weights quadratic --order poor,fair,good
       evalcore agreement counts.csv --counts --items 86 --unanimous 52
     """
     from evalcore.commands.agreements import agreement_with

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 from evalcore.kappa_bounds import Counted
 from evalcore.label_agreement import (
     LEVELS,
+    WEIGHTS,
     AgreementRow,
     Scale,
     VoteRow,
@@ -16,14 +17,16 @@ from evalcore.label_agreement import (
     describe_counts,
 )
 from evalcore.label_files import read_label_counts, read_labels
-from evalcore.resampling import Resampling
 from evalcore.row_files import GivenTables, Table, as_tables
+from evalcore.statistics import Resampling
 from ngramscan.errors import InputError
-from ngramscan.output import listed, optional_target, strict_keywords, to_frame
+from ngramscan.output import listed, optional_target, refuse_other, strict_keywords, to_frame
 from ngramscan.output.options import save
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from evalcore.kappas import Level, Weights
 
 
 class AgreementOptions(TypedDict, total=False):
@@ -31,6 +34,7 @@ class AgreementOptions(TypedDict, total=False):
 
     level: str
     order: str | Sequence[str] | None
+    weights: str | None
     counts: bool
     items: int | None
     unanimous: int | None
@@ -70,18 +74,20 @@ def _from_counts(tables: Sequence[Table], options: AgreementOptions) -> list[Agr
     items, unanimous = options.get("items"), options.get("unanimous")
     if items is None or unanimous is None:
         raise InputError("--counts", "--items and --unanimous are needed with it")
-    if options.get("votes"):
-        raise InputError("--votes", "counts do not say what was said of which item")
+    for name in ("votes", "weights"):
+        if options.get(name):
+            raise InputError(f"--{name}", "counts do not say what was said of which item")
     counted = Counted(read_label_counts(tables[0]), items, unanimous, options.get("majority"))
     return describe_counts(counted)
 
 
 def _scale(options: AgreementOptions) -> Scale:
-    level, labels = options.get("level", "nominal"), tuple(listed(options.get("order") or ()))
-    match level:
-        case "nominal" | "ordinal" | "interval":
-            return Scale(level, labels)
-    raise InputError(f"--level {level}", f"one of {', '.join(LEVELS)} was expected")
+    level, weights = options.get("level", LEVELS[0]), options.get("weights")
+    refuse_other("--level", level, LEVELS)
+    if weights is not None:
+        refuse_other("--weights", weights, WEIGHTS)
+    labels = tuple(listed(options.get("order") or ()))
+    return Scale(cast("Level", level), labels, cast("Weights | None", weights))
 
 
 @strict_keywords
@@ -90,6 +96,7 @@ def agreement(
     *,
     level: str = LEVELS[0],
     order: str | Sequence[str] | None = None,
+    weights: str | None = None,
     votes: str | Path | None = None,
     counts: bool = False,
     items: int | None = None,
@@ -108,6 +115,9 @@ def agreement(
         How far labels are apart, for Krippendorff's alpha: `nominal`, `ordinal` or `interval`.
     order : str or sequence of str, optional
         Labels that are not numbers, the lowest first: `"low,mid,high"`, or one by one.
+    weights : str, optional
+        Add weighted kappas, in which disagreement counts by the distance of ordered labels
+        (`linear`) or by its square (`quadratic`).
     votes : str or Path, optional
         Write what most judges say of each item to this file.
     counts : bool
@@ -136,6 +146,7 @@ def agreement(
     options = AgreementOptions(
         level=level,
         order=order,
+        weights=weights,
         votes=votes,
         counts=counts,
         items=items,

@@ -96,7 +96,7 @@ def _point(row: EfficiencyRow) -> tuple[float, float]:
 def _arms(value: float, low: float | None, high: float | None) -> list[list[float]] | None:
     if low is None or high is None:
         return None
-    # A percentile interval may leave its own value out.
+    # An interval may leave its own value out.
     return [[max(0.0, value - low)], [max(0.0, high - value)]]
 
 

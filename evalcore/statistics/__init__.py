@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from evalcore.statistics.binary import clopper_pearson, mcnemar_test, paired_counts
-from evalcore.statistics.bootstrap import bootstrap_mean
-from evalcore.statistics.bootstrap_t import MeanDifference, bootstrap_t
+from evalcore.statistics.bootstrap import (
+    ITEMS_FOR_AN_INTERVAL,
+    Ratio,
+    Resampling,
+    Studentized,
+    drawn_sums,
+    studentized_limits,
+)
+from evalcore.statistics.bootstrap_t import MeanDifference, bootstrap_mean, bootstrap_t
 from evalcore.statistics.contrast import (
     BinaryComparison,
     GradedTest,
@@ -28,20 +35,25 @@ from evalcore.statistics.sign_flips import sign_flip_test
 from evalcore.statistics.signed_ranks import signed_rank_test
 
 __all__ = [
+    "ITEMS_FOR_AN_INTERVAL",
     "BinaryComparison",
     "Detectable",
     "GradedTest",
     "MeanDifference",
     "PValue",
     "PooledComparison",
+    "Ratio",
+    "Resampling",
     "ScoreComparison",
     "Settings",
+    "Studentized",
     "bootstrap_mean",
     "bootstrap_t",
     "clopper_pearson",
     "compare_binary",
     "compare_pooled",
     "compare_scores",
+    "drawn_sums",
     "holm",
     "mcnemar_detectable",
     "mcnemar_power",
@@ -49,6 +61,7 @@ __all__ = [
     "paired_counts",
     "sign_flip_test",
     "signed_rank_test",
+    "studentized_limits",
     "t_detectable",
     "t_power",
 ]

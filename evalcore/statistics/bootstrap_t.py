@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from evalcore.statistics.bootstrap import checked, draw_sums, reason_for_no_interval
+from evalcore.statistics.bootstrap import (
+    SMALLEST_ERROR,
+    Ratio,
+    checked_sums,
+    drawn_sums,
+    reason_for_no_interval,
+)
 from evalcore.statistics.p_values import PValue
 from evalcore.statistics.pairing import Floats
 from ngramscan.estimates import Estimate
-
-_SMALLEST_ERROR = 1e-6
-"""Of a draw, relative to that of the data; what is smaller is a rounding error of zero."""
 
 
 class MeanDifference(NamedTuple):
@@ -67,14 +70,16 @@ def bootstrap_t(
     `docs/comparing.md` has how often the test errs. Source: Davison & Hinkley 1997, Bootstrap
     Methods and their Application, sections 4.4.1 and 5.2.
     """
-    s, m = checked(sums, sizes, draws)
-    value = float(s.sum() / m.sum())
-    residuals = s - value * m
-    reason = reason_for_no_interval(s, residuals)
+    s, m = checked_sums(sums, sizes, draws)
+    ratio = Ratio(s, m)
+    value = ratio.value
+    reason = reason_for_no_interval(s, ratio.residuals)
     if reason:
         return MeanDifference(Estimate(value, None, None, level, reason), None)
-    error = math.sqrt(s.size / (s.size - 1) * float(residuals @ residuals)) / float(m.sum())
-    distances = np.sort(_distances(draw_sums(_rows(m, residuals), generator, draws), error, s.size))
+    error = float(ratio.of_data().errors[0])
+    drawn = ratio.of_sums(drawn_sums(ratio.rows(), generator, draws))
+    usable = drawn.errors > SMALLEST_ERROR * error
+    distances = np.sort((drawn.values[usable] - value) / drawn.errors[usable])
     p = _p_value(distances, value / error, s.size, draws)
     # The farthest that are rare; one more than the draws is counted, as in the p-value.
     rare = math.floor((1 - level) / 2 * (distances.size + 1) + 1e-9)
@@ -82,25 +87,22 @@ def bootstrap_t(
         reason = f"no interval: {draws} draws are too few for a level of {level:g}"
         return MeanDifference(Estimate(value, None, None, level, reason), p)
     student = float(special.stdtrit(s.size - 1, (1 + level) / 2))
-    low = value - error * max(float(distances[-rare]), student)
-    high = value - error * min(float(distances[rare - 1]), -student)
+    # A mean of differences is not larger than the largest of them.
+    largest = float(np.abs(s / m).max())
+    low = max(value - error * max(float(distances[-rare]), student), -largest)
+    high = min(value - error * min(float(distances[rare - 1]), -student), largest)
     return MeanDifference(Estimate(value, low, high, level), p)
 
 
-def _rows(sizes: Floats, residuals: Floats) -> Floats:
-    """Return what is summed in each draw: the sizes, the residuals, and their products."""
-    return np.stack([sizes, residuals, residuals**2, residuals * sizes, sizes**2])
-
-
-def _distances(drawn: Floats, error: float, n: int) -> Floats:
-    """Return how many of their own standard errors the drawn means are from the mean."""
-    below, above, squares, products, weights = drawn
-    moved = above / below
-    variances = n / (n - 1) * (squares - 2 * moved * products + moved**2 * weights)
-    errors = np.sqrt(np.maximum(variances, 0)) / below
-    usable = errors > _SMALLEST_ERROR * error
-    distances: Floats = moved[usable] / errors[usable]
-    return distances
+def bootstrap_mean(
+    sums: ArrayLike,
+    generator: np.random.Generator,
+    sizes: ArrayLike | None = None,
+    draws: int = 10_000,
+    level: float = 0.95,
+) -> Estimate:
+    """Estimate a mean difference, as `bootstrap_t` does, without testing it."""
+    return bootstrap_t(sums, generator, sizes, draws, level).estimate
 
 
 def _p_value(distances: Floats, distance: float, n: int, draws: int) -> PValue:

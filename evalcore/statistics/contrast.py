@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalcore.statistics.binary import mcnemar_test, paired_counts
-from evalcore.statistics.bootstrap import bootstrap_mean
-from evalcore.statistics.bootstrap_t import bootstrap_t
+from evalcore.statistics.bootstrap_t import bootstrap_mean, bootstrap_t
 from evalcore.statistics.p_values import PValue
 from evalcore.statistics.pairing import Floats, Missing, Paired, pair
 from evalcore.statistics.sign_flips import sign_flip_test
