@@ -192,8 +192,7 @@ def test_intervals_are_those_of_problems_copied_one_by_one_with_jackknifed_error
         copies = [generator.integers(0, n, n) for _ in range(6000)]
         drawn = [log_of_ratio(above[chosen], below[chosen]) for chosen in copies]
         low, high = np.quantile([(one - value) / its for one, its in drawn], [0.025, 0.975])
-        if high - low < 2 * 2.001:
-            low, high = -2.001, 2.001
+        low, high = min(low, -2.001), max(high, 2.001)
         more = [log_of_ratio(np.append(above, a), np.append(below, b))[0] - value
                 for a, b in zip(above, below, strict=True)]  # fmt: skip
         error = np.hypot(error, np.abs(more).max() if name != "accuracy" else 0)

@@ -66,8 +66,8 @@ def studentized_limits(
     Returns
     -------
     (float, float)
-        In the unit of the value: the studentized interval or Student's t interval, whichever is
-        wider. Where few items differ, draws have few values, and their quantiles say too little.
+        In the unit of the value. Each limit is at least as far away as that of Student's t
+        interval: where few items differ, draws have few values, and their quantiles say too little.
 
     Notes
     -----
@@ -77,11 +77,9 @@ def studentized_limits(
     value, error = float(found.values[0]), float(np.hypot(found.errors[0], one_more))
     usable = np.isfinite(drawn.values) & (drawn.errors > SMALLEST_ERROR * found.errors)
     distances = (drawn.values[usable] - value) / drawn.errors[usable]
+    least, most = np.quantile(distances, [tail, 1 - tail]) if distances.size else (0.0, 0.0)
     student = float(special.stdtrit(n - 1, 1 - tail))
-    low, high = np.quantile(distances, [tail, 1 - tail]) if distances.size else (0.0, 0.0)
-    if high - low < 2 * student:
-        low, high = -student, student
-    return value - float(high) * error, value - float(low) * error
+    return value - max(float(most), student) * error, value - min(float(least), -student) * error
 
 
 class Ratio:
