@@ -87,10 +87,8 @@ def bootstrap_t(
         reason = f"no interval: {draws} draws are too few for a level of {level:g}"
         return MeanDifference(Estimate(value, None, None, level, reason), p)
     student = float(special.stdtrit(s.size - 1, (1 + level) / 2))
-    # A mean of differences is not larger than the largest of them.
-    largest = float(np.abs(s / m).max())
-    low = max(value - error * max(float(distances[-rare]), student), -largest)
-    high = min(value - error * min(float(distances[rare - 1]), -student), largest)
+    low = value - error * max(float(distances[-rare]), student)
+    high = value - error * min(float(distances[rare - 1]), -student)
     return MeanDifference(Estimate(value, low, high, level), p)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -249,7 +249,16 @@ def _by_problem(paired: Paired) -> tuple[Floats, NDArray[np.intp]]:
 
 def _difference(paired: Paired, settings: Settings, generator: np.random.Generator) -> Estimate:
     sums, sizes = _by_problem(paired)
-    return bootstrap_mean(sums, generator, sizes, settings.draws, settings.level)
+    found = bootstrap_mean(sums, generator, sizes, settings.draws, settings.level)
+    return _possible(found, paired)
+
+
+def _possible(difference: Estimate, paired: Paired) -> Estimate:
+    """Return an interval without what no difference of scores can be, where values are scores."""
+    values = np.concatenate([paired.baseline, paired.treatment])
+    if difference.low is None or difference.high is None or values.min() < 0 or values.max() > 1:
+        return difference
+    return replace(difference, low=max(difference.low, -1.0), high=min(difference.high, 1.0))
 
 
 def _tested(
@@ -259,7 +268,8 @@ def _tested(
     sums, sizes = _by_problem(paired)
     if test == "bootstrap-t":
         difference, p = bootstrap_t(sums, generator, sizes, settings.draws, settings.level)
-        return difference, p or sign_flip_test(sums, generator, settings.draws)
+        found = p or sign_flip_test(sums, generator, settings.draws)
+        return _possible(difference, paired), found
     difference = _difference(paired, settings, generator)
     if test == "signed-rank":
         return difference, signed_rank_test(sums / sizes, settings.zeros)
