@@ -417,7 +417,7 @@ def test_rows_say_which_interval_a_single_file_decides(tmp_path: Path) -> None:
     assert UNTRUSTED not in rows["governing equation"]["note"]
     table = run("count", *arguments).stdout
     assert table.count("(doubtful)") == 2  # occurrences and documents of one pattern
-    assert "doubtful: one file makes up more than 10 % of the estimate" in table
+    assert "doubtful: one file makes up more than a tenth of the estimate" in table
     totals = tmp_path / "totals.csv"
     ran = run("docnorm", *arguments, "--method", "f-1", "--totals", totals, "--format", "csv")
     assert said in {row["pattern"]: row for row in ran.rows}["solve for"]["note"]

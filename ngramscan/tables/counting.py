@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.text import Text
 
 from ngramscan.counts import Count, Counting
-from ngramscan.estimates import TRUSTED_SHARE, UNTRUSTED
 from ngramscan.indexes.base import IndexSize
 from ngramscan.output.layout import UNKNOWN, Layout, cell, print_columns, rate
 from ngramscan.tables.words import headline, with_interval
@@ -24,7 +23,8 @@ _FOOTNOTES = (
     " drawn at random",
 )
 
-_OF_A_QUERY = re.compile(rf"; (?:documents: )?(?:no interval|{UNTRUSTED})")
+_UNTRUSTED = "do not trust the interval"
+_OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{_UNTRUSTED})")
 """What is said of the intervals of a single query begins so in a note."""
 
 
@@ -67,10 +67,8 @@ def _print_counts(console: Console, rows: Sequence[Count], size: IndexSize) -> N
     print_columns(console, columns, layout)
     # What differs from query to query stands in the rows of the other formats.
     told = [_OF_A_QUERY.split(row.note)[0] for row in rows]
-    if any(UNTRUSTED in row.note for row in rows):
-        told.append(
-            f"doubtful: one file makes up more than {100 * TRUSTED_SHARE:.0f} % of the estimate"
-        )
+    if any(_UNTRUSTED in row.note for row in rows):
+        told.append("doubtful: one file makes up more than a tenth of the estimate")
     for note in dict.fromkeys(note for note in told if note):
         console.print(Text(note, style="dim"))
 
@@ -80,7 +78,7 @@ def _estimated(row: Count, value: int | None, low: float | None, high: float | N
         return cell(value)
     if low is None or high is None:
         return f"≈{cell(value)} (no interval)"
-    doubtful = " (doubtful)" if UNTRUSTED in row.note else ""
+    doubtful = " (doubtful)" if _UNTRUSTED in row.note else ""
     return f"≈{cell(value)} [{low:,.0f}, {high:,.0f}]{doubtful}"
 
 
