@@ -6,12 +6,14 @@ package imports nothing heavy.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evalcore.audit import audit
     from evalcore.commands.agreements import agreement
-    from evalcore.commands.auditing import audit
     from evalcore.commands.comparing import compare
     from evalcore.commands.joint_outcomes import complementarity, flips, outcomes
     from evalcore.commands.judging import judge
@@ -22,18 +24,18 @@ if TYPE_CHECKING:
     from evalcore.commands.token_costs import efficiency
 
 _MODULES = {
-    "agreement": "agreements",
-    "audit": "auditing",
-    "compare": "comparing",
-    "complementarity": "joint_outcomes",
-    "efficiency": "token_costs",
-    "flips": "joint_outcomes",
-    "judge": "judging",
-    "link": "linking",
-    "logs": "log_reading",
-    "outcomes": "joint_outcomes",
-    "run": "running",
-    "score": "scoring",
+    "agreement": "commands.agreements",
+    "audit": "audit",
+    "compare": "commands.comparing",
+    "complementarity": "commands.joint_outcomes",
+    "efficiency": "commands.token_costs",
+    "flips": "commands.joint_outcomes",
+    "judge": "commands.judging",
+    "link": "commands.linking",
+    "logs": "commands.log_reading",
+    "outcomes": "commands.joint_outcomes",
+    "run": "commands.running",
+    "score": "commands.scoring",
 }
 __all__ = [
     "agreement",
@@ -53,5 +55,17 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return getattr(import_module(f"evalcore.commands.{_MODULES[name]}"), name)
+        return getattr(import_module(f"evalcore.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'evalcore' has no attribute {name!r}")
+
+
+class _Package(ModuleType):
+    """Keeps a function under its name when the module of the same name is imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Whoever imports a submodule sets it on its package: `evalcore.audit` is the function.
+        is_module = isinstance(value, ModuleType) and name in _MODULES
+        super().__setattr__(name, getattr(value, name) if is_module else value)
+
+
+sys.modules[__name__].__class__ = _Package

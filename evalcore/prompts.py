@@ -9,15 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from evalcore.datasets.base import Problem
+from evalcore.yaml_files import parse_yaml, read_text
 from ngramscan.errors import InputError
 
 _FILES = {
@@ -147,7 +146,7 @@ def load_templates(dataset: str, extra: Path | None = None) -> PromptSet:
     methods = _expand(own, phases, fields)
     methods = {**methods, **_without(_expand(general, phases, fields), methods)}
     if extra is not None:
-        added = _parse(_read(extra), str(extra), is_own=True)
+        added = _parse(read_text(extra), str(extra), is_own=True)
         _refuse_known("phases", added.phases, phases, added.where)
         _refuse_known("methods", added.methods, methods, added.where)
         methods.update(_expand(added, {**phases, **added.phases}, fields))
@@ -182,41 +181,8 @@ def _shipped(name: str) -> _File:
     return _parse(content, name)
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(str(path), f"not UTF-8 at byte {error.start}") from error
-    except OSError as error:
-        raise InputError(str(path), (error.strerror or str(error)).lower()) from error
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """Refuses a key that stands twice, of which YAML's own loader keeps the last."""
-
-
-def _mapping(loader: _StrictLoader, node: yaml.MappingNode) -> dict[Hashable, Any]:
-    keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
-    twice = next((key for key in keys if keys.count(key) > 1), None)
-    if twice is not None:
-        raise yaml.constructor.ConstructorError(
-            None, None, f"{twice} stands twice", node.start_mark
-        )
-    return loader.construct_mapping(node, deep=True)
-
-
-_StrictLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
-
-
 def _parse(content: str, where: str, is_own: bool = False) -> _File:
-    try:
-        loaded = yaml.load(content, Loader=_StrictLoader)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InputError(f"{where}:{line}", f"not valid YAML: {error.problem}") from error
-    except yaml.YAMLError as error:
-        raise InputError(where, f"not valid YAML: {' '.join(str(error).split())}") from error
-    document = _checked(loaded, _OWN_KEYS if is_own else _KEYS, where)
+    document = _checked(parse_yaml(content, where), _OWN_KEYS if is_own else _KEYS, where)
     phases = document.get("phases", {})
     for name, text in phases.items():
         _check_phase(name, text, where)

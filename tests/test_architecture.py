@@ -85,7 +85,7 @@ MAY_IMPORT = {
 SHARED_WITH_EVALCORE = {"errors", "estimates", "journal", "output", "progress", "proportions"}
 EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "datasets": ["datasets"],
-    "prompts": ["datasets"],
+    "prompts": ["datasets", "yaml_files"],
     "records": [],
     "record_files": ["records"],
     "models": ["models", "records"],
@@ -113,7 +113,10 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "cost_estimates": ["statistics"],
     "token_costs": ["cost_estimates", "log_files", "records", "scoring", "statistics"],
     "cost_summaries": ["cost_estimates", "row_files", "token_costs"],
-    "claim_checks": ["claim_checks", "statistics"],
+    "yaml_files": [],
+    "claim_tables": ["yaml_files"],
+    "claim_formulas": ["claim_tables", "statistics"],
+    "audit": ["claim_formulas", "claim_tables", "yaml_files"],
     "row_files": [],
     "log_files": ["log_files", "score_files", "score_runs", "scoring"],
     "pairings": ["left_out", "scoring"],
@@ -129,7 +132,7 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "commands": ["*"],
     "cli": ["*"],
     "__main__": ["cli"],
-    "": ["commands"],
+    "": ["audit", "commands"],
 }
 # Delayed because they are slow to import and not needed by every command.
 DELAYED = {
@@ -228,6 +231,21 @@ def test_the_public_names_are_sorted_and_there() -> None:
         assert package.__all__ == sorted(package.__all__)
         for name in package.__all__:
             assert callable(getattr(package, name))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        pytest.param("import evalcore.audit", id="the module"),
+        pytest.param("from evalcore.audit import AuditRow", id="a name in the module"),
+        pytest.param("import evalcore; evalcore.audit", id="the function"),
+        pytest.param("from evalcore import audit; import evalcore.audit", id="one, then the other"),
+    ],
+)
+def test_a_function_keeps_its_name_whoever_imports_its_module(statement: str) -> None:
+    program = f"{statement}\nimport evalcore, inspect\nassert inspect.isfunction(evalcore.audit)"
+    program += "\nfrom evalcore.audit import AuditRow, audit\nassert audit is evalcore.audit"
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from evalcore.claim_checks import AuditRow, check_claims, read_claims, read_tables
-from evalcore.claim_checks.ranges import Recomputed
-from evalcore.claim_checks.tables import parse_printed
-from evalcore.claim_checks.verdicts import judge
+from evalcore.audit import AuditRow, audit, audit_rows, judge
+from evalcore.claim_tables import parse_printed
 from evalcore.cli.audit import audit_command
-from evalcore.commands.auditing import audit
 from ngramscan.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,8 +29,7 @@ claims:
 def check(folder: Path, claims: str, scores: str = SCORES) -> list[AuditRow]:
     (folder / "scores.csv").write_text(scores)
     (folder / "claims.yaml").write_text(claims, encoding="utf-8")
-    found = read_claims(folder / "claims.yaml")
-    return check_claims(read_tables(folder, found.reading), found)
+    return audit_rows(folder)
 
 
 def invoke(*arguments: str) -> tuple[int, str, str]:
@@ -65,7 +61,7 @@ def test_the_worked_example_of_the_documentation_gives_what_it_says(tmp_path: Pa
     by_id = {row["id"]: row for row in rows}
     assert "only inside the range" in by_id["gain"]["note"]
     assert by_id["bold"]["note"].count("bold") == 2
-    assert by_id["all-B"]["formula"].startswith("mean(scores[task!=all, method=B]")
+    assert by_id["all-B"]["formula"].startswith('mean(scores[task != "all", method == "B"]')
     inputs = "scores[algebra, B].accuracy_pct = 71.4; scores[geometry, B].accuracy_pct = 40.0"
     assert by_id["all-B"]["inputs"] == inputs
 
@@ -106,8 +102,8 @@ def test_a_verdict_follows_from_the_figures(
 ) -> None:
     printed = parse_printed(published)
     assert printed is not None
-    found = Recomputed(Fraction(value), Fraction(low), Fraction(high), (), ())
-    assert judge(printed, found, relation)[0] == verdict
+    ends = (Fraction(low), Fraction(high))
+    assert judge(printed, Fraction(value), ends, relation)[0] == verdict
 
 
 def test_loops_make_a_claim_of_each_combination(tmp_path: Path) -> None:
@@ -119,8 +115,8 @@ claims:
   id: "{task.id}-{column}"
   where: text
   statement: "{task}: {column}"
-  cell: scores[task={task}].{column}
-  formula: scores[task={task}].{column}
+  cell: scores[task == "{task}"].{column}
+  formula: scores[task == "{task}"].{column}
 """
     rows = check(tmp_path, claims)
     assert [(row.id, row.published, row.statement) for row in rows] == [
@@ -149,7 +145,7 @@ def test_a_claim_may_use_another_and_named_formulas(tmp_path: Path) -> None:
 
 def test_added_zeros_are_no_decimals(tmp_path: Path) -> None:
     claims = CLAIM.replace("claims:", "decimals: {scores.accuracy_pct: 0}\nclaims:")
-    claims = claims.replace('published: "30.5"', 'published: "30.00"\n  decimals: "0"')
+    claims = claims.replace('published: "30.5"', 'published: "30.00"\n  decimals: 0')
     row = check(tmp_path, claims)[0]
     assert (row.low, row.high, row.verdict) == (29.5, 31.5, "ok")
 
@@ -169,37 +165,47 @@ def test_what_cannot_be_derived_is_computed_for_information(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("claims", "problem"),
     [
-        pytest.param("[1]", "expected a mapping with a list of `claims`", id="no mapping"),
-        pytest.param("claims: [", "claims.yaml: not valid YAML", id="no YAML"),
-        pytest.param("claims: []\nclaims: []", "'claims' is there twice", id="a key twice"),
-        pytest.param("claims: []\ntables: []", "unknown key 'tables'", id="an unknown key"),
-        pytest.param("claims: []\nkeys: {}", "keys: expected a list", id="a key of another kind"),
-        pytest.param("claims: []\nkeys: [1]", "keys: expected a list of texts", id="no texts"),
-        pytest.param("claims: []\nlists: {a: []}", "lists: a: expected a list of", id="no list"),
-        pytest.param("claims: []\nlists: {a: [1]}", "put numbers in quotes", id="a number"),
-        pytest.param("claims: []\naliases: {a: [b], c: [b]}", "'b' is an alias twice", id="alias"),
-        pytest.param("claims: []\ndecimals: {scores.n: x}", "decimals is 'x'", id="no decimals"),
-        pytest.param("claims: []\nvalues: {a: '1 +'}", "values: a: formula, ch", id="no formula"),
-        pytest.param("claims: [x]", "claim 1: expected a mapping with id", id="no claim"),
-        pytest.param(CLAIM + "  sum: x", r"claim 1 \(one\): unknown key 'sum'", id="claim's key"),
+        pytest.param("[1]", "Expected `object`, got `array`", id="no mapping"),
+        pytest.param("claims: [", "claims.yaml:1: not valid YAML", id="no YAML"),
+        pytest.param("claims: []\nclaims: []", "claims stands twice", id="a key twice"),
+        pytest.param("claims: []\ntables: []", "unknown field `tables`", id="an unknown key"),
         pytest.param(
-            CLAIM.replace('"30.5"', "30.5"), "published is 30.5; expected a text", id="quotes"
+            "claims: []\nkeys: {}",
+            r"Expected `array`, got `object` - at `\$.keys`",
+            id="a key of another kind",
         ),
+        pytest.param("claims: []\nkeys: [1]", "Expected `str`, got `int`", id="no texts"),
+        pytest.param(CLAIM + "  for: {a: []}", "for: a list is empty", id="no list"),
+        pytest.param("claims: []\nlists: {a: [1]}", "Expected `str`, got `int`", id="a number"),
+        pytest.param("claims: []\naliases: {a: [b], c: [b]}", "'b' is an alias twice", id="alias"),
+        pytest.param(
+            "claims: []\ndecimals: {scores.n: x}", "Expected `int`, got `str`", id="no decimals"
+        ),
+        pytest.param(
+            "claims: []\nvalues: {a: '1 +'}", "a: formula, character 4: invalid", id="no formula"
+        ),
+        pytest.param("claims: [x]", "Expected `object`, got `str`", id="no claim"),
+        pytest.param(
+            CLAIM + "  sum: x", r"claim 1 \(one\): .* unknown field `sum`", id="claim's key"
+        ),
+        pytest.param(CLAIM.replace('"30.5"', "30.5"), "`float` - at `..published`", id="quotes"),
         pytest.param(CLAIM.replace("30.5", "many"), "expected a number as printed", id="no number"),
-        pytest.param(CLAIM.replace("  where: text\n", ""), "where is missing", id="no where"),
+        pytest.param(
+            CLAIM.replace("  where: text\n", ""), "missing required field `where`", id="no where"
+        ),
         pytest.param(re.sub(".*published.*\n", "", CLAIM), "published is missing", id="no figure"),
         pytest.param(
             re.sub(".*formula.*\n", "", CLAIM), "formula is missing", id="no formula at all"
         ),
-        pytest.param(CLAIM + "  is: near", "is: 'near'; expected one of equal", id="no relation"),
+        pytest.param(CLAIM + "  is: near", "Invalid enum value 'near'", id="no relation"),
         pytest.param(CLAIM + "  cell: scores.n", "both there; expected one", id="two figures"),
         pytest.param(
-            CLAIM.replace('published: "30.5"', "cell: '1'"), "cell: expected a selection", id="cell"
+            CLAIM.replace('published: "30.5"', "cell: '1'"),
+            "claim one: expected a selection",
+            id="cell",
         ),
-        pytest.param(
-            CLAIM.replace("sum(", "sum(("), r"claim 1 \(one\): formula, char", id="syntax"
-        ),
-        pytest.param(CLAIM + "  for: []", "for: expected a mapping", id="no loop"),
+        pytest.param(CLAIM.replace("sum(", "sum(("), "one.*: formula, character 4", id="syntax"),
+        pytest.param(CLAIM + "  for: []", "`array` - at `..for`", id="no loop"),
         pytest.param(CLAIM + "  for: {a: b}", "for: there is no list 'b'", id="no such list"),
         pytest.param(
             CLAIM.replace("the sum", "'{b}'") + "  for: {a: [x]}", "{b} is not the name", id="name"
@@ -214,8 +220,8 @@ def test_what_cannot_be_derived_is_computed_for_information(tmp_path: Path) -> N
             id="two cells",
         ),
         pytest.param(
-            CLAIM.replace('published: "30.5"', "cell: scores[task=x].mark"),
-            r"scores\[\].mark holds 'a'; expected a number",
+            CLAIM.replace('published: "30.5"', 'cell: scores[task == "x"].mark'),
+            "'a' is published; expected a number",
             id="a cell without a number",
         ),
     ],
@@ -227,10 +233,10 @@ def test_a_claims_file_that_is_wrong_says_where(tmp_path: Path, claims: str, pro
 
 def test_a_claims_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
-        read_claims(tmp_path / "claims.yaml")
+        audit(tmp_path)
     (tmp_path / "claims.yaml").write_bytes(b"\xff")
     with pytest.raises(InputError, match="not UTF-8 at byte 0"):
-        read_claims(tmp_path / "claims.yaml")
+        audit(tmp_path)
 
 
 def test_a_mismatch_fails_a_strict_audit_only(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from statistics import mean
 
 import pytest
 
-from evalcore.claim_checks import AuditRow
-from evalcore.commands.auditing import audit_with
+from evalcore.audit import AuditRow, audit_rows
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT / "evalcore" / "published"
@@ -20,7 +19,7 @@ PUBLISHED = ROOT / "evalcore" / "published"
 
 @pytest.fixture(scope="module")
 def rows() -> Mapping[str, AuditRow]:
-    return {row.id: row for row in audit_with(None, None)}
+    return {row.id: row for row in audit_rows()}
 
 
 def read(name: str) -> list[dict[str, str]]:

@@ -40,11 +40,11 @@ def audit_command(
       evalcore audit
       evalcore audit tables/ --claims claims.yaml --strict -o audit.csv
     """
-    from evalcore.claim_checks import AuditRow
-    from evalcore.commands.auditing import audit_with, describe_mismatches, print_findings
+    from evalcore.audit import MISMATCH, AuditRow, audit_rows, print_findings
 
     target = choose_target(format_name, output)
-    rows = audit_with(tables, claims)
+    rows = audit_rows(tables, claims)
     emit(rows, AuditRow, target, lambda console: print_findings(console, rows))
-    if strict:
-        fail_with(describe_mismatches(rows))
+    wrong = sum(row.verdict == MISMATCH for row in rows)
+    if strict and wrong:
+        fail_with([f"{wrong} of {len(rows)} claims are mismatches"])

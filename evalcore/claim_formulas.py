@@ -1,0 +1,372 @@
+"""Formulas of claims: Python expressions over published tables, read by `ast`, never run."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import operator
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+
+from evalcore.claim_tables import Cell, Printed, Tables, select
+from evalcore.statistics import t_detectable, t_power
+from ngramscan.proportions import mcnemar, wilson
+
+_STARS = (Fraction(1, 20), Fraction(1, 100), Fraction(1, 1000))
+
+
+def parse_formula(text: str) -> ast.expr:
+    """Return the syntax tree of a formula; ValueError where it is none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # a backslash that means nothing: r"…" is needed
+            return ast.parse(text.strip().replace("\n", " "), mode="eval").body
+    except SyntaxError as error:
+        at = error.offset or len(text) + 1
+        raise ValueError(f"formula, character {at}: {error.msg}") from error
+    except (RecursionError, MemoryError) as error:
+        raise ValueError("formula: too many brackets in each other") from error
+
+
+Scalar = Fraction | str | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A value of a list, with what distinguishes its row from the others of the list."""
+
+    names: Mapping[str, str]
+    value: Scalar
+    cell: Cell | None = None
+
+
+Value = Scalar | list[Entry]
+Noted = tuple[Value, list[str]]
+"""A value, and what is to be known beside it."""
+
+
+def as_number(value: Value) -> Fraction:
+    """Return a value that must be one number."""
+    if isinstance(value, list):
+        if len(value) != 1:
+            raise ValueError(f"{len(value)} cells; expected one")
+        value = value[0].value
+    if isinstance(value, str | bool):
+        raise ValueError(f"{value!r} is not a number")
+    return value
+
+
+def as_count(value: Value) -> int:
+    """Return a value that must be a whole number, not negative."""
+    number = as_number(value)
+    if number.denominator != 1 or number < 0:
+        raise ValueError(f"{float(number):g} is not a count; expected 0, 1, 2, …")
+    return int(number)
+
+
+def by_row(function: Callable[..., Scalar], *values: Value) -> Value:
+    """Apply a function to values; to lists of several row by row, put side by side by names."""
+    single = [v[0].value if isinstance(v, list) and len(v) == 1 else v for v in values]
+    first = next((value for value in single if isinstance(value, list)), None)
+    if first is None:
+        return function(*single)
+    columns = [_align(first, v) if isinstance(v, list) else [v] * len(first) for v in single]
+    rows = zip(first, zip(*columns, strict=True), strict=True)
+    return [Entry(entry.names, function(*row)) for entry, row in rows]
+
+
+def _align(first: list[Entry], other: list[Entry]) -> list[Scalar]:
+    """Return the values of a list in the order of the first, by the names that both have."""
+    if other is first:
+        return [entry.value for entry in first]
+    shared = [name for name in (first + other)[0].names if all(name in e.names for e in other)]
+    keys = [[tuple(e.names[name] for name in shared) for e in both] for both in (first, other)]
+    if any(len(set(found)) < len(found) for found in keys):
+        same = f"two rows have the same {', '.join(shared)}" if shared else "rows have no name"
+        raise ValueError(f"{same}, so two selections can't be put side by side")
+    for key in sorted({*keys[0]} ^ {*keys[1]}):
+        raise ValueError(f"only one of two selections has a row {', '.join(key)}")
+    values = dict(zip(keys[1], (entry.value for entry in other), strict=True))
+    return [values[key] for key in keys[0]]
+
+
+@dataclass
+class Evaluator:
+    """Computes one formula, as often as its range needs, and remembers what it read."""
+
+    tables: Tables
+    formulas: Mapping[str, ast.expr]
+    """Those that others may use, by name."""
+    cells: dict[Cell, None] = field(default_factory=dict)
+    """All that were read, in the order in which they were."""
+    remarks: dict[str, None] = field(default_factory=dict)
+    _rounded: dict[Cell, Printed] = field(default_factory=dict)
+    _moved: Mapping[Cell, Fraction] | None = None
+    _at: int = 0
+    """Where in the formula something was computed last."""
+    _selected: dict[int, tuple[list[Cell], set[str]]] = field(default_factory=dict)
+    _under_way: list[str] = field(default_factory=list)
+
+    def recompute(self, node: ast.expr) -> tuple[Fraction, Fraction, Fraction]:
+        """Return what a formula gives, and the ends of what figures before rounding may give.
+
+        Each rounded input is moved alone to learn in which direction the result goes with it; then
+        all are moved together. That is exact where the formula is monotone in each of them, as
+        sums, means, differences, products and ratios of positive figures are. Unlike interval
+        arithmetic it does not count a cell twice that occurs twice.
+        """
+        value = self._number(node, {})
+        reached, upwards, downwards = [value], dict[Cell, Fraction](), dict[Cell, Fraction]()
+        for cell, printed in list(self._rounded.items()):
+            middle, half = printed.value, printed.unit / 2
+            ends = [self._number(node, {cell: end}) for end in (middle - half, middle + half)]
+            half = half if ends[1] >= ends[0] else -half
+            upwards[cell], downwards[cell] = middle + half, middle - half
+            reached += ends
+        reached += [self._number(node, upwards), self._number(node, downwards)]
+        return value, min(reached), max(reached)
+
+    def _number(self, node: ast.expr, moved: Mapping[Cell, Fraction]) -> Fraction:
+        self._moved = moved
+        try:
+            return as_number(self._value(node))
+        except (ValueError, ZeroDivisionError, RecursionError) as error:
+            problem = "division by zero" if isinstance(error, ZeroDivisionError) else str(error)
+            raise ValueError(f"formula, character {self._at + 1}: {problem}") from error
+
+    def _values(self, nodes: Iterable[ast.expr], *, as_printed: bool) -> list[Value]:
+        """Compute values; as printed, rounding of their inputs changes nothing."""
+        moved = self._moved
+        self._moved = None if as_printed else moved
+        values = [self._value(node) for node in nodes]
+        self._moved = moved
+        return values
+
+    def _value(self, node: ast.expr) -> Value:
+        self._at = node.col_offset
+        match node:
+            case ast.Constant(value=value):
+                return value if isinstance(value, str) else Fraction(repr(value))
+            case ast.Name(id=name):
+                return self._other_formula(name)
+            case ast.Attribute():
+                return self._selection(node)
+            case ast.Call(func=ast.Name(id=name)):
+                return self._call(name, node)
+            case ast.UnaryOp(ast.USub(), operand):
+                return by_row(lambda value: -as_number(value), self._value(operand))
+            case ast.BinOp(left, sign, right) | ast.Compare(left, [sign], [right]) if (
+                type(sign) in _OPERATORS
+            ):
+                sides = self._values((left, right), as_printed=isinstance(node, ast.Compare))
+                return by_row(_OPERATORS[type(sign)], *sides)
+        raise ValueError(f"{ast.unparse(node)} is not part of the language of formulas")
+
+    def _other_formula(self, name: str) -> Value:
+        if name not in self.formulas:
+            raise ValueError(f"there is nothing of the name {name!r}")
+        if name in self._under_way:
+            raise ValueError(f"it is defined by itself: {' → '.join([*self._under_way, name])}")
+        self._under_way.append(name)
+        value = self._value(self.formulas[name])
+        self._under_way.pop()
+        return value
+
+    def _selection(self, node: ast.expr) -> list[Entry]:
+        if id(node) not in self._selected:  # all nodes live as long as the claims
+            self._selected[id(node)] = select(self.tables, node)
+        cells, fixed = self._selected[id(node)]
+        self.cells.update(dict.fromkeys(cells))
+        names = [{c: n for c, n in cell.names.items() if c not in fixed} for cell in cells]
+        values = [self._figure(cell) for cell in cells]
+        return [Entry(*parts) for parts in zip(names, values, cells, strict=True)]
+
+    def _figure(self, cell: Cell) -> Fraction | str:
+        value = cell.value
+        if self._moved is None or cell.is_exact or isinstance(value, str) or not cell.printed:
+            return value
+        self._rounded[cell] = cell.printed
+        return self._moved.get(cell, value)
+
+    def _call(self, name: str, node: ast.Call) -> Value:
+        match node.args:
+            case [ast.Constant(value=str() as claim)] if name == "claim":
+                return self._other_formula(f'claim("{claim}")')
+        if name not in FUNCTIONS:
+            known = ", ".join(sorted([*FUNCTIONS, 'claim("id")']))
+            raise ValueError(f"no function {name!r}; there are {known}")
+        options = {str(o.arg): ast.unparse(o.value).strip("'") for o in node.keywords}
+        values = self._values(node.args, as_printed=name in AS_PRINTED)
+        try:
+            inspect.signature(FUNCTIONS[name]).bind(*values, **options)
+        except TypeError as error:
+            raise ValueError(f"{name}: {error}") from error
+        found = FUNCTIONS[name](*values, **options)
+        value, remarks = found if isinstance(found, tuple) else (found, [])
+        self.remarks.update(dict.fromkeys(remarks))
+        return value
+
+
+def _numbers(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
+    return lambda *values: function(*map(as_number, values))
+
+
+_OPERATORS: Mapping[type, Callable[..., Scalar]] = {
+    ast.Add: _numbers(operator.add),
+    ast.Sub: _numbers(operator.sub),
+    ast.Mult: _numbers(operator.mul),
+    ast.Div: _numbers(operator.truediv),
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: _numbers(operator.lt),
+    ast.LtE: _numbers(operator.le),
+    ast.Gt: _numbers(operator.gt),
+    ast.GtE: _numbers(operator.ge),
+}
+
+
+def _all(*values: Value) -> list[Fraction]:
+    """Return the numbers of values and lists together; there is at least one."""
+    lists = [[e.value for e in v] if isinstance(v, list) else [v] for v in values]
+    found = [as_number(value) for one in lists for value in one]
+    if not found:
+        raise ValueError("no cell is selected")
+    return found
+
+
+def _sum(*values: Value) -> Fraction:
+    return sum(_all(*values), Fraction(0))
+
+
+def _extreme(best: Callable[..., Fraction], *values: Value) -> Value:
+    """Take the best of all of one list; of several values row by row."""
+    if len(values) == 1:
+        return best(_all(*values))
+    return by_row(lambda *row: best(map(as_number, row)), *values)
+
+
+def _count(rows: Value) -> Fraction:
+    """Count the cells of a selection, or the rows in which a comparison holds."""
+    if not isinstance(rows, list | bool):
+        raise ValueError("count takes a selection or a comparison")
+    return Fraction(rows if isinstance(rows, bool) else sum(e.value is not False for e in rows))
+
+
+def _round(value: Value, decimals: Value) -> Value:
+    """Round halves away from zero, as tables are rounded."""
+    factor = 10 ** as_count(decimals)
+
+    def rounded(number: Fraction) -> Fraction:
+        size = Fraction(math.floor(abs(number) * factor + Fraction(1, 2)), factor)
+        return size if number >= 0 else -size
+
+    return by_row(_numbers(rounded), value)
+
+
+def _cells(value: Value) -> list[tuple[Entry, Cell]]:
+    """Return the cells of a selection, with their values."""
+    found = [(e, e.cell) for e in value if e.cell] if isinstance(value, list) else []
+    if not found:
+        raise ValueError("expected a selection of cells")
+    return found
+
+
+def _weighted_mean(cells: Value, *, by: str) -> Fraction:
+    weighted = [(as_number(e.value), as_number(c.beside(by).value)) for e, c in _cells(cells)]
+    total = _sum(*(weight for _, weight in weighted))
+    if total <= 0:
+        raise ValueError("the weights sum to nothing")
+    return _sum(*(value * weight for value, weight in weighted)) / total
+
+
+def _wrong_bold(
+    best: Callable[..., Fraction], cells: Value, *, among: str, marks: str = "bold"
+) -> Noted:
+    """Count cells that are bold but not the best of their group, or the best but not bold.
+
+    A group are the rows that differ in the column `among` alone. Of cells that are equally good as
+    printed, any may be bold: digits that are not printed may tell them apart.
+    """
+    groups: dict[tuple[str, ...], list[tuple[Cell, Fraction]]] = {}
+    for _, cell in _cells(cells):
+        if cell.beside(among) and cell.beside(marks).text not in {"0", "1"}:
+            raise ValueError(f"{marks} is {cell.row[marks].text!r}; expected 0 or 1")
+        key = tuple(name for column, name in cell.names.items() if column != among)
+        groups.setdefault(key, []).append((cell, as_number(cell.value)))
+    wrong = []
+    for group in groups.values():
+        values = [value for _, value in group]
+        for cell, value in group:
+            is_bold, is_best = cell.row[marks].text == "1", value == best(values)
+            if is_bold != is_best and not (is_best and values.count(value) > 1):
+                wrong.append(f"{cell} is {'bold' if is_bold else 'not bold'}")
+    return Fraction(len(wrong)), wrong
+
+
+def _wrong_stars(cells: Value, *, stars: str = "stars") -> Noted:
+    """Count p-values with stars that none of the values has that are rounded to them."""
+    wrong = []
+    for _, cell in _cells(cells):
+        found, p, printed = cell.beside(stars).text, cell.size, cell.printed
+        # The very ends are rounded away, or may be.
+        half = printed.unit * Fraction(999, 2000) if printed and not printed.below else 0
+        if found not in {"*" * sum(end < s for s in _STARS) for end in (p - half, p + half)}:
+            wrong.append(f"{cell} has {found or 'no star'}")
+    return Fraction(len(wrong)), wrong
+
+
+def _exact_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Noted:
+    """Return percentages before rounding, where only one whole number of `of` prints so.
+
+    Where several do or none does, the cell stays as it is, with its rounding.
+    """
+    entries, remarks = [], []
+    for entry, cell in _cells(cells):
+        size = as_number(cell.beside(of).value if n is None else n)
+        if size.denominator != 1 or size <= 0:
+            raise ValueError(f"{float(size):g} is not a number of things")
+        value, half = as_number(cell.value), cell.printed.unit / 2 if cell.printed else 0
+        low, high = math.ceil((value - half) * size / 100), math.floor((value + half) * size / 100)
+        wholes = [whole for whole in range(low, high + 1) if 0 <= whole <= size]
+        exact = 100 * wholes[0] / size if len(wholes) == 1 else entry.value
+        entries.append(Entry(entry.names, exact, cell))
+        remarks += [] if wholes else [f"{cell} is no whole number of {size}"]
+    return entries, remarks
+
+
+def _impossible_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Noted:
+    """Count percentages that no whole number of `of` gives."""
+    _, wrong = _exact_pct(cells, n, of=of)
+    return Fraction(len(wrong)), wrong
+
+
+FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
+    "sum": _sum,
+    "mean": lambda *values: _sum(*values) / len(_all(*values)),
+    "min": partial(_extreme, min),
+    "max": partial(_extreme, max),
+    "weighted_mean": _weighted_mean,
+    "count": _count,
+    "abs": lambda value: by_row(_numbers(abs), value),
+    "round": _round,
+    "sqrt": lambda value: Fraction(math.sqrt(as_number(value))),
+    "mcnemar": lambda b, c: Fraction(mcnemar(as_count(b), as_count(c))),
+    "wilson_low": lambda x, n: Fraction(wilson(as_count(x), as_count(n)).low or 0),
+    "wilson_high": lambda x, n: Fraction(wilson(as_count(x), as_count(n)).high or 0),
+    "power_paired_t": lambda d, n: Fraction(t_power(as_count(n), float(as_number(d)))),
+    "effect_paired_t": lambda power, n: Fraction(
+        t_detectable(as_count(n), float(as_number(power))).value or 0
+    ),
+    "exact_pct": _exact_pct,
+    "impossible_pct": _impossible_pct,
+    "wrong_bold_max": partial(_wrong_bold, max),
+    "wrong_bold_min": partial(_wrong_bold, min),
+    "wrong_stars": _wrong_stars,
+}
+"""By name; a function that remarks on its cells returns the remarks beside the value."""
+AS_PRINTED = {"wrong_bold_max", "wrong_bold_min", "wrong_stars", "impossible_pct"}
+"""They look at figures as printed: rounding of their inputs changes nothing."""
