@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 OK = "ok"
 ROUNDING = "rounding"
 MISMATCH = "mismatch"
+DIFFERENT = "different quantity"
 UNDERIVABLE = "not derivable"
-VERDICTS = (OK, ROUNDING, MISMATCH, UNDERIVABLE)
+VERDICTS = (OK, ROUNDING, MISMATCH, DIFFERENT, UNDERIVABLE)
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)(\.id)?\}")
 _Choices = list[str] | dict[str, str]
 
@@ -48,6 +49,7 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
         default="equal", name="is"
     )
     decimals: Annotated[int, msgspec.Meta(ge=0, le=9)] | None = None
+    different: str | None = None
     underivable: str | None = None
     note: str | None = None
     loops: dict[str, str | _Choices] = msgspec.field(default_factory=dict, name="for")
@@ -174,7 +176,9 @@ def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> Au
         raise ValueError(f"{text!r} is published; expected a number as printed")
     else:
         verdict, remark = judge(printed, value, (low, high), claim.relation)
+        verdict = DIFFERENT if claim.different and verdict != OK else verdict
     relation = "" if claim.relation == "equal" else f"{claim.relation} "
+    notes = (claim.different, claim.note, remark, *evaluator.remarks)
     return AuditRow(
         id=claim.id,
         where=claim.where,
@@ -186,7 +190,7 @@ def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> Au
         verdict=verdict,
         formula=claim.formula and f"{relation}{claim.formula}",
         inputs="; ".join(map(str, evaluator.cells)) or None,
-        note="; ".join(filter(None, (claim.note, remark, *evaluator.remarks))) or None,
+        note="; ".join(filter(None, notes)) or None,
     )
 
 
@@ -194,26 +198,32 @@ def judge(
     published: Printed, value: Fraction, ends: tuple[Fraction, Fraction], relation: str
 ) -> tuple[str, str | None]:
     """Return the verdict on a figure and a remark, given what a formula gives, and its range."""
-    half = published.unit / 2
+    low, high = ends
+    unit, half = published.unit, published.unit / 2
     if relation != "equal":
-        sign = 1 if relation in {"at least", "above"} else -1
-        strict = relation in {"above", "below"}
-        distance = sign * (published.value - value)
-        reach = half + sign * (value - ends[0 if sign > 0 else 1])
-        is_rounded = published.unit < 1 or ends[0] != ends[1]
-        if distance > 0 or (distance == 0 and not strict):
-            return OK, None
-        is_near = is_rounded and distance + reach >= 0 and not (strict and not reach)
-        return ROUNDING if is_near else MISMATCH, None
-    if abs(published.value - value) <= half:
+        return _judge_order(published, value, ends, relation), None
+    if value < published.value if published.below else abs(published.value - value) <= half:
         return OK, None
-    if ends[0] <= published.value <= ends[1]:
+    if low < published.value if published.below else low <= published.value <= high:
         return OK, "only inside the range that rounded inputs allow"
-    if ends[0] == ends[1] and value.denominator == published.unit == 1:
-        return MISMATCH, None  # nothing was rounded: one more is another count
-    low, high = min(ends[0], value - half), max(ends[1], value + half)
-    is_near = low - published.unit <= published.value <= high + published.unit
+    if published.below or (low == high and value.denominator == unit == 1):
+        return MISMATCH, None  # a bound is one, and of counts nothing was rounded
+    is_near = min(low, value - half) - unit <= published.value <= max(high, value + half) + unit
     return ROUNDING if is_near else MISMATCH, None
+
+
+def _judge_order(
+    published: Printed, value: Fraction, ends: tuple[Fraction, Fraction], relation: str
+) -> str:
+    sign = 1 if relation in {"at least", "above"} else -1
+    is_strict = relation in {"above", "below"}
+    distance = sign * (published.value - value)
+    if distance > 0 or (distance == 0 and not is_strict):
+        return OK
+    reach = published.unit / 2 + sign * (value - ends[0 if sign > 0 else 1])
+    is_rounded = published.unit < 1 or ends[0] != ends[1]
+    is_near = is_rounded and distance + reach >= 0 and not (is_strict and not reach)
+    return ROUNDING if is_near else MISMATCH
 
 
 def print_findings(console: Console, rows: Sequence[AuditRow]) -> None:
@@ -255,7 +265,8 @@ def audit(tables: str | Path | None = None, *, claims: str | Path | None = None)
     -------
     DataFrame
         One row per claim: `id, where, statement, published, recomputed, low, high, verdict,
-        formula, inputs, note`. The verdict is `ok`, `rounding`, `mismatch` or `not derivable`.
+        formula, inputs, note`. The verdict is `ok`, `rounding`, `mismatch`, `different quantity` or
+        `not derivable`.
 
     Raises
     ------

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 
-from evalcore.claim_tables import Cell, Printed, Tables, select
+from evalcore.claim_tables import Cell, Tables, select
 from evalcore.statistics import t_detectable, t_power
+from evalcore.statistics.printed_tests import exact_signed_rank, normal_signed_rank, usual_mcnemar
 from ngramscan.proportions import mcnemar, wilson
 
 _STARS = (Fraction(1, 20), Fraction(1, 100), Fraction(1, 1000))
@@ -104,7 +105,7 @@ class Evaluator:
     cells: dict[Cell, None] = field(default_factory=dict)
     """All that were read, in the order in which they were."""
     remarks: dict[str, None] = field(default_factory=dict)
-    _rounded: dict[Cell, Printed] = field(default_factory=dict)
+    _rounded: dict[Cell, None] = field(default_factory=dict)
     _moved: Mapping[Cell, Fraction] | None = None
     _at: int = 0
     """Where in the formula something was computed last."""
@@ -121,8 +122,8 @@ class Evaluator:
         """
         value = self._number(node, {})
         reached, upwards, downwards = [value], dict[Cell, Fraction](), dict[Cell, Fraction]()
-        for cell, printed in list(self._rounded.items()):
-            middle, half = printed.value, printed.unit / 2
+        for cell in list(self._rounded):
+            middle, half = as_number(cell.value), cell.half
             ends = [self._number(node, {cell: end}) for end in (middle - half, middle + half)]
             half = half if ends[1] >= ends[0] else -half
             upwards[cell], downwards[cell] = middle + half, middle - half
@@ -186,11 +187,10 @@ class Evaluator:
         return [Entry(*parts) for parts in zip(names, values, cells, strict=True)]
 
     def _figure(self, cell: Cell) -> Fraction | str:
-        value = cell.value
-        if self._moved is None or cell.is_exact or isinstance(value, str) or not cell.printed:
-            return value
-        self._rounded[cell] = cell.printed
-        return self._moved.get(cell, value)
+        if self._moved is None or cell.is_exact or not cell.half:
+            return cell.value
+        self._rounded[cell] = None
+        return self._moved.get(cell, cell.value)
 
     def _call(self, name: str, node: ast.Call) -> Value:
         match node.args:
@@ -288,8 +288,8 @@ def _wrong_bold(
 ) -> Noted:
     """Count cells that are bold but not the best of their group, or the best but not bold.
 
-    A group are the rows that differ in the column `among` alone. Of cells that are equally good as
-    printed, any may be bold: digits that are not printed may tell them apart.
+    A group are the rows that differ in the column `among` alone. Cells that are equally good as
+    printed must be bold alike, or none of them.
     """
     groups: dict[tuple[str, ...], list[tuple[Cell, Fraction]]] = {}
     for _, cell in _cells(cells):
@@ -299,21 +299,58 @@ def _wrong_bold(
         groups.setdefault(key, []).append((cell, as_number(cell.value)))
     wrong = []
     for group in groups.values():
-        values = [value for _, value in group]
-        for cell, value in group:
-            is_bold, is_best = cell.row[marks].text == "1", value == best(values)
-            if is_bold != is_best and not (is_best and values.count(value) > 1):
+        top = best(value for _, value in group)
+        marked = [(cell, value == top, cell.row[marks].text == "1") for cell, value in group]
+        of_best = [is_bold for _, is_best, is_bold in marked if is_best]
+        is_open = len(of_best) > 1 and not any(of_best)
+        for cell, is_best, is_bold in marked:
+            if is_bold != is_best and not (is_best and is_open):
                 wrong.append(f"{cell} is {'bold' if is_bold else 'not bold'}")
     return Fraction(len(wrong)), wrong
+
+
+def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry]:
+    """Return for McNemar p-values the pairs of which one is right, the fewest or the most.
+
+    The columns `delta` and `of` say by how many percent of how many problems the methods differ.
+    Where no number of pairs gives a p-value, the one is taken that comes closest to it.
+    """
+    entries = []
+    for entry, cell in _cells(p_values):
+        n, (low, high) = as_count(cell.beside(of).value), _ends(cell)
+        net = abs(round(as_number(cell.beside(delta).value) * n / 100))
+        of_pairs = {pairs: usual_mcnemar(net, pairs) for pairs in range(net, n + 1, 2)}
+        fits = [pairs for pairs, p in of_pairs.items() if low <= p <= high]
+        nearest = min(
+            of_pairs, key=lambda pairs: max(low - of_pairs[pairs], of_pairs[pairs] - high)
+        )
+        entries.append(Entry(entry.names, Fraction((fits or [nearest])[end]), cell))
+    return entries
+
+
+def _impossible_signed_rank(p_values: Value, n: Value) -> Noted:
+    """Count p-values that no exact test of up to n differences of different sizes gives."""
+    sizes = range(1, as_count(n) + 1)
+    exact = [exact_signed_rank(m, w) for m in sizes for w in range(m * (m + 1) // 4 + 1)]
+    ends = [(cell, *_ends(cell)) for _, cell in _cells(p_values)]
+    wrong = [
+        f"{cell} is none" for cell, low, high in ends if not any(low <= p <= high for p in exact)
+    ]
+    return Fraction(len(wrong)), wrong
+
+
+def _ends(cell: Cell) -> tuple[float, float]:
+    """Return the least and the greatest p-value that is printed as in a cell."""
+    low = cell.size - cell.half if cell.half else Fraction(0)
+    return float(low) - 1e-12, float(cell.size + cell.half) + (1e-12 if cell.half else 0)
 
 
 def _wrong_stars(cells: Value, *, stars: str = "stars") -> Noted:
     """Count p-values with stars that none of the values has that are rounded to them."""
     wrong = []
     for _, cell in _cells(cells):
-        found, p, printed = cell.beside(stars).text, cell.size, cell.printed
-        # The very ends are rounded away, or may be.
-        half = printed.unit * Fraction(999, 2000) if printed and not printed.below else 0
+        found, p = cell.beside(stars).text, cell.size
+        half = cell.half * Fraction(999, 1000)  # the very ends are rounded away, or may be
         if found not in {"*" * sum(end < s for s in _STARS) for end in (p - half, p + half)}:
             wrong.append(f"{cell} has {found or 'no star'}")
     return Fraction(len(wrong)), wrong
@@ -329,9 +366,9 @@ def _exact_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Noted:
         size = as_number(cell.beside(of).value if n is None else n)
         if size.denominator != 1 or size <= 0:
             raise ValueError(f"{float(size):g} is not a number of things")
-        value, half = as_number(cell.value), cell.printed.unit / 2 if cell.printed else 0
+        value, half = as_number(cell.value), cell.half
         low, high = math.ceil((value - half) * size / 100), math.floor((value + half) * size / 100)
-        wholes = [whole for whole in range(low, high + 1) if 0 <= whole <= size]
+        wholes = [whole for whole in range(low, high + 1) if abs(whole) <= size]
         exact = 100 * wholes[0] / size if len(wholes) == 1 else entry.value
         entries.append(Entry(entry.names, exact, cell))
         remarks += [] if wholes else [f"{cell} is no whole number of {size}"]
@@ -355,6 +392,12 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "round": _round,
     "sqrt": lambda value: Fraction(math.sqrt(as_number(value))),
     "mcnemar": lambda b, c: Fraction(mcnemar(as_count(b), as_count(c))),
+    "mcnemar_usual": lambda net, pairs: Fraction(usual_mcnemar(int(net), as_count(pairs))),
+    "discordant_min": partial(_discordant, 0),
+    "discordant_max": partial(_discordant, -1),
+    "signed_rank": lambda n, w: Fraction(exact_signed_rank(as_count(n), as_count(w))),
+    "signed_rank_normal": lambda n, w: Fraction(normal_signed_rank(as_count(n), as_count(w))),
+    "impossible_signed_rank": _impossible_signed_rank,
     "wilson_low": lambda x, n: Fraction(wilson(as_count(x), as_count(n)).low or 0),
     "wilson_high": lambda x, n: Fraction(wilson(as_count(x), as_count(n)).high or 0),
     "power_paired_t": lambda d, n: Fraction(t_power(as_count(n), float(as_number(d)))),
@@ -368,5 +411,8 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "wrong_stars": _wrong_stars,
 }
 """By name; a function that remarks on its cells returns the remarks beside the value."""
-AS_PRINTED = {"wrong_bold_max", "wrong_bold_min", "wrong_stars", "impossible_pct"}
+AS_PRINTED = {
+    *("wrong_bold_max", "wrong_bold_min", "wrong_stars", "impossible_pct"),
+    *("discordant_min", "discordant_max", "impossible_signed_rank"),
+}
 """They look at figures as printed: rounding of their inputs changes nothing."""

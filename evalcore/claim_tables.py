@@ -86,6 +86,12 @@ class Cell:
             raise ValueError(f"{self.text!r} can't be compared by size")
         return self.printed.value - self.printed.below * Fraction(1, 10**12)
 
+    @property
+    def half(self) -> Fraction:
+        """By how much the number may have been rounded; 0 for a bound."""
+        printed = self.printed
+        return Fraction(0) if printed is None or printed.below else printed.unit / 2
+
     def beside(self, column: str) -> Cell:
         """Return the cell in another column of its row."""
         if column not in self.row:

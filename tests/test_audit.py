@@ -155,6 +155,39 @@ def test_an_order_is_shown_before_the_formula(tmp_path: Path) -> None:
     assert (row.verdict, row.formula) == ("rounding", "above sum(scores.accuracy_pct)")
 
 
+@pytest.mark.parametrize(
+    ("published", "verdict"),
+    [("30.5", "ok"), ("30.7", "different quantity"), ("50.0", "different quantity")],
+)
+def test_figures_of_different_quantities_that_differ_are_no_mismatch(
+    tmp_path: Path, published: str, verdict: str
+) -> None:
+    claims = CLAIM.replace("30.5", published) + "  different: a mean and a sum\n"
+    row = check(tmp_path, claims)[0]
+    assert (row.verdict, row.note) == (verdict, "a mean and a sum")
+    assert invoke(str(tmp_path), "--strict")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("published", "figure", "verdict", "note"),
+    [
+        pytest.param("<0.001", "0.0009", "ok", None, id="below"),
+        pytest.param("<.05", "0.020", "ok", None, id="far below"),
+        pytest.param("<0.020", "0.020", "ok", "only inside the range", id="perhaps below"),
+        pytest.param("<0.010", "0.020", "mismatch", None, id="above"),
+    ],
+)
+def test_a_published_bound_holds_for_what_is_below_it(
+    tmp_path: Path, published: str, figure: str, verdict: str, note: str | None
+) -> None:
+    claims = CLAIM.replace('"30.5"', f'"{published}"').replace(
+        "sum(scores.accuracy_pct)", "scores.p"
+    )
+    row = check(tmp_path, claims, f"p\n{figure}\n")[0]
+    assert row.verdict == verdict
+    assert (row.note or "").startswith(note or "")
+
+
 def test_what_cannot_be_derived_is_computed_for_information(tmp_path: Path) -> None:
     claims = CLAIM.replace('published: "30.5"', "underivable: not published").replace("one", "u")
     row = check(tmp_path, claims)[0]
@@ -251,14 +284,18 @@ def test_a_mismatch_fails_a_strict_audit_only(tmp_path: Path) -> None:
         "  formula: sum(scores.accuracy_pct)",
         "  inputs: scores[].accuracy_pct = 10.0; scores[].accuracy_pct = 20.5",
         "",
-        "0 ok, 0 rounding, 1 mismatch, 0 not derivable",
+        "0 ok, 0 rounding, 1 mismatch, 0 different quantity, 0 not derivable",
     ]
 
 
 def test_an_audit_without_mismatch_passes_a_strict_one(tmp_path: Path) -> None:
     check(tmp_path, CLAIM)
     code, out, err = invoke(str(tmp_path), "--strict")
-    assert (code, out, err) == (0, "1 ok, 0 rounding, 0 mismatch, 0 not derivable\n", "")
+    assert (code, out, err) == (
+        0,
+        "1 ok, 0 rounding, 0 mismatch, 0 different quantity, 0 not derivable\n",
+        "",
+    )
 
 
 def test_the_function_takes_a_claims_file_of_its_own(tmp_path: Path) -> None:

@@ -108,6 +108,10 @@ def compute(tmp_path: Path) -> Compute:
         pytest.param("mcnemar(9, 8)", 1, id="McNemar"),
         pytest.param("mcnemar(1, 7)", 2 * (1 + 8) / 2**8, id="McNemar by hand"),
         pytest.param("half * 4", 2, id="a formula with a name"),
+        pytest.param("mcnemar_usual(-6, 8)", 2 * (1 + 8) / 2**8, id="few pairs: the exact test"),
+        pytest.param("mcnemar_usual(-1, 31)", 1, id="the correction is no more than the distance"),
+        pytest.param("signed_rank(5, 0)", 2 / 32, id="all signs alike, by hand"),
+        pytest.param("signed_rank(2, 1)", 1, id="one of each sign, by hand"),
         pytest.param(
             'exact_pct(scores[task == "algebra", method == "A"].accuracy_pct, 21)',
             1300 / 21,
@@ -177,6 +181,10 @@ def test_a_formula_gives_what_its_rules_say(
         pytest.param("mean()", "no cell is selected", id="the mean of nothing"),
         pytest.param("mean(1, by=n)", "mean: got an unexpected keyword", id="an unknown option"),
         pytest.param("sqrt(0 - 1)", "math domain error|nonnegative", id="no such root"),
+        pytest.param("mcnemar_usual(3, 2)", "no two counts", id="more apart than together"),
+        pytest.param("mcnemar_usual(1, 8)", "no two counts", id="an odd difference of even many"),
+        pytest.param("signed_rank(2, 4)", "no ranks of 2 differences", id="too large a rank sum"),
+        pytest.param("signed_rank_normal(0, 0)", "one difference or more", id="no difference"),
         pytest.param("mcnemar(1.5, 2)", "1.5 is not a count", id="half a count"),
         pytest.param("wilson_low(5, 4)", "0 <= k <= n", id="more than all"),
         pytest.param("effect_paired_t(2, 18)", "a power between alpha and 1", id="no such power"),
@@ -337,13 +345,75 @@ def test_stars_fit_a_p_value_if_they_fit_one_that_is_rounded_to_it(
     assert compute_in(tmp_path, "wrong_stars(tests.p)").recomputed == wrong
 
 
-def test_of_equal_cells_any_may_be_bold_but_no_lower_one(tmp_path: Path) -> None:
-    lines = ["task,method,score,bold", "t,A,5.0,1", "t,B,5.0,0", "t,C,4.9,1"]
+@pytest.mark.parametrize(
+    ("marks", "wrong"),
+    [
+        pytest.param("110", [], id="both of a tie"),
+        pytest.param("000", [], id="none of a tie"),
+        pytest.param("100", ["B].score = 5.0 is not bold"], id="one of a tie"),
+        pytest.param("001", ["C].score = 4.9 is bold"], id="a lower one"),
+        pytest.param(
+            "011", ["A].score = 5.0 is not bold", "C].score = 4.9 is bold"], id="one and a lower"
+        ),
+    ],
+)
+def test_cells_that_tie_are_bold_alike_and_no_lower_one(
+    tmp_path: Path, marks: str, wrong: list[str]
+) -> None:
+    rows = zip("ABC", ("5.0", "5.0", "4.9"), marks, strict=True)
+    lines = ["task,method,score,bold", *(f"t,{a},{b},{c}" for a, b, c in rows)]
     (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
     formula = "wrong_bold_max(scores.score, among=method)"
     found = compute_in(tmp_path, formula, keys=["task", "method"])
-    assert found.recomputed == 1
-    assert found.note == "no figure; scores[t, C].score = 4.9 is bold"
+    assert found.recomputed == len(wrong)
+    assert found.note == "; ".join(["no figure", *(f"scores[t, {cell}" for cell in wrong)])
+
+
+@pytest.mark.parametrize(
+    ("row", "fewest", "most"),
+    [
+        pytest.param("-3.25,400,0.182", 81, 81, id="one number gives the p-value"),
+        pytest.param("6.75,400,0.003", 75, 79, id="several do"),
+        pytest.param("0.50,200,1.000", 1, 199, id="nearly all do"),
+        pytest.param("-0.50,400,0.839", 24, 24, id="by the exact test"),
+        pytest.param("26.00,200,<0.001", 52, 200, id="a bound"),
+        pytest.param("0.50,200,0.500", 1, 1, id="none does: the nearest"),
+    ],
+)
+def test_discordant_pairs_follow_from_a_difference_and_its_p_value(
+    tmp_path: Path, row: str, fewest: int, most: int
+) -> None:
+    (tmp_path / "t.csv").write_text(f"delta,n,p\n{row}\n")
+    for end, expected in (("min", fewest), ("max", most)):
+        formula = f"discordant_{end}(t.p, delta=delta, of=n)"
+        assert compute_in(tmp_path, formula).recomputed == expected
+
+
+def test_mcnemar_and_signed_ranks_are_those_of_statsmodels_and_scipy(compute: Compute) -> None:
+    from scipy.stats import wilcoxon
+    from statsmodels.stats.contingency_tables import mcnemar
+
+    for b, c in ((8, 14), (12, 12), (13, 12), (34, 47), (118, 89), (5, 40)):
+        expected = mcnemar([[0, b], [c, 0]], exact=b + c < 25, correction=True).pvalue
+        assert compute(f"mcnemar_usual({b - c}, {b + c})").recomputed == pytest.approx(expected)
+    for n, negative in ((2, [1]), (7, [2, 3]), (18, [1, 4, 9]), (12, [12, 11])):
+        differences = [-rank if rank in negative else rank for rank in range(1, n + 1)]
+        exact = wilcoxon(differences, method="exact").pvalue
+        normal = wilcoxon(differences, method="approx", correction=False).pvalue
+        ranks = f"({n}, {sum(negative)})"
+        assert compute(f"signed_rank{ranks}").recomputed == pytest.approx(exact)
+        assert compute(f"signed_rank_normal{ranks}").recomputed == pytest.approx(normal)
+
+
+def test_p_values_of_no_exact_signed_rank_test_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("p\n0.063\n0.180\n0.500\n")
+    found = compute_in(tmp_path, "impossible_signed_rank(t.p, 5)")
+    assert (found.recomputed, found.note) == (1, "no figure; t[].p = 0.180 is none")
+
+
+def test_a_difference_may_be_a_negative_whole_number(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("delta\n-3.25\n-3.24\n")
+    assert compute_in(tmp_path, "impossible_pct(t.delta, 400)").recomputed == 1
 
 
 def test_wilson_and_power_are_those_of_statsmodels(compute: Compute) -> None:

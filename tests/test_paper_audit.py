@@ -32,11 +32,11 @@ def test_the_documentation_counts_the_verdicts(rows: Mapping[str, AuditRow]) -> 
     counts = Counter(row.verdict for row in rows.values())
     said = re.search(
         r"with (\d+) claims\. Of these (\d+) are `ok`,\s+"
-        r"(\d+) `rounding`, (\d+) `mismatch` and (\d+) `not derivable`",
+        r"(\d+) `rounding`, (\d+) `mismatch`, (\d+) `different quantity` and (\d+) `not derivable`",
         text,
     )
     assert said is not None
-    verdicts = ("ok", "rounding", "mismatch", "not derivable")
+    verdicts = ("ok", "rounding", "mismatch", "different quantity", "not derivable")
     assert [int(n) for n in said.groups()] == [len(rows), *(counts[v] for v in verdicts)]
     parts = re.findall(r"^\|[^|]+\| (\d+) \|$", text, re.MULTILINE)
     assert sum(map(int, parts)) == counts["mismatch"]
@@ -71,7 +71,7 @@ def test_the_tables_are_the_published_ones(shared: Path) -> None:
                     {name: value for name, value in row.items() if name != "quote_latex"}
                     for row in csv.DictReader(theirs)
                 ]
-        else:
+        elif path.name != "prompt_phrases.csv":  # of the prompts, see below
             assert path.read_bytes() == printed.read_bytes(), path.name
 
 

@@ -31,9 +31,9 @@ def audit_command(
     """Recompute published figures from published tables.
 
     TABLES is a folder of CSV files; without it, the tables of the Formula-One Prompting paper.
-    Verdicts: ok, rounding (the last decimal), mismatch, not derivable. A mismatch is a result: the
-    exit code is 0 unless --strict. In the terminal, claims that are ok are only counted; every
-    other format has all of them.
+    Verdicts: ok, rounding (the last decimal), mismatch, different quantity, not derivable. A
+    mismatch is a result: the exit code is 0 unless --strict. In the terminal, claims that are ok
+    are only counted; every other format has all of them.
 
     \b
     Examples:

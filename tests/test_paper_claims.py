@@ -1,0 +1,446 @@
+"""Claims about the paper, against the same figures by pandas, scipy and statsmodels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib import resources
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from scipy.stats import wilcoxon
+from statsmodels.stats.contingency_tables import mcnemar
+
+from evalcore.audit import AuditRow, audit_rows
+
+ROOT = Path(__file__).resolve().parent.parent
+PUBLISHED = ROOT / "evalcore" / "published"
+METHODS = {"zs": "Zero-Shot", "cot": "CoT", "pot": "PoT", "f1": "F-1"}
+BASELINES = {short: name for short, name in METHODS.items() if short != "f1"}
+MODELS = {
+    "gpt5": "GPT-5",
+    "gemini": "Gemini 2.5 Pro",
+    "qwen30": "Qwen3-30B",
+    "qwen235": "Qwen3-235B",
+    "deepseek": "DeepSeek-V3.1",
+}
+ALIASES = {
+    "Gemini 2.5 Pro": ["Gemini-2.5-Pro", "Gemini"],
+    "Qwen3-30B": ["Qwen30B", "Qwen3", "Qwen3-30B-Thk", "Qwen3-30B-Th."],
+    "DeepSeek-V3.1": ["DeepSeek"],
+    "GPT-5": ["GPT-5 (high)"],
+    "FinanceMath": ["FinMath"],
+    "IMO-AnswerBench": ["IMO-Answer"],
+    "F-1": ["FP/F-1"],
+}
+OWN_NAMES = {other: name for name, others in ALIASES.items() for other in others}
+
+
+@pytest.fixture(scope="module")
+def rows() -> Mapping[str, AuditRow]:
+    return {row.id: row for row in audit_rows()}
+
+
+def table(prefix: str, *names: str, value: str = "accuracy_pct") -> Any:
+    """Return a column of a table, under the names of its rows, numbers where they are some."""
+    (path,) = PUBLISHED.glob(f"{prefix}[._]*csv")
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False).replace(OWN_NAMES)
+    column = frame.set_index(list(names))[value].sort_index()
+    numbers = pd.to_numeric(column, errors="coerce")
+    return column if numbers.isna().all() else numbers
+
+
+MAIN = table("table03", "benchmark", "model", "method")
+IMO = table("table11", "subtask", "model", "method")
+OLYMPIAD = table("table12", "subtask", "model", "method")
+SIZES = {"OE_maths": 674, "OE_physics": 236, "TP_maths": 503, "TP_physics": 25}
+VARIANTS = table("table16", "benchmark", "model", "variant")
+DELTA = table("table27", "benchmark", "model", "baseline", value="delta_pp")
+P = table("table27", "benchmark", "model", "baseline", value="p_value")
+N = table("table27", "benchmark", "model", "baseline", value="n")
+POOLED = table("table26", "benchmark", "baseline", value="delta_pp")
+OUTCOMES = table("table20", "benchmark", "outcome", value="share_pct")
+STYLES = table("table18", "benchmark", "quantity", value="value_pct")
+JUDGES = table("table29", "category", "judge", value="pct")
+RIVALS = table("table31", "benchmark", "model", "quantity", value="value")
+TEXT = table("text_numbers", "section", "quantity", value="value").droplevel("section")
+PATTERNS = table("patterns", "method", "tier", value="pattern")
+Expected = Iterator[tuple[str, Any]]
+
+
+def gain(benchmark: str, model: str, baseline: str) -> Any:
+    return MAIN[benchmark, model, "F-1"] - MAIN[benchmark, model, baseline]
+
+
+def once(method: str) -> Any:
+    """Return the accuracy on OlympiadBench with every problem once."""
+    found = [
+        OLYMPIAD[part, name, method] * size
+        for part, size in SIZES.items()
+        for name in MODELS.values()
+    ]
+    return sum(found) / sum(SIZES.values()) / len(MODELS)
+
+
+def averages() -> Expected:
+    macro = table("table24", "average", "method")
+    tokens = {
+        "FinanceMath": table("table06", "model", "method", value="avg_tokens"),
+        "OlympiadBench": table("table07", "model", "method", value="avg_tokens"),
+        "IMO-Bench": table("table08", "model", "method", value="avg_tokens"),
+        "AICrypto": table("table09", "model", "method", value="avg_tokens"),
+    }
+    average = table("table21", "quantity", "benchmark", "method", value="value")
+    for short, method in METHODS.items():
+        yield f"macro-both-{short}", macro["macro", method]
+        parts = [
+            (400, IMO["IMO-AnswerBench"].xs(method, level="method").mean()),
+            (60, IMO["IMO-ProofBench"].xs(method, level="method").mean()),
+            (1438, once(method)),
+            (200, MAIN["FinanceMath"].drop("Overall").xs(method, level="method").mean()),
+            (18, MAIN["AICrypto"].drop("Overall").xs(method, level="method").mean()),
+        ]
+        yield f"weighted-problems-{short}", sum(n * share for n, share in parts) / 2116
+        ratios = []
+        for benchmark, used in tokens.items():
+            own = used.xs(method, level="method").drop("Average")
+            ratios.append(
+                (100 * MAIN[benchmark].xs(method, level="method")[own.index] / own).mean()
+            )
+        yield f"eff-derived-{short}", sum(ratios) / 4
+        value = average["efficiency_ratio", "Average", method]
+        yield f"eff-text-{value:.2f}", value
+    used = MAIN["IMO-Bench", "Qwen3-30B"] / tokens["IMO-Bench"]["Qwen3-30B"]
+    yield "bold-08-qwen30", sum(used[["CoT", "PoT"]] > used["F-1"])
+    yield "data-saturated", MAIN.drop("Overall").drop("Overall", level="model").max()
+
+
+def flips() -> Expected:
+    table02 = table("table02", "benchmark", value="net")
+    proofs = ["TP_maths", "TP_physics"]
+    open_ended = ["OE_maths", "OE_physics"]
+
+    def net(parts: list[str], accuracies: Callable[[str], Any]) -> int:
+        return sum(
+            round(SIZES[part] * accuracies(part) / 100)
+            - round(SIZES[part] * OLYMPIAD[part, "GPT-5", "CoT"] / 100)
+            for part in parts
+        )
+
+    names = {"OE_maths": "OB Math", "OE_physics": "OB Physics"}
+    yield (
+        "flips-oe-variant",
+        net(open_ended, lambda part: VARIANTS[names[part], "GPT-5", "F-1+CoT"]),
+    )
+    yield "flips-oe-f1", net(open_ended, lambda part: OLYMPIAD[part, "GPT-5", "F-1"])
+    yield "flips-tp-f1", net(proofs, lambda part: OLYMPIAD[part, "GPT-5", "F-1"])
+    answers, points = IMO["IMO-AnswerBench", "GPT-5"], IMO["IMO-ProofBench", "GPT-5"]
+    yield "flips-answer-f1", 4 * (answers["F-1"] - answers["CoT"])
+    yield "flips-proof-points", 0.6 * (points["F-1"] - points["CoT"])
+    yield "flips-strongest", table02.drop("Total").max()
+    yield "flips-pot-olympiad-f1", DELTA["OlympiadBench", "GPT-5", "PoT"] * 14.38
+    yield "flips-pot-answer-f1", DELTA["IMO-Bench", "GPT-5", "PoT"] * 4
+    weights = [SIZES[part] for part in proofs]
+    gains = [
+        (OLYMPIAD[part].unstack()["F-1"] - OLYMPIAD[part].unstack()["CoT"]).mean()
+        for part in proofs
+    ]
+    mean = sum(n * share for n, share in zip(weights, gains, strict=True)) / sum(weights)
+    yield "conclusion-proofs-olympiad", mean
+    yield "conclusion-proofs-crypto", gain("AICrypto", "Overall", "CoT")
+    yield "drill-order-OE", OLYMPIAD["OE_maths", "GPT-5", "F-1"] - 85.91
+    yield "drill-order-TP", OLYMPIAD["TP_maths", "GPT-5", "F-1"] - 32.21
+
+
+def differences() -> Expected:
+    wins = (DELTA > 0).unstack()
+    yield "cells-17-tested", wins["CoT"].sum()
+    yield "cells-14-tested", wins.all(axis=1).sum()
+    yield "wins-53-tested", wins.sum().sum()
+    stars = P.isna() | (P < 0.05)  # <0.001 is not a number
+    for baseline, benchmarks in {
+        "Zero-Shot": ["FinanceMath", "OlympiadBench", "AICrypto"],
+        "CoT": ["FinanceMath", "OlympiadBench"],
+        "PoT": ["IMO-Bench", "OlympiadBench", "FinanceMath"],
+    }.items():
+        for benchmark in benchmarks:
+            count = stars[benchmark].xs(baseline, level="baseline").sum()
+            yield f"cells-significant-{baseline}-{benchmark}", count
+    against = [stars.xs("PoT", level="baseline"), DELTA.xs("PoT", level="baseline")]
+    yield "cells-significant-better-pot", (against[0] & (against[1] > 0)).sum()
+    pairs = {"Olympiad": 7163, "IMO-AnswerBench": 2000}
+    for short, baseline in BASELINES.items():
+        yield f"tests-overall-{short}", gain("Overall", "Overall", baseline)
+        sums = sum(n * POOLED[benchmark, baseline] for benchmark, n in pairs.items())
+        yield f"tests-pooled-{short}", sums / 9163
+        yield f"tests-text-{short}", POOLED["Overall", baseline]
+        tested = DELTA["OlympiadBench"].xs(baseline, level="baseline")
+        sizes = pd.Series(1438, index=tested.index)
+        sizes["Qwen3-235B"] = 1411
+        yield f"tests-models-{short}", (tested * sizes).sum() / 7163
+        for benchmark, (model_id, model) in product(["IMO-Bench", "OlympiadBench"], MODELS.items()):
+            name = f"cell-main-{benchmark}-{short}-{model_id}"
+            yield name, gain(benchmark, model, baseline)
+    yield "tests-tie", POOLED["IMO-AnswerBench", "CoT"]
+    yield "tests-n-imo", 460
+    for benchmark in ("IMO-Bench", "OlympiadBench", "FinanceMath"):
+        yield f"whole-tests-{benchmark}", impossible(DELTA[benchmark], int(N[benchmark].iloc[0]))
+    yield "whole-tests-qwen235", impossible(DELTA["OlympiadBench", "Qwen3-235B"], 1411)
+    both = [
+        MAIN.drop("Overall").drop("Overall", level="model").unstack()[m] for m in ("F-1", "CoT")
+    ]
+    yield "verify-largest", (both[0] - both[1]).max()
+    crypto = table("table28", "model", "baseline", value="delta_pp")
+    yield "power-below", crypto.drop("Pooled").xs("CoT", level="baseline").max()
+    yield "crypto-text-zs", crypto["Pooled", "Zero-Shot"]
+    yield "crypto-text-cot", crypto["Pooled", "CoT"]
+    yield "crypto-pooled-n", 90
+    yield "crypto-pooled-significant", 3
+    for (short, baseline), (model_id, model) in product(BASELINES.items(), MODELS.items()):
+        yield f"p-crypto-{short}-{model_id}", P["AICrypto", model, baseline]
+
+
+def impossible(printed: Any, n: int, unit: float = 0.01) -> int:
+    """Count percentages that no whole number of n gives, by trying all."""
+    wholes = [100 * whole / n for whole in range(-n, n + 1)]
+    return sum(min(abs(one - whole) for whole in wholes) > unit / 2 + 1e-9 for one in printed)
+
+
+def shares() -> Expected:
+    yield "outcomes-f1-AICrypto", MAIN["AICrypto"].drop("Overall").xs("F-1", level="method").mean()
+    yield "outcomes-whole-AICrypto", impossible(OUTCOMES["AICrypto"], 90, 0.1)
+    bound = table("table22", "quantity", "benchmark", value="value_pct")["f1_over_upper_bound"]
+    yield "ub-text-min", bound.min()
+    yield "ub-text-max", bound.max()
+    for benchmark in ("FinanceMath", "AICrypto"):
+        yield f"outcomes-only-{benchmark}", OUTCOMES[benchmark, "f1_only"]
+    for short, method in METHODS.items():
+        points = IMO["IMO-ProofBench"].xs(method, level="method")
+        yield f"eval-proofs-{short}", impossible(points, 60)
+        scores = MAIN["AICrypto"].drop("Overall").xs(method, level="method")
+        yield f"eval-crypto-{short}", impossible(scores, 18)
+    yield "eval-tolerance", 0.0005
+    yield "styles-n-OlympiadBench", 5 * 1438
+    yield "styles-n-OlympiadBench-four", 4 * 1438
+    each = table("table19", "benchmark", "strategy", "model", value="share_pct")
+    sizes = {"FinanceMath": 200, "IMO-Bench": 460, "OlympiadBench": 1438, "AICrypto": 18}
+    for benchmark, n in sizes.items():
+        yield f"styles-whole-{benchmark}", impossible(each[benchmark], n, 0.1)
+    yield "styles-highest-PoT", STYLES.xs("PoT", level="quantity").max()
+    yield "styles-highest-Hybrid", STYLES.xs("Hybrid", level="quantity").max()
+    yield "styles-preferred-FinanceMath", STYLES["FinanceMath", "CoT"]
+    yield "styles-exclusive-AICrypto", STYLES["AICrypto", "CoT"] + STYLES["AICrypto", "Hybrid"]
+    yield "styles-hybrid-imo", (79.6 + 80.7 + 80.0) / 3
+    wide = VARIANTS.unstack()
+    hard = wide.loc[["OB Math", "OB Physics"]].drop("Qwen3-30B", level="model")
+    weakest = hard["F-1+PoT"] < hard[["F-1+ZS", "F-1+CoT"]].min(axis=1)
+    yield "variants-weakest", weakest.sum()
+    yield "variants-no-gain", (wide[["F-1+CoT", "F-1+PoT"]].max(axis=1) > wide["F-1+ZS"]).sum()
+    for variant in wide.columns:
+        yield f"whole-variants-finance-{variant}", impossible(wide.loc["FinanceMath", variant], 200)
+        crypto = wide.loc["AICrypto (CryptoProof)", variant]
+        yield f"whole-variants-crypto-{variant}", impossible(crypto, 330, 0.1)
+    yield "variants-intervals", 0
+
+
+def judges() -> Expected:
+    each = JUDGES.unstack().drop(columns="majority").loc[["A", "B", "C"]]
+    for category, end in product("ABC", ("min", "max")):
+        yield f"judges-range-{category}-{end}", each.loc[category].agg(end)
+    yield "judges-whichever", each.loc["C"].min()
+    counts = table("table29", "category", "judge", value="count").unstack()
+    yield "judges-recovered", counts.drop(columns="majority").loc["B"].sum()
+    yield "judges-labelled", 88 - counts.drop(columns="majority").loc["unparsed"].sum()
+    yield "judges-strata", 88
+    failed = OLYMPIAD["TP_physics"].xs("F-1", level="method")[["GPT-5", "Gemini 2.5 Pro"]]
+    yield "judges-pool", ((100 - failed) / 4).sum()
+    kappas = [TEXT[f"Cohen kappa {pair}"] for pair in ("GPT/DeepSeek", "GPT/Claude")]
+    kappas.append(TEXT["Cohen kappa DeepSeek/Claude"])
+    yield "kappa-low", min(kappas)
+    yield "kappa-high", max(kappas)
+    yield "verify-variant", VARIANTS["FinanceMath", "GPT-5", "F-1+ZS"]
+    yield "verify-f1", MAIN["FinanceMath", "GPT-5", "F-1"]
+    yield "verify-f1-tokens", 2271
+
+
+def rivals() -> Expected:
+    wide = RIVALS.unstack()
+    ours, theirs, union = (wide[c] for c in ("F-1 accuracy_pct", "F&S accuracy_pct", "union_pct"))
+    yield "fs-close", (ours - theirs).abs().max()
+    yield "fs-ahead-FinanceMath", (ours - theirs)["FinanceMath"].sum()
+    yield "fs-ahead-OB Math", (ours - theirs)["OB Math"].sum()
+    for benchmark, end in product(("FinanceMath", "OB Math"), ("min", "max")):
+        yield f"fs-union-{benchmark}-{end}", union[benchmark].agg(end)
+    better = union - pd.concat([ours, theirs], axis=1).max(axis=1)
+    worse = union - pd.concat([ours, theirs], axis=1).min(axis=1)
+    yield "fs-over-better-min", better.min()
+    yield "fs-over-better-max", better.max()
+    yield "fs-over-either", worse.max()
+    yield "fs-53-other", 53
+    yield "fs-union-exact", 100 * 583 / 674
+    pct = 2.4 + 5.0 + 2.3 - 50 / 14.5
+    yield "example-finance-pot", pct
+    yield "example-finance-zs", pct
+    yield "example-finance-gold", pct / 100
+
+
+def corpora() -> Expected:
+    kinds = table("corpora", "corpus", value="kind")
+    yield "corpora-count", len(kinds)
+    yield "corpora-snapshots", (kinds == "raw web snapshot").sum()
+    sums = {"F-1": 69.6, "CoT": 18.4, "PoT": 0.6}
+    sizes = {method: len(PATTERNS[method].drop("T3", errors="ignore")) for method in sums}
+    for short, method in {"cot": "CoT", "pot": "PoT"}.items():
+        ratio = sums["F-1"] / sizes["F-1"] / (sums[method] / sizes[method])
+        yield f"ratio-per-pattern-{short}", ratio
+        yield f"ratio-without-frac-{short}", (69.6 - 23.9) / sums[method]
+    yield "patterns-not-specific", len(PATTERNS["F-1", "T2"])
+    for short, method in {"cot": "CoT", "pot": "PoT", "f1": "F-1"}.items():
+        yield f"patterns-sampled-{short}", sizes[method]
+    relations = table("pattern_overlaps", "pattern", value="relation").value_counts()
+    yield "patterns-nested", relations["nested"]
+    yield "patterns-overlapping", relations["overlap"]
+    yield "patterns-paired", relations["paired"]
+    yield "patterns-longer", relations["unwanted extension"]
+    sampled = {"cot": (18829256, 10), "pot": (1183071, 10), "f1": (10755424, 21)}
+    for short, (occurrences, patterns) in sampled.items():
+        documents = occurrences / patterns / 15
+        drawn = documents * (1 - (1 - 1 / documents) ** 100)
+        yield f"docnorm-fifteen-{short}", 100 / drawn
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [averages, flips, differences, shares, judges, rivals, corpora],
+    ids=lambda family: family.__name__,
+)
+def test_claims_have_the_values_that_pandas_gives(
+    rows: Mapping[str, AuditRow], expected: Callable[[], Expected]
+) -> None:
+    for name, value in expected():
+        assert rows[name].recomputed == pytest.approx(float(value), abs=2e-5), name
+
+
+def usual(net: int, pairs: int) -> float:
+    b, c = (pairs + net) // 2, (pairs - net) // 2
+    return float(mcnemar([[0, b], [c, 0]], exact=pairs < 25, correction=True).pvalue)
+
+
+def test_mcnemar_p_values_are_those_of_some_b_and_c(rows: Mapping[str, AuditRow]) -> None:
+    """The most b + c that give a p-value, by statsmodels, for the cells without a bound."""
+    benchmarks = {"imo": "IMO-Bench", "olympiad": "OlympiadBench", "finance": "FinanceMath"}
+    sums: dict[tuple[str, str], list[int]] = {}
+    for (part, benchmark), (short, baseline), (model_id, model) in product(
+        benchmarks.items(), BASELINES.items(), MODELS.items()
+    ):
+        row = rows[f"p-{part}-{short}-{model_id}"]
+        assert row.verdict == "ok"
+        n = int(N[benchmark, model, baseline])
+        net = abs(round(DELTA[benchmark, model, baseline] * n / 100))
+        printed = P[benchmark, model, baseline]
+        if pd.isna(printed):
+            assert row.published == "<0.001"
+            continue
+        fits = [s for s in range(net, n + 1, 2) if abs(usual(net, s) - printed) < 0.0005 + 1e-9]
+        assert row.recomputed == pytest.approx(usual(net, fits[-1]), abs=1e-9)
+        sums.setdefault((part, short), []).append(fits[-1])
+    assert sums["imo", "cot"] == [81, 74, 60, 22, 96]
+    assert rows["p-pooled-answer-cot"].recomputed == pytest.approx(usual(21, 333))
+
+
+@pytest.mark.parametrize(
+    ("claim", "recomputed"),
+    [
+        pytest.param("p-flips-IMO-Bench", usual(13, 81), id="34 and 47"),
+        pytest.param("p-flips-OlympiadBench", usual(29, 207), id="118 and 89"),
+        pytest.param("p-signed-rank-cot-gpt5", wilcoxon([1, -2]).pvalue, id="two, either sign"),
+        pytest.param("p-signed-rank-cot-gemini", wilcoxon([1, 2]).pvalue, id="two, one sign"),
+        pytest.param(
+            "p-signed-rank-pot-gpt5", wilcoxon([1, -2, -3, 4, 5, 6, 7]).pvalue, id="seven"
+        ),
+        pytest.param("p-signed-rank-zs-gemini", wilcoxon([1, 2, 3, 4, 5]).pvalue, id="five"),
+        pytest.param(
+            "p-normal-pot-gpt5",
+            wilcoxon([1, -2, -3, 4, 5, 6, 7], method="approx", correction=False).pvalue,
+            id="the normal approximation",
+        ),
+    ],
+)
+def test_single_p_values_are_those_of_scipy_and_statsmodels(
+    rows: Mapping[str, AuditRow], claim: str, recomputed: float
+) -> None:
+    assert rows[claim].recomputed == pytest.approx(recomputed, abs=1e-9)
+
+
+def test_pooled_p_values_keep_their_bounds_whatever_b_and_c(rows: Mapping[str, AuditRow]) -> None:
+    """Even with the most b + c that any of the five p-values allows."""
+    pooled = [row for name, row in rows.items() if name.startswith("p-pooled")]
+    assert {row.verdict for row in pooled} == {"ok"}
+    assert len(pooled) == 10
+    low, high = rows["p-pooled-answer-zs-min"], rows["p-pooled-answer-zs-max"]
+    assert low.recomputed == pytest.approx(usual(-18, 81 + 69 + 1 + 24 + 79))
+    assert high.recomputed == pytest.approx(usual(-18, 81 + 69 + 399 + 24 + 79))
+
+
+def test_overlaps_of_patterns_are_those_of_their_letters() -> None:
+    """Nested, overlapping by a word or more, and paired patterns of the printed lists."""
+    rows = pd.read_csv(PUBLISHED / "pattern_overlaps.csv", keep_default_na=False)
+    for row in rows.to_dict("records"):
+        if row["relation"] == "nested":
+            assert row["pattern"] in row["other_pattern"]
+        elif row["relation"] == "overlap":
+            both = (row["pattern"], row["other_pattern"])
+            assert row["merged_string"].startswith(both)
+            assert row["merged_string"].endswith(both)
+            assert len(row["merged_string"]) < sum(map(len, both))
+        elif row["relation"] == "paired":
+            assert row["pattern"].replace("begin", "end") == row["other_pattern"]
+        else:
+            assert all(row["pattern"] in longer for longer in row["other_pattern"].split("; "))
+    for method in ("CoT", "PoT", "F-1"):
+        texts = list(PATTERNS[method])
+        nested = {(a, b) for a, b in product(texts, texts) if a != b and a in b}
+        said = rows[(rows.relation == "nested") & (rows.method.replace(OWN_NAMES) == method)]
+        assert nested == set(zip(said.pattern, said.other_pattern, strict=True))
+
+
+def test_p_values_of_no_exact_signed_rank_test_are_found(rows: Mapping[str, AuditRow]) -> None:
+    """The exact distributions of up to 18 ranks, built up rank by rank."""
+    exact: set[float] = set()
+    counts = [1]
+    for n in range(1, 19):
+        shifted = [0] * n + counts
+        counts = [a + b for a, b in zip([*counts, *[0] * n], shifted, strict=True)]
+        exact |= {min(1.0, 2 * sum(counts[: w + 1]) / 2**n) for w in range(n * (n + 1) // 4 + 1)}
+    for short, baseline in BASELINES.items():
+        printed = P["AICrypto"].xs(baseline, level="baseline")
+        wrong = [p for p in printed if min(abs(p - one) for one in exact) > 0.0005 + 1e-9]
+        row = rows[f"p-crypto-exact-{short}"]
+        assert (row.recomputed, row.verdict) == (len(wrong), "different quantity")
+        assert all(f"{p:.3f} is none" in (row.note or "") for p in wrong)
+
+
+def test_prompts_hold_the_phrases_that_the_table_says(rows: Mapping[str, AuditRow]) -> None:
+    folder = resources.files("evalcore") / "templates"
+    prompts = []
+    for file in folder.iterdir():
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        prompts += content.get("phases", {}).values()
+        for method in content["methods"].values():
+            if not method.get("ours"):
+                prompts += [text for text in (method.get("system"), method.get("user")) if text]
+    phrases = pd.read_csv(PUBLISHED / "prompt_phrases.csv")
+    for row in phrases.to_dict("records"):
+        assert row["verbatim"] == any(row["pattern"] in text for text in prompts), row["pattern"]
+        folded = row["pattern"].casefold()
+        assert row["in_any_case"] == any(folded in text.casefold() for text in prompts), row[
+            "pattern"
+        ]
+    exact = phrases[phrases.verbatim == 1].method.value_counts()
+    for method in ("CoT", "PoT", "FP"):
+        expected = exact.get("FP/F-1" if method == "FP" else method, 0)
+        assert rows[f"patterns-verbatim-{method}"].recomputed == expected
+    assert rows["patterns-case"].recomputed == (phrases.in_any_case - phrases.verbatim).sum()
