@@ -4,6 +4,7 @@ NgramscanError
 ├── InputError             what the user gave is wrong: an argument, a file's place, a pattern set
 │   ├── CorpusError        a document of a corpus can't be read
 │   └── IndexFormatError   a local index is corrupt, or not one
+│       └── IndexChangedError  its files became shorter while it was open
 ├── RemoteError            a service gave no usable answer
 │   ├── RemoteRefused      asking again will not help
 │   └── RemoteUnavailable  asking again later may help
@@ -56,6 +57,10 @@ class IndexFormatError(InputError):
     """A local index is corrupt or not one: `where` is its file, `problem` names the field."""
 
     exit_code = 1
+
+
+class IndexChangedError(IndexFormatError):
+    """A file of a local index became shorter while it was open; open the index again."""
 
 
 class RemoteError(NgramscanError):

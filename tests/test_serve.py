@@ -10,9 +10,10 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -465,6 +466,61 @@ def test_killed_server_starts_again_at_the_same_port() -> None:
             assert second.port == port
             assert ask(second.url, THE).json["count"] == 2918
         connection.close()
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost:80", "LOCALHOST", "127.0.0.1:9", "[::1]:9", "10.1.2.3"]
+)
+def test_server_answers_to_its_own_names_and_to_addresses(served: Served, host: str) -> None:
+    answer = send(served.url, "POST", "/", json.dumps(THE).encode(), {**JSON, "Host": host})
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_page_elsewhere_cannot_ask_a_loopback_server(served: Served, method: str) -> None:
+    path = "/" if method == "POST" else "/indexes"
+    headers = {**JSON, "Host": "evil.example:8787"}
+    answer = send(served.url, method, path, json.dumps(THE).encode(), headers)
+    assert answer.status == 421
+    assert "evil.example" in json.loads(answer.text)["error"]
+
+
+def test_allowed_host_is_answered() -> None:
+    with serving("--allow-host", "Corpora.Example") as server:
+        headers = {**JSON, "Host": "corpora.example"}
+        assert send(server.url, "POST", "/", json.dumps(THE).encode(), headers).status == 200
+
+
+def test_slow_headers_are_given_up(served: Served) -> None:
+    """A byte every second keeps no connection for longer than ten."""
+    with socket.create_connection(("127.0.0.1", served.port)) as client:
+        client.settimeout(0.2)
+        started_at = time.monotonic()
+        for byte in b"POST / HTTP/1.1\r\nHost: localhost\r\n":
+            with suppress(TimeoutError, OSError):
+                client.sendall(bytes([byte]))
+            try:
+                if client.recv(1) == b"":
+                    break
+            except TimeoutError:
+                time.sleep(0.8)
+            except OSError:
+                break
+    assert 8 < time.monotonic() - started_at < 14
+
+
+def test_file_cut_while_served_is_a_503_for_that_index(tmp_path: Path) -> None:
+    folders = [tmp_path / "cut", tmp_path / "whole"]
+    for folder in folders:
+        shutil.copytree(INDEXES[0], folder)
+    with serving(indexes=tuple(folders)) as server:
+        with (folders[0] / "data.fm9").open("r+b") as file:
+            file.truncate(100)
+        for name, status in (("cut", 503), ("whole", 200), ("cut", 503)):
+            asked = json.dumps({**THE, "index": name}).encode()
+            answer = send(server.url, "POST", "/", asked, JSON)
+            assert answer.status == status
+            assert ("became shorter" in answer.text) == (status == 503)
 
 
 def test_port_in_use_is_one_line(served: Served) -> None:

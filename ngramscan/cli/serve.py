@@ -40,12 +40,20 @@ from ngramscan.progress import Terminal
     metavar="N",
     help="Threads that search.  [default: one per core]",
 )
+@click.option(
+    "--allow-host",
+    multiple=True,
+    metavar="NAME",
+    help="Another name that requests may call this server by, as behind a proxy. Repeatable.  "
+    "[default: localhost, this machine's name, any address]",
+)
 @progress_options
 def serve_command(
     directories: Sequence[Path],
     host: str,
     port: int,
     concurrency: int | None,
+    allow_host: Sequence[str],
     verbose: bool,
     quiet: bool,
 ) -> None:
@@ -61,7 +69,7 @@ def serve_command(
     """
     from ngramscan.serve import ServeOptions, serve
 
-    options = ServeOptions(host, port, concurrency or 0)
+    options = ServeOptions(host, port, concurrency or 0, allow_host)
     try:
         with Terminal(quiet, verbose) as progress:
             interrupted = serve(directories, options, progress)

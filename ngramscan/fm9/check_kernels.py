@@ -114,5 +114,36 @@ def _walk(t: Tables, first: Int, last: Int, text: Bytes) -> tuple[Int, Int, Int]
     return SOUND, 0, met
 
 
+def _samples(t: Tables) -> tuple[Int, Int]:
+    """Check that sampled positions and ranks are in the text, and agree where both say the same.
+
+    Returns
+    -------
+    problem, number : int
+        What is wrong, and the number of the sample.
+    """
+    n = t.at[k.TEXT]
+    for number in range((n + SA_STEP - 1) // SA_STEP):
+        position = k.read_entry(t.data, t.at[k.SA], t.at[k.TEXT_WIDTH], number)
+        if position >= n:
+            return WRONG_SA, number
+        if position % ISA_STEP == 0:
+            sample = position // ISA_STEP
+            rank = k.read_entry(t.data, t.at[k.ISA], t.at[k.TEXT_WIDTH], sample)
+            if rank != number * SA_STEP:
+                return WRONG_SA, number
+    for number in range(t.at[k.ISA_ENTRIES]):
+        rank = k.read_entry(t.data, t.at[k.ISA], t.at[k.TEXT_WIDTH], number)
+        if rank >= n:
+            return WRONG_ISA, number
+        if rank % SA_STEP == 0:
+            sample = rank // SA_STEP
+            position = k.read_entry(t.data, t.at[k.SA], t.at[k.TEXT_WIDTH], sample)
+            if position != number * ISA_STEP:
+                return WRONG_ISA, number
+    return SOUND, 0
+
+
+samples = numba.njit(nogil=True, error_model="numpy")(_samples)
 superblocks = numba.njit(nogil=True, error_model="numpy")(_superblocks)
 walk = numba.njit(nogil=True, error_model="numpy")(_walk)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ngramscan.errors import IndexFormatError
+from ngramscan.errors import IndexChangedError, IndexFormatError
 from ngramscan.fm9 import kernels
 from ngramscan.fm9.layout import read_layout
 
@@ -49,7 +49,7 @@ class Fm9File:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        data = _map(path)
+        self._data = data = _map(path)
         self.layout = read_layout(memoryview(data), str(path))
         self.tables = kernels.make_tables(np.frombuffer(data, np.uint8), self.layout)
         if self.layout.occurrences(END) != 1:
@@ -77,6 +77,7 @@ class Fm9File:
         array of int64, shape (patterns, 2)
             Equal numbers where there are none.
         """
+        _check_size(self._data, self.path)
         starts = np.zeros(len(patterns) + 1, np.int64)
         np.cumsum([len(pattern) for pattern in patterns], out=starts[1:])
         together = np.array(bytearray(b"".join(patterns)), np.uint8)
@@ -104,6 +105,7 @@ class Fm9File:
         IndexError
             A rank is out of range.
         """
+        _check_size(self._data, self.path)
         wanted = np.asarray(ranks, np.int64)
         if wanted.size and not (wanted.min() >= 0 and wanted.max() < self.n):
             raise IndexError(f"ranks are 0 to {self.n - 1}")
@@ -133,6 +135,7 @@ class Fm9File:
         IndexError
             A part is not in the text.
         """
+        _check_size(self._data, self.path)
         first, last = np.asarray(starts, np.int64), np.asarray(stops, np.int64)
         if first.size and not (first.min() >= 0 and last.max() <= self.n and (first <= last).all()):
             raise IndexError(f"positions are 0 to {self.n}, and a stop is not before its start")
@@ -155,7 +158,7 @@ class Offsets:
         self.path = path
         self._n = file.n
         self._separator = separator
-        data = _map(path)
+        self._data = data = _map(path)
         if len(data) == 0 or len(data) % 8:
             raise self._corrupt(f"{len(data)} bytes, expected a positive multiple of 8")
         self._values = np.frombuffer(data, "<u8")
@@ -197,6 +200,7 @@ class Offsets:
 
     def bounds(self, numbers: Integers) -> tuple[Integers, Integers]:
         """Return where each starts, and where the next does or the text's last byte stands."""
+        _check_size(self._data, self.path)
         if numbers.size and not (numbers.min() >= 0 and numbers.max() < self.entries):
             raise IndexError(f"documents are 0 to {self.entries - 1}")
         starts = self._values[numbers]
@@ -209,6 +213,7 @@ class Offsets:
 
     def holding(self, positions: Integers) -> Integers:
         """Return the last that starts at each position or before it."""
+        _check_size(self._data, self.path)
         wanted = positions.astype(np.uint64)
         numbers = np.searchsorted(self._values, wanted, side="right").astype(np.int64) - 1
         if not (self._values[numbers] <= wanted).all():
@@ -217,6 +222,16 @@ class Offsets:
 
     def _corrupt(self, problem: str) -> IndexFormatError:
         return IndexFormatError(str(self.path), problem)
+
+
+def _check_size(data: bytes | mmap.mmap, path: Path) -> None:
+    """Raise IndexChangedError where a file is shorter than when it was mapped.
+
+    Reading behind the end of a mapped file ends the process. Between this check and the reading
+    that follows it the file could still be cut; that is a matter of microseconds.
+    """
+    if isinstance(data, mmap.mmap) and data.size() < len(data):
+        raise IndexChangedError(str(path), "became shorter while it was open; open the index again")
 
 
 def _map(path: Path) -> bytes | mmap.mmap:

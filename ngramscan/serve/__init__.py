@@ -25,6 +25,8 @@ class ServeOptions:
     """0: any that is free."""
     concurrency: int = 0
     """Threads that search; 0: one per core."""
+    allow_host: Sequence[str] = ()
+    """Further names that requests may call this server by."""
 
 
 def serve(directories: Sequence[Path], options: ServeOptions, progress: Progress) -> bool:
@@ -50,7 +52,10 @@ def serve(directories: Sequence[Path], options: ServeOptions, progress: Progress
     listener = server.open_socket(options.host, options.port)
     try:
         indexes = {name: open_index(name, folder, progress) for name, folder in folders.items()}
-        service = app.Service(indexes, options.concurrency or usable_cores(), progress)
+        concurrency = options.concurrency or usable_cores()
+        hosts = {"localhost", options.host, socket.gethostname(), *options.allow_host}
+        hosts = {name.lower() for name in hosts}
+        service = app.Service(indexes, concurrency, progress, hosts)
         url = _url(options.host, listener)
 
         def ready() -> None:

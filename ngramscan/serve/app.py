@@ -8,8 +8,9 @@ that neither a burst nor clients that stall take memory without end.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from starlette.applications import Starlette
@@ -19,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ExceptionHandler
 
-from ngramscan.errors import NgramscanError
+from ngramscan.errors import IndexChangedError, NgramscanError
 from ngramscan.progress import Progress
 from ngramscan.serve.protocol import Fields, RefusedError, ServedIndex, answer, to_json
 
@@ -43,12 +44,19 @@ class Service:
         Threads that search.
     progress : Progress
         Told of every request, as a detail, and of indexes that turn out to be corrupt.
+    hosts : collection of str
+        Names, in lower case, that requests may call this server by, beside addresses.
     """
 
     def __init__(
-        self, indexes: Mapping[str, ServedIndex], concurrency: int, progress: Progress
+        self,
+        indexes: Mapping[str, ServedIndex],
+        concurrency: int,
+        progress: Progress,
+        hosts: Collection[str] = (),
     ) -> None:
         self._indexes = indexes
+        self._hosts = hosts
         self._most_under_way = concurrency + MAX_WAITING
         self._progress = progress
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="search")
@@ -59,6 +67,7 @@ class Service:
         handlers: dict[int | type[Exception], ExceptionHandler] = {
             HTTPException: _http_error,
             ClientDisconnect: _nobody_listens,
+            IndexChangedError: self._index_changed,
             NgramscanError: self._index_error,
             Exception: _internal_error,
         }
@@ -76,6 +85,7 @@ class Service:
         if self._under_way >= self._most_under_way:
             retry = {"Retry-After": str(RETRY_AFTER_S)}
             raise HTTPException(503, "Too many requests are under way; come back later", retry)
+        self._check_host(request)
         self._under_way += 1
         try:
             _check_content_type(request)
@@ -95,13 +105,24 @@ class Service:
         except RefusedError as error:
             return 400, to_json({"error": str(error)})
 
+    def _check_host(self, request: Request) -> None:
+        """Refuse requests that call this server by a name that is not its own.
+
+        A page elsewhere can let the name of its own host lead to a loopback address, and so have a
+        browser ask; the name in the request is still that of the page. An address is no such name.
+        """
+        name = _host_name(request.headers.get("host", ""))
+        if name and name not in self._hosts and not _is_address(name):
+            raise HTTPException(421, f"Unknown host: {name[:100]!r}; see --allow-host")
+
     async def _no_question(self, request: Request) -> Response:
         if request.method == "OPTIONS":
             return Response(headers=_ALLOWED)
         raise HTTPException(405, f"{request.method} is not allowed; POST was expected", _ALLOWED)
 
-    async def _list(self, _request: Request) -> Response:
+    async def _list(self, request: Request) -> Response:
         """Tell what is served; the original has no such place."""
+        self._check_host(request)
         listed = [
             {
                 "name": index.name,
@@ -113,9 +134,27 @@ class Service:
         ]
         return _json_response(200, to_json({"indexes": listed}))
 
+    async def _index_changed(self, _request: Request, error: Exception) -> Response:
+        self._progress.notice(f"Error: {error}")
+        return _error(503, str(error))
+
     async def _index_error(self, _request: Request, error: Exception) -> Response:
         self._progress.notice(f"Error: {error}")
         return _error(500, str(error))
+
+
+def _host_name(header: str) -> str:
+    """Return a Host header without its port, in lower case."""
+    name, colon, port = header.strip().lower().rpartition(":")
+    return (name if colon and port.isdecimal() else header.strip().lower()).strip("[]")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_content_type(request: Request) -> None:

@@ -18,7 +18,9 @@ from ngramscan.errors import InputError
 from ngramscan.serve.protocol import to_json
 
 KEEP_ALIVE_S = 60
-"""How long a connection may be idle, or stall in the middle of its headers."""
+"""How long a connection may be idle between requests."""
+HEADERS_S = 10
+"""How long the headers of a request may take, from the first of their bytes on."""
 GRACE_S = 20
 """How long requests under way may take once the server is told to stop."""
 
@@ -124,7 +126,10 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """Answers JSON also to what is no HTTP, and ends connections that stall in their headers."""
+    """Answers JSON also to what is no HTTP, and ends connections whose headers are slow."""
+
+    _headers_until: float | None = None
+    """On the clock of the loop; None: no headers are under way."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -132,14 +137,18 @@ class _Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+        if self.conn.their_state is not h11.IDLE:
+            self._headers_until = None
+        elif not self.transport.is_closing():
             self._wait_for_headers()
 
     def _wait_for_headers(self) -> None:
         # The timer of idle connections, which any data stops, and so does the end of this one.
         self._unset_keepalive_if_required()
-        self.timeout_keep_alive_task = self.loop.call_later(
-            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        if self._headers_until is None:
+            self._headers_until = self.loop.time() + HEADERS_S
+        self.timeout_keep_alive_task = self.loop.call_at(
+            self._headers_until, self.timeout_keep_alive_handler
         )
 
     def send_400_response(self, msg: str) -> None:

@@ -1,0 +1,117 @@
+"""Files that commands write: whole or not at all, and nothing that is not a file is replaced."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from socket import gethostname
+
+from ngramscan.errors import InputError
+
+_STREAMS = ("/dev/", "/proc/")
+_FILES_AMONG_THEM = "/dev/shm/"
+
+
+def check_writable(path: Path) -> None:
+    """Raise an InputError where a file can't be written."""
+    if path.is_dir():
+        raise InputError(str(path), "it is a folder; a file was expected")
+    if _is_stream(path):
+        return
+    folder = _real(path).parent
+    if not folder.is_dir():
+        raise InputError(str(path), f"there is no folder {folder}")
+    try:
+        # Asking the system for permission is no proof: a folder may be of a kind without files.
+        with tempfile.NamedTemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a new file and put it in the place of `path` when it is done.
+
+    A symbolic link is followed. A device, a pipe or another thing that is no regular file is not
+    replaced but written to, after all is done. What a killed process left behind while it wrote the
+    same file is removed.
+
+    Raises
+    ------
+    InputError
+        It can't be written; what stood there before still does.
+    """
+    try:
+        if _is_stream(path):
+            _write_stream(path, write)
+        else:
+            _replace(_real(path), write)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _is_stream(path: Path) -> bool:
+    """Tell whether a path names something that is written to, not replaced."""
+    name = str(path.absolute())
+    if name.startswith(_STREAMS) and not name.startswith(_FILES_AMONG_THEM):
+        return True
+    return path.exists() and not stat.S_ISREG(path.stat().st_mode)
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _write_stream(path: Path, write: Callable[[Path], object]) -> None:
+    with tempfile.TemporaryDirectory(prefix="ngramscan-") as folder:
+        filled = Path(folder, "rows")
+        write(filled)
+        with filled.open("rb") as source, path.open("wb", buffering=0) as stream:
+            shutil.copyfileobj(source, stream)
+
+
+def _replace(path: Path, write: Callable[[Path], object]) -> None:
+    marked = f".{path.name[:60]}.{gethostname()}."
+    _remove_left_behind(path.parent, marked)
+    temporary = path.with_name(f"{marked}{os.getpid()}.tmp")
+    try:
+        temporary.touch(0o600, exist_ok=False)
+        write(temporary)
+        temporary.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _remove_left_behind(folder: Path, marked: str) -> None:
+    """Remove the temporary files of processes of this machine that are gone."""
+    for name in os.listdir(folder):
+        number = name.removeprefix(marked).removesuffix(".tmp")
+        if name == f"{marked}{number}.tmp" and number.isdigit() and not _is_running(int(number)):
+            Path(folder, name).unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    if process == os.getpid():
+        return False  # ours are all gone by now: this one is of an earlier process of that number
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(str(path), f"can't be written ({(error.strerror or str(error)).lower()})")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
