@@ -8,6 +8,7 @@ which do not support that mode.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterable
@@ -37,6 +38,11 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def _stored(name: str) -> str:
+    """Return a name as SQLite takes it: names of files need not be UTF-8."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What was answered, and when it was asked."""
@@ -58,6 +64,8 @@ class Journal:
         self._lock = threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            # Replies may be of unpublished corpora: for no one else's eyes.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             # Autocommit: every reply is on its own, and a kill loses none that was put.
             self._connection = sqlite3.connect(
                 path, timeout=30, isolation_level=None, check_same_thread=False
@@ -96,15 +104,19 @@ class Journal:
     def get(self, source: str, name: str, requests: Iterable[str]) -> dict[str, Reply]:
         """Return the replies that are there for some requests to one index of one source."""
         found: dict[str, Reply] = {}
-        with self._lock:
-            for request in requests:
-                row = self._connection.execute(
-                    "SELECT reply, asked_at FROM replies"
-                    " WHERE source = ? AND name = ? AND request = ?",
-                    (source, name, request),
-                ).fetchone()
-                if row:
-                    found[request] = Reply(*row)
+        try:
+            with self._lock:
+                for request in requests:
+                    row = self._connection.execute(
+                        "SELECT reply, asked_at FROM replies"
+                        " WHERE source = ? AND name = ? AND request = ?",
+                        (source, _stored(name), request),
+                    ).fetchone()
+                    if row:
+                        found[request] = Reply(*row)
+        except sqlite3.Error as error:
+            problem = f"damaged ({error}); delete it, or name another file"
+            raise InputError(f"--journal {self.path}", problem) from error
         return found
 
     def get_each(self, source: str, names: Iterable[str], request: str) -> dict[str, Reply]:
@@ -119,7 +131,7 @@ class Journal:
             with self._lock:
                 self._connection.execute(
                     "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?)",
-                    (source, name, request, reply, asked_at),
+                    (source, _stored(name), request, reply, asked_at),
                 )
         except sqlite3.Error as error:
             raise InputError(f"--journal {self.path}", f"can't be written ({error})") from error

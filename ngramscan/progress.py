@@ -9,6 +9,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
+from ngramscan.screen import open_console
+
 if TYPE_CHECKING:
     from rich.progress import Task, TaskID
 
@@ -59,11 +61,10 @@ class Terminal:
     """
 
     def __init__(self, quiet: bool, verbose: bool = False) -> None:
-        from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         self._quiet = quiet
-        self._console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        self._console = open_console(stderr=True)
         self._bars = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),

@@ -24,9 +24,10 @@ MODULES = {
 MAY_IMPORT = {
     "errors": [],
     "estimates": [],
-    "progress": [],
+    "screen": [],
+    "progress": ["screen"],
     "journal": ["errors"],
-    "output": ["errors", "output"],
+    "output": ["errors", "output", "screen"],
     "patterns": ["errors"],
     "overlaps": ["patterns"],
     "matching": ["errors"],
@@ -82,7 +83,15 @@ MAY_IMPORT = {
     "": ["commands"],
 }
 # The same for evalcore, which may import of ngramscan only what has nothing to do with corpora.
-SHARED_WITH_EVALCORE = {"errors", "estimates", "journal", "output", "progress", "proportions"}
+SHARED_WITH_EVALCORE = {
+    "errors",
+    "estimates",
+    "screen",
+    "journal",
+    "output",
+    "progress",
+    "proportions",
+}
 EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "datasets": ["datasets"],
     "prompts": ["datasets", "yaml_files"],

@@ -89,3 +89,15 @@ def test_a_journal_that_can_not_be_written_says_so(tmp_path: Path) -> None:
     journal.close()
     with pytest.raises(InputError, match="can't be written"):
         journal.put("h", "n", "q", "r")
+
+
+def test_a_damaged_page_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "j.sqlite"
+    with Journal(path) as journal:
+        for number in range(2_000):
+            journal.put("http://host/", "index", f"request {number}", "x" * 500)
+    content = bytearray(path.read_bytes())
+    content[4096:-4096] = b"\xff" * (len(content) - 8192)
+    path.write_bytes(content)
+    with Journal(path) as journal, pytest.raises(InputError, match=r"damaged .*; delete it"):
+        journal.get("http://host/", "index", [f"request {number}" for number in range(2_000)])

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from ngramscan.output import choose_target
-from ngramscan.output.options import Group, emit, fail_with, output_options, quiet_option
+from ngramscan.output.options import Group, emit, fail_with, output_options, quiet_option, say
+from ngramscan.screen import visible
 
 
 @click.group("datasets", cls=Group)
@@ -71,6 +72,6 @@ def fetch_command(names: Sequence[str], quiet: bool) -> None:
     from evalcore.commands.datasets import fetch_each
 
     for path, notices in fetch_each(names):
-        click.echo(str(path))
+        click.echo(visible(str(path)))
         for notice in () if quiet else notices:
-            click.echo(notice, err=True)
+            say(notice)

@@ -9,6 +9,7 @@ import click
 
 from evalcore.cli.options import dataset_options, model_options
 from ngramscan.output.options import all_of, fail_with, progress_options
+from ngramscan.screen import visible
 
 if TYPE_CHECKING:
     from evalcore.commands.running import RunOptions
@@ -98,6 +99,6 @@ def run_command(**options: Any) -> None:
     quiet, verbose = options.pop("quiet"), options.pop("verbose")
     if options.pop("dry_run"):
         for line in dry_run(cast("RunOptions", options)):
-            click.echo(line)
+            click.echo(visible(line))
         return
     fail_with(run_with(cast("RunOptions", options), quiet, verbose))

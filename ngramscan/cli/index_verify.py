@@ -17,7 +17,9 @@ PLAIN = (
 
 @click.command("verify")
 @click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
-@click.option("--deep", is_flag=True, help="Also walk through the whole text, so that every bit is checked.")
+@click.option(
+    "--deep", is_flag=True, help="Also walk through the whole text, so that every bit is checked."
+)
 @output_options
 @progress_options
 def index_verify_command(

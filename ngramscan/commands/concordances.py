@@ -38,6 +38,10 @@ def contexts_in(
     """
     if not text:
         raise InputError("TEXT", "it is empty; a text to look for was expected")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError("TEXT", "it is not UTF-8") from error
     for name, number, least in (("-n", n, 1), ("--width", width, 0)):
         if number < least:
             raise InputError(f"{name} {number}", f"at least {least} was expected")

@@ -114,7 +114,7 @@ def _walk(t: Tables, first: Int, last: Int, text: Bytes) -> tuple[Int, Int, Int]
     return SOUND, 0, met
 
 
-def _samples(t: Tables) -> tuple[Int, Int]:
+def _samples(t: Tables) -> tuple[Int, Int]:  # noqa: C901 - compiled; two loops of one shape
     """Check that sampled positions and ranks are in the text, and agree where both say the same.
 
     Returns

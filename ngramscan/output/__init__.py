@@ -10,16 +10,15 @@ from ngramscan.output.arguments import (
     several,
     strict_keywords,
 )
+from ngramscan.output.files import check_writable, write_whole
 from ngramscan.output.rows import (
     FORMATS,
     Target,
-    check_writable,
     choose_target,
     optional_target,
     to_frame,
     to_text,
     write_rows,
-    write_whole,
 )
 
 __all__ = [

@@ -56,10 +56,11 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 
 def _is_stream(path: Path) -> bool:
     """Tell whether a path names something that is written to, not replaced."""
+    if not path.exists():
+        return False
     name = str(path.absolute())
-    if name.startswith(_STREAMS) and not name.startswith(_FILES_AMONG_THEM):
-        return True
-    return path.exists() and not stat.S_ISREG(path.stat().st_mode)
+    is_named_so = name.startswith(_STREAMS) and not name.startswith(_FILES_AMONG_THEM)
+    return is_named_so or not stat.S_ISREG(path.stat().st_mode)
 
 
 def _real(path: Path) -> Path:

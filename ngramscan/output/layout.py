@@ -11,17 +11,9 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
+from ngramscan.screen import visible_line
+
 UNKNOWN = "–"
-_PIPE_WIDTH = 1000
-
-
-def stdout_console() -> Console:
-    """Return a console on stdout; piped, it is as wide as the widest row."""
-    # Patterns are data: "[bold]" and ":key:" in them are no markup.
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console.width = _PIPE_WIDTH
-    return console
 
 
 def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
@@ -59,7 +51,7 @@ class Layout:
 
 def print_columns(console: Console, columns: Mapping[str, Sequence[str]], layout: Layout) -> None:
     """Print columns, as many as fit."""
-    shown = dict(columns)
+    shown = {name: [visible_line(text) for text in cells] for name, cells in columns.items()}
     left_out = []
     for name in layout.optional:
         if name in shown and _least_width(shown, layout) > console.width:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import locale
+import os
+import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -11,6 +15,7 @@ import click
 
 from ngramscan.errors import NgramscanError
 from ngramscan.output.rows import FORMATS, Target, to_text, write_rows
+from ngramscan.screen import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,16 +26,46 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 class Group(click.Group):
     """A group whose commands end with one line where something anticipated goes wrong."""
 
+    def main(self, args: Sequence[str] | None = None, **extra: Any) -> Any:
+        """Run in UTF-8, whatever the locale says: patterns, texts and names of files are UTF-8."""
+        if args is None and not sys.flags.utf8_mode and locale.getencoding().lower() != "utf-8":
+            os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+        return super().main(args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; translate errors into the exit codes of the documentation."""
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()  # a full disk may show only here
+            return result
         except NgramscanError as error:
-            click.echo(f"Error: {error}", err=True)
+            say(f"Error: {error}")
             ctx.exit(error.exit_code)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            say(f"Error: stdout: can't be written ({os.strerror(error.errno or 0).lower()})")
+            _give_up_stdout()
+            ctx.exit(1)
         except KeyboardInterrupt:
             click.echo("Interrupted; what was done is kept: run the same command again.", err=True)
             ctx.exit(130)
+
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""How a device says that it takes no more; click itself ends a command whose reader is gone."""
+
+
+def _give_up_stdout() -> None:
+    """Let what is still to be written go nowhere, so that the end of the process does not fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def say(text: str) -> None:
+    """Print a line on stderr."""
+    click.echo(visible(text), err=True)
 
 
 def keeps_nothing(command: Command) -> Command:
@@ -93,15 +128,23 @@ def emit(
 ) -> None:
     """Print rows, or write them to a file; as a table they are printed as they are by default."""
     from ngramscan.output import layout
+    from ngramscan.screen import open_console
 
     if target.path:
         write_rows(rows, row_type, target)
     elif target.format != "table":
-        click.echo(to_text(rows, row_type, target.format), nl=False)
+        _print_text(to_text(rows, row_type, target.format))
     elif print_table:
-        print_table(layout.stdout_console())
+        print_table(open_console())
     else:
-        layout.print_rows(layout.stdout_console(), rows, row_type)
+        layout.print_rows(open_console(), rows, row_type)
+
+
+def _print_text(text: str) -> None:
+    """Print rows: as they are into a file or pipe; before a person, nothing steers the terminal."""
+    if sys.stdout.isatty():
+        text = visible(text)
+    click.echo(text.encode("utf-8", "backslashreplace"), nl=False)
 
 
 def save(rows: Sequence[Any], row_type: type, target: Target | None) -> None:
@@ -113,12 +156,12 @@ def save(rows: Sequence[Any], row_type: type, target: Target | None) -> None:
 def tell(notices: Sequence[str], quiet: bool) -> None:
     """Print what is to be known beside the rows."""
     for notice in () if quiet else notices:
-        click.echo(notice, err=True)
+        say(notice)
 
 
 def fail_with(lines: Sequence[str]) -> None:
     """End the command where something could not be done; each line says what and why."""
     for line in lines:
-        click.echo(f"Error: {line}", err=True)
+        say(f"Error: {line}")
     if lines:
         click.get_current_context().exit(1)

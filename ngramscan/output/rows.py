@@ -9,15 +9,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from ngramscan.errors import InputError
+from ngramscan.output.files import check_writable, write_whole
 from ngramscan.output.latex import to_latex
+from ngramscan.screen import visible_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,35 +65,24 @@ def optional_target(path: str | Path | None) -> Target | None:
     return choose_target(None, Path(path)) if path else None
 
 
-def check_writable(path: Path) -> None:
-    """Raise an InputError where a file can't be written."""
-    if path.is_dir():
-        raise InputError(str(path), "it is a folder; a file was expected")
-    folder = path.parent
-    if not folder.is_dir():
-        raise InputError(str(path), f"there is no folder {folder}")
-    try:
-        # Asking the system for permission is no proof: a folder may be of a kind without files.
-        with tempfile.NamedTemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise _unwritable(path, error) from error
-
-
 def to_text(rows: Sequence[Any], row_type: type, format_name: str) -> str:
     """Return rows as csv, jsonl, json or latex."""
     if format_name == "latex":
         return to_latex(rows, row_type)
     records = [asdict(row) for row in rows]
     if format_name == "jsonl":
-        return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+        return "".join(_json(record) + "\n" for record in records)
     if format_name == "json":
-        return json.dumps(records, ensure_ascii=False, indent=1) + "\n"
+        return _json(records, indent=1) + "\n"
     text = io.StringIO()
     writer = csv.DictWriter(text, [f.name for f in fields(row_type)], lineterminator="\n")
     writer.writeheader()
     writer.writerows(records)
     return text.getvalue()
+
+
+def _json(value: object, indent: int | None = None) -> str:
+    return visible_json(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 def to_frame(rows: Sequence[Any], row_type: type) -> pd.DataFrame:
@@ -131,37 +120,5 @@ def write_rows(rows: Sequence[Any], row_type: type, target: Target) -> None:
         write_whole(target.path, lambda path: frame.to_parquet(path, index=False))
     else:
         text = to_text(rows, row_type, target.format)
-        write_whole(target.path, lambda path: path.write_text(text, encoding="utf-8"))
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a new file and put it in the place of `path` when it is done.
-
-    Raises
-    ------
-    InputError
-        It can't be written; what stood there before still does.
-    """
-    temporary = None
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        os.close(handle)
-        temporary = Path(name)
-        write(temporary)
-        temporary.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-
-
-def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(str(path), f"can't be written ({(error.strerror or str(error)).lower()})")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        data = text.encode("utf-8", "backslashreplace")  # halves of characters, in names of files
+        write_whole(target.path, lambda path: path.write_bytes(data))

@@ -1,6 +1,6 @@
 """Rows → what a person reads in the terminal."""
 
-from ngramscan.output.layout import print_rows, stdout_console
+from ngramscan.output.layout import print_rows
 from ngramscan.tables.blending import print_blending
 from ngramscan.tables.contexts import print_contexts
 from ngramscan.tables.counting import print_counting
@@ -18,5 +18,4 @@ __all__ = [
     "print_rows",
     "print_strategies",
     "print_tiering",
-    "stdout_console",
 ]
