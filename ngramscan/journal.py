@@ -57,18 +57,29 @@ class Journal:
     >>> with Journal(path) as journal:
     ...     journal.put("https://example.org/", "v2_dclm_all", request, reply)
     ...     journal.get("https://example.org/", "v2_dclm_all", [request])
+
+    Parameters
+    ----------
+    path : Path or None
+        The file; it is made where it is missing. None: replies are kept only in memory.
+
+    Raises
+    ------
+    InputError
+        The file can't be opened, or is something else.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         self.path = path
         self._lock = threading.Lock()
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # Replies may be of unpublished corpora: for no one else's eyes.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            if path:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                # Replies may be of unpublished corpora: for no one else's eyes.
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             # Autocommit: every reply is on its own, and a kill loses none that was put.
             self._connection = sqlite3.connect(
-                path, timeout=30, isolation_level=None, check_same_thread=False
+                path or ":memory:", timeout=30, isolation_level=None, check_same_thread=False
             )
         except (OSError, sqlite3.Error) as error:
             raise self._unusable(error) from error

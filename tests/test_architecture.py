@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "errors": [],
     "estimates": [],
     "screen": [],
+    "exchange": [],
     "progress": ["screen"],
     "journal": ["errors"],
     "output": ["errors", "output", "screen"],
@@ -45,7 +46,7 @@ MAY_IMPORT = {
     "fm9": ["errors", "progress", "corpora", "spread", "fm9"],
     "indexes": [
         *("errors", "progress", "journal", "estimates", "corpora", "matching", "spread", "cluster"),
-        *("scanning", "excerpts", "fm9", "indexes"),
+        *("exchange", "scanning", "excerpts", "fm9", "indexes"),
     ],
     "counts": ["errors", "indexes", "patterns", "overlaps"],
     "totals": ["counts", "estimates", "indexes", "overlaps", "patterns"],
@@ -86,6 +87,7 @@ MAY_IMPORT = {
 SHARED_WITH_EVALCORE = {
     "errors",
     "estimates",
+    "exchange",
     "screen",
     "journal",
     "output",

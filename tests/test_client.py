@@ -276,7 +276,7 @@ def test_errors_of_the_work_reach_who_asked() -> None:
 
 @pytest.mark.parametrize("url", ["foo", "ftp://h/", "http://", "https:///x"])
 def test_what_is_no_url_is_refused(url: str) -> None:
-    with pytest.raises(InputError, match="no URL"):
+    with pytest.raises(InputError, match="not a URL"):
         ApiClient(url, ApiSettings(), Silent())
 
 

@@ -90,6 +90,6 @@ def test_names_that_are_not_utf8_and_a_plain_locale_do_no_harm(
 
 
 def test_a_text_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "ngramscan", "contexts", b"x\xff", "--index", "python"]
+    command = [sys.executable, "-m", "ngramscan", "contexts", "x\udcff", "--index", "python"]
     done = subprocess.run(command, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (2, b"Error: TEXT: it is not UTF-8\n")

@@ -21,7 +21,7 @@ from evalcore.models.base import (
 from evalcore.models.pace import LONGEST_PAUSE_S, Clock, Pace, SystemClock
 from evalcore.models.replies import MayPassError, SlowDownError, read_response
 from evalcore.models.settings import ApiKey, Endpoint
-from ngramscan import __version__
+from ngramscan import __version__, exchange
 from ngramscan.errors import RemoteRefused, RemoteUnavailable
 from ngramscan.progress import Progress, Silent
 
@@ -34,6 +34,9 @@ ATTEMPTS_TO_CONNECT = 4
 EXHAUSTED_IN_A_ROW = 3
 """So many questions that used up all their attempts, with no answer to any other since the first:
 the endpoint is away. One alone may be a question that it can't cope with."""
+
+LONGEST_REPLY_BYTES = 16_000_000
+"""Of a completion: more than any model writes."""
 
 _HEADERS = {"User-Agent": f"evalcore/{__version__}", "Content-Type": "application/json"}
 _FIRST_WAIT_S = 0.5
@@ -66,13 +69,14 @@ class ChatModel:
         self._closed = threading.Event()
         self._clock = clock or SystemClock(self._closed)
         self._pace = Pace(endpoint.rate, self._clock, self._progress.note)
-        self._http = httpx.Client(
+        http = httpx.Client(
             transport=transport,
             timeout=httpx.Timeout(endpoint.timeout_s, connect=10.0, pool=None),
             # As many as there are threads: whoever asks bounds them.
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-            headers=_HEADERS | (key.header() if key else {}),
+            headers=_HEADERS | exchange.ENCODINGS | (key.header() if key else {}),
         )
+        self._http = exchange.keep_time(http)
         self._lock = threading.Lock()
         self._under_way = 0
         self._ever_answered = False
@@ -148,7 +152,11 @@ class ChatModel:
         with self._lock:
             self._under_way += 1
         try:
-            return self._http.post(self._url, content=json.dumps(request, allow_nan=False))
+            content = json.dumps(request, allow_nan=False)
+            within_s = self._endpoint.timeout_s
+            return exchange.post(self._http, self._url, content, LONGEST_REPLY_BYTES, within_s)
+        except exchange.BadBodyError as error:
+            raise MayPassError(str(error)) from error
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
             reason = self._hide(str(error)) or "timeout"
             raise _NoConnectionError(f"no connection ({reason})") from _without_frames(error)

@@ -35,6 +35,7 @@ _HINTS = {
 }
 _NOTHING_LEFT = {"insufficient_quota", "billing_hard_limit_reached"}
 _SAID_AT_MOST = 300
+_MOST_TOKENS = 10**9
 
 
 class MayPassError(Exception):
@@ -124,13 +125,12 @@ def _code(body: dict[str, Any] | None) -> str:
 def retry_after_s(response: httpx.Response) -> float | None:
     """Return the seconds of a Retry-After header, in both of its forms."""
     value = response.headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d+(\.\d+)?", value):
+    if re.fullmatch(r"[0-9]{1,20}(\.[0-9]{1,20})?", value):
         return float(value)
     try:
-        date = email.utils.parsedate_to_datetime(value)
-    except ValueError:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, date.timestamp() - time.time())
 
 
 # Replies
@@ -209,4 +209,8 @@ def _text(value: object, hide: Hide) -> str | None:
 
 def _number(counts: object, name: str) -> int | None:
     value = counts.get(name) if isinstance(counts, Mapping) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    if not 0 <= value <= _MOST_TOKENS:
+        raise MayPassError(f"HTTP 200, but {name} can't be true")
+    return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 from ngramscan.errors import InputError
 
 _SHORTEST_SECRET = 8
+_SECRET = re.compile(r"api.?key|secret|password|authorization|access.?token|bearer", re.IGNORECASE)
 _RESERVED = {"model", "messages", "stream", "n"}
 
 
@@ -87,7 +89,7 @@ class Endpoint:
     rate: float | None = None
     """Requests per second at most; None: no limit."""
     timeout_s: float = 600.0
-    """Without any byte of an answer; models that reason may be silent for minutes."""
+    """For a whole answer; models that reason may be silent for minutes."""
 
     @property
     def url(self) -> str:
@@ -133,6 +135,9 @@ def request_parameters(
         name, equals, value = extra.partition("=")
         if not equals or not name.strip():
             raise InputError(f"--param {extra}", "KEY=VALUE was expected")
+        if _SECRET.search(name):
+            problem = "a secret would be kept with the outputs; --api-key-env takes one"
+            raise InputError(f"--param {name.strip()}", problem)
         if name.strip() in _RESERVED:
             raise InputError(f"--param {extra}", f"{name.strip()!r} can't be set this way")
         parameters[name.strip()] = _json_or_text(value)

@@ -16,7 +16,7 @@ import platformdirs
 
 from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import ApiSettings, Index, IndexSize
+from ngramscan.indexes.base import ApiSettings, Index, IndexSize, split_login
 from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, find_hosted, nearest_names
 from ngramscan.indexes.scan import ScanIndex, ScanOptions
 from ngramscan.journal import Journal
@@ -83,8 +83,9 @@ class _Opener:
         if spec == "python":
             return [ScanIndex(PythonCorpus(), scan, self._progress)]
         if spec.startswith("scan:"):
+            _refuse_password(spec)
             corpus = open_corpus(spec.removeprefix("scan:"), scan.read.exclude_sources)
-            journal = self._journal_of_scans()
+            journal = self._open_journal()
             return [ScanIndex(corpus, scan, self._progress, journal, self._options.refresh)]
         if scan.ignore_case:
             raise InputError("--ignore-case", f"only scan: and python can, not {spec}")
@@ -98,14 +99,13 @@ class _Opener:
         raise InputError(f"--index {spec}", _unknown(spec))
 
     def _open_elsewhere(self, spec: str) -> Index:
-        parts = urlsplit(spec)
-        folder, _, name = parts.path.rpartition("/")
-        if not name:
+        folder, _, name = spec.rpartition("/")
+        shown, _ = split_login("--index", spec)
+        if not urlsplit(spec).path.strip("/") or not name:
             raise InputError(
-                f"--index {spec}", "no index named; http://HOST:PORT/NAME was expected"
+                f"--index {shown}", "no index named; http://HOST:PORT/NAME was expected"
             )
-        url = f"{parts.scheme}://{parts.netloc}{folder}/"
-        return self._open_api(spec, [name], IndexSize(), url)
+        return self._open_api(shown.rstrip("/"), [name], IndexSize(), f"{folder}/")
 
     def _open_api(self, name: str, spellings: Sequence[str], size: IndexSize, url: str) -> Index:
         # Slow to import, and not needed by who reads a corpus.
@@ -120,26 +120,30 @@ class _Opener:
             )
         return ApiIndex(name, spellings, size, self._hosts[url])
 
-    def _journal_of_scans(self) -> Journal | None:
-        """Return the journal; None where there is no place for one and none was named."""
-        try:
-            return self._open_journal()
-        except InputError as error:
-            if self._options.journal:
-                raise
-            self._progress.notice(f"{error}; without one a scan can't go on where it was stopped")
-            return None
-
     def _open_journal(self) -> Journal:
+        """Return the journal; one in memory where none was named and there is no place for it."""
         if self._journal is None:
-            path = self._options.journal or default_journal()
-            self._journal = self._stack.enter_context(Journal(path))
+            try:
+                journal = Journal(self._options.journal or default_journal())
+            except InputError as error:
+                if self._options.journal:
+                    raise
+                self._progress.notice(f"{error}; without one, what is done is not kept")
+                journal = Journal(None)
+            self._journal = self._stack.enter_context(journal)
         return self._journal
 
 
 def default_journal() -> Path:
     """Return the journal that is used where none is named."""
     return platformdirs.user_cache_path("ngramscan") / "replies.sqlite"
+
+
+def _refuse_password(spec: str) -> None:
+    parts = urlsplit(spec.removeprefix("scan:"))
+    if parts.password is not None:
+        problem = "a password in it would show in rows; put it into the configuration of fsspec"
+        raise InputError(f"--index scan:{parts.scheme}://{parts.hostname}/…", problem)
 
 
 def _open_fm9(spec: str, progress: Progress) -> Index:

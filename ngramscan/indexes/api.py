@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -121,10 +122,16 @@ class ApiIndex:
         """
         requests = {json.dumps(question(item), sort_keys=True): item for item in items}
         kept = self._journalled(requests)
-        missing = [request for request in requests if request not in kept]
+        known = {}
+        for request, reply in kept.items():
+            with suppress(RemoteRefused, ValueError, RecursionError, KeyError, TypeError):
+                # What was kept is checked again: an answer that can't be true is asked for again.
+                answer = _Answer(json.loads(reply.text), "journal", reply.asked_at)
+                known[request] = read(requests[request], answer)
+        missing = [request for request in requests if request not in known]
         self._access.progress.expect(len(missing), "requests")
         self._access.progress.detail(
-            f"{self.name}: {len(kept)} replies from the journal, {len(missing)} to ask"
+            f"{self.name}: {len(known)} replies from the journal, {len(missing)} to ask"
         )
 
         def ask(request: str) -> T:
@@ -139,11 +146,7 @@ class ApiIndex:
             self._access.client.submit(partial(ask, request)): requests[request]
             for request in missing
         }
-        known = (
-            read(requests[request], _Answer(json.loads(reply.text), "journal", reply.asked_at))
-            for request, reply in kept.items()
-        )
-        return self._collect(known, futures, failure)
+        return self._collect(known.values(), futures, failure)
 
     @property
     def _url(self) -> str:
@@ -171,11 +174,11 @@ class ApiIndex:
     # What is asked and read
 
     def _read_count(self, query: str, answer: _Answer) -> QueryCount:
-        occurrences = read_count(answer.reply, self._url)
+        occurrences = read_count(answer.reply, self._url, self._size.bytes)
         return QueryCount(query, occurrences, None, answer.source, answer.asked_at)
 
     def _read_found(self, query: str, answer: _Answer) -> Found:
-        return read_found(answer.reply, query, self._url)
+        return read_found(answer.reply, query, self._url, self._size.bytes)
 
     def _read_window(self, place: Place, answer: _Answer) -> Window:
         return read_window(answer.reply, place, int(answer.reply["context"]), self._url)

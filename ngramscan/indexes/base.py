@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
+from urllib.parse import unquote, urlsplit
 
-from ngramscan.errors import NgramscanError
+from ngramscan.errors import InputError, NgramscanError
 from ngramscan.estimates import Estimate
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
@@ -205,3 +206,26 @@ class DocumentIndex(Index, Protocol):
         NgramscanError
             The index as a whole gave up.
         """
+
+
+def split_login(where: str, url: str) -> tuple[str, tuple[str, str] | None]:
+    """Return an address that ends in a slash, without the name and password in it, and these.
+
+    Raises
+    ------
+    InputError
+        It is no address of HTTP; the message does not show a password.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise InputError(where, "not a URL; http://… or https://… was expected") from error
+    if parts.scheme not in {"http", "https"} or not host:
+        shown = url if "@" not in url else "of this form"
+        raise InputError(f"{where} {shown}", "not a URL; http://… or https://… was expected")
+    host = f"[{host}]" if ":" in host else host
+    place = host if port is None else f"{host}:{port}"
+    login = (unquote(parts.username or ""), unquote(parts.password or ""))
+    folder = parts.path if parts.path.endswith("/") else parts.path + "/"
+    return f"{parts.scheme}://{place}{folder}", login if any(login) else None

@@ -35,21 +35,24 @@ import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
 from tenacity.wait import wait_exponential, wait_random
 
-from ngramscan import __version__
+from ngramscan import __version__, exchange
 from ngramscan.errors import (
-    InputError,
     NgramscanError,
     RemoteError,
     RemoteRefused,
     RemoteUnavailable,
 )
-from ngramscan.indexes.base import ApiSettings
+from ngramscan.indexes.base import ApiSettings, split_login
 from ngramscan.indexes.pace import Clock, Pace, Ticket
 from ngramscan.indexes.replies import Reply
 from ngramscan.progress import Progress
 
 ATTEMPTS = 7
-TIMEOUT = httpx.Timeout(45.0, connect=10.0)
+WHOLE_TIMEOUT_S = 45.0
+TIMEOUT = httpx.Timeout(WHOLE_TIMEOUT_S, connect=10.0)
+LONGEST_REPLY_BYTES = 1_000_000
+"""A count takes a hundred; a window of 10,000 bytes on each side, escaped and given twice, less
+than 400,000 and its metadata."""
 UNREACHABLE_AFTER_S = 8.0
 LONGEST_PAUSE_S = 600.0
 SLOW_DOWNS = 4
@@ -111,21 +114,21 @@ class ApiClient:
         transport: httpx.BaseTransport | None = None,
         clock: Clock | None = None,
     ) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise InputError(f"--api-url {url}", "no URL; http://… or https://… was expected")
-        self.url = url if url.endswith("/") else url + "/"
+        self.url, login = split_login("--api-url", url)
+        host = urlsplit(self.url).hostname or ""
         self._settings = settings
         self._progress = progress
         self._closed = threading.Event()
         self._clock = clock or _SystemClock(self._closed)
-        self._pace = Pace(settings.rate_for(parts.hostname), self._clock, progress.note)
-        self._http = httpx.Client(
+        self._pace = Pace(settings.rate_for(host), self._clock, progress.note)
+        http = httpx.Client(
             transport=transport,
             timeout=TIMEOUT,
+            auth=login,
             limits=httpx.Limits(max_connections=settings.concurrency),
-            headers={"User-Agent": f"ngramscan/{__version__}"},
+            headers={"User-Agent": f"ngramscan/{__version__}", **exchange.ENCODINGS},
         )
+        self._http = exchange.keep_time(http)
         self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
         self._open: set[Future[Any]] = set()
         self._lock = threading.Lock()
@@ -257,7 +260,16 @@ class ApiClient:
         with self._lock:
             self._under_way += 1
         try:
-            response = self._http.post(self.url, json=question, extensions=extensions)
+            response = exchange.post(
+                self._http,
+                self.url,
+                json.dumps(question),
+                LONGEST_REPLY_BYTES,
+                WHOLE_TIMEOUT_S,
+                extensions,
+            )
+        except exchange.BadBodyError as error:
+            raise MayPassError(str(error)) from error
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
             self._connection_error = str(error) or "timeout"
             raise MayPassError(f"no connection ({self._connection_error})") from error
@@ -364,7 +376,7 @@ def read_reply(response: httpx.Response) -> Reply:
 def _json_object(response: httpx.Response) -> Reply | None:
     try:
         body = json.loads(response.content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return body if isinstance(body, dict) else None
 
@@ -382,10 +394,9 @@ def _words(response: httpx.Response) -> str:
 def _retry_after(response: httpx.Response) -> float | None:
     """Return the seconds of a Retry-After header, in both of its forms."""
     value = response.headers.get("retry-after", "").strip()
-    if value.isdigit():
-        return float(value)
+    if value.isascii() and value.isdecimal():
+        return float(value[:20])
     try:
-        date = email.utils.parsedate_to_datetime(value)
-    except ValueError:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, date.timestamp() - time.time())

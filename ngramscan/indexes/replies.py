@@ -15,8 +15,21 @@ from ngramscan.indexes.base import Found, Place, Segment, Window
 Reply = dict[str, Any]
 
 
-def read_count(reply: Reply, url: str) -> int:
+MOST = 2**48
+"""Occurrences, ranks and bytes of one index: more than any has."""
+
+
+def read_count(reply: Reply, url: str, most: int | None = None) -> int:
     """Return the count of a reply.
+
+    Parameters
+    ----------
+    reply : dict
+        With the field count.
+    url : str
+        Who answers, for messages.
+    most : int, optional
+        Bytes of the corpus: there can be no more occurrences.
 
     Raises
     ------
@@ -26,13 +39,14 @@ def read_count(reply: Reply, url: str) -> int:
     count = reply.get("count")
     # True is an int to Python, but no count.
     if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-        said = json.dumps(reply)[:200]
-        raise RemoteRefused(f"{url}: no count in the reply {said}")
+        raise RemoteRefused(f"{url}: no count in the reply {_said(reply)}")
+    if count > (most or MOST):
+        raise RemoteRefused(f"{url}: more occurrences than the corpus has bytes: {_said(reply)}")
     return count
 
 
-def read_found(reply: Reply, query: str, url: str) -> Found:
-    """Return the segments of a reply.
+def read_found(reply: Reply, query: str, url: str, most: int | None = None) -> Found:
+    """Return the segments of a reply; `most` as in `read_count`.
 
     Raises
     ------
@@ -49,6 +63,7 @@ def read_found(reply: Reply, query: str, url: str) -> Found:
     found = Found(query, tuple(segment for segment in found.segments if segment.occurrences))
     if reply.get("cnt") != found.occurrences:
         raise RemoteRefused(f"{url}: segments that do not sum to their count: {_said(reply)}")
+    read_count({"count": found.occurrences}, url, most)
     return found
 
 
@@ -63,7 +78,7 @@ def _is_segment(value: object) -> bool:
 
 def _is_size(value: object) -> bool:
     # True is an int to Python, but no number.
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
 
 
 def read_window(reply: Reply, place: Place, context: int, url: str) -> Window:
@@ -91,8 +106,18 @@ def read_window(reply: Reply, place: Place, context: int, url: str) -> Window:
     if not all(map(_is_size, sizes)) or not isinstance(text, str) or not isinstance(metadata, str):
         raise RemoteRefused(f"{url}: no window in the reply {_said(reply)}")
     document, document_bytes, shown_bytes, offset = (int(size or 0) for size in sizes)
-    content = text.encode()
-    if not len(content) == shown_bytes <= document_bytes or offset > context:
+    try:
+        content = text.encode()
+        metadata.encode()
+    except UnicodeEncodeError as error:
+        raise RemoteRefused(f"{url}: a window with half a character: {_said(reply)}") from error
+    # At most the padding of a query stands beside the context on both sides.
+    longest = 2 * context + 2 * len(place.query.encode()) + 32
+    if (
+        not len(content) == shown_bytes <= document_bytes
+        or offset > context
+        or (len(content) > longest)
+    ):
         raise RemoteRefused(f"{url}: a window of contradicting lengths: {_said(reply)}")
     if not content.startswith(place.query.encode(), offset):
         raise RemoteRefused(

@@ -26,11 +26,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 class Group(click.Group):
     """A group whose commands end with one line where something anticipated goes wrong."""
 
-    def main(self, args: Sequence[str] | None = None, **extra: Any) -> Any:
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Run in UTF-8, whatever the locale says: patterns, texts and names of files are UTF-8."""
-        if args is None and not sys.flags.utf8_mode and locale.getencoding().lower() != "utf-8":
+        if not arguments and not sys.flags.utf8_mode and locale.getencoding().lower() != "utf-8":
             os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
-        return super().main(args, **extra)
+        return super().__call__(*arguments, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; translate errors into the exit codes of the documentation."""
