@@ -53,7 +53,7 @@ def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[Recor
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     except OSError as error:
         raise InputError(str(path), f"can't be opened ({error.strerror})") from error
     try:

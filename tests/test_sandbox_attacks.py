@@ -79,6 +79,48 @@ answer = tried(lambda: subprocess.run(["/bin/true"]), lambda: os.execv("/bin/tru
 """,
         holds_in=("all layers", NO_NAMESPACES, NO_LANDLOCK),
     ),
+    "no other process is sent a signal when something can be read": Attack(
+        """
+import fcntl
+here, there = os.pipe()
+answer = tried(lambda: fcntl.fcntl(here, fcntl.F_SETOWN, os.getppid()),
+    lambda: fcntl.fcntl(here, fcntl.F_SETOWN, -1),
+    lambda: fcntl.fcntl(here, 10, signal.SIGKILL),
+    lambda: called(C.fcntl, here, 15, bytes(8)),
+    lambda: called(C.ioctl, here, 0x8901, ctypes.byref(ctypes.c_int(os.getppid()))),
+    lambda: fcntl.ioctl(here, 0x5452, bytes([1, 0, 0, 0])))
+""",
+        holds_in=("all layers", NO_NAMESPACES, NO_LANDLOCK),
+    ),
+    "other uses of descriptors are allowed": Attack(
+        """
+import fcntl
+here, there = os.pipe()
+fcntl.fcntl(here, fcntl.F_SETFL, os.O_NONBLOCK)
+answer = "stopped" if fcntl.fcntl(here, fcntl.F_GETFL) & os.O_NONBLOCK else "not set"
+"""
+    ),
+    "thousands of nested folders are removed": Attack(
+        """
+for _ in range(1200):
+    os.mkdir("d")
+    os.chdir("d")
+answer = "stopped"
+""",
+        ("ok", "error", "timeout"),
+    ),
+    "folders that can't be listed or written are removed": Attack(
+        """
+os.mkdir("hidden", 0o700)
+write("hidden/file", "x" * 1000)
+os.mkdir("hidden/inner", 0o300)
+os.mkdir("closed", 0o000)
+os.mkdir("unlisted", 0o300)
+write("unlisted/file", "x" * 1000)
+os.mkdir("unlisted/inner", 0o500)
+answer = "stopped"
+""",
+    ),
     "no thread is started": Attack(
         """
 import threading

@@ -6,11 +6,12 @@ import ctypes
 import errno
 import functools
 import platform
+from collections.abc import Sequence
 
 from evalcore.sandbox import kernel, system_calls
 
 LOAD_WORD, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24
 """Where the kernel puts them in the record that a filter reads, in bytes."""
 ALLOW, FAIL, KILL_PROCESS = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
 FILTER_MODE = 2
@@ -54,6 +55,8 @@ def steps(machine: str) -> list[Instruction]:
         made.append(Instruction(JUMP_IF_AT_LEAST, 0, 2, first))
         made.append(Instruction(JUMP_IF_AT_LEAST, 1, 0, last + 1))
         made.append(Instruction(RETURN, 0, 0, FAIL | errno.EPERM))
+    for call, values in system_calls.DENIED_COMMANDS:
+        made += deny_commands(call[column], values)
     return [
         *made,
         Instruction(JUMP_IF_EQUAL, 0, 3, limits),
@@ -61,6 +64,24 @@ def steps(machine: str) -> list[Instruction]:
         Instruction(JUMP_IF_EQUAL, 1, 0, 0),
         Instruction(RETURN, 0, 0, FAIL | errno.EPERM),
         Instruction(RETURN, 0, 0, ALLOW),
+    ]
+
+
+def deny_commands(call: int, values: Sequence[int]) -> list[Instruction]:
+    """Return the steps that deny a call with some values of its second argument, and allow others.
+
+    The kernel takes only the lower half of these arguments.
+    """
+    count = len(values)
+    return [
+        Instruction(JUMP_IF_EQUAL, 0, count + 3, call),
+        Instruction(LOAD_WORD, 0, 0, SECOND_ARGUMENT),
+        *(
+            Instruction(JUMP_IF_EQUAL, count - place, 0, value)
+            for place, value in enumerate(values)
+        ),
+        Instruction(RETURN, 0, 0, ALLOW),
+        Instruction(RETURN, 0, 0, FAIL | errno.EPERM),
     ]
 
 

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import tempfile
@@ -14,7 +13,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from evalcore.sandbox import confinement, kernel, namespaces, orphans, program
+from evalcore.sandbox import confinement, kernel, namespaces, orphans, program, removal
 from evalcore.sandbox.confinement import Bounds, Channels, World
 
 STARTED = b"+"
@@ -112,7 +111,8 @@ def attend(request: dict[str, Any], connection: socket.socket, world: World) -> 
             end(watched)
     finally:
         if work != namespaces.WORK:
-            shutil.rmtree(work, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                removal.remove_tree(work)
     assert watched.status is not None
     return {
         "ended": ended,

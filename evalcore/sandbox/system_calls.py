@@ -18,6 +18,13 @@ LAST_KNOWN = 462
 SET_LIMITS = (302, 261)
 """`prlimit64`: allowed for the own process, which is how Python reads its limits."""
 
+DENIED_COMMANDS = (
+    # fcntl: F_SETOWN, F_SETSIG, F_SETOWN_EX; ioctl: FIOSETOWN, SIOCSPGRP, FIOASYNC
+    ((72, 25), (8, 10, 15)),
+    ((16, 29), (0x8901, 0x8902, 0x5452)),
+)
+"""Calls with the values of their second argument that have signals sent to other processes."""
+
 DENIED: MappingProxyType[str, tuple[int | None, int | None]] = MappingProxyType(
     {
         # name: (x86_64, aarch64)

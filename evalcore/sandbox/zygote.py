@@ -11,7 +11,6 @@ import gc
 import json
 import os
 import select
-import shutil
 import signal
 import site
 import socket
@@ -25,6 +24,7 @@ from evalcore.sandbox import (
     layers,
     libraries,
     namespaces,
+    removal,
     rlimits,
     seccomp,
     supervisor,
@@ -164,4 +164,5 @@ def finish(base: str | None) -> None:
     with contextlib.suppress(ChildProcessError):
         os.wait()
     if base is not None:
-        shutil.rmtree(base, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            removal.remove_tree(base)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from evalcore.sandbox import libraries
+from evalcore.sandbox import libraries, removal
 from evalcore.sandbox.base import Limits, Program
 from evalcore.sandbox.folders import package_folders
 from ngramscan.errors import SandboxError
@@ -110,7 +110,8 @@ class Zygote:
         finally:
             self._process.wait()
             if self._base is not None:
-                shutil.rmtree(self._base, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    removal.remove_tree(self._base)
 
 
 def launch(config: Mapping[str, Any], control: int) -> subprocess.Popen[bytes]:
