@@ -8,8 +8,9 @@ that is an equation (`x = 3*y`). A dollar sign of an amount (`$600,000`) opens n
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,10 @@ def take_apart(text: str) -> Parts:
     """Return what of a text is code, formula and words."""
     prose_lines, before = _without_code(text)
     prose = "\n".join(prose_lines)
-    rest = _FORMULA.sub(_FORMULA_MARK, prose)
-    in_formulas = sum(len(match[0]) for match in _FORMULA.finditer(prose))
+    spans = list(_formulas(prose))
+    in_formulas = sum(stop - start for start, stop in spans)
+    ends = [0, *(stop for _, stop in spans)], [*(start for start, _ in spans), len(prose)]
+    rest = _FORMULA_MARK.join(prose[stop:start] for stop, start in zip(*ends, strict=True))
     lines = rest.split("\n")
     equations = [_equation_of(line) for line in lines]
     in_formulas += sum(map(len, equations))
@@ -51,8 +54,8 @@ _LANGUAGES = {"python", "py", "python3", "ipython", "sympy", "sage", "r", "julia
     *("c", "cpp", "java", "javascript", "js", "bash", "octave", "wolfram", "mathematica")
 }
 _STRONG = re.compile(
-    r"\s*(?:def \w+\(.*\).*:|(?:from [\w.]+ )?import [\w.*]+(?: as \w+)?(?:, ?[\w.]+)*"
-    r"|[a-z]{2,}_[a-z]{2,}\w* *= *[^=\s].*|print\(.*|return(?: [\w(\[{'\"-].*)?|(?:else|try):"
+    r"\s*(?:def \w+\([^)]*\).*:|(?:from [\w.]+ )?import [\w.*]+(?: as \w+)?(?:, ?[\w.]+)*"
+    r"|[a-z]{2,}_[a-z]{2}\w* *= *[^=\s].*|print\(.*|return(?: [\w(\[{'\"-].*)?|(?:else|try):"
     r"|for \w+(?:, ?\w+)* in .+:"
     r"|(?:if|elif|while) (?:not )?[\w.()\[\]]+ ?(?:[<>!%]=?|==|in |and |or |is ).*:)\s*(?:#.*)?"
 )
@@ -69,10 +72,11 @@ _LONGEST_EQUATION = 1000
 def _without_code(text: str) -> tuple[list[str], int | None]:
     """Return the lines that are no code, and how many of them stand before the last program."""
     lines = text.split("\n")
+    bare = _BareCode(lines)
     prose: list[str] = []
     before, number = None, 0
     while number < len(lines):
-        stop = _end_of_fenced(lines, number) or _end_of_bare(lines, number)
+        stop = _end_of_fenced(lines, number) or bare.end_from(number)
         if stop:
             before, number = len(prose), stop
             continue
@@ -98,36 +102,50 @@ def _end_of_fenced(lines: Sequence[str], start: int) -> int | None:
     return None
 
 
-def _end_of_bare(lines: Sequence[str], start: int) -> int | None:
-    """Return where a program without a fence ends that starts at a line."""
-    stop = start
-    while stop < len(lines) and _may_be_code(lines[stop]):
-        stop += 1
-    found = [line for line in lines[start:stop] if line.strip()]
-    strong = sum(_STRONG.fullmatch(line) is not None for line in found)
-    is_program = strong and len(found) >= _LEAST_LINES and bool(lines[start].strip())
-    return stop if is_program else None
+class _BareCode:
+    """Where programs without a fence end, for the lines of one text, each looked at once."""
 
+    def __init__(self, lines: Sequence[str]) -> None:
+        strong = [bool(line.strip()) and bool(_STRONG.fullmatch(line)) for line in lines]
+        code = [
+            not line.strip() or is_strong or bool(_WEAK.fullmatch(line))
+            for line, is_strong in zip(lines, strong, strict=True)
+        ]
+        self._filled = [bool(line.strip()) for line in lines]
+        self._filled_before = [0, *accumulate(self._filled)]
+        self._strong_before = [0, *accumulate(strong)]
+        self._stops = [0] * len(lines)
+        stop = len(lines)
+        for number in range(len(lines) - 1, -1, -1):
+            stop = stop if code[number] else number
+            self._stops[number] = stop
 
-def _may_be_code(line: str) -> bool:
-    return not line.strip() or bool(_STRONG.fullmatch(line) or _WEAK.fullmatch(line))
+    def end_from(self, start: int) -> int | None:
+        """Return where a program ends that starts at a line; None: none does."""
+        stop = self._stops[start]
+        filled = self._filled_before[stop] - self._filled_before[start]
+        strong = self._strong_before[stop] - self._strong_before[start]
+        is_program = strong and filled >= _LEAST_LINES and self._filled[start]
+        return stop if is_program else None
 
 
 # Formulas
 
 _FORMULA_MARK = "\x00"
 _ENVIRONMENTS = "equation|align|alignat|flalign|gather|multline|eqnarray|displaymath|math|split"
-_FORMULA = re.compile(
-    rf"\\begin\{{({_ENVIRONMENTS})(\*?)\}}.*?\\end\{{\1\2\}}"
-    r"|\\\[.*?\\\]|\\\(.*?\\\)"
-    r"|(?<!\\)\$\$.+?(?<!\\)\$\$"
+_OPENING = re.compile(
+    rf"\\begin\{{(?P<environment>(?:{_ENVIRONMENTS})\*?)\}}|\\\[|\\\(|(?<!\\)\$\$"
     # Between single dollars as Pandoc has it: no space within the ends, no digit after the last;
     # an amount that goes on in words is none.
     r"|(?<![\\$\w])\$(?![\s$])(?!\d[\d,.]*\w? [A-Za-z]{2})"
     r"(?:\\.|[^$\\\n]){1,2000}?(?<![\s\\])\$(?![\d$])",
     re.DOTALL,
 )
-_SIDES = re.compile(r"[^=≈]*[\w)\]}%][^=≈]*[=≈][^=≈]*[\w(\[{$\\-].*")
+"""Where a formula begins; one between single dollars whole."""
+_DOLLARS = re.compile(r"(?<!\\)\$\$")
+_SIGN = re.compile("[=≈]")
+_LEFT, _RIGHT = re.compile(r"[\w)\]}%]"), re.compile(r"[\w(\[{$\\-]")
+"""What each side of an equation must have."""
 _LABEL = re.compile(r"[\s>*_#•+-]*(?:\d{1,2}[.)]\s+)?(?:[^=:≈]{1,60}:[*_]*\s+)?")
 _PROSE = re.compile(
     r"\b(?:the|is|are|was|we|you|that|then|therefore|thus|so|because|since|where|which|this|if|by"
@@ -137,6 +155,38 @@ _PROSE = re.compile(
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
+def _formulas(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where formulas start and stop, without overlaps; in time linear in the text."""
+    unclosed: set[str] = set()  # what does not close in what is left, so that nothing opens either
+    position = 0
+    while opening := _OPENING.search(text, position):
+        start, position = opening.span()
+        closing = _CLOSINGS.get(opening[0]) or opening["environment"]
+        if closing is None:
+            yield start, position
+            continue
+        stop = None if closing in unclosed else _end_of_formula(text, position, closing)
+        if stop is None:
+            unclosed.add(closing)
+            position = start + 1
+        else:
+            yield start, stop
+            position = stop
+
+
+_CLOSINGS = {"\\[": "\\]", "\\(": "\\)", "$$": "$$"}
+
+
+def _end_of_formula(text: str, start: int, closing: str) -> int | None:
+    """Return where a formula ends whose content starts at a place; None: nowhere."""
+    if closing == "$$":
+        found = _DOLLARS.search(text, start + 1)
+        return found.end() if found else None
+    mark = closing if closing in _CLOSINGS.values() else f"\\end{{{closing}}}"
+    place = text.find(mark, start)
+    return None if place < 0 else place + len(mark)
+
+
 def _equation_of(line: str) -> str:
     """Return the equation that a line is, without its label; empty: it is none."""
     has_sign = "=" in line or "≈" in line
@@ -144,4 +194,6 @@ def _equation_of(line: str) -> str:
         return ""
     label = _LABEL.match(line)
     equation = line[label.end() if label else 0 :].strip()
-    return equation if _SIDES.fullmatch(equation) and not _PROSE.search(equation) else ""
+    left, *rest = _SIGN.split(equation, maxsplit=2)
+    has_sides = bool(rest) and bool(_LEFT.search(left)) and bool(_RIGHT.search(rest[0]))
+    return equation if has_sides and not _PROSE.search(equation) else ""

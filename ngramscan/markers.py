@@ -2,14 +2,13 @@
 
 Literals are counted as in corpora, at every byte offset, overlaps included, but upper and lower
 case of ASCII letters are one unless asked otherwise. (Other letters always differ, as do straight
-and typographic apostrophes.) Regexes are counted as Python's `re` finds them, without overlaps, and
-say by themselves whether case matters. A literal inside another (`step by step` in `think step by
-step`) is an occurrence of both.
+and typographic apostrophes.) Regexes are counted as RE2 finds them, without overlaps, and say by
+themselves whether case matters. A literal inside another (`step by step` in `think step by step`)
+is an occurrence of both.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from ngramscan.matching import Matcher
 from ngramscan.patterns import PatternSet
+from ngramscan.regexes import compile_regex, whole
 
 REGEX_TIER = "regex"
 """What stands for the tier of a regex, which has none."""
@@ -73,8 +73,8 @@ def count_markers(
     )
     for number, marker in enumerate(markers):
         if marker.regex is not None:
-            find = re.compile(marker.regex).finditer
-            counts[:, number] = [sum(1 for _ in find(text)) for text in texts]
+            find = compile_regex(marker.regex).finditer
+            counts[:, number] = [sum(1 for _ in find(whole(text))) for text in texts]
     return counts
 
 

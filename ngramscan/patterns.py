@@ -6,7 +6,6 @@ to an index: the text itself or, on request, one of its case variants.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -16,6 +15,7 @@ from typing import Any, get_type_hints
 import yaml
 
 from ngramscan.errors import InputError
+from ngramscan.regexes import compile_regex
 
 TIERS = ("T1", "T2", "T3")
 """How specific a pattern is to its method: words of the prompt, words of its outputs, proxies."""
@@ -64,7 +64,7 @@ class Regex:
     method: str
     name: str
     regex: str
-    """As Python's `re` reads it."""
+    """As RE2 reads it."""
     note: str = ""
 
 
@@ -346,9 +346,7 @@ def _regex(node: yaml.Node, where: str, path: str) -> Regex:
         if not values[key]:
             raise InputError(_line(where, fields[key]), f"{path}.{key}: it is empty")
     try:
-        matches_nothing = re.compile(values["regex"]).search("") is not None
-    except (re.error, OverflowError, RecursionError) as error:
+        compile_regex(values["regex"])
+    except ValueError as error:
         raise InputError(_line(where, fields["regex"]), f"{path}.regex: {error}") from error
-    if matches_nothing:
-        raise InputError(_line(where, fields["regex"]), f"{path}.regex: it matches the empty text")
     return Regex(**values)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from ngramscan.errors import InputError
+from ngramscan.regexes import compile_regex
 
 STRATEGIES = ("Direct", "CoT", "PoT", "Hybrid")
 MEASURES = ("steps", "steps_before_code", "words", "formula_density")
@@ -50,7 +51,8 @@ class RuleSet:
 
     name: str
     source: str
-    step_markers: tuple[re.Pattern[str], ...]
+    step_markers: tuple[Any, ...]
+    """Patterns of RE2; where one has a group, the group is what it marks."""
     rules: tuple[Rule, ...]
     """The first that holds decides; the last holds always."""
 
@@ -100,17 +102,13 @@ def parse_rules(content: str, where: str) -> RuleSet:
     return RuleSet(_text(fields["name"], where, "name"), source, markers, rules)
 
 
-def _marker(node: yaml.Node, where: str, path: str) -> re.Pattern[str]:
+def _marker(node: yaml.Node, where: str, path: str) -> Any:
     fields = _mapping(node, where, {"regex", "reason"}, {"regex", "reason"}, f"{path}: ")
     _text(fields["reason"], where, f"{path}.reason")
     try:
-        regex = re.compile(_text(fields["regex"], where, f"{path}.regex"), re.I | re.M)
-    except re.error as error:
-        problem = f"{path}.regex: no regular expression: {error}"
-        raise InputError(_line(where, fields["regex"]), problem) from error
-    if regex.search(""):
-        raise InputError(_line(where, fields["regex"]), f"{path}.regex: it matches an empty text")
-    return regex
+        return compile_regex(_text(fields["regex"], where, f"{path}.regex"), "im")
+    except ValueError as error:
+        raise InputError(_line(where, fields["regex"]), f"{path}.regex: {error}") from error
 
 
 _THRESHOLDS = {f"{measure}_{end}" for measure in MEASURES for end in ("at_least", "at_most")}

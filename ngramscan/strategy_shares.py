@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -10,6 +9,7 @@ from statistics import fmean
 from ngramscan.formulas import Parts, take_apart
 from ngramscan.outputs import Group, OutputSet
 from ngramscan.proportions import effective_size, wilson
+from ngramscan.regexes import whole
 from ngramscan.strategy_rules import STRATEGIES, Rule, RuleSet
 
 ALL_MODELS = "all"
@@ -122,8 +122,11 @@ def _first_that_holds(rules: Sequence[Rule], parts: Parts, measures: dict[str, f
 
 def _count_steps(text: str, rules: RuleSet) -> int:
     """Count the places where markers match; two that match the same words count once."""
+    text = whole(text)
     spans = sorted(
-        match.span() for marker in rules.step_markers for match in _matches(marker, text)
+        match.span(min(marker.groups, 1))
+        for marker in rules.step_markers
+        for match in marker.finditer(text)
     )
     steps, end = 0, 0
     for start, stop in spans:
@@ -131,10 +134,6 @@ def _count_steps(text: str, rules: RuleSet) -> int:
             steps += 1
         end = max(end, stop)
     return steps
-
-
-def _matches(marker: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    return marker.finditer(text) if text else iter(())
 
 
 # Shares

@@ -1,0 +1,52 @@
+r"""Regular expressions of users, by an engine whose time is linear in the text.
+
+Python's own engine can take minutes on a line where an expression nearly matches in many ways:
+`(a+)+$`. RE2 has no such expressions; what it lacks instead are references back and conditions on
+what stands before or behind, and its classes (`\w`, `\b`) are those of ASCII.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import re2
+
+
+def compile_regex(regex: str, flags: str = "") -> Any:
+    """Compile an expression.
+
+    Parameters
+    ----------
+    regex : str
+        As RE2 reads it, and mostly Python too.
+    flags : str
+        `i`: case is ignored; `m`: `^` and `$` are those of lines.
+
+    Returns
+    -------
+    re2 pattern
+        With the methods of Python's patterns.
+
+    Raises
+    ------
+    ValueError
+        RE2 can't read it, or it matches the empty text; says why.
+    """
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled = re2.compile(f"(?{flags}){regex}" if flags else regex, options)
+    except re2.error as error:
+        said = error.args[0] if error.args else error
+        said = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+        raise ValueError(f"not a regular expression of RE2: {said}") from error
+    except UnicodeEncodeError as error:
+        raise ValueError("not a regular expression of RE2: half a character") from error
+    if compiled.search(""):
+        raise ValueError("it matches the empty text")
+    return compiled
+
+
+def whole(text: str) -> str:
+    """Return a text without halves of characters, which JSON may escape and RE2 can't read."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
