@@ -11,11 +11,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from ngramscan.errors import InputError
+from ngramscan.surrogates import describe_halves, replace_halves
 
 LAYOUTS = ("evalcore", "financemath", "bbh")
 """Ours; FinanceMath's `<model>.json`; BIG-Bench Hard's `<model>-<method>/<task>.json`."""
@@ -27,13 +28,17 @@ CUT_REASONS = frozenset({"length", "max_tokens"})
 """How servers say that an answer was cut at the token limit."""
 
 
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+"""Of tokens, epochs and attempts, as a file may have it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """One answer, and all that is known of how it came about. None: not known."""
 
     id: str
     """Of the problem."""
-    epoch: int | None = None
+    epoch: Number | None = None
     """Which of repeated answers, from 1; None where each problem was asked once."""
     dataset: str
     model: str
@@ -45,10 +50,10 @@ class Record:
     reasoning: str | None = None
     refusal: str | None = None
     finish_reason: str | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: Number | None = None
+    completion_tokens: Number | None = None
     """Those of the reasoning among them."""
-    reasoning_tokens: int | None = None
+    reasoning_tokens: Number | None = None
     latency_s: float | None = None
     reported_model: str | None = None
     """As the server calls it."""
@@ -58,7 +63,7 @@ class Record:
     dataset_sha256: str | None = None
     parameters: dict[str, Any] | None = None
     """What was sent beside the messages."""
-    attempts: int | None = None
+    attempts: Number | None = None
     """Requests that were sent, the answered one among them."""
 
     @property
@@ -123,7 +128,11 @@ def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
 
 
 def read_records(
-    path: Path, layout: str = "evalcore", method: str | None = None, dataset: str | None = None
+    path: Path,
+    layout: str = "evalcore",
+    method: str | None = None,
+    dataset: str | None = None,
+    on_notice: Callable[[str], None] | None = None,
 ) -> list[Record]:
     """Read all records of a file, or of a folder and those in it.
 
@@ -136,6 +145,8 @@ def read_records(
     method, dataset : str or None
         Which records to read, in our layout; in others, what theirs are, which FinanceMath's files
         do not say of the method, nor any of the dataset: by default that which they are known for.
+    on_notice : callable, optional
+        Told of each file in which halves of characters were replaced.
 
     Raises
     ------
@@ -143,14 +154,20 @@ def read_records(
         Nothing is there, a record is malformed, or two are of the same question; says where.
     """
     suffix = ".jsonl" if layout == "evalcore" else ".json"
-    readers: dict[str, Callable[[Path], Iterator[tuple[str, Record]]]] = {
+    readers: dict[str, Callable[[Path, bytes], Iterator[tuple[str, Record]]]] = {
         "evalcore": _own,
-        "financemath": lambda file: _financemath(file, method, dataset or "financemath"),
-        "bbh": lambda file: _bbh(file, method, dataset or "bbh-word-sorting"),
+        "financemath": lambda file, content: _financemath(
+            file, content, method, dataset or "financemath"
+        ),
+        "bbh": lambda file, content: _bbh(file, content, method, dataset or "bbh-word-sorting"),
     }
     if layout not in readers:
         raise InputError(f"--layout {layout}", f"one of {', '.join(LAYOUTS)} was expected")
-    placed = [found for file in _files(path, suffix) for found in readers[layout](file)]
+    placed = [
+        found
+        for file in _files(path, suffix)
+        for found in readers[layout](file, _content(file, on_notice))
+    ]
     there = dict.fromkeys(f"{record.method} of {record.dataset}" for _, record in placed)
     if layout == "evalcore":
         placed = [found for found in placed if _is_of(found[1], method, dataset)]
@@ -186,8 +203,7 @@ def _refuse_duplicates(placed: Iterable[tuple[str, Record]]) -> None:
             raise InputError(place, f"id {record.id!r} is also at {first}")
 
 
-def _own(file: Path) -> Iterator[tuple[str, Record]]:
-    content = _content(file)
+def _own(file: Path, content: bytes) -> Iterator[tuple[str, Record]]:
     tail = content.rpartition(b"\n")[2]
     if tail.strip() and not _is_json(tail):
         cure = "run `evalcore run` again, or delete the line" if is_torn(tail) else "delete it"
@@ -196,8 +212,10 @@ def _own(file: Path) -> Iterator[tuple[str, Record]]:
     yield from read_lines(file, content)
 
 
-def _content(file: Path) -> bytes:
-    content = file.read_bytes()
+def _content(file: Path, on_notice: Callable[[str], None] | None) -> bytes:
+    content, halves = replace_halves(file.read_bytes())
+    if halves and on_notice:
+        on_notice(describe_halves(str(file), halves))
     if not content.strip():
         problem = "it is empty; delete it, or write it again (`evalcore run` asks what is missing)"
         raise InputError(str(file), problem)
@@ -251,7 +269,7 @@ def _record(place: str, fields: dict[str, Any]) -> Record:
         fields["id"] = str(fields["id"])
     try:
         return msgspec.convert(fields, Record)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, RecursionError) as error:
         raise InputError(place, str(error)) from error
 
 
@@ -271,10 +289,12 @@ def _object(place: str, value: Any) -> dict[str, Any]:
 # The layouts of others
 
 
-def _financemath(file: Path, method: str | None, dataset: str) -> Iterator[tuple[str, Record]]:
+def _financemath(
+    file: Path, content: bytes, method: str | None, dataset: str
+) -> Iterator[tuple[str, Record]]:
     if method is None:
         raise InputError(str(file), "this layout does not name the method; --method does")
-    rows = _json(str(file), _content(file))
+    rows = _json(str(file), content)
     if not isinstance(rows, list):
         raise InputError(str(file), "a JSON list was expected")
     for number, row in enumerate(rows, 1):
@@ -289,12 +309,13 @@ def _financemath(file: Path, method: str | None, dataset: str) -> Iterator[tuple
         yield place, _record(place, {"id": fields["question_id"], "output": output, **known})
 
 
-def _bbh(file: Path, method: str | None, dataset: str) -> Iterator[tuple[str, Record]]:
+def _bbh(
+    file: Path, content: bytes, method: str | None, dataset: str
+) -> Iterator[tuple[str, Record]]:
     model, _, written = file.absolute().parent.name.rpartition("-")
     if not model:
         raise InputError(str(file), "it was expected in a folder named MODEL-METHOD")
-    content = _object(str(file), _json(str(file), _content(file)))
-    rows = content.get("outputs")
+    rows = _object(str(file), _json(str(file), content)).get("outputs")
     if not isinstance(rows, list):
         raise InputError(str(file), "no list 'outputs' in it")
     task = file.stem.partition("_few_shot")[0]

@@ -43,3 +43,7 @@ def parse_yaml(text: str, where: str) -> Any:
         raise InputError(f"{where}:{line}", f"not valid YAML: {error.problem}") from error
     except yaml.YAMLError as error:
         raise InputError(where, f"not valid YAML: {' '.join(str(error).split())}") from error
+    except RecursionError as error:
+        raise InputError(where, "not valid YAML: it is nested too deeply") from error
+    except ValueError as error:  # a number or date that can't be one
+        raise InputError(where, f"not valid YAML: {error}") from error

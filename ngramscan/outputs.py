@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ngramscan.errors import InputError
+from ngramscan.surrogates import describe_halves, replace_halves
 
 LAYOUTS = ("{dataset}/{model}/{variant}.jsonl", "{dataset}/raw_{variant}_outputs/{model}.json")
 """Where files stand below, or up to, the folder that is named: ours, and FinanceMath's."""
@@ -94,7 +95,10 @@ def read_outputs(path: Path, fields: OutputFields) -> OutputSet:
     found = OutputSet()
     skipped = 0
     for file, group in _files(path):
-        records, bad = _records(file, fields.skip_bad_lines)
+        content, halves = _decoded(file)
+        if halves:
+            found.notices.append(describe_halves(str(file), halves))
+        records, bad = _records(file, content, fields.skip_bad_lines)
         skipped += bad
         outputs = [_output(record, place, group, fields) for place, record in records]
         if not outputs:
@@ -138,8 +142,9 @@ def _group_of(file: Path) -> Group | None:
 # Records
 
 
-def _records(file: Path, skip_bad: bool) -> tuple[list[tuple[str, dict[str, Any]]], int]:
-    content = _decoded(file)
+def _records(
+    file: Path, content: str, skip_bad: bool
+) -> tuple[list[tuple[str, dict[str, Any]]], int]:
     if content.lstrip().startswith("["):
         return list(_listed(file, content)), 0
     records, bad = [], 0
@@ -158,10 +163,11 @@ def _records(file: Path, skip_bad: bool) -> tuple[list[tuple[str, dict[str, Any]
     return records, bad
 
 
-def _decoded(file: Path) -> str:
-    raw = file.read_bytes()
+def _decoded(file: Path) -> tuple[str, int]:
+    """Return the content of a file, and how many halves of characters were replaced in it."""
+    raw, halves = replace_halves(file.read_bytes())
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig"), halves
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise InputError(

@@ -227,6 +227,8 @@ def parse_patterns(content: str, where: str) -> PatternSet:
     """Parse the content of a pattern file; `where` names it in errors."""
     try:
         root = yaml.compose(content, Loader=yaml.SafeLoader)
+    except RecursionError as error:
+        raise InputError(where, "no YAML that can be read: it is nested too deeply") from error
     except yaml.YAMLError as error:
         raise InputError(*_yaml_problem(error, where)) from error
     known = {"name", "source", "patterns", "regexes"}

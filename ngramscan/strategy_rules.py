@@ -81,6 +81,8 @@ def parse_rules(content: str, where: str) -> RuleSet:
     """Parse the content of a rules file; `where` names it in errors."""
     try:
         root = yaml.compose(content, Loader=yaml.SafeLoader)
+    except RecursionError as error:
+        raise InputError(where, "no YAML that can be read: it is nested too deeply") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{where}:{mark.line + 1}" if mark else where

@@ -381,7 +381,8 @@ def test_what_is_no_log_is_refused(folder: Path, name: str, layout: str, message
 
 def test_what_can_not_be_opened_is_refused(tmp_path: Path) -> None:
     # A folder can't be read as a file, whoever asks.
-    for read in (read_bytes, recognise, lambda path: open_archive(path).__enter__()):
+    readers = (read_bytes, recognise, lambda path, most: open_archive(path, most).__enter__())
+    for read in readers:
         with pytest.raises(InputError, match=f"{tmp_path}: can't be read"):
             read(tmp_path)
 

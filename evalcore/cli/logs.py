@@ -53,6 +53,14 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write the tokens of each answer too, where the logs record them.",
 )
+@click.option(
+    "--max-line",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    metavar="MB",
+    help="The longest line, sample or file of JSON; a longer one is an error.",
+)
 @output_options
 @quiet_option
 @keeps_nothing

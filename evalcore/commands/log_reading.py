@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from evalcore.log_files import LAYOUTS, MISSING, LogOptions, LogScores, UsageRow, read_logs
+from evalcore.log_files.base import MAX_LINE
 from evalcore.scoring.base import ScoreRow
 from ngramscan.output import (
     Target,
@@ -29,6 +30,7 @@ class LogNames(TypedDict, total=False):
     model: str | None
     method: str | None
     missing: str
+    max_line: int
 
 
 def logs_with(
@@ -53,6 +55,7 @@ def logs(
     rule: str | Sequence[str] = (),
     missing: str = MISSING[0],
     usage: str | Path | None = None,
+    max_line: int = MAX_LINE,
 ) -> pd.DataFrame:
     """Read per-sample results of lm-evaluation-harness, Inspect or this package.
 
@@ -76,6 +79,8 @@ def logs(
         (`as-recorded`).
     usage : str or Path, optional
         Write the tokens of each answer to this file, where the logs record them.
+    max_line : int
+        The longest line, sample or file of JSON, in MB; a longer one is an error.
 
     Returns
     -------
@@ -88,6 +93,13 @@ def logs(
         A log can't be read, or two have the same samples.
     """
     target = optional_target(usage)
-    options = LogNames(layout=layout, dataset=dataset, model=model, method=method, missing=missing)
+    options = LogNames(
+        layout=layout,
+        dataset=dataset,
+        model=model,
+        method=method,
+        missing=missing,
+        max_line=max_line,
+    )
     scores = logs_with([Path(path) for path in paths], several(rule), target, options)
     return to_frame(scores.rows, ScoreRow)

@@ -89,7 +89,11 @@ def score_with(
     data = options.get("data")
     dataset = load_dataset(dataset_name, Path(data) if data else None)
     records = read_records(
-        Path(outputs), options.get("layout", "evalcore"), options.get("method"), dataset_name
+        Path(outputs),
+        options.get("layout", "evalcore"),
+        options.get("method"),
+        dataset_name,
+        progress.notice,
     )
     with ExitStack() as stack:
         workshop = _Workshop(stack, options, progress)

@@ -87,6 +87,8 @@ def parse_json(text: str, where: str) -> Any:
     except json.JSONDecodeError as error:
         problem = f"not valid JSON in line {error.lineno}: {error.msg.lower()}"
         raise InputError(where, problem) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(where, f"not valid JSON: {error}") from error
 
 
 def rows_of(value: Any, where: str) -> list[Row]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from evalcore.log_files.decoding import unreadable
+from evalcore.log_files.decoding import too_long, unreadable
 from ngramscan.errors import InputError
 
 if sys.version_info >= (3, 14):
@@ -31,12 +31,26 @@ _LOCAL_MAGIC = b"PK\x03\x04"
 _ENCRYPTED = 0x1
 
 
-def _inflate(data: bytes) -> bytes:
-    return zlib.decompress(data, -zlib.MAX_WBITS)
+def _inflate(data: bytes, most: int) -> bytes:
+    return zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, most)
 
 
-_DECOMPRESS: Mapping[int, Callable[[bytes], bytes]] = {0: bytes, 8: _inflate, 93: zstd.decompress}
-"""By the method's number in the zip format."""
+def _unpack(data: bytes, most: int) -> bytes:
+    parts: list[bytes] = []
+    while data and most > 0:
+        frame = zstd.ZstdDecompressor()
+        parts.append(frame.decompress(data, most))
+        most -= len(parts[-1])
+        data = frame.unused_data if frame.eof else b""
+    return b"".join(parts)
+
+
+_DECOMPRESS: Mapping[int, Callable[[bytes, int], bytes]] = {
+    0: lambda data, _: data,
+    8: _inflate,
+    93: _unpack,
+}
+"""By the method's number in the zip format: data, and how much to make of it at most."""
 
 _NO_ZIP_FILE = (
     zipfile.BadZipFile,
@@ -54,6 +68,8 @@ class Archive:
     path: Path
     file: BinaryIO
     members: Mapping[str, zipfile.ZipInfo]
+    most: int
+    """Bytes of a member."""
 
     def place(self, name: str) -> str:
         """Return how a member is named in messages."""
@@ -65,15 +81,19 @@ class Archive:
         Raises
         ------
         InputError
-            It is not there, or not whole, or can't be decompressed.
+            It is not there, or not whole, too long, or can't be decompressed.
         """
         member = self.members.get(name)
         if member is None:
             raise InputError(str(self.path), f"no member {name}; the file is not whole")
         if member.flag_bits & _ENCRYPTED or member.compress_type not in _DECOMPRESS:
             raise InputError(self.place(name), "encrypted, or compressed by an unknown method")
+        if max(member.file_size, member.compress_size) > self.most:
+            raise too_long(self.place(name), self.most)
         try:
-            content = _DECOMPRESS[member.compress_type](self._compressed(name, member))
+            # One byte more than the list says is enough to see that it is wrong.
+            compressed = self._compressed(name, member)
+            content = _DECOMPRESS[member.compress_type](compressed, member.file_size + 1)
         except (zlib.error, zstd.ZstdError) as error:
             raise InputError(self.place(name), f"damaged ({error})") from error
         if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
@@ -99,14 +119,14 @@ class Archive:
 
 
 @contextmanager
-def open_archive(path: Path) -> Iterator[Archive]:
-    """Open a zip file; raise an InputError where it is none, or cut."""
+def open_archive(path: Path, most: int) -> Iterator[Archive]:
+    """Open a zip file with members of some length at most; raise an InputError where it is none."""
     try:
         file = path.open("rb")
     except OSError as error:
         raise unreadable(path, error) from error
     with file:
-        yield Archive(path, file, _members(path, file))
+        yield Archive(path, file, _members(path, file), most)
 
 
 def _members(path: Path, file: BinaryIO) -> dict[str, zipfile.ZipInfo]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from evalcore.records import Number
 from evalcore.scoring.base import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
 
@@ -14,6 +15,9 @@ LAYOUTS = ("auto", "inspect", "lm-eval", "scores")
 
 MISSING = ("apart", "as-recorded")
 """Failures have no value; or that which the log gives them."""
+
+MAX_LINE = 256
+"""The longest line, sample or file of JSON, in MB, unless another is asked for."""
 
 NOTHING_KNOWN = frozenset(
     {"error", "invalidated sample", "interrupted sample", "unscored sample"},
@@ -34,6 +38,13 @@ class LogOptions:
     """Which scorers, filters or metrics to read; none: all."""
     missing: str = "apart"
     """One of `MISSING`."""
+    max_line: int = MAX_LINE
+    """The longest line, sample or file of JSON, in MB."""
+
+    @property
+    def most_line_bytes(self) -> int:
+        """Return the same in bytes."""
+        return self.max_line * 1_000_000
 
     def wants(self, rule: str) -> bool:
         """Tell whether the scores of a rule are to be read."""
@@ -155,11 +166,11 @@ class UsageRow:
     method: str
     id: str
     epoch: int | None
-    prompt_tokens: int | None
+    prompt_tokens: Number | None
     """Those that came from a cache among them."""
-    completion_tokens: int | None
+    completion_tokens: Number | None
     """Those of the reasoning among them."""
-    reasoning_tokens: int | None
+    reasoning_tokens: Number | None
     run: str | None = None
     """As in the rows of scores."""
 

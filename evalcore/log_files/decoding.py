@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,12 +14,40 @@ from ngramscan.errors import InputError
 Decoded = TypeVar("Decoded")
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, or raise an InputError."""
+def read_bytes(path: Path, most: int) -> bytes:
+    """Return the content of a file; raise an InputError where it can't be read, or is too long."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(most + 1)
     except OSError as error:
         raise unreadable(path, error) from error
+    if len(content) > most:
+        raise too_long(str(path), most)
+    return content
+
+
+def read_lines(path: Path, most: int) -> Iterator[tuple[str, bytes]]:
+    """Yield the lines of a file that are not empty, each after its place.
+
+    Raises
+    ------
+    InputError
+        The file can't be read, or a line is too long.
+    """
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(iter(lambda: file.readline(most + 1), b""), 1):
+                if len(line.removesuffix(b"\n")) > most:
+                    raise too_long(f"{path}:{number}", most)
+                if line.strip():
+                    yield f"{path}:{number}", line
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def too_long(place: str, most: int) -> InputError:
+    """Return the error for JSON that is longer than it may be."""
+    return InputError(place, f"more than {most / 1e6:g} MB in one; --max-line MB takes more")
 
 
 def unreadable(path: Path, error: OSError) -> InputError:
@@ -66,5 +95,5 @@ def convert(place: str, value: Any, kind: type[Decoded]) -> Decoded:
     """
     try:
         return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, RecursionError) as error:
         raise InputError(place, str(error)) from error

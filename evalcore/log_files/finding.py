@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from evalcore.log_files.decoding import unreadable
+from evalcore.log_files.decoding import too_long, unreadable
 from ngramscan.errors import InputError
 
 _SUFFIXES = (".eval", ".json", ".jsonl")
@@ -58,7 +58,7 @@ _EXPECTED = {
 }
 
 
-def find_logs(paths: Iterable[Path], layout: str) -> Search:
+def find_logs(paths: Iterable[Path], layout: str, most_line_bytes: int) -> Search:
     """Return the logs among files and in folders, each once.
 
     Parameters
@@ -67,26 +67,31 @@ def find_logs(paths: Iterable[Path], layout: str) -> Search:
         A file must be a log; in folders and those in them, logs are looked for.
     layout : str
         One of `base.LAYOUTS`: of which tool.
+    most_line_bytes : int
+        Of the lines by which files are told apart.
 
     Raises
     ------
     InputError
-        Nothing is there, or a file is no log of that tool.
+        Nothing is there, a file is no log of that tool, or its first line is too long.
     """
     found: dict[Path, Found] = {}
     notices: list[str] = []
     for path in paths:
-        search = _in_folder(path, layout) if path.is_dir() else Search([_named(path, layout)], [])
+        if path.is_dir():
+            search = _in_folder(path, layout, most_line_bytes)
+        else:
+            search = Search([_named(path, layout, most_line_bytes)], [])
         notices += search.notices
         for log in search.logs:
             found.setdefault(log.path.resolve(), log)
     return Search(list(found.values()), notices)
 
 
-def _named(path: Path, layout: str) -> Found:
+def _named(path: Path, layout: str, most: int) -> Found:
     if not path.exists():
         raise InputError(str(path), "no such file or folder")
-    kind = recognise(path)
+    kind = recognise(path, most)
     if kind is None and layout in _READABLE_IF_NAMED:
         return Found(path, layout)
     if kind is None or kind not in _KINDS_BY_LAYOUT[layout]:
@@ -100,10 +105,10 @@ def _described(kind: str | None) -> str:
     return "no log that is known" if kind is None else "a file of another layout"
 
 
-def _in_folder(folder: Path, layout: str) -> Search:
+def _in_folder(folder: Path, layout: str, most: int) -> Search:
     kinds = _KINDS_BY_LAYOUT[layout]
     files = sorted(p for p in folder.rglob("*") if p.suffix in _SUFFIXES and p.is_file())
-    known = {file: recognise(file) for file in files}
+    known = {file: recognise(file, most) for file in files}
     logs = [Found(file, kind) for file, kind in known.items() if kind in kinds]
     if not logs:
         raise InputError(str(folder), "no logs there")
@@ -115,7 +120,7 @@ def _in_folder(folder: Path, layout: str) -> Search:
     return Search(logs, [f"{folder}: not read, since they are no such logs: {shown}{more}"])
 
 
-def recognise(path: Path) -> str | None:
+def recognise(path: Path, most: int) -> str | None:
     """Return what reads a file, told from its beginning; None: nothing does."""
     if path.suffix == ".eval":
         return "inspect"
@@ -123,9 +128,11 @@ def recognise(path: Path) -> str | None:
         return "own"
     try:
         with path.open("rb") as file:
-            head = file.readline() if path.suffix == ".jsonl" else file.read(_HEAD_BYTES)
+            head = file.readline(most + 2) if path.suffix == ".jsonl" else file.read(_HEAD_BYTES)
     except OSError as error:
         raise unreadable(path, error) from error
+    if len(head.removesuffix(b"\n")) > most:
+        raise too_long(f"{path}:1", most)
     return _of_line(head) if path.suffix == ".jsonl" else _of_head(head)
 
 

@@ -117,7 +117,8 @@ def read_inspect(path: Path, options: LogOptions) -> LogFile:
     InputError
         The file is damaged or another one, or a score can't be read as a number; says where.
     """
-    header, samples = _from_zip(path) if path.suffix == ".eval" else _from_json(path)
+    read = _from_zip if path.suffix == ".eval" else _from_json
+    header, samples = read(path, options.most_line_bytes)
     if not samples:
         raise InputError(str(path), "no samples in it; scores of samples were expected")
     samples = _in_order(samples, header.eval.dataset.sample_ids or ())
@@ -143,8 +144,8 @@ def read_inspect(path: Path, options: LogOptions) -> LogFile:
     )
 
 
-def _from_zip(path: Path) -> tuple[_Header, list[Sample]]:
-    with open_archive(path) as archive:
+def _from_zip(path: Path, most: int) -> tuple[_Header, list[Sample]]:
+    with open_archive(path, most) as archive:
         header = convert(archive.place(_HEADER), _decoded(archive, _HEADER), _Header)
         names = [name for name in archive.members if name.startswith(_SAMPLES)]
         samples = [convert(archive.place(n), _decoded(archive, n), Sample) for n in names]
@@ -170,8 +171,8 @@ def _refuse_missing(path: Path, listed: Sequence[_Summary], samples: Sequence[Sa
             )
 
 
-def _from_json(path: Path) -> tuple[_Header, list[Sample]]:
-    content = decode(str(path), read_bytes(path))
+def _from_json(path: Path, most: int) -> tuple[_Header, list[Sample]]:
+    content = decode(str(path), read_bytes(path, most))
     header = convert(str(path), content, _Header)
     listed = content.get("samples") or []
     samples = [convert(f"{path}[{n}]", sample, Sample) for n, sample in enumerate(listed, 1)]

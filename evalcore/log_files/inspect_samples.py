@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from evalcore.log_files.base import Failure
+from evalcore.records import Number
 from ngramscan.errors import InputError
 
 NUMBERS = {
@@ -31,11 +32,11 @@ _MESSAGE_CHARACTERS = 200
 class Usage(msgspec.Struct):
     """Tokens that one model took."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    input_tokens_cache_read: int | None = None
-    input_tokens_cache_write: int | None = None
-    reasoning_tokens: int | None = None
+    input_tokens: Number = 0
+    output_tokens: Number = 0
+    input_tokens_cache_read: Number | None = None
+    input_tokens_cache_write: Number | None = None
+    reasoning_tokens: Number | None = None
 
     @property
     def prompt_tokens(self) -> int:

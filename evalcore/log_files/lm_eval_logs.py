@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from evalcore.log_files.base import LogFile, LoggedScore, LogOptions, choose_subject
-from evalcore.log_files.decoding import convert, decode, read_bytes
+from evalcore.log_files.decoding import convert, decode, read_lines
 from evalcore.log_files.failures import describe_failures, find_failure
 from evalcore.log_files.lm_eval_runs import Run, read_run
 from ngramscan.errors import InputError
@@ -61,10 +61,10 @@ def read_lm_eval(path: Path, options: LogOptions) -> LogFile:
         A line is malformed, documents are missing, or a metric is no number from 0 to 1, or better
         when lower; says where.
     """
-    rows = list(_rows(path))
+    rows = list(_rows(path, options.most_line_bytes))
     if not rows:
         raise InputError(str(path), "no rows in it; one per document and filter was expected")
-    run = read_run(path)
+    run = read_run(path, options.most_line_bytes)
     subject = choose_subject(path, options, run.task, run.model, run.method)
     subject = replace(subject, run=run.time or path.stem)
     documents = _refuse_cut(path, rows)
@@ -81,12 +81,10 @@ def read_lm_eval(path: Path, options: LogOptions) -> LogFile:
     )
 
 
-def _rows(path: Path) -> Iterator[_Row]:
-    for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
-        if line.strip():
-            place = f"{path}:{number}"
-            fields = decode(place, line)
-            yield _Row(place, convert(place, fields, _Document), fields)
+def _rows(path: Path, most: int) -> Iterator[_Row]:
+    for place, line in read_lines(path, most):
+        fields = decode(place, line)
+        yield _Row(place, convert(place, fields, _Document), fields)
 
 
 def _refuse_cut(path: Path, rows: Sequence[_Row]) -> int:

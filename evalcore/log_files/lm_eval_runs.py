@@ -63,7 +63,7 @@ class Run:
         return not self.filters.get(name, frozenset()) & _FILTERS_OF_ALL
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path, most: int) -> Run:
     """Return what the file of results beside a file of samples says; little where there is none.
 
     Raises
@@ -79,7 +79,7 @@ def read_run(path: Path) -> Run:
     beside = sorted(path.parent.glob(f"*_{time}.json"))
     if not beside:
         return Run(task=task, time=time)
-    results = convert(str(beside[0]), decode(str(beside[0]), read_bytes(beside[0])), _Results)
+    results = convert(str(beside[0]), decode(str(beside[0]), read_bytes(beside[0], most)), _Results)
     config = results.configs.get(task, _Task())
     method = (config.metadata or {}).get("method")
     number = results.numbers.get(task)

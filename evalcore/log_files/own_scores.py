@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from evalcore.log_files.base import LogFile, LogOptions, Subject, choose_subject, rename
-from evalcore.log_files.decoding import convert, decode, read_bytes
+from evalcore.log_files.decoding import convert, decode, read_lines
 from evalcore.score_files import read_scores
 from evalcore.scoring.base import ScoreRow
 
@@ -59,24 +59,23 @@ def read_simple(path: Path, options: LogOptions) -> LogFile:
         A line is malformed, or a name is not given; says where.
     """
     subject = choose_subject(path, options, None, None, path.stem)
-    rows = list(_simple(path, subject)) if options.wants(SIMPLE_RULE) else []
+    most = options.most_line_bytes
+    rows = list(_simple(path, subject, most)) if options.wants(SIMPLE_RULE) else []
     return LogFile(path=path, rows=rows, rules=[SIMPLE_RULE])
 
 
-def _simple(path: Path, subject: Subject) -> Iterator[ScoreRow]:
-    for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
-        if line.strip():
-            place = f"{path}:{number}"
-            said = convert(place, decode(place, line), _Line)
-            yield ScoreRow(
-                dataset=subject.dataset,
-                model=subject.model,
-                method=subject.method,
-                id=str(said.id),
-                epoch=None,
-                rule=SIMPLE_RULE,
-                value=None if said.correct is None else float(said.correct),
-                answer=None,
-                extraction=None,
-                reason="recorded as unknown" if said.correct is None else "as recorded",
-            )
+def _simple(path: Path, subject: Subject, most: int) -> Iterator[ScoreRow]:
+    for place, line in read_lines(path, most):
+        said = convert(place, decode(place, line), _Line)
+        yield ScoreRow(
+            dataset=subject.dataset,
+            model=subject.model,
+            method=subject.method,
+            id=str(said.id),
+            epoch=None,
+            rule=SIMPLE_RULE,
+            value=None if said.correct is None else float(said.correct),
+            answer=None,
+            extraction=None,
+            reason="recorded as unknown" if said.correct is None else "as recorded",
+        )

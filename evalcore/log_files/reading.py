@@ -60,7 +60,7 @@ def read_logs(paths: Iterable[str | Path], options: LogOptions | None = None) ->
     """
     options = options or LogOptions()
     _check(options)
-    search = find_logs([Path(path) for path in paths], options.layout)
+    search = find_logs([Path(path) for path in paths], options.layout, options.most_line_bytes)
     files = [_READERS[log.kind](log.path, options) for log in search.logs]
     _refuse_same_run(files)
     _refuse_unknown_rules(files, options)
@@ -77,6 +77,8 @@ def read_logs(paths: Iterable[str | Path], options: LogOptions | None = None) ->
 def _check(options: LogOptions) -> None:
     if options.layout not in LAYOUTS:
         raise InputError(f"--layout {options.layout}", f"one of {', '.join(LAYOUTS)} was expected")
+    if options.max_line < 1:
+        raise InputError(f"--max-line {options.max_line}", "at least 1 MB was expected")
     if options.missing not in MISSING:
         raise InputError(
             f"--missing {options.missing}", f"one of {', '.join(MISSING)} was expected"

@@ -58,6 +58,14 @@ if TYPE_CHECKING:
     help="Skip malformed JSON lines, and count them, instead of stopping.",
 )
 @click.option(
+    "--max-line",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    metavar="MB",
+    help="The longest line of JSON; a longer one is an error.",
+)
+@click.option(
     "--format",
     "format_name",
     type=click.Choice(["table", "csv", "jsonl", "json"]),

@@ -51,6 +51,15 @@ access_options = all_of(
         help="Requests per second at most; 0: no limit.  [default: 4; 0 for loopback addresses]",
     ),
     click.option(
+        "--timeout",
+        "timeout_s",
+        type=click.FloatRange(min=0, min_open=True),
+        default=45.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long a request may take, to the last byte of its answer.",
+    ),
+    click.option(
         "--journal",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
@@ -103,6 +112,14 @@ scan_options = all_of(
         "--skip-bad-lines",
         is_flag=True,
         help="Skip malformed JSON lines, and count them, instead of stopping.",
+    ),
+    click.option(
+        "--max-line",
+        type=click.IntRange(min=1),
+        default=256,
+        show_default=True,
+        metavar="MB",
+        help="The longest line of JSON; a longer one is an error.",
     ),
     click.option(
         "--ignore-case", is_flag=True, help="Count upper and lower case of ASCII letters as one."

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ngramscan.commands.access import AccessOptions, index_options
+from ngramscan.commands.access import MAX_LINE, AccessOptions, index_options
 from ngramscan.commands.documents import DEFAULT_INDEX
 from ngramscan.commands.missing import explained
 from ngramscan.concordance import Concordance, Context, find_contexts
 from ngramscan.errors import IncompleteError, InputError, NgramscanError
 from ngramscan.indexes import IndexOptions, open_indexes
-from ngramscan.indexes.base import RankedIndex
+from ngramscan.indexes.base import TIMEOUT_S, RankedIndex
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.output import several, strict_keywords, to_frame
 from ngramscan.progress import Progress, Silent
@@ -82,6 +82,7 @@ def contexts(
     api_url: str = DEFAULT_URL,
     concurrency: int = 4,
     rate: float | None = None,
+    timeout_s: float = TIMEOUT_S,
     journal: str | Path | None = None,
     refresh: bool = False,
     text_field: str = "text",
@@ -92,6 +93,7 @@ def contexts(
     limit_documents: int | None = None,
     exclude_source: str | Sequence[str] = (),
     skip_bad_lines: bool = False,
+    max_line: int = MAX_LINE,
     ignore_case: bool = False,
 ) -> pd.DataFrame:
     """Show random occurrences of a text in context, as `ngramscan contexts` does.
@@ -113,6 +115,8 @@ def contexts(
     rate : float, optional
         Maximum number of requests per second; 0 for no limit. By default 4, and no limit for
         loopback addresses.
+    timeout_s : float
+        How many seconds a request may take, from the connection to the last byte of its answer.
     journal : str or Path, optional
         File in which replies are kept. By default one in the user's cache folder.
     refresh : bool
@@ -134,6 +138,8 @@ def contexts(
         Leave out documents whose path, URL or id matches a glob.
     skip_bad_lines : bool
         Skip malformed JSON lines, and count them, instead of stopping.
+    max_line : int
+        The longest line of JSON, in MB; a longer one is an error.
     ignore_case : bool
         Count upper and lower case ASCII letters as the same, in corpora that are read.
 
@@ -153,6 +159,7 @@ def contexts(
         api_url=api_url,
         concurrency=concurrency,
         rate=rate,
+        timeout_s=timeout_s,
         journal=journal,
         refresh=refresh,
         text_field=text_field,
@@ -163,6 +170,7 @@ def contexts(
         limit_documents=limit_documents,
         exclude_source=several(exclude_source),
         skip_bad_lines=skip_bad_lines,
+        max_line=max_line,
         ignore_case=ignore_case,
     )
     found = contexts_in(text, several(index), n, width, index_options(access), Silent())

@@ -8,12 +8,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ngramscan.commands.access import AccessOptions, index_options
+from ngramscan.commands.access import MAX_LINE, AccessOptions, index_options
 from ngramscan.commands.missing import describe_missing
 from ngramscan.counts import Count, Counting, count_queries
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.figures import check_target, draw_prevalence, save_figure
 from ngramscan.indexes import DEFAULT_SPEC, IndexOptions, open_indexes
+from ngramscan.indexes.base import TIMEOUT_S
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.output import (
     optional_target,
@@ -81,6 +82,7 @@ def count(
     api_url: str = DEFAULT_URL,
     concurrency: int = 4,
     rate: float | None = None,
+    timeout_s: float = TIMEOUT_S,
     journal: str | Path | None = None,
     refresh: bool = False,
     text_field: str = "text",
@@ -91,6 +93,7 @@ def count(
     limit_documents: int | None = None,
     exclude_source: str | Sequence[str] = (),
     skip_bad_lines: bool = False,
+    max_line: int = MAX_LINE,
     ignore_case: bool = False,
 ) -> pd.DataFrame:
     """Count the patterns of some sets in some indexes, as `ngramscan count` does.
@@ -119,6 +122,8 @@ def count(
     rate : float, optional
         Maximum number of requests per second; 0 for no limit. By default 4, and no limit for
         loopback addresses.
+    timeout_s : float
+        How many seconds a request may take, from the connection to the last byte of its answer.
     journal : str or Path, optional
         File in which replies are kept. By default one in the user's cache folder.
     refresh : bool
@@ -140,6 +145,8 @@ def count(
         Leave out documents whose path, URL or id matches a glob.
     skip_bad_lines : bool
         Skip malformed JSON lines, and count them, instead of stopping.
+    max_line : int
+        The longest line of JSON, in MB; a longer one is an error.
     ignore_case : bool
         Count upper and lower case ASCII letters as the same, in corpora that are read.
 
@@ -166,6 +173,7 @@ def count(
         api_url=api_url,
         concurrency=concurrency,
         rate=rate,
+        timeout_s=timeout_s,
         journal=journal,
         refresh=refresh,
         text_field=text_field,
@@ -176,6 +184,7 @@ def count(
         limit_documents=limit_documents,
         exclude_source=several(exclude_source),
         skip_bad_lines=skip_bad_lines,
+        max_line=max_line,
         ignore_case=ignore_case,
     )
     counting = count_in(queries, several(index), index_options(access), Silent(), bool(target))

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from ngramscan.commands.access import AccessOptions, index_options
+from ngramscan.commands.access import MAX_LINE, AccessOptions, index_options
 from ngramscan.commands.counting import load_ahead, load_selection
 from ngramscan.commands.missing import describe_missing
 from ngramscan.documents import DocumentRow, DrawRow, Norming, NormOptions, norm_documents
 from ngramscan.draws import ESTIMATORS
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.indexes import IndexOptions, open_indexes
-from ngramscan.indexes.base import DocumentIndex
+from ngramscan.indexes.base import TIMEOUT_S, DocumentIndex
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.output import (
     optional_target,
@@ -168,6 +168,7 @@ def docnorm(
     api_url: str = DEFAULT_URL,
     concurrency: int = 4,
     rate: float | None = None,
+    timeout_s: float = TIMEOUT_S,
     journal: str | Path | None = None,
     refresh: bool = False,
     text_field: str = "text",
@@ -178,6 +179,7 @@ def docnorm(
     limit_documents: int | None = None,
     exclude_source: str | Sequence[str] = (),
     skip_bad_lines: bool = False,
+    max_line: int = MAX_LINE,
     ignore_case: bool = False,
 ) -> pd.DataFrame:
     """Estimate in how many documents patterns occur, as `ngramscan docnorm` does.
@@ -217,6 +219,8 @@ def docnorm(
     rate : float, optional
         Maximum number of requests per second; 0 for no limit. By default 4, and no limit for
         loopback addresses.
+    timeout_s : float
+        How many seconds a request may take, from the connection to the last byte of its answer.
     journal : str or Path, optional
         File in which replies are kept. By default one in the user's cache folder.
     refresh : bool
@@ -238,6 +242,8 @@ def docnorm(
         Leave out documents whose path, URL or id matches a glob.
     skip_bad_lines : bool
         Skip malformed JSON lines, and count them, instead of stopping.
+    max_line : int
+        The longest line of JSON, in MB; a longer one is an error.
     ignore_case : bool
         Count upper and lower case ASCII letters as the same, in corpora that are read.
 
@@ -268,6 +274,7 @@ def docnorm(
         api_url=api_url,
         concurrency=concurrency,
         rate=rate,
+        timeout_s=timeout_s,
         journal=journal,
         refresh=refresh,
         text_field=text_field,
@@ -278,6 +285,7 @@ def docnorm(
         limit_documents=limit_documents,
         exclude_source=several(exclude_source),
         skip_bad_lines=skip_bad_lines,
+        max_line=max_line,
         ignore_case=ignore_case,
     )
     queries = load_queries(patterns, several(tier), several(method))

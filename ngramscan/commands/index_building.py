@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from ngramscan.commands.access import MAX_LINE, line_bytes
 from ngramscan.corpora import Corpus, PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError
 from ngramscan.output import several, strict_keywords, to_frame
@@ -30,6 +31,7 @@ class BuildSettings(TypedDict, total=False):
     text_field: str
     exclude_source: Sequence[str]
     skip_bad_lines: bool
+    max_line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ def index_build_rows(
         text_field=settings.get("text_field", "text"),
         skip_bad_lines=settings.get("skip_bad_lines", False),
         exclude_sources=tuple(settings.get("exclude_source", ())),
+        most_line_bytes=line_bytes(settings.get("max_line", MAX_LINE)),
     )
     shard_bytes = parse_size(settings.get("shard_size", "1GB"))
     options = BuildOptions(read, shard_bytes, settings.get("workers", 1))
@@ -113,6 +116,7 @@ def index_build(
     text_field: str = "text",
     exclude_source: str | Sequence[str] = (),
     skip_bad_lines: bool = False,
+    max_line: int = MAX_LINE,
 ) -> pd.DataFrame:
     """Build an index and return its shards, as `ngramscan index build` does.
 
@@ -133,6 +137,8 @@ def index_build(
         Leave out documents whose path, URL or id matches a glob.
     skip_bad_lines : bool
         Skip malformed JSON lines, and count them, instead of stopping.
+    max_line : int
+        The longest line of JSON, in MB; a longer one is an error.
 
     Returns
     -------
@@ -150,5 +156,6 @@ def index_build(
         text_field=text_field,
         exclude_source=several(exclude_source),
         skip_bad_lines=skip_bad_lines,
+        max_line=max_line,
     )
     return to_frame(index_build_rows(corpus_spec, output, settings, Silent()), BuildRow)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ngramscan.commands.access import AccessOptions, index_options
+from ngramscan.commands.access import MAX_LINE, AccessOptions, index_options
 from ngramscan.commands.missing import explained
 from ngramscan.indexes import IndexOptions, open_indexes
-from ngramscan.indexes.base import IndexSize, QueryFailure
+from ngramscan.indexes.base import TIMEOUT_S, IndexSize, QueryFailure
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL
 from ngramscan.output import several, strict_keywords, to_frame
 from ngramscan.progress import Progress, Silent
@@ -95,6 +95,7 @@ def index_info(
     api_url: str = DEFAULT_URL,
     concurrency: int = 4,
     rate: float | None = None,
+    timeout_s: float = TIMEOUT_S,
     journal: str | Path | None = None,
     text_field: str = "text",
     workers: int | None = None,
@@ -104,6 +105,7 @@ def index_info(
     limit_documents: int | None = None,
     exclude_source: str | Sequence[str] = (),
     skip_bad_lines: bool = False,
+    max_line: int = MAX_LINE,
     ignore_case: bool = False,
 ) -> pd.DataFrame:
     """Return the size of the indexes of a spec, as `ngramscan index info` does.
@@ -119,6 +121,8 @@ def index_info(
     rate : float, optional
         Maximum number of requests per second; 0 for no limit. By default 4, and no limit for
         loopback addresses.
+    timeout_s : float
+        How many seconds a request may take, from the connection to the last byte of its answer.
     journal : str or Path, optional
         File in which replies are kept. By default one in the user's cache folder.
     text_field : str
@@ -138,6 +142,8 @@ def index_info(
         Leave out documents whose path, URL or id matches a glob.
     skip_bad_lines : bool
         Skip malformed JSON lines, and count them, instead of stopping.
+    max_line : int
+        The longest line of JSON, in MB; a longer one is an error.
     ignore_case : bool
         Count upper and lower case ASCII letters as the same, in corpora that are read.
 
@@ -155,6 +161,7 @@ def index_info(
         api_url=api_url,
         concurrency=concurrency,
         rate=rate,
+        timeout_s=timeout_s,
         journal=journal,
         refresh=True,
         text_field=text_field,
@@ -165,6 +172,7 @@ def index_info(
         limit_documents=limit_documents,
         exclude_source=several(exclude_source),
         skip_bad_lines=skip_bad_lines,
+        max_line=max_line,
         ignore_case=ignore_case,
     )
     return to_frame(index_infos(spec, index_options(access), Silent()), IndexInfo)

@@ -56,6 +56,8 @@ class ReadOptions:
     """Skip malformed JSON lines, and count them, instead of stopping."""
     exclude_sources: tuple[str, ...] = ()
     """Globs of sources (paths, URLs, ids) whose documents do not belong to the corpus."""
+    most_line_bytes: int = 256_000_000
+    """A longer line of JSON, decompressed, is an error."""
     with_sources: bool = False
     """Tell the source of each document, also where none is excluded; no choice of the user's."""
     with_fields: bool = False

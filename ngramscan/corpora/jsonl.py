@@ -51,7 +51,8 @@ def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
         The file is cut, or a line is no JSON object with a string in the text field.
     """
     reader = _Reader(piece, options)
-    blocks = _whole_lines(piece.file) if piece.is_whole else _part_lines(piece)
+    most = options.most_line_bytes
+    blocks = _whole_lines(piece.file, most) if piece.is_whole else _part_lines(piece, most)
     try:
         for block, consumed in blocks:
             yield reader.parse(block, consumed)
@@ -61,12 +62,16 @@ def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
         raise CorpusError(reader.place(), error.problem) from error
 
 
-def _whole_lines(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
+def _whole_lines(file: CorpusFile, most: int) -> Iterator[tuple[bytes, int]]:
     """Yield blocks of whole lines; only the last may have no newline at its end."""
     begun: list[bytes] = []
+    begun_bytes = 0
     is_first = True
     for chunk, consumed in read_chunks(file):
         end = chunk.rfind(b"\n") + 1
+        begun_bytes += chunk.find(b"\n") if end else len(chunk)
+        if begun_bytes > most:
+            raise _too_long(file.path, most)
         if not end:
             begun.append(chunk)
             yield b"", consumed
@@ -74,24 +79,37 @@ def _whole_lines(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
         block = b"".join([*begun, chunk[:end]])
         yield block.removeprefix(_BYTE_ORDER_MARK) if is_first else block, consumed
         begun, is_first = [chunk[end:]], False
+        begun_bytes = len(begun[0])
     if rest := b"".join(begun):
         yield rest.removeprefix(_BYTE_ORDER_MARK) if is_first else rest, 0
 
 
-def _part_lines(piece: Piece) -> Iterator[tuple[bytes, int]]:
+def _too_long(path: str, most: int) -> CorpusError:
+    problem = f"a line of more than {most / 1e6:g} MB; --max-line MB takes longer ones"
+    return CorpusError(path, problem)
+
+
+def _part_lines(piece: Piece, most: int) -> Iterator[tuple[bytes, int]]:
     """Yield the lines that begin in a part of a plain local file, in blocks."""
     assert piece.stop is not None
     with open_file(piece.file.path) as file:
         if piece.start:
             file.seek(piece.start - 1)
-            file.readline()  # the end of a line that began before, or just its newline
+            # The end of a line that began before, or just its newline.
+            file.readline(piece.stop - piece.start + 1)
         position = file.tell()
         while position < piece.stop:
             block = file.read(min(_CHUNK_BYTES, piece.stop - position))
             if not block:
                 raise CorpusError(piece.file.path, f"the file is cut at byte {position}")
             if not block.endswith(b"\n"):
-                block += file.readline()
+                whole = block.rfind(b"\n") + 1
+                begun_bytes = len(block) - whole
+                rest = file.readline(max(0, most - begun_bytes) + 1)
+                if begun_bytes + len(rest.removesuffix(b"\n")) > most:
+                    yield block[:whole], whole
+                    raise _too_long(piece.file.path, most)
+                block += rest
             consumed = len(block)
             if position == 0:
                 block = block.removeprefix(_BYTE_ORDER_MARK)

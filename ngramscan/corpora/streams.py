@@ -26,7 +26,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-_PLAIN_CHUNK_BYTES = 1 << 20
+_PLAIN_CHUNK_BYTES = 1_000_000
 _COMPRESSED_CHUNK_BYTES = 1 << 16  # a chunk may grow a thousandfold
 _GZIP_CHUNK_BYTES = 1 << 18
 _GZIP_WINDOW = 31  # with a gzip header
@@ -40,12 +40,50 @@ _CORRUPT: tuple[type[Exception], ...] = (
 _CORRUPT_OR_CUT: tuple[type[Exception], ...] = (EOFError, *_CORRUPT)
 
 
-class _Decompressor(Protocol):
+class _Member(Protocol):
+    """What decompresses a part of a file that is compressed by itself."""
+
     @property
     def eof(self) -> bool: ...
     @property
     def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
+    def pieces(self, data: bytes) -> Iterator[bytes]: ...
+
+
+class _GzipMember:
+    def __init__(self) -> None:
+        self._member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
+
+    @property
+    def eof(self) -> bool:
+        return self._member.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._member.unused_data
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        yield self._member.decompress(data)
+
+
+class _ZstdMember:
+    """Decompresses in pieces: what is compressed may grow thirty thousandfold."""
+
+    def __init__(self) -> None:
+        self._member = zstd.ZstdDecompressor()
+
+    @property
+    def eof(self) -> bool:
+        return self._member.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._member.unused_data
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        yield self._member.decompress(data, _PLAIN_CHUNK_BYTES)
+        while not (self._member.eof or self._member.needs_input):
+            yield self._member.decompress(b"", _PLAIN_CHUNK_BYTES)
 
 
 def is_remote(path: str) -> bool:
@@ -179,7 +217,7 @@ def _read_chunks(path: str) -> Iterator[tuple[bytes, int]]:
             if path.endswith(".gz"):
                 yield from _gunzip(path, stream)
             elif path.endswith(".zst"):
-                yield from _decompress(path, stream, zstd.ZstdDecompressor)
+                yield from _decompress(path, stream, _ZstdMember)
             else:
                 while chunk := stream.read(_PLAIN_CHUNK_BYTES):
                     yield chunk, len(chunk)
@@ -227,29 +265,24 @@ def _gunzip(path: str, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
 
 def _gunzip_again(path: str, already: int) -> Iterator[tuple[bytes, int]]:
     with open_file(path) as stream:
-        chunks = _decompress(path, stream, lambda: isal_zlib.decompressobj(wbits=_GZIP_WINDOW))
-        for chunk, _ in chunks:
+        for chunk, _ in _decompress(path, stream, _GzipMember):
             yield chunk[already:], 0
             already = max(0, already - len(chunk))
 
 
 def _decompress(
-    path: str, file: BinaryIO, new_member: Callable[[], _Decompressor]
+    path: str, file: BinaryIO, new_member: Callable[[], _Member]
 ) -> Iterator[tuple[bytes, int]]:
-    member: _Decompressor | None = None
+    member: _Member | None = None
     while data := file.read(_COMPRESSED_CHUNK_BYTES):
         consumed = len(data)
-        while data:
-            if member is None:
-                if not data.strip(b"\0"):
-                    break  # padding behind the last member, as tapes leave it
-                member = new_member()
-            chunk = member.decompress(data)
-            data = b""
-            if member.eof:
-                data, member = member.unused_data, None
-            yield chunk, consumed
-            consumed = 0
+        # What is left may be padding behind the last member, as tapes leave it.
+        while data and (member or data.strip(b"\0")):
+            member = member or new_member()
+            for chunk in member.pieces(data):
+                yield chunk, consumed
+                consumed = 0
+            data, member = (member.unused_data, None) if member.eof else (b"", member)
         if consumed:
             yield b"", consumed
     if member is not None:

@@ -10,6 +10,9 @@ from urllib.parse import unquote, urlsplit
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.estimates import Estimate
 
+TIMEOUT_S = 45.0
+"""For a whole request of a host, unless another time is asked for."""
+
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 Source = Literal["api", "scan", "fm9", "journal"]
@@ -136,6 +139,8 @@ class ApiSettings:
     """Requests under way at once."""
     rate: float | None = None
     """Requests per second; 0: no limit; None: 4, but no limit on a loopback address."""
+    timeout_s: float = TIMEOUT_S
+    """For a request, from the connection to the last byte of its answer."""
 
     def rate_for(self, host: str) -> float:
         """Return the rate for one host."""

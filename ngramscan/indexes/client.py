@@ -48,8 +48,7 @@ from ngramscan.indexes.replies import Reply
 from ngramscan.progress import Progress
 
 ATTEMPTS = 7
-WHOLE_TIMEOUT_S = 45.0
-TIMEOUT = httpx.Timeout(WHOLE_TIMEOUT_S, connect=10.0)
+CONNECT_TIMEOUT_S = 10.0
 LONGEST_REPLY_BYTES = 1_000_000
 """A count takes a hundred; a window of 10,000 bytes on each side, escaped and given twice, less
 than 400,000 and its metadata."""
@@ -123,7 +122,7 @@ class ApiClient:
         self._pace = Pace(settings.rate_for(host), self._clock, progress.note)
         http = httpx.Client(
             transport=transport,
-            timeout=TIMEOUT,
+            timeout=httpx.Timeout(settings.timeout_s, connect=CONNECT_TIMEOUT_S),
             auth=login,
             limits=httpx.Limits(max_connections=settings.concurrency),
             headers={"User-Agent": f"ngramscan/{__version__}", **exchange.ENCODINGS},
@@ -265,7 +264,7 @@ class ApiClient:
                 self.url,
                 json.dumps(question),
                 LONGEST_REPLY_BYTES,
-                WHOLE_TIMEOUT_S,
+                self._settings.timeout_s,
                 extensions,
             )
         except exchange.BadBodyError as error:

@@ -192,7 +192,11 @@ def _tasks(places: Sequence[Place]) -> Iterator[list[Place]]:
 def _metadata(line: bytes) -> str:
     """Return a line of metadata; raise a ValueError where it is no object of JSON."""
     text = line.decode()
-    if not isinstance(json.loads(text), dict):
+    try:
+        is_object = isinstance(json.loads(text), dict)
+    except RecursionError:
+        is_object = False
+    if not is_object:
         raise ValueError(text[:50])
     return text
 

@@ -103,7 +103,7 @@ class PieceCounter:
 def _request(question: Question) -> str:
     """Return what a count of a piece depends on, beside the piece."""
     read = asdict(question.read)
-    del read["with_sources"], read["with_fields"]  # change no count
+    del read["with_sources"], read["with_fields"], read["most_line_bytes"]  # change no count
     options = {"read": read, "ignore_case": question.ignore_case}
     # Without unions it is what it was before there were any, so older journals stay of use.
     content = [question.queries, options, *([question.unions] if question.unions else [])]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from ngramscan.errors import NgramscanError
-from ngramscan.output.rows import FORMATS, Target, to_text, write_rows
+from ngramscan.output.rows import CSV_SAFE, FORMATS, Target, to_text, write_rows
 from ngramscan.screen import visible
 
 if TYPE_CHECKING:
@@ -93,6 +93,12 @@ def all_of(*decorators: Callable[[Command], Command]) -> Callable[[Command], Com
     return decorate
 
 
+def _set_csv_safe(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    """Have every file of csv that the command writes be safe, those of side options too."""
+    token = CSV_SAFE.set(value)
+    ctx.call_on_close(lambda: CSV_SAFE.reset(token))
+
+
 output_options = all_of(
     click.option(
         "--format",
@@ -106,6 +112,13 @@ output_options = all_of(
         type=click.Path(path_type=Path),
         metavar="FILE",
         help="Write the rows to a file: .csv, .jsonl, .json, .parquet or .tex.",
+    ),
+    click.option(
+        "--csv-safe",
+        is_flag=True,
+        expose_value=False,
+        callback=_set_csv_safe,
+        help="In csv, put an apostrophe before texts that a spreadsheet would run as formulas.",
     ),
 )
 """What every command takes."""

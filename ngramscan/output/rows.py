@@ -10,6 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
@@ -30,6 +31,11 @@ _SUFFIXES = {
     ".parquet": "parquet",
     ".tex": "latex",
 }
+
+
+CSV_SAFE: ContextVar[bool] = ContextVar("CSV_SAFE", default=False)
+"""Whether texts that a spreadsheet would run are written with an apostrophe before them."""
+_RUN = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +83,16 @@ def to_text(rows: Sequence[Any], row_type: type, format_name: str) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, [f.name for f in fields(row_type)], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(records)
+    writer.writerows(map(_safe, records) if CSV_SAFE.get() else records)
     return text.getvalue()
+
+
+def _safe(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a row in which no text begins like a formula of a spreadsheet."""
+    return {
+        name: f"'{value}" if isinstance(value, str) and value.startswith(_RUN) else value
+        for name, value in record.items()
+    }
 
 
 def _json(value: object, indent: int | None = None) -> str:
@@ -91,10 +105,17 @@ def to_frame(rows: Sequence[Any], row_type: type) -> pd.DataFrame:
 
     return pd.DataFrame(
         {
-            name: pd.Series([getattr(row, name) for row in rows], dtype=_dtype(hint))
+            name: pd.Series([_encodable(getattr(row, name)) for row in rows], dtype=_dtype(hint))
             for name, hint in get_type_hints(row_type).items()
         }
     )
+
+
+def _encodable(value: Any) -> Any:
+    """Return a text with escapes for halves of characters, as names of files may have them."""
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-8", "backslashreplace").decode()
 
 
 def _dtype(hint: object) -> Literal["boolean", "Int64", "Float64", "string"]:

@@ -96,7 +96,7 @@ def _source(row: Context) -> str:
     """Return where a document comes from, as far as its metadata tell; its number else."""
     try:
         metadata = json.loads(row.metadata) if row.metadata else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         metadata = {}
     parts = [f"#{row.document}" if row.document.isdigit() else row.document]
     inner = metadata.get("metadata") if isinstance(metadata, dict) else None
