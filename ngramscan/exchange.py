@@ -79,13 +79,14 @@ def post(
             body = b"".join(_decoded(raw, "identity" if whole else encoding, most_bytes))
     finally:
         _LIMITS.until = None
-    kept = [(name, value) for name, value in response.headers.items() if name not in _OF_TRANSFER]
+    # As bytes: a header may hold any, and httpx takes only ASCII as text.
+    kept = [pair for pair in response.headers.raw if pair[0].lower() not in _OF_TRANSFER]
     return httpx.Response(
         response.status_code, headers=kept, content=body, request=response.request
     )
 
 
-_OF_TRANSFER = {"content-encoding", "content-length", "transfer-encoding"}
+_OF_TRANSFER = {b"content-encoding", b"content-length", b"transfer-encoding"}
 
 
 def _decoded(parts: Iterable[bytes], encoding: str, most_bytes: int) -> Iterator[bytes]:

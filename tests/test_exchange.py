@@ -51,10 +51,12 @@ def endless(connection: socket.socket) -> None:
         connection.sendall(b" " * 65536)
 
 
+BOMB = gzip.compress(b" " * 100_000_000, 1)
+
+
 def bomb(connection: socket.socket) -> None:
-    piece = gzip.compress(b" " * 1_000_000_000, 1)
-    head = HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(piece)
-    connection.sendall(head + piece)
+    head = HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB)
+    connection.sendall(head + BOMB)
 
 
 def dripping(beginning: bytes) -> Sender:

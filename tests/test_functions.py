@@ -129,7 +129,7 @@ def test_the_nearest_option_is_what_was_meant(name: str, given: str, meant: str)
         FUNCTIONS[name]("x", **{given: True})
 
 
-ONLY_TERMINAL = {"format", "quiet", "verbose", "help", "stars", "strict"}
+ONLY_TERMINAL = {"format", "csv_safe", "quiet", "verbose", "help", "stars", "strict"}
 OTHER_NAMES = {"judge": "judges", "param": "params", "timeout": "timeout_s"}
 
 
