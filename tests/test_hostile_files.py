@@ -227,7 +227,6 @@ def test_yaml_that_is_nested_deeply_is_one_line_in_each_reader(here: Path) -> No
     (here / "deep.yaml").write_text("name: " + DEEP)
     for command in (
         ("count", "deep.yaml", "--index", "python"),
-        ("blend", "outputs", "deep.yaml"),
         ("strategies", "outputs", "--rules", "deep.yaml"),
     ):
         told = one_line(ngramscan_run(*command), 2)
