@@ -71,6 +71,7 @@ MAY_IMPORT = {
         "concordance",
         "counts",
         "documents",
+        "estimates",
         "indexes",
         "contrasts",
         "output",
