@@ -92,8 +92,9 @@ class Compared(NamedTuple):
     """Cells with nothing to compare."""
 
 
-_UNEVEN = 0.02
-"""A greater difference of the shares of outputs in which no answer was found is told."""
+_UNEVEN = 2.0
+"""Percentage points. A greater difference of the shares of outputs in which no answer was found is
+told."""
 FAMILY_COLUMNS = ("dataset", "model", "rule", "baseline", "treatment")
 
 
@@ -137,7 +138,7 @@ def compare_methods(rows: Sequence[ScoreRow], settings: CompareSettings) -> Comp
         [*_adjusted(compared, settings.family), *_adjusted(pooled, settings.family)],
         [*over_subtasks(cases, comparer), *over_benchmarks(cases, comparer)],
         _say_left_out(single, comparer),
-        [*incomplete(cells, pairs), *_warnings(single, comparer)],
+        [*incomplete(cells, pairs), *_reasons(single, comparer), *_warnings(compared)],
         [said for case in single if (said := _nothing_left(case, comparer))],
     )
 
@@ -147,18 +148,24 @@ def _say_left_out(cases: Sequence[Case], comparer: Comparer) -> str:
     return say_left_out([each.left_out for each in values], sum(each.n for each in values), "pair")
 
 
-def _warnings(cases: Iterable[Case], comparer: Comparer) -> Iterator[str]:
-    """Tell why pairs are left out, and where it matters how answers are found."""
+def _reasons(cases: Iterable[Case], comparer: Comparer) -> Iterator[str]:
+    """Tell why pairs are left out."""
     for case in cases:
-        values = comparer.values(case)
-        if values.left_out.n and comparer.result(case):
-            yield f"{case.name}: {values.left_out.told('pair')}"
-        first, second = unanswered_share(values.first), unanswered_share(values.second)
+        left_out = comparer.values(case).left_out
+        if left_out.n and comparer.result(case):
+            yield f"{case.name}: {left_out.told('pair')}"
+
+
+def _warnings(rows: Iterable[CompareRow]) -> Iterator[str]:
+    """Warn where methods differ in how often no answer was found."""
+    for row in rows:
+        first, second = row.unanswered_baseline, row.unanswered_treatment
         if first is not None and second is not None and abs(second - first) > _UNEVEN:
+            named = f"{row.dataset}, {row.model}, {row.rule}, {row.treatment} − {row.baseline}"
             yield (
-                f"Warning: {case.name}: no answer was found in {100 * first:.1f} % of the complete "
-                f"outputs of {case.baseline} and in {100 * second:.1f} % of those of "
-                f"{case.treatment}; a part of the difference may come from how answers are found"
+                f"Warning: {named}: no answer was found in {first:.1f} % of the complete outputs "
+                f"of {row.baseline} and in {second:.1f} % of those of {row.treatment}; a part of "
+                "the difference may come from how answers are found"
             )
 
 

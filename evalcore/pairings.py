@@ -11,12 +11,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from evalcore.left_out import LeftOut
 from evalcore.scoring.base import NOT_FOUND, SCORED, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
 
+_COMPLETE = frozenset({SCORED, NOT_FOUND})
 ALL = "all"
 """In the place of a name: of all of them together."""
 
@@ -96,7 +97,11 @@ class Cell:
             if subtask is None or self.subtasks.get(unit) == subtask
         ]
         matches = list(_matches(units, first, second))
-        pairs = [(a, b) for a, b in matches if _is_known(a) and _is_known(b)]
+        pairs = [
+            (a, b)
+            for a, b in matches
+            if a is not None and b is not None and a.status != UNKNOWN != b.status
+        ]
         one_sided = sum(a is None or b is None for a, b in matches)
         return Values(
             [a for a, _ in pairs],
@@ -108,15 +113,11 @@ class Cell:
         )
 
 
-def _is_known(row: ScoreRow | None) -> TypeGuard[ScoreRow]:
-    return row is not None and row.status != UNKNOWN
-
-
 Match = tuple[ScoreRow | None, ScoreRow | None]
 
 
 def _matches(
-    units: Iterable[Unit], first: Mapping[Unit, ScoreRow], second: Mapping[Unit, ScoreRow]
+    units: Sequence[Unit], first: Mapping[Unit, ScoreRow], second: Mapping[Unit, ScoreRow]
 ) -> Iterator[Match]:
     """Yield answers that belong together; None: that side was not asked.
 
@@ -124,28 +125,28 @@ def _matches(
     not, each answer of one goes with each of the other: the mean of these differences is that
     between the means of a problem, and no answer that was never asked for is missed.
     """
-    alike = _same_epochs(first, second)
+    uneven = _uneven_epochs(first, second)
+    if not uneven:
+        yield from zip(map(first.get, units), map(second.get, units), strict=True)
+        return
     crossed: dict[tuple[str, str, str], tuple[list[ScoreRow], list[ScoreRow]]] = {}
     for unit in units:
-        if unit[:2] in alike:
+        if unit[:2] not in uneven:
             yield first.get(unit), second.get(unit)
             continue
         for own, found in zip(crossed.setdefault(unit[:3], ([], [])), (first, second), strict=True):
             if unit in found:
                 own.append(found[unit])
-    for own, others in crossed.values():
-        yield from product(own or (None,), others or (None,))
+    for answers, others in crossed.values():
+        yield from product(answers or (None,), others or (None,))
 
 
-def _same_epochs(
-    first: Mapping[Unit, ScoreRow], second: Mapping[Unit, ScoreRow]
-) -> set[tuple[str, str]]:
-    """Return the benchmarks and models in which both methods have the same epochs."""
-    epochs: tuple[dict[tuple[str, str], set[int | None]], ...] = ({}, {})
-    for own, scores in zip(epochs, (first, second), strict=True):
-        for dataset, model, _, epoch in scores:
-            own.setdefault((dataset, model), set()).add(epoch)
-    return {key for key, found in epochs[0].items() if epochs[1].get(key) == found}
+def _uneven_epochs(first: Iterable[Unit], second: Iterable[Unit]) -> set[tuple[str, str]]:
+    """Return the benchmarks and models in which the two methods have different epochs."""
+    epochs, others = (
+        {(dataset, model, epoch) for dataset, model, _, epoch in units} for units in (first, second)
+    )
+    return {(dataset, model) for dataset, model, _ in epochs ^ others}
 
 
 def unanswered_share(rows: Iterable[ScoreRow]) -> float | None:
@@ -161,13 +162,10 @@ def unanswered_share(rows: Iterable[ScoreRow]) -> float | None:
     float or None
         None: there are no complete outputs, or of some it is not known whether one was found.
     """
-    complete = {id(row): row for row in rows if row.status in {SCORED, NOT_FOUND}}
-    missing = 0
-    for row in complete.values():
-        if row.status == NOT_FOUND:
-            missing += 1
-        elif row.answer is None and row.sandbox is None:
-            return None
+    complete = {id(row): row for row in rows if row.status in _COMPLETE}.values()
+    if any(row.status == SCORED and row.answer is None and not row.sandbox for row in complete):
+        return None
+    missing = sum(row.status == NOT_FOUND for row in complete)
     return missing / len(complete) if complete else None
 
 

@@ -34,8 +34,8 @@ def read_scores(table: Table) -> list[ScoreRow]:
     """
     rows = []
     for place, values in read_table(table):
-        texts = {name: values.get(name) or "" for name in ("reason", "status")}
-        row = to_row(place, {**_MAY_BE_ABSENT, **values, **texts}, ScoreRow, _WHAT)
+        texts = {"reason": values.get("reason") or "", "status": values.get("status") or ""}
+        row = to_row(place, _MAY_BE_ABSENT | values | texts, ScoreRow, _WHAT)
         if row.value is not None and not 0 <= row.value <= 1:
             raise InputError(place, f"value {row.value:g}; a number from 0 to 1 was expected")
         rows.append(row)

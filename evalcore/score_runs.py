@@ -34,6 +34,9 @@ def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[Sc
         A method has several runs of which none or more than one is wanted, no run has such a name,
         or not all say when they were.
     """
+    if not wanted and len({row.run for row in rows}) < 2:
+        _refuse_mixed_epochs(rows)
+        return list(rows)
     runs = count_runs(rows)
     names = [run for own in runs.values() for run in own if run]
     for name in wanted:
@@ -50,8 +53,10 @@ def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[Sc
     return kept
 
 
-def _refuse_mixed_epochs(rows: Iterable[ScoreRow]) -> None:
+def _refuse_mixed_epochs(rows: Sequence[ScoreRow]) -> None:
     """Refuse a method that was asked once and several times: these were two runs."""
+    if len({row.epoch is None for row in rows}) < 2:
+        return
     has_epoch: dict[Group, bool] = {}
     for row in rows:
         known = row.epoch is not None
