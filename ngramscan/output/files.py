@@ -22,7 +22,7 @@ def check_writable(path: Path) -> None:
         raise InputError(str(path), "it is a folder; a file was expected")
     if _is_stream(path):
         return
-    folder = _real(path).parent
+    folder = (_real(path) if path.is_symlink() else path).parent
     if not folder.is_dir():
         raise InputError(str(path), f"there is no folder {folder}")
     try:
