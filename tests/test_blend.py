@@ -93,7 +93,7 @@ def test_regexes_are_counted_as_they_are_written() -> None:
 @pytest.mark.parametrize(
     ("regex", "words"),
     [
-        ("{method: A, name: n, regex: '('}", "own.yaml:5: regexes[0].regex: missing )"),
+        ("{method: A, name: n, regex: '('}", "own.yaml:5: regexes[0].regex: not a regular"),
         ("{method: A, name: n, regex: 'a*'}", "own.yaml:5: regexes[0].regex: it matches the empty"),
         ("{method: '', name: n, regex: a}", "own.yaml:5: regexes[0].method: it is empty"),
         ("{method: A, regex: a}", "own.yaml:5: regexes[0]: no name"),
