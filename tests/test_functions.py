@@ -544,4 +544,4 @@ def test_a_table_that_is_not_utf8_is_one_line_with_its_name(
     (here / "tables" / "claims.yaml").write_text("claims: []\n")
     done = CliRunner().invoke(evalcore_main, arguments)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert re.fullmatch(r"Error: l\.csv(:\d)?: not UTF-8[^\n]*\n", done.stderr)
+    assert re.fullmatch(r"Error: (?:tables/)?l\.csv(:\d)?: not UTF-8[^\n]*\n", done.stderr)
