@@ -295,7 +295,7 @@ def test_what_is_no_http_gets_json_too(served: Served, sent: bytes) -> None:
 
 
 def test_broken_chunks_get_json_too(served: Served) -> None:
-    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with socket.create_connection(("127.0.0.1", served.port), timeout=10) as connection:
         connection.sendall(head + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n")
         reply = b"".join(iter(lambda: connection.recv(65536), b""))
@@ -435,7 +435,7 @@ def test_start_tells_where_and_how() -> None:
 def test_end_waits_for_requests_under_way(signal_number: int, code: int) -> None:
     body = json.dumps(THE).encode()
     head = (
-        "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
     with serving() as server:
