@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import random
@@ -199,10 +200,11 @@ def test_server_outlives_any_requests(requests: int) -> None:
 
 
 def test_clients_that_stall_stop_nobody() -> None:
-    with serving() as server:
-        half = raw(Attack(json.dumps(THE).encode()), "x")[:-5]
+    with serving() as server, contextlib.ExitStack() as clients:
+        address = ("127.0.0.1", server.port)
+        half = raw(Attack(json.dumps(THE).encode()), f"127.0.0.1:{server.port}")[:-5]
         stalled = [
-            socket.create_connection(("127.0.0.1", server.port), timeout=30) for _ in range(50)
+            clients.enter_context(socket.create_connection(address, timeout=30)) for _ in range(50)
         ]
         for number, connection in enumerate(stalled):
             connection.sendall(half[: len(half) if number % 2 else 30])
@@ -210,5 +212,3 @@ def test_clients_that_stall_stop_nobody() -> None:
             assert ask(server.url, THE).json["count"] == 2918
         reply = b"".join(iter(lambda: stalled[1].recv(65536), b""))  # closed after the time-out
         assert reply.startswith(b"HTTP/1.1 408 ")
-        for connection in stalled:
-            connection.close()

@@ -113,7 +113,8 @@ class Service:
         """
         name = _host_name(request.headers.get("host", ""))
         if name and name not in self._hosts and not _is_address(name):
-            raise HTTPException(421, f"Unknown host: {name[:100]!r}; see --allow-host")
+            problem = f"Unknown host: {name[:100]!r}; see --allow-host"
+            raise HTTPException(421, problem, _CLOSE)
 
     async def _no_question(self, request: Request) -> Response:
         if request.method == "OPTIONS":
