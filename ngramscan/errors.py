@@ -3,6 +3,7 @@
 NgramscanError
 ├── InputError             what the user gave is wrong: an argument, a file's place, a pattern set
 │   ├── CorpusError        a document of a corpus can't be read
+│   ├── DiskFullError      there is no room for what is to be written
 │   └── IndexFormatError   a local index is corrupt, or not one
 │       └── IndexChangedError  its files became shorter while it was open
 ├── RemoteError            a service gave no usable answer
@@ -49,6 +50,12 @@ class InputError(NgramscanError):
 
 class CorpusError(InputError):
     """A document of a corpus can't be read."""
+
+    exit_code = 1
+
+
+class DiskFullError(InputError):
+    """There is no room for what is to be written; what stood there before still does."""
 
     exit_code = 1
 

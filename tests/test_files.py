@@ -64,9 +64,20 @@ def test_full_disk_is_one_line(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("wb") as full:
         command = [sys.executable, "-m", "ngramscan", *arguments]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert done.returncode == (2 if "-o" in arguments else 1)
+    assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "no space left on device" in done.stderr
+
+
+def test_no_room_for_a_file_is_one_line_and_the_old_one_stays(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("old\n")
+    command = ["bash", "-c", f'ulimit -f 0; exec "{sys.executable}" "$@"', "-"]
+    command += ["-m", "ngramscan", *INFO, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"Error: {path}: can't be written (file too large)\n"
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["old\n"]
 
 
 WRITE = """

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import re
 import signal
 import socketserver
+import sqlite3
 import subprocess
 import threading
 import time
@@ -17,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from ngramscan import count
 from ngramscan.corpora import open_corpus
 from ngramscan.corpora.files import find_files
 from ngramscan.errors import CorpusError, InputError
@@ -137,6 +141,38 @@ def test_cut_files_are_named_and_the_others_are_not_read_again(tmp_path: Path) -
     occurrences, documents = oracle.tally(F1, texts)
     assert [int(row["occurrences"]) for row in again.rows] == [7 * n for n in occurrences]
     assert [int(row["documents"]) for row in again.rows] == [7 * n for n in documents]
+
+
+DAMAGED = [
+    "{",
+    "[" * 100_000,
+    "[]",
+    '{"occurrences": []}',
+    *(("occurrences", value) for value in ([1], [10**30] + [0] * 24, [-1] + [0] * 24, [0.5] * 25)),
+    *(("documents", value) for value in ([1] * 25, [2, *[0] * 24], ["1"] * 25)),
+    *((name, -1) for name in ("documents_read", "bytes_read", "bytes_consumed", "skipped")),
+    ("documents_read", 0),
+    ("unions", [5]),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGED, ids=lambda damage: str(damage)[:30])
+def test_damaged_counts_in_the_journal_are_counted_again(
+    tmp_path: Path, damage: str | tuple[str, object]
+) -> None:
+    path = corpus_files.write(tmp_path, "c.jsonl", ["solve for x", "let x = 1"])
+    journal = tmp_path / "j.sqlite"
+    numbers = ["occurrences", "documents"]
+    first = count("f1", index=f"scan:{path}", journal=journal)[numbers]
+    with contextlib.closing(sqlite3.connect(journal)) as connection:
+        (kept,) = connection.execute("SELECT reply FROM replies").fetchone()
+        if not isinstance(damage, str):
+            damage = json.dumps(json.loads(kept) | dict([damage]))
+        connection.execute("UPDATE replies SET reply = ?", (damage,))
+        connection.commit()
+        again = count("f1", index=f"scan:{path}", journal=journal)[numbers]
+        assert again.equals(first)
+        assert connection.execute("SELECT reply FROM replies").fetchone() == (kept,)
 
 
 def test_a_changed_file_or_question_is_read_again(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ class PieceCounter:
             A piece can't be read: the first of those. All others were counted by then.
         """
         request = _request(question)
-        results = self._journalled(pieces, request)
+        results = self._journalled(pieces, request, question)
         left = {number: piece for number, piece in enumerate(pieces) if number not in results}
 
         def make_task(numbers: Sequence[int]) -> Task:
@@ -79,25 +79,52 @@ class PieceCounter:
             raise _first_of(errors)
         return [results[number] for number in range(len(pieces))]
 
-    def _journalled(self, pieces: Sequence[Piece], request: str) -> dict[int, Counts]:
+    def _journalled(
+        self, pieces: Sequence[Piece], request: str, question: Question
+    ) -> dict[int, Counts]:
         if self._journal is None or self._refresh:
             return {}
         found = self._journal.get_each("scan", [piece.identity for piece in pieces], request)
-        if found:
-            self._progress.notice(
-                f"{self._name}: {len(found)} of {len(pieces)} files or parts are from the journal;"
-                " --refresh reads again"
-            )
-        return {
-            number: Counts(**json.loads(found[piece.identity].text))
+        known = {identity: _read(reply.text, question) for identity, reply in found.items()}
+        results = {
+            number: counts
             for number, piece in enumerate(pieces)
-            if piece.identity in found
+            if (counts := known.get(piece.identity)) is not None
         }
+        if results:
+            self._progress.notice(
+                f"{self._name}: {len(results)} of {len(pieces)} files or parts are from the"
+                " journal; --refresh reads again"
+            )
+        if damaged := sum(counts is None for counts in known.values()):
+            self._progress.notice(
+                f"{self._name}: {damaged} counts in the journal are damaged; counted again"
+            )
+        return results
 
     def _keep(self, piece: Piece, request: str, counts: Counts) -> None:
         if self._journal is not None:
             self._progress.detail(f"{piece.file.path}: read{_part(piece)}")
             self._journal.put("scan", piece.identity, request, json.dumps(asdict(counts)))
+
+
+def _read(text: str, question: Question) -> Counts | None:
+    """Return counts as the journal has them; None where they can't be those of any piece."""
+    try:
+        counts = Counts(**json.loads(text))
+        sizes = [counts.documents_read, counts.bytes_read, counts.bytes_consumed, counts.skipped]
+        every = [*counts.occurrences, *counts.documents, *counts.unions, *sizes]
+        with_any = zip(counts.documents, counts.occurrences, strict=True)
+        is_possible = (
+            len(counts.occurrences) == len(question.queries)
+            and len(counts.unions) == len(question.unions)
+            and all(type(number) is int and number >= 0 for number in every)
+            and all(few <= many <= counts.bytes_read for few, many in with_any)
+            and max(counts.documents + counts.unions, default=0) <= counts.documents_read
+        )
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return counts if is_possible else None
 
 
 def _request(question: Question) -> str:

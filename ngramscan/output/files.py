@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -10,10 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from socket import gethostname
 
-from ngramscan.errors import InputError
+from ngramscan.errors import DiskFullError, InputError
 
 _STREAMS = ("/dev/", "/proc/")
 _FILES_AMONG_THEM = "/dev/shm/"
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 def check_writable(path: Path) -> None:
@@ -42,8 +44,10 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 
     Raises
     ------
+    DiskFullError
+        There is no room for it; what stood there before still does.
     InputError
-        It can't be written; what stood there before still does.
+        It can't be written for another reason; what stood there before still does.
     """
     try:
         if _is_stream(path):
@@ -109,7 +113,8 @@ def _is_running(process: int) -> bool:
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(str(path), f"can't be written ({(error.strerror or str(error)).lower()})")
+    kind = DiskFullError if error.errno in _NO_ROOM else InputError
+    return kind(str(path), f"can't be written ({(error.strerror or str(error)).lower()})")
 
 
 def _umask() -> int:
