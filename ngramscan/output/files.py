@@ -15,7 +15,8 @@ from ngramscan.errors import DiskFullError, InputError
 
 _STREAMS = ("/dev/", "/proc/")
 _FILES_AMONG_THEM = "/dev/shm/"
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+TAKES_NO_MORE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""How a device says that nothing more can be written."""
 
 
 def check_writable(path: Path) -> None:
@@ -113,7 +114,7 @@ def _is_running(process: int) -> bool:
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:
-    kind = DiskFullError if error.errno in _NO_ROOM else InputError
+    kind = DiskFullError if error.errno in TAKES_NO_MORE else InputError
     return kind(str(path), f"can't be written ({(error.strerror or str(error)).lower()})")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import locale
 import os
 import sys
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from ngramscan.errors import NgramscanError
+from ngramscan.output.files import TAKES_NO_MORE
 from ngramscan.output.rows import CSV_SAFE, FORMATS, Target, to_text, write_rows
 from ngramscan.screen import visible
 
@@ -42,18 +42,14 @@ class Group(click.Group):
             say(f"Error: {error}")
             ctx.exit(error.exit_code)
         except OSError as error:
-            if error.errno not in _FULL:
-                raise
+            if error.errno not in TAKES_NO_MORE:
+                raise  # click itself ends a command whose reader is gone
             say(f"Error: stdout: can't be written ({os.strerror(error.errno or 0).lower()})")
             _give_up_stdout()
             ctx.exit(1)
         except KeyboardInterrupt:
             click.echo("Interrupted; what was done is kept: run the same command again.", err=True)
             ctx.exit(130)
-
-
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-"""How a device says that it takes no more; click itself ends a command whose reader is gone."""
 
 
 def _give_up_stdout() -> None:
