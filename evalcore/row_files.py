@@ -10,7 +10,7 @@ from dataclasses import MISSING, fields
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union, cast, get_type_hints
 
 import msgspec
 
@@ -19,10 +19,10 @@ from ngramscan.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-Table: TypeAlias = "Path | pd.DataFrame"
+Table = Union[Path, "pd.DataFrame"]
 """A file, or a data frame as the commands return it."""
-GivenTable: TypeAlias = "str | Path | pd.DataFrame"
-GivenTables: TypeAlias = "GivenTable | Sequence[GivenTable]"
+GivenTable = Union[str, Path, "pd.DataFrame"]
+GivenTables = GivenTable | Sequence[GivenTable]
 """What a function of a command may be given for one table, and for one or several."""
 
 SUFFIXES = (".csv", ".jsonl", ".json", ".parquet")

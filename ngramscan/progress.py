@@ -53,6 +53,10 @@ class Silent:
         """Ignore it."""
 
 
+SILENT: Progress = Silent()
+"""Where functions tell how far they are by default."""
+
+
 class Terminal:
     """Progress bars on stderr, one per unit, with rate and remaining time; none in a pipe.
 

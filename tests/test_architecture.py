@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "regexes": [],
     "progress": ["screen"],
     "journal": ["errors"],
-    "output": ["errors", "output", "screen"],
+    "output": ["errors", "output", "progress", "screen"],
     "patterns": ["errors", "regexes"],
     "overlaps": ["patterns"],
     "matching": ["errors"],

@@ -6,7 +6,6 @@ import click
 
 from evalcore.cli.agreement import agreement_command
 from evalcore.cli.audit import audit_command
-from evalcore.cli.compare import compare_command
 from evalcore.cli.datasets import datasets_group
 from evalcore.cli.efficiency import efficiency_command
 from evalcore.cli.judge import judge_command
@@ -16,20 +15,24 @@ from evalcore.cli.outcomes import complementarity_command, flips_command, outcom
 from evalcore.cli.run import run_command
 from evalcore.cli.score import score_command
 from ngramscan import __version__
-from ngramscan.output.options import Group
+from ngramscan.output.command import Commands
 
 __all__ = ["main"]
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="evalcore")
-def main() -> None:
-    """Put prompting methods to models, score what they answer, and compare them.
+main = Commands(
+    "evalcore",
+    ["compare"],
+    keeping=["run", "judge"],
+    name="evalcore",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Put prompting methods to models, score what they answer, and compare them.
 
     Exit codes: 0 all done, 1 something could not be done (what was done is kept), 2 wrong usage,
     130 interrupted (kept; the same command goes on).
-    """
-
+    """,
+)
+main = click.version_option(__version__, prog_name="evalcore")(main)
 
 for command in (
     datasets_group,
@@ -37,7 +40,6 @@ for command in (
     score_command,
     judge_command,
     logs_command,
-    compare_command,
     flips_command,
     complementarity_command,
     outcomes_command,

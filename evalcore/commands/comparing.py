@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from evalcore.averages import AverageRow
 from evalcore.comparisons import Compared, CompareRow, compare_methods
@@ -13,22 +14,15 @@ from evalcore.paired_results import CompareSettings
 from evalcore.row_files import GivenTables, Table, as_tables
 from evalcore.score_files import read_scores, refuse_unscored
 from evalcore.score_runs import choose_runs
-from evalcore.scoring.base import NO_ANSWER_IS, ScoreRow
+from evalcore.scoring.base import ScoreRow
 from evalcore.statistics import GradedTest, Settings
-from ngramscan.errors import IncompleteError, InputError
-from ngramscan.output import (
-    listed,
-    optional_target,
-    refuse_other,
-    several,
-    strict_keywords,
-    to_frame,
-    write_rows,
-)
+from ngramscan.errors import InputError
+from ngramscan.output import optional_target
+from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import UNKNOWN, Layout, cell, print_columns
+from ngramscan.output.options import save
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.console import Console
 
 _OPTIONAL = (
@@ -43,44 +37,7 @@ _OPTIONAL = (
     "both answered",
 )
 """Columns that a narrow terminal has no room for, the first to go first."""
-_CHOICES = {
-    "no_answer": NO_ANSWER_IS,
-    "interval": ("newcombe", "bootstrap"),
-    "graded_test": get_args(GradedTest),
-    "zeros": ("dropped", "pratt"),
-}
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
-
-
-class CompareOptions(TypedDict, total=False):
-    """All options of `compare` but the scores."""
-
-    baseline: str | None
-    treatment: Sequence[str]
-    all_pairs: bool
-    by: str | Sequence[str]
-    rule: Sequence[str]
-    run: Sequence[str]
-    no_answer: Literal["wrong", "exclude"]
-    interval: Literal["newcombe", "bootstrap"]
-    graded_test: GradedTest
-    zeros: Literal["dropped", "pratt"]
-    family: str | Sequence[str]
-    level: float
-    draws: int
-    seed: int
-    averages: str | Path | None
-
-
-def compare_with(scores: Sequence[Table], options: CompareOptions) -> Compared:
-    """Compare the methods of some tables of scores."""
-    target = optional_target(options.get("averages"))
-    settings = _settings(options)
-    rows = choose_runs(read_all(scores, options.get("rule", ())), options.get("run", ()))
-    compared = compare_methods(rows, settings)
-    if target:
-        write_rows(compared.averages, AverageRow, target)
-    return compared
 
 
 def read_all(tables: Sequence[Table], rules: Sequence[str]) -> list[ScoreRow]:
@@ -102,34 +59,6 @@ def read_all(tables: Sequence[Table], rules: Sequence[str]) -> list[ScoreRow]:
 
 def _identity(table: Table) -> object:
     return table.resolve() if isinstance(table, Path) else id(table)
-
-
-def _settings(options: CompareOptions) -> CompareSettings:
-    baseline, all_pairs = options.get("baseline"), options.get("all_pairs", False)
-    if (baseline is None) != all_pairs:
-        raise InputError("--baseline", "either a baseline or --all-pairs was expected")
-    given: Mapping[str, object] = options
-    for name, known in _CHOICES.items():
-        if name in given:
-            refuse_other(f"--{name.replace('_', '-')}", str(given[name]), known)
-    level = options.get("level", 0.95)
-    if not 0 < level < 1:
-        raise InputError(f"--level {level:g}", "a number between 0 and 1 was expected")
-    return CompareSettings(
-        by=listed(options.get("by", "dataset,model")),
-        baseline=baseline,
-        treatments=options.get("treatment", ()),
-        statistics=Settings(
-            missing="dropped" if options.get("no_answer") == "exclude" else "wrong",
-            interval=options.get("interval", "newcombe"),
-            graded_test=options.get("graded_test", "bootstrap-t"),
-            zeros=options.get("zeros", "dropped"),
-            level=level,
-            draws=options.get("draws", 10_000),
-        ),
-        family=listed(options.get("family", "")),
-        seed=options.get("seed", 1),
-    )
 
 
 # For people
@@ -278,27 +207,35 @@ def p_text(p: float | None) -> str:
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
 
 
-@strict_keywords
+@command
 def compare(
     scores: GivenTables,
     *,
-    baseline: str | None = None,
-    treatment: str | Sequence[str] = (),
+    baseline: Annotated[str | None, Option(metavar="METHOD")] = None,
+    treatment: Annotated[str | Sequence[str], Option(metavar="METHOD")] = (),
     all_pairs: bool = False,
-    by: str | Sequence[str] = "dataset,model",
-    rule: str | Sequence[str] = (),
-    run: str | Sequence[str] = (),
+    by: Annotated[
+        str | Sequence[str], Option(metavar="COLUMNS", has_commas=True)
+    ] = "dataset,model",
+    rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
+    run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     no_answer: Literal["wrong", "exclude"] = "wrong",
     interval: Literal["newcombe", "bootstrap"] = "newcombe",
     graded_test: GradedTest = "bootstrap-t",
     zeros: Literal["dropped", "pratt"] = "dropped",
-    family: str | Sequence[str] = "",
-    level: float = 0.95,
-    draws: int = 10_000,
-    seed: int = 1,
-    averages: str | Path | None = None,
-) -> pd.DataFrame:
-    """Compare methods in pairs, on the same problems, as `evalcore compare` does.
+    family: Annotated[str | Sequence[str], Option(metavar="COLUMNS", has_commas=True)] = "",
+    level: Annotated[float, Option(over=0, under=1)] = 0.95,
+    draws: Annotated[int, Option(metavar="N", least=100)] = 10_000,
+    seed: Annotated[int, Option(least=0)] = 1,
+    stars: Annotated[bool, Option(is_shown=True)] = False,
+    averages: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+) -> Result:
+    """Compare prompting methods in pairs, on the same problems.
+
+    SCORES are files of rows of `evalcore score`, `judge` or `logs`. Right and wrong answers get
+    McNemar's mid-p test (the exact one beside it) and Newcombe's interval; graded ones test and
+    interval by bootstrap-t; several models of one benchmark are also taken together, with problems
+    as clusters. Percent, and percentage points.
 
     Parameters
     ----------
@@ -335,6 +272,8 @@ def compare(
         Number of draws of the bootstrap and of sign flips.
     seed : int
         Random seed.
+    stars : bool
+        Put stars behind p-values, in tables of the terminal and of LaTeX.
     averages : str or Path, optional
         Write averages over subtasks and benchmarks to this file.
 
@@ -349,26 +288,40 @@ def compare(
         An argument or a file is wrong, or there is nothing to compare.
     IncompleteError
         Of some cells nothing is known that could be compared; the other rows are in it.
+
+    Examples
+    --------
+    $ evalcore compare scores.jsonl --baseline cot --treatment f-1
+    $ evalcore compare scores.jsonl --all-pairs --format latex
     """
-    options = CompareOptions(
-        baseline=baseline,
-        treatment=several(treatment),
-        all_pairs=all_pairs,
-        by=by,
-        rule=several(rule),
-        run=several(run),
-        no_answer=no_answer,
-        interval=interval,
-        graded_test=graded_test,
-        zeros=zeros,
-        family=family,
-        level=level,
-        draws=draws,
-        seed=seed,
-        averages=averages,
+    if (baseline is None) != all_pairs:
+        raise InputError("--baseline", "either a baseline or --all-pairs was expected")
+    target = optional_target(averages)
+    compared = compare_methods(
+        choose_runs(read_all(as_tables(scores), rule), run),
+        CompareSettings(
+            by=by,
+            baseline=baseline,
+            treatments=treatment,
+            statistics=Settings(
+                missing="dropped" if no_answer == "exclude" else "wrong",
+                interval=interval,
+                graded_test=graded_test,
+                zeros=zeros,
+                level=level,
+                draws=draws,
+            ),
+            family=family,
+            seed=seed,
+        ),
     )
-    compared = compare_with(as_tables(scores), options)
-    frame = to_frame(compared.rows, CompareRow)
-    if compared.failures:
-        raise IncompleteError("; ".join(compared.failures), frame)
-    return frame
+    save(compared.averages, AverageRow, target)
+    return Result(
+        compared.rows,
+        CompareRow,
+        heading=compared.left_out,
+        notices=compared.notices,
+        failures=compared.failures,
+        print_table=partial(print_compared, compared=compared, stars=stars),
+        for_paper=(for_paper(compared.rows, stars), PaperRow),
+    )

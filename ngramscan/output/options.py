@@ -119,8 +119,9 @@ output_options = all_of(
 )
 """What every command takes."""
 
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="Tell details on stderr.")
 progress_options = all_of(
-    click.option("-v", "--verbose", is_flag=True, help="Tell details on stderr."),
+    verbose_option,
     click.option("-q", "--quiet", is_flag=True, help="Show no progress and no notices."),
 )
 """What every command takes that may take long."""
