@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import re2
-
 
 def compile_regex(regex: str, flags: str = "") -> Any:
     """Compile an expression.
@@ -32,6 +30,8 @@ def compile_regex(regex: str, flags: str = "") -> Any:
     ValueError
         RE2 can't read it, or it matches the empty text; says why.
     """
+    import re2  # slow to import, and most pattern sets have no regex
+
     options = re2.Options()
     options.log_errors = False
     try:

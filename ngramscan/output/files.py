@@ -9,7 +9,6 @@ import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from socket import gethostname
 
 from ngramscan.errors import DiskFullError, InputError
 
@@ -81,7 +80,7 @@ def _write_stream(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    marked = f".{path.name[:60]}.{gethostname()}."
+    marked = f".{path.name[:60]}.{os.uname().nodename}."
     _remove_left_behind(path.parent, marked)
     temporary = path.with_name(f"{marked}{os.getpid()}.tmp")
     try:
