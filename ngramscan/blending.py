@@ -14,7 +14,7 @@ from ngramscan.estimates import Estimate
 from ngramscan.marked import ALL, Flags, Marked, Scope, mark, scopes
 from ngramscan.outputs import NO_SOLVER, OutputSet, is_method, methods_of, parts_of
 from ngramscan.patterns import PatternSet
-from ngramscan.proportions import Pairs, mcnemar, paired_difference, share_ratio
+from ngramscan.proportions import Pairs, effective_size, mcnemar, paired_difference, share_ratio
 
 LEVEL = 0.95
 GENERIC_SHARE = 0.5
@@ -257,13 +257,14 @@ def _isolation(scope: Scope, method: str) -> Isolation:
     marked = scope.marked
     own_variants = marked.own_variants(method)
     other_variants = [v for v in marked.variants if v not in own_variants]
-    (k, n), (k_other, n_other) = (
-        _with_marker(marked.in_variants(variants), method)
-        for variants in (own_variants, other_variants)
-    )
+    own, others = marked.in_variants(own_variants), marked.in_variants(other_variants)
+    (k, n), (k_other, n_other) = _with_marker(own, method), _with_marker(others, method)
     share, share_other = k / n if n else None, k_other / n_other if n_other else None
     known = share is not None and share_other is not None
-    ratio = share_ratio((k, n), (k_other, n_other), LEVEL) if known and k + k_other else None
+    ratio = None
+    if known and k + k_other:
+        sizes = _effective(own, method), _effective(others, method)
+        ratio = share_ratio((k, n), (k_other, n_other), LEVEL, sizes)
     value, low, high = _limits(ratio)
     note = ratio.note if ratio else "no occurrence" if known else "no outputs to compare with"
     return Isolation(
@@ -285,6 +286,10 @@ def _isolation(scope: Scope, method: str) -> Isolation:
 
 def _with_marker(marked: Marked, method: str) -> tuple[int, int]:
     return int((marked.of_method(method) > 0).sum()), len(marked.outputs)
+
+
+def _effective(marked: Marked, method: str) -> float:
+    return effective_size(marked.of_method(method) > 0, marked.problems, LEVEL)
 
 
 # Retention

@@ -63,35 +63,42 @@ def wilson(k: float, n: float, level: float = 0.95) -> Estimate:
     return Estimate(share, low, high, level)
 
 
-def effective_size(marked: ArrayLike, clusters: ArrayLike) -> float:
-    """Return how many independent values say as much about a share as some in clusters.
+def effective_size(marked: ArrayLike, clusters: ArrayLike, level: float | None = None) -> float:
+    """Return the effective sample size of clustered observations of a share.
 
     Parameters
     ----------
     marked : array of bool, shape (n,)
-        What the share is of.
+        The observations.
     clusters : array of int, shape (n,)
-        Which cluster a value is in: the problem that several outputs answer.
+        The cluster of each: the problem that several outputs answer.
+    level : float, optional
+        Confidence level of an interval. If it is given, the size is reduced for few clusters, from
+        which the design effect is poorly known; a single cluster counts as one observation.
 
     Returns
     -------
     float
-        n over the design effect, which is taken as 1 where it is estimated smaller; n where the
-        values do not vary or there is one cluster.
+        n over the estimated design effect, or over 1 if that is smaller; n if the observations do
+        not vary or there is one cluster. With a level, that times (z / t)², with one degree of
+        freedom fewer than clusters.
 
     Notes
     -----
-    Source: Korn & Graubard 1998, Survey Methodology 24, 193-201 (effective sample size).
+    Source: Korn & Graubard 1998, Survey Methodology 24, 193-201.
     """
     values = np.asarray(marked, dtype=np.float64)
     _, numbers = np.unique(np.asarray(clusters), return_inverse=True)
     n, n_clusters = values.size, int(numbers.max()) + 1
     share = float(values.mean())
-    if n_clusters < 2 or share in {0.0, 1.0}:
-        return float(n)
-    sums = np.bincount(numbers, weights=values - share)
-    spread = float((sums**2).sum()) * n_clusters / (n_clusters - 1)
-    return n / max(1.0, spread / (n * share * (1 - share)))
+    size = float(n)
+    if n_clusters > 1 and share not in {0.0, 1.0}:
+        sums = np.bincount(numbers, weights=values - share)
+        spread = float((sums**2).sum()) * n_clusters / (n_clusters - 1)
+        size = n / max(1.0, spread / (n * share * (1 - share)))
+    if level is None:
+        return size
+    return size * (_z(level) / _t(level, n_clusters - 1)) ** 2 if n_clusters > 1 else 1.0
 
 
 def paired_difference(pairs: Pairs, level: float = 0.95) -> Estimate:
@@ -180,7 +187,12 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return min(1.0, float(2 * tail / 2**n))
 
 
-def share_ratio(counts: tuple[int, int], others: tuple[int, int], level: float = 0.95) -> Estimate:
+def share_ratio(
+    counts: tuple[int, int],
+    others: tuple[int, int],
+    level: float = 0.95,
+    sizes: tuple[float, float] | None = None,
+) -> Estimate:
     """Estimate how many times larger one share is than another, of independent samples.
 
     Parameters
@@ -189,12 +201,15 @@ def share_ratio(counts: tuple[int, int], others: tuple[int, int], level: float =
         How many of how many.
     level : float
         Probability that the interval covers the ratio.
+    sizes : (float, float), optional
+        Effective sizes of the samples, if their observations are in clusters.
 
     Returns
     -------
     Estimate
-        The ratio of the shares, where a share is zero that with a half added to all four numbers.
-        The interval, on the log scale, always has the halves.
+        The ratio of the shares, with an interval that combines the shares' Wilson intervals on the
+        log scale. If a share is zero: the ratio with a half added to all four numbers, and its log
+        interval.
 
     Raises
     ------
@@ -203,21 +218,48 @@ def share_ratio(counts: tuple[int, int], others: tuple[int, int], level: float =
 
     Notes
     -----
-    Sources: Walter 1975, doi:10.1093/biomet/62.2.371 (halves); Katz et al. 1978,
-    doi:10.2307/2530610 (log interval).
+    Sources: Zou & Donner 2008, doi:10.1002/sim.3095 (combined intervals); Walter 1975,
+    doi:10.1093/biomet/62.2.371 (halves); Katz et al. 1978, doi:10.2307/2530610 (log interval).
     """
-    (k, n), (k_other, n_other) = counts, others
-    if min(n, n_other) < 1:
+    if min(counts[1], others[1]) < 1:
         raise ValueError("both samples must have something in them")
-    halves = (k + 0.5) / (n + 0.5) / ((k_other + 0.5) / (n_other + 0.5))
-    variance = 1 / (k + 0.5) - 1 / (n + 0.5) + 1 / (k_other + 0.5) - 1 / (n_other + 0.5)
+    size, size_other = sizes or (counts[1], others[1])
+    share, share_other = counts[0] / counts[1], others[0] / others[1]
+    if not (share and share_other):
+        values = (counts, others), ((share * size, size), (share_other * size_other, size_other))
+        return _ratio_with_halves(*values, level)
+    down, up = _log_arms(wilson(share * size, size, level))
+    down_other, up_other = _log_arms(wilson(share_other * size_other, size_other, level))
+    value = share / share_other
+    low = value * math.exp(-math.hypot(down, up_other))
+    return Estimate(value, low, value * math.exp(math.hypot(up, down_other)), level)
+
+
+def _log_arms(share: Estimate) -> tuple[float, float]:
+    """Return the distances of a share to its limits, on the log scale."""
+    assert share.low is not None
+    assert share.high is not None
+    return math.log(share.value / share.low), math.log(share.high / share.value)
+
+
+_TwoSamples = tuple[tuple[float, float], tuple[float, float]]
+
+
+def _ratio_with_halves(counts: _TwoSamples, worth: _TwoSamples, level: float) -> Estimate:
+    """Return the ratio of shares of samples, and its interval from samples of effective size."""
+    (k, n), (k_other, n_other) = counts
+    ratio = (k + 0.5) / (n + 0.5) / ((k_other + 0.5) / (n_other + 0.5))
+    variance = sum(1 / (k + 0.5) - 1 / (n + 0.5) for k, n in worth)
     factor = math.exp(_z(level) * math.sqrt(variance))
-    if k and k_other:
-        value = k / n / (k_other / n_other)
-        return Estimate(value, min(halves / factor, value), max(halves * factor, value), level)
     note = "a half is added, since a share is zero"
-    return Estimate(halves, halves / factor, halves * factor, level, note)
+    return Estimate(ratio, ratio / factor, ratio * factor, level, note)
 
 
 def _z(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def _t(level: float, degrees: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + level) / 2))

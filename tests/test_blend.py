@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -235,6 +236,59 @@ def test_isolation_compares_own_variants_with_all_others() -> None:
     assert row.ratio is not None
     assert row.ratio > 10
     assert "a half" in row.note
+
+
+def isolation_coverage(
+    population: tuple[tuple[int, int], int, float, tuple[float, float]], runs: int, seed: int
+) -> float:
+    """Return how often the interval of the pooled ratio covers the true one.
+
+    Two methods are asked different problems, so many each, by so many models. The chance of a
+    marker has a beta distribution between problems, with the given correlation of outputs to the
+    same problem and the given means.
+    """
+    problems, models, correlation, shares = population
+    random = np.random.default_rng(seed)
+    total = (1 - correlation) / correlation
+    hits = []
+    for _ in range(runs):
+        found = OutputSet()
+        for variant, n, share in zip(("pot", "cot"), problems, shares, strict=True):
+            chances = random.beta(share * total, (1 - share) * total, n)
+            for model in range(models):
+                group = Group("d", str(model), variant)
+                for number, has in enumerate(random.random(n) < chances):
+                    text = CODE if has else "1"
+                    found.outputs.append(Output(group, f"{variant}-{number}", text, ""))
+        (row,) = [
+            r
+            for r in find_blends(found, SET.select(["T2"], ["PoT"])).isolation
+            if (r.dataset, r.model) == ("d", "all")
+        ]
+        assert row.ratio_low is not None
+        assert row.ratio_high is not None
+        hits.append(row.ratio_low <= shares[0] / shares[1] <= row.ratio_high)
+    return float(np.mean(hits))
+
+
+POPULATIONS = [
+    ((40, 40), 5, 0.6, (0.5, 0.5)),
+    ((100, 100), 5, 0.3, (0.7, 0.3)),
+    ((30, 120), 5, 0.6, (0.9, 0.1)),
+    ((120, 30), 3, 0.3, (0.3, 0.1)),
+]
+
+
+def test_isolation_covers_the_ratio_where_methods_have_different_problems() -> None:
+    assert isolation_coverage(POPULATIONS[0], 150, 1) >= 0.92
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("population", POPULATIONS, ids=str)
+def test_isolation_covers_the_ratio_in_many_simulations(
+    population: tuple[tuple[int, int], int, float, tuple[float, float]],
+) -> None:
+    assert isolation_coverage(population, 300, 1) >= 0.93
 
 
 def test_generic_patterns_are_named_with_the_reason() -> None:

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm, t
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from ngramscan.proportions import (
     Pairs,
@@ -132,6 +133,51 @@ def test_a_share_of_zero_has_a_ratio_and_says_so() -> None:
     assert share_ratio((1, 2), (1, 4)).value == 2
     with pytest.raises(ValueError, match="samples"):
         share_ratio((0, 0), (1, 2))
+
+
+@pytest.mark.parametrize("sizes", [None, (61.5, 110.25), (12.0, 9.5)])
+def test_the_interval_of_a_ratio_is_made_of_wilson_s(sizes: tuple[float, float] | None) -> None:
+    found = share_ratio((60, 90), (30, 120), 0.9, sizes)
+    limits = [
+        proportion_confint(share * n, n, alpha=0.1, method="wilson")
+        for share, n in zip((2 / 3, 1 / 4), sizes or (90, 120), strict=True)
+    ]
+    (low, high), (low_other, high_other) = limits
+    down, up = math.log(2 / 3 / low), math.log(high / (2 / 3))
+    down_other, up_other = math.log(1 / 4 / low_other), math.log(high_other / (1 / 4))
+    assert found.value == pytest.approx(8 / 3)
+    assert found.low == pytest.approx(8 / 3 / math.exp(math.hypot(down, up_other)))
+    assert found.high == pytest.approx(8 / 3 * math.exp(math.hypot(up, down_other)))
+
+
+@pytest.mark.parametrize("counts", [((5, 40), (0, 60)), ((0, 40), (9, 60))])
+def test_the_interval_of_a_ratio_with_a_zero_has_halves(
+    counts: tuple[tuple[int, int], tuple[int, int]],
+) -> None:
+    (k, n), (k_other, n_other) = counts
+    found = share_ratio(*counts)
+    expected = confint_proportions_2indep(
+        k, n, k_other, n_other, compare="ratio", method="log-adjusted", correction=False
+    )
+    assert (found.low, found.high) == pytest.approx(expected)
+    smaller = share_ratio(*counts, sizes=(n / 2, n_other / 2))
+    halved = confint_proportions_2indep(
+        k / 2, n / 2, k_other / 2, n_other / 2, compare="ratio", method="log-adjusted"
+    )
+    assert smaller.value == found.value
+    assert smaller.low is not None
+    assert smaller.high is not None
+    assert smaller.high / smaller.low == pytest.approx(halved[1] / halved[0])
+
+
+def test_few_clusters_are_worth_less_by_the_quantiles_of_t() -> None:
+    marked, problems = [1, 1, 0, 1, 0, 0, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4]
+    # Sums of residuals are 1, 0, -1, 0; the variance 4/3 × 2, over that of independent ones, 8/4.
+    worth = 8 / (4 / 3)
+    assert effective_size(marked, problems) == pytest.approx(worth)
+    expected = worth * (norm.ppf(0.975) / t.ppf(0.975, 3)) ** 2
+    assert effective_size(marked, problems, 0.95) == pytest.approx(expected)
+    assert effective_size(marked, [1] * 8, 0.95) == 1
 
 
 def test_outputs_to_one_problem_count_as_many_as_they_are_worth() -> None:
