@@ -107,9 +107,7 @@ def mark(found: OutputSet, patterns: PatternSet, case_sensitive: bool) -> Marked
     texts = [output.text or "" for output in outputs]
     markers = markers_of(patterns)
     numbers: dict[tuple[str, str, str], int] = {}
-    # The place of an output without an id is its own.
-    keys = [(o.group.dataset, o.id, "" if o.id else o.place) for o in outputs]
-    problems = [numbers.setdefault(key, len(numbers)) for key in keys]
+    problems = [numbers.setdefault(output.problem, len(numbers)) for output in outputs]
     return Marked(
         markers,
         outputs,

@@ -40,11 +40,19 @@ class Output:
 
     group: Group
     id: str
-    """Of the problem, the same for all models and variants; empty: not known."""
+    """Of the problem, the same for all models and variants, with the epoch; empty: not known."""
     text: str | None
     """None: missing."""
     place: str
     """File and line, or file and number in its list."""
+    epoch: str = ""
+    """Which of several samples of the same problem, as the end of `id` tells."""
+
+    @property
+    def problem(self) -> tuple[str, str, str]:
+        """What tells the problem from others: without an id, each output has one of its own."""
+        id_ = self.id.removesuffix(self.epoch)
+        return self.group.dataset, id_, "" if id_ else self.place
 
     @property
     def is_there(self) -> bool:
@@ -203,15 +211,10 @@ def _output(record: Mapping[str, Any], place: str, group: Group, fields: OutputF
     # The path of a file with several variants does not say who wrote, though it may look so.
     if isinstance(record.get("model"), str) and (fields.variant or not group.model):
         group = group._replace(model=record["model"])
-    return Output(group, _id_of(record), _text(record[fields.output], place, fields.output), place)
-
-
-def _id_of(record: Mapping[str, Any]) -> str:
-    for name in _ID_FIELDS:
-        if record.get(name) is not None:
-            epoch = record.get("epoch")
-            return f"{record[name]}" if epoch is None else f"{record[name]}#{epoch}"
-    return ""
+    text = _text(record[fields.output], place, fields.output)
+    id_ = next((f"{record[name]}" for name in _ID_FIELDS if record.get(name) is not None), "")
+    epoch = f"#{record['epoch']}" if id_ and record.get("epoch") is not None else ""
+    return Output(group, id_ + epoch, text, place, epoch)
 
 
 def _text(value: object, place: str, name: str) -> str | None:
