@@ -1,58 +1,30 @@
-"""Texts → n-grams and the documents in which they are, counted with arrays, length by length.
+"""Tokens → n-grams and the documents that contain them, counted with arrays.
 
-An n-gram is numbered by its two parts of length n - 1, so that its key is exact and never has to be
-verified; and since it is not more frequent than they are, what is too rare is dropped before it is
-made longer. Sorting goes in parts of bounded size.
+Positions are grouped by the tokens that follow them, one more token at each step; groups that are
+too small are dropped before the next step. If all occurrences of an n-gram continue with the same
+token, it shares an entry with the longer one. Positions are processed in parts of bounded size,
+divided by their first tokens.
 """
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-SmallInts = NDArray[np.int32]
+from ngramscan.tokens import Flags, Integers, Ints, Tokens
 
-_PIECE = re.compile(r"\s+|\w+|[^\w\s]")
-_PART = 1 << 22
-"""Positions that are sorted at once."""
+_PART = 1 << 21
+"""Positions that are sorted together; a common n-gram of the shortest length may have more."""
 
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """Some texts as numbers; 0 stands between them."""
-
-    ids: SmallInts
-    """Of all texts: a 0, the tokens of the first, a 0, those of the second … and a 0 at the end."""
-    documents: SmallInts
-    """The text of each token, from 0."""
-    sizes: Ints
-    """Tokens of each text."""
-    names: Sequence[str]
-    """What each number stands for; '' for 0."""
-    gaps: NDArray[np.integer] | None = None
-    """For words: the number in `names` of the white space after each; 0: none."""
-
-    def text(self, position: int, n: int) -> str:
-        """Return the n tokens from a position on, with the spacing that they have there."""
-        pieces = []
-        for at in range(position, position + n):
-            pieces.append(self.names[self.ids[at]])
-            if self.gaps is not None and at < position + n - 1:
-                pieces.append(self.names[self.gaps[at]])
-        return "".join(pieces)
+_KEY_BITS = 63
 
 
 @dataclass(frozen=True, slots=True)
 class Least:
-    """How frequent an n-gram must be, in all texts together."""
+    """Minimum frequency of an n-gram, over all texts."""
 
     count: int
     documents: int
@@ -60,306 +32,255 @@ class Least:
 
 @dataclass(frozen=True, slots=True)
 class Ngrams:
-    """Some of the n-grams of one length, those that are frequent enough.
+    """Frequent n-grams of one length, with those of their prefixes that have the same occurrences.
 
     The documents of n-gram `i` and its occurrences there are `documents[k]` and `counts[k]` for `k`
     from `starts[i]` to `starts[i + 1]` (or the end).
     """
 
     n: int
+    shortest: Ints
+    """Length of the shortest prefix of each that has the same occurrences."""
     first: Ints
-    """A position of each."""
-    prefixes: Ints
-    """The number of the first n - 1 tokens among the n-grams of that length, from 0; -1 for n 1."""
-    suffixes: Ints
-    """The number of the last n - 1 tokens."""
+    """The first position of each."""
     starts: Ints
-    documents: SmallInts
+    documents: Integers
+    """Ascending for each n-gram."""
     counts: Ints
 
-    def subset(self, chosen: Ints) -> Ngrams:
-        """Return some of them, by their places here in rising order."""
+    def subset(self, chosen: Flags) -> Ngrams:
+        """Return the chosen n-grams."""
+        if chosen.all():
+            return self
         lengths = np.diff(self.starts, append=self.counts.size)
-        is_chosen = np.zeros(lengths.size, dtype=bool)
-        is_chosen[chosen] = True
-        runs = np.repeat(is_chosen, lengths)
+        runs = np.repeat(chosen, lengths)
         return Ngrams(
             self.n,
+            self.shortest[chosen],
             self.first[chosen],
-            self.prefixes[chosen],
-            self.suffixes[chosen],
-            np.cumsum(lengths[chosen]) - lengths[chosen],
+            _starts(lengths[chosen]),
             self.documents[runs],
             self.counts[runs],
         )
 
 
-# Tokens
-
-
-def split_words(texts: Iterable[str]) -> Tokens:
-    """Return texts as words: runs of letters, digits and `_`, or one other character.
-
-    White space is no word, but is remembered.
-    """
-    numbers: defaultdict[str, int] = defaultdict()
-    numbers.default_factory = numbers.__len__
-    assert numbers[""] == 0
-    numbered = []
-    for text in texts:
-        pieces = _PIECE.findall(text)
-        numbered.append(np.fromiter(map(numbers.__getitem__, pieces), np.int32, len(pieces)))
-    names = list(numbers)
-    is_space = np.array([name.isspace() for name in names])
-    ids, gaps = _Growing(), _Growing()
-    for number, values in enumerate(numbered):
-        spaces = is_space[values]
-        following = np.append(np.where(spaces, values, 0)[1:], 0)[: values.size]
-        ids.add(values[~spaces])
-        gaps.add(following[~spaces])
-        numbered[number] = values[:0]  # so that no text is kept twice
-    return _tokens(ids, names, gaps)
-
-
-def split_characters(texts: Iterable[str]) -> Tokens:
-    """Return texts as characters; a number is one more than the character's code point."""
-    ids = _Growing()
-    for text in texts:
-        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-        ids.add(points.astype(np.int32) + 1)
-    return _tokens(ids, _Characters())
-
-
-class _Characters(Sequence[str]):
-    """The names of characters, none of which has to be kept."""
-
-    def __getitem__(self, number: int | slice) -> str:
-        assert not isinstance(number, slice)
-        return chr(int(number) - 1) if number else ""
-
-    def __len__(self) -> int:
-        return 0x110000 + 1
-
-
-@dataclass(slots=True)
-class _Growing:
-    """Arrays of texts, each after a 0."""
-
-    pieces: list[SmallInts] = field(default_factory=list)
-
-    def add(self, values: SmallInts) -> None:
-        self.pieces.append(np.concatenate([[0], values], dtype=np.int32))
-
-    def joined(self) -> SmallInts:
-        return np.concatenate([*self.pieces, np.zeros(1, dtype=np.int32)], dtype=np.int32)
-
-
-def _tokens(ids: _Growing, names: Sequence[str], gaps: _Growing | None = None) -> Tokens:
-    sizes = np.array([piece.size - 1 for piece in ids.pieces], dtype=np.int64)
-    documents = np.repeat(np.arange(sizes.size, dtype=np.int32), sizes + 1)
-    documents = np.append(documents, np.int32(max(sizes.size - 1, 0))).astype(np.int32, copy=False)
-    return Tokens(ids.joined(), documents, sizes, names, gaps.joined() if gaps else None)
-
-
-# Counting
-
-
-def count_ngrams(tokens: Tokens, longest: int, least: Least) -> Iterator[Ngrams]:
-    """Count all n-grams that are frequent enough, the shortest first.
+def count_ngrams(tokens: Tokens, lengths: tuple[int, int], least: Least) -> Iterator[Ngrams]:
+    """Count all n-grams that are frequent enough.
 
     Parameters
     ----------
     tokens : Tokens
-        Texts; no n-gram crosses from one to the next.
-    longest : int
-        The largest n, in tokens.
+        The texts; no n-gram crosses from one to the next.
+    lengths : (int, int)
+        The smallest and the largest n, in tokens.
     least : Least
-        What is rarer is left out, and with it what contains it.
+        Minimum frequency.
 
     Yields
     ------
     Ngrams
-        Those of one length are numbered through all parts that have this length, from 0.
+        Every n-gram once, on its own or as a prefix with the same occurrences.
     """
-    numbers = tokens.ids
-    for n in range(1, longest + 1):
-        found = np.zeros_like(numbers)
-        known = 0
-        for keys, positions in _keyed(numbers, n):
-            part = _counted(keys, positions, tokens.documents, least)
-            if part is None:
-                continue
-            ngrams, kept, groups = part
-            found[kept] = groups + (known + 1)
-            known += ngrams.first.size
-            parents = (
-                (numbers[ngrams.first] - 1, numbers[ngrams.first + 1] - 1)
-                if n > 1
-                else (np.full(ngrams.first.size, -1),) * 2
-            )
-            yield Ngrams(
-                n,
-                ngrams.first,
-                parents[0].astype(np.int64),
-                parents[1].astype(np.int64),
-                ngrams.starts,
-                ngrams.documents,
-                ngrams.counts,
-            )
-        if not known:
-            return
-        numbers = found
+    ids = _frequent(tokens.ids, least.count, lengths[1])
+    width = int(ids.max()) + 1
+    for positions in _parts(ids, lengths[0]):
+        part = _Part(ids, positions, width, least.count)
+        documents = tokens.documents[positions]
+        for n, groups in part.groups(lengths):
+            found = _counted(n, groups, positions, documents, least.documents)
+            if found.first.size:
+                yield found
 
 
-def _keyed(numbers: SmallInts, n: int) -> Iterator[tuple[Ints, Ints]]:
-    """Yield keys and their positions; all that have a key are in one part."""
-    frequencies = np.bincount(numbers)
+# Tokens
+
+
+def _frequent(ids: Integers, least: int, longest: int) -> Integers:
+    """Renumber tokens, with 0 for those too rare for any n-gram, and append zeros."""
+    frequencies = _frequencies(ids)
+    is_frequent = frequencies >= least
+    is_frequent[0] = False
+    numbers = np.where(is_frequent, np.cumsum(is_frequent), 0)
+    found = np.zeros(ids.size + longest, dtype=np.min_scalar_type(int(numbers.max())))
+    for part in _slices(ids.size):
+        found[: ids.size][part] = numbers[ids[part]]
+    return found
+
+
+def _frequencies(ids: Integers) -> Ints:
+    frequencies = np.zeros(int(ids.max(initial=0)) + 1, dtype=np.int64)
+    for part in _slices(ids.size):
+        frequencies += np.bincount(ids[part], minlength=frequencies.size)
+    return frequencies
+
+
+def _slices(size: int) -> Iterator[slice]:
+    """Yield slices of an array, because NumPy converts each looked-up number to eight bytes."""
+    return (slice(start, start + _PART) for start in range(0, size, _PART))
+
+
+# Parts
+
+
+def _parts(
+    ids: Integers, shortest: int, within: Ints | None = None, n: int = 0, size: int = 8
+) -> Iterator[Ints]:
+    """Yield ascending positions, with all that begin with the same tokens in one part.
+
+    Positions are divided by their token number `n`: first into a few ranges of `size` parts each,
+    so that not every position is read for every part. A range that is still too large is divided
+    by the next token, but never beyond the shortest n-grams.
+    """
+    values = ids if within is None else ids[n:][within]
+    frequencies = _frequencies(values)
     frequencies[0] = 0
-    edges = _part_edges(frequencies)
-    several = len(edges) > 2
-    for low, high in pairwise(edges):
-        chosen = (numbers >= low) & (numbers < high) if several else numbers > 0
-        if n > 1:
-            chosen[:-1] &= numbers[1:] > 0
-        positions = np.flatnonzero(chosen)
-        if not positions.size:
-            continue
-        keys = numbers[positions].astype(np.int64) - low
-        if n > 1:
-            keys *= frequencies.size
-            keys += numbers[positions + 1]
-        yield keys, positions
+    for low, high in pairwise(_edges(frequencies, size * _PART)):
+        is_in = values == low if high == low + 1 else (values >= low) & (values < high)
+        part = np.flatnonzero(is_in)
+        if within is not None:
+            part = within[part]
+        if part.size > _PART and high > low + 1:
+            yield from _parts(ids, shortest, part, n, 1)
+        elif part.size > _PART and n + 1 < shortest:
+            yield from _parts(ids, shortest, part, n + 1)
+        elif part.size:
+            yield part
 
 
-def _part_edges(frequencies: Ints) -> list[int]:
+def _edges(frequencies: Ints, size: int) -> list[int]:
+    """Return the limits of ranges; a token that is too frequent has a range of its own."""
     before = np.cumsum(frequencies)
-    n_parts = max(1, -(-int(before[-1]) // _PART))
-    goals = before[-1] * np.arange(1, n_parts) / n_parts
-    inner = np.searchsorted(before, goals) + 1
-    return sorted({1, *map(int, inner), frequencies.size})
+    inner = np.searchsorted(before, np.arange(size, before[-1], size))
+    return sorted({1, *map(int, inner), *map(int, inner + 1), frequencies.size} - {0})
 
 
-def _sorted(keys: Ints) -> tuple[Ints, Ints]:
-    """Return the keys in order, and where each was; equal ones stay in their order."""
-    shift = int(keys.size).bit_length()
-    if int(keys.max()).bit_length() + shift > 63:
-        order = np.argsort(keys, kind="stable")
-        return keys[order], order
-    # Both in one number: much faster than an indirect sort.
-    packed = (keys << shift) | np.arange(keys.size)
-    packed.sort()
-    return packed >> shift, packed & ((1 << shift) - 1)
+# Groups
 
 
-class _Found(NamedTuple):
-    first: Ints
-    starts: Ints
-    documents: SmallInts
-    counts: Ints
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Places in a part, grouped by the tokens that start there; ascending within a group."""
+
+    places: Ints
+    sizes: Ints
+    shortest: Ints
+    """Length of the shortest prefix that only this group has."""
+
+    def subset(self, chosen: Flags) -> _Groups:
+        """Return the chosen groups."""
+        if chosen.all():
+            return self
+        places = self.places[np.repeat(chosen, self.sizes)]
+        return _Groups(places, self.sizes[chosen], self.shortest[chosen])
+
+    def joined(self, others: _Groups) -> _Groups:
+        """Return both together."""
+        if not self.sizes.size:
+            return others
+        return _Groups(
+            np.concatenate([self.places, others.places]),
+            np.concatenate([self.sizes, others.sizes]),
+            np.concatenate([self.shortest, others.shortest]),
+        )
 
 
-def _counted(
-    keys: Ints, positions: Ints, documents: SmallInts, least: Least
-) -> tuple[_Found, Ints, Ints] | None:
-    """Return the frequent n-grams; and the positions where they are, with the number of each."""
-    keys, order = _sorted(keys)
-    positions = positions[order]
-    sizes = _run_lengths(_changes(keys))
-    frequent = np.repeat(sizes >= least.count, sizes)
-    keys, positions = keys[frequent], positions[frequent]
-    own = documents[positions]
-    per_ngram = _run_documents(keys, own)
-    frequent = np.repeat(per_ngram >= least.documents, _run_lengths(_changes(keys)))
-    keys, positions, own = keys[frequent], positions[frequent], own[frequent]
-    if not keys.size:
-        return None
-    new = _changes(keys)
-    runs = new | _changes(own)
-    groups = np.cumsum(new) - 1
-    at = np.flatnonzero(runs)
-    starts = np.flatnonzero(new[at])
-    found = _Found(positions[new], starts, own[at], _run_lengths(runs))
-    return found, positions, groups
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Ascending positions; their indices are called places."""
+
+    ids: Integers
+    positions: Ints
+    width: int
+    """Number of different tokens, 0 included."""
+    least: int
+
+    def groups(self, lengths: tuple[int, int]) -> Iterator[tuple[int, _Groups]]:
+        """Yield n and the groups of n tokens that do not all continue with the same token."""
+        n, groups = self._first_groups(lengths[0])
+        while groups.sizes.size:
+            if n == lengths[1]:
+                yield n, groups
+                return
+            # First looked up in the order of positions, which suits the processor's cache.
+            following = self.ids[n:][self.positions][groups.places]
+            starts = _starts(groups.sizes)
+            heads = following[starts]
+            same = following == np.repeat(heads, groups.sizes)
+            stays = np.logical_and.reduceat(same, starts) & (heads > 0)
+            ending = groups.subset(~stays)
+            if n >= lengths[0]:
+                yield n, ending
+            n += 1
+            if stays.any():
+                following = following[np.repeat(~stays, groups.sizes)]
+            further = self._divided(ending, following, max(n, lengths[0]))
+            groups = groups.subset(stays).joined(further)
+
+    def _first_groups(self, shortest: int) -> tuple[int, _Groups]:
+        """Group by as many tokens as fit into a key, up to the length of the shortest n-grams."""
+        keys = self.ids[self.positions].astype(np.int64)
+        is_whole = np.ones(keys.size, dtype=bool)
+        n, bits = 1, self.width.bit_length()
+        while n < shortest and (n + 1) * bits + keys.size.bit_length() <= _KEY_BITS:
+            following = self.ids[n:][self.positions]
+            is_whole &= following > 0
+            keys *= self.width
+            keys += following
+            n += 1
+        keys[~is_whole] = 0
+        return n, self._grouped(keys, np.arange(keys.size), n * bits, shortest)
+
+    def _divided(self, groups: _Groups, following: Integers, shortest: int) -> _Groups:
+        """Divide groups by the token that follows, leaving out ends of texts."""
+        keys = np.repeat(np.arange(groups.sizes.size) * self.width, groups.sizes)
+        keys += following
+        bits = (groups.sizes.size * self.width).bit_length()
+        return self._grouped(keys, groups.places, bits, shortest)
+
+    def _grouped(self, keys: Ints, places: Ints, bits: int, shortest: int) -> _Groups:
+        """Return the large enough groups of equal keys that do not end with token 0.
+
+        Keys have at most `bits` bits; the array is overwritten.
+        """
+        shift = self.positions.size.bit_length()
+        if bits + shift > _KEY_BITS:
+            order = np.lexsort((places, keys))
+            keys, places = keys[order], places[order]
+        else:
+            # Sorting both as one number is much faster than an indirect sort.
+            keys <<= shift
+            keys |= places
+            keys.sort()
+            places = keys & ((1 << shift) - 1)
+            keys >>= shift
+        starts = np.flatnonzero(_changes(keys))
+        sizes = np.diff(starts, append=keys.size)
+        enough = (sizes >= self.least) & (keys[starts] % self.width > 0)
+        if not enough.all():
+            places, sizes = places[np.repeat(enough, sizes)], sizes[enough]
+        return _Groups(places, sizes, np.full(sizes.size, shortest))
 
 
-def _changes(values: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Tell where another value begins; the first is one."""
+def _counted(n: int, groups: _Groups, positions: Ints, documents: Integers, least: int) -> Ngrams:
+    """Return the n-grams that enough documents contain."""
+    own = documents[groups.places]
+    starts = _starts(groups.sizes)
+    new = _changes(own)
+    new[starts] = True
+    at = np.flatnonzero(new)
+    runs = np.searchsorted(at, starts)
+    counts = np.diff(at, append=own.size)
+    first = positions[groups.places[starts]]
+    found = Ngrams(n, groups.shortest, first, runs, own[at], counts)
+    return found.subset(np.diff(runs, append=at.size) >= least)
+
+
+def _changes(values: Integers) -> Flags:
+    """Tell where a new value begins, the first included."""
     changes = np.ones(values.size, dtype=bool)
     changes[1:] = values[1:] != values[:-1]
     return changes
 
 
-def _run_lengths(starts: NDArray[np.bool_]) -> Ints:
-    return np.diff(np.flatnonzero(starts), append=starts.size)
-
-
-def _run_documents(keys: Ints, documents: SmallInts) -> Ints:
-    """Return the documents of each key, in how many it is."""
-    if not keys.size:
-        return np.zeros(0, dtype=np.int64)
-    new = _changes(keys)
-    runs = new | _changes(documents)
-    return np.add.reduceat(runs.astype(np.int64), np.flatnonzero(new))
-
-
-# Spelling
-
-
-def usual_forms(tokens: Tokens, ngrams: Sequence[tuple[int, int]], documents: int) -> list[str]:
-    """Return n-grams as they are spaced most often.
-
-    Parameters
-    ----------
-    tokens : Tokens
-        Texts.
-    ngrams : sequence of (position, n)
-        Where each n-gram is found, and its length.
-    documents : int
-        Only the first so many texts are looked at, where they have it.
-    """
-    gaps = tokens.gaps
-    if gaps is None:
-        return [tokens.text(position, n) for position, n in ngrams]
-    stop = int(np.sum(tokens.sizes[:documents] + 1)) + 1
-    ids = tokens.ids[:stop]
-    frequencies = np.bincount(ids, minlength=len(tokens.names))
-    rarest = [_rarest(tokens.ids[at : at + n], frequencies) for at, n in ngrams]
-    where = _places(
-        ids, {int(tokens.ids[at + k]) for (at, _), k in zip(ngrams, rarest, strict=True)}
-    )
-    forms = []
-    for (at, n), k in zip(ngrams, rarest, strict=True):
-        words = tokens.ids[at : at + n]
-        starts = where[int(words[k])] - k
-        starts = starts[(starts > 0) & (starts + n < stop)]
-        for number, word in enumerate(words):
-            starts = starts[ids[starts + number] == word]
-        forms.append(tokens.text(_most_usual(gaps, starts, n) if starts.size else at, n))
-    return forms
-
-
-def _rarest(words: SmallInts, frequencies: Ints) -> int:
-    return int(np.argmin(frequencies[words]))
-
-
-def _places(ids: SmallInts, wanted: set[int]) -> dict[int, Ints]:
-    """Return where some tokens are."""
-    is_wanted = np.zeros(max(int(ids.max(initial=0)), *wanted, 0) + 1, dtype=bool)
-    is_wanted[list(wanted)] = True
-    positions = np.flatnonzero(is_wanted[ids])
-    positions = positions[np.argsort(ids[positions], kind="stable")]
-    found = ids[positions]
-    return {
-        word: positions[np.searchsorted(found, word) : np.searchsorted(found, word, "right")]
-        for word in wanted
-    }
-
-
-def _most_usual(gaps: NDArray[np.integer], starts: Ints, n: int) -> int:
-    """Return where n tokens are spaced as they are most often; of equal ones the first."""
-    if n == 1:
-        return int(starts[0])
-    spacing = gaps[starts[:, None] + np.arange(n - 1)]
-    _, first, counts = np.unique(spacing, axis=0, return_index=True, return_counts=True)
-    best = np.flatnonzero(counts == counts.max())
-    return int(starts[first[best].min()])
+def _starts(sizes: Ints) -> Ints:
+    return np.cumsum(sizes) - sizes

@@ -63,8 +63,11 @@ MAY_IMPORT = {
     "strategy_rules": ["errors", "regexes"],
     "strategy_shares": ["formulas", "outputs", "proportions", "regexes", "strategy_rules"],
     "figures": ["errors", "output", "figures"],
-    "ngrams": [],
-    "contrasts": ["ngrams"],
+    "tokens": [],
+    "ngrams": ["tokens"],
+    "presence": [],
+    "ngram_rates": ["ngrams", "presence"],
+    "contrasts": ["ngram_rates", "ngrams", "presence", "tokens"],
     "serve": ["errors", "progress", "fm9", "serve", "spread"],
     "tables": [
         "blending",

@@ -5,32 +5,49 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rich.console import Console
-from scipy.stats import chi2_contingency
+from scipy.stats import chi2_contingency, false_discovery_control
 
 import ngramscan
 from ngramscan.commands.keywords import Export, kind_of, question, write_patterns
 from ngramscan.contrasts import (
+    Keyness,
     KeynessOptions,
     KeynessRow,
     adjusted,
     compare,
     compared_ngrams,
-    log_likelihood,
 )
 from ngramscan.errors import InputError
-from ngramscan.ngrams import Least, split_characters, split_words
+from ngramscan.ngram_rates import log_likelihood
+from ngramscan.ngrams import Least
 from ngramscan.patterns import load_patterns
+from ngramscan.presence import Sides
 from ngramscan.tables import print_keyness
 from ngramscan.tables.keyness import visible
+from ngramscan.tokens import Tokens, split_characters, split_words
 from tests.command import run
+from tests.keyness_designs import WORDS, Design, Population
+
+
+def unpaired(own: int, others: int) -> Sides:
+    """Return outputs that each answer a problem of their own."""
+    return Sides.of(np.arange(own + others) < own, np.arange(own + others))
+
+
+def keyness_of(tokens: Tokens, own: int, options: KeynessOptions) -> Keyness:
+    return compare(tokens, unpaired(own, tokens.sizes.size - own), options)
+
 
 # Closed forms
 
@@ -44,6 +61,11 @@ def test_g2_is_that_of_scipy(table: tuple[int, int, int, int]) -> None:
     assert log_likelihood([a], [b], c, d)[0] == pytest.approx(expected, abs=1e-9)
 
 
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_q_is_that_of_scipy(p: list[float]) -> None:
+    np.testing.assert_allclose(adjusted(p), false_discovery_control(p), rtol=1e-12)
+
+
 def test_q_is_benjamini_and_hochberg_s_by_hand() -> None:
     # 5/1 × .01, 5/2 × .02, 5/3 × .03, then 5/4 × .5 and 5/5 × .6, which is less.
     assert adjusted([0.6, 0.03, 0.01, 0.5, 0.02]) == pytest.approx([0.6, 0.05, 0.05, 0.6, 0.05])
@@ -52,7 +74,7 @@ def test_q_is_benjamini_and_hochberg_s_by_hand() -> None:
 def test_dispersion_of_even_and_of_concentrated_words() -> None:
     own = ["x a b", "x a b", "x a b", "y y y"]
     table = compared_ngrams(
-        split_words([*own, *["c c c"] * 4]), 4, KeynessOptions(1, 1, Least(1, 1), q=1.0)
+        split_words([*own, *["c c c"] * 4]), unpaired(4, 4), KeynessOptions(1, 1, Least(1, 1), q=1)
     )
     at = dict(zip(table["count"].tolist(), table["dispersion"].tolist(), strict=True))
     # y: all in one of four equal documents: (1 - 1/4) / (1 - 1/4); x: DP 1/4, normalised 1/3.
@@ -78,34 +100,58 @@ def bursty(
     return texts
 
 
-def false_discovery_rate(runs: int, seed: int, sides: tuple[int, int], planted: int) -> float:
-    """Return the mean share of false discoveries; the first words are truly more frequent."""
-    draw = np.random.default_rng(seed)
-    shares = []
-    for _ in range(runs):
-        rates = draw.choice([3e-4, 1e-3, 4e-3], 150)
-        more = rates.copy()
-        more[:planted] *= 6
-        sizes = [draw.integers(100, 900, n) for n in sides]
-        texts = bursty(draw, list(sizes[0] // 2), 150, more)
-        texts += bursty(draw, list(sizes[1]), 150, rates)
-        found = compare(split_words(texts), sides[0], KeynessOptions(1, 1, top=1000, q=0.1))
-        names = [int(row.ngram[1:]) for row in found.rows if row.ngram != "f"]
-        shares.append(sum(name >= planted for name in names) / max(len(names), 1))
-    return float(np.mean(shares))
+def write_population(folder: Path, design: Design, population: Population, seed: int) -> Path:
+    """Write outputs of `pot` and `cot` whose words are w0, w1 … and fillers."""
+    random = np.random.default_rng(seed)
+    is_own, problems = design.outputs()
+    counts, lengths = population.draw(random, is_own, problems)
+    written: Counter[tuple[str, int]] = Counter()
+    files: dict[Path, list[str]] = defaultdict(list)
+    for output, (own, problem) in enumerate(zip(is_own, problems.tolist(), strict=True)):
+        variant = "pot" if own else "cot"
+        model = f"m{written[variant, problem]}"
+        written[variant, problem] += 1
+        words = [f"w{k}" for k in np.repeat(np.arange(WORDS), counts[:, output])]
+        text = " ".join(words + ["f"] * max(int(1000 * lengths[output]) - len(words), 1))
+        line = json.dumps({"id": problem, "output": text})
+        files[folder / "outputs" / "d" / model / f"{variant}.jsonl"].append(line + "\n")
+    for file, lines in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(lines), encoding="utf-8")
+    return folder / "outputs"
 
 
-# Twice the q of 0.1, as a mean of few simulations varies.
-@pytest.mark.parametrize(("sides", "planted"), [((60, 60), 0), ((60, 60), 30), ((30, 120), 30)])
-def test_false_discoveries_are_no_more_than_stated(sides: tuple[int, int], planted: int) -> None:
-    assert false_discovery_rate(12, 1, sides, planted) <= 0.2
+def discoveries(outputs: Path, planted: int) -> tuple[float, float]:
+    """Return the share of false discoveries, and of planted words found."""
+    found = ngramscan.keyness(outputs, of="pot", against="cot", n=1, min_count=5, top=WORDS)
+    words = [int(ngram[1:]) for ngram in found["ngram"] if ngram != "f"]
+    false = sum(word >= planted for word in words)
+    return false / max(len(words), 1), (len(words) - false) / max(planted, 1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("sides", [(60, 60), (30, 300), (300, 30), (100, 100)])
-@pytest.mark.parametrize("planted", [0, 30])
-def test_false_discoveries_in_many_simulations(sides: tuple[int, int], planted: int) -> None:
-    assert false_discovery_rate(200, 2, sides, planted) <= 0.12
+@pytest.mark.parametrize("shared", [False, True])
+def test_several_models_are_no_false_discoveries(tmp_path: Path, shared: bool) -> None:
+    design = Design((60, 60), (5, 5), shared)
+    found = [
+        discoveries(
+            write_population(tmp_path / str(seed), design, Population("topics", 0), seed), 0
+        )
+        for seed in range(4)
+    ]
+    assert np.mean([false for false, _ in found]) <= 0.25
+
+
+def test_few_problems_against_many_have_the_power_of_fisher_s_test(tmp_path: Path) -> None:
+    found = [
+        discoveries(
+            write_population(tmp_path / str(seed), Design((30, 120)), Population(), seed), 30
+        )
+        for seed in range(3)
+    ]
+    false, power = np.mean(found, axis=0)
+    assert false <= 0.05
+    # Fisher's test finds .47 of them.
+    assert power >= 0.4
 
 
 def test_intervals_cover_ratios_of_clustered_words() -> None:
@@ -116,7 +162,7 @@ def test_intervals_cover_ratios_of_clustered_words() -> None:
     texts = bursty(draw, sizes[:150], words, rates * 2) + bursty(draw, sizes[150:], words, rates)
     options = KeynessOptions(1, 1, Least(1, 1), q=1.0)
     tokens = split_words(texts)
-    table = compared_ngrams(tokens, 150, options)
+    table = compared_ngrams(tokens, unpaired(150, 150), options)
     is_word = np.array([tokens.names[tokens.ids[k]] != "f" for k in table["first"]])
     covered = (table["log_ratio_low"] <= 1) & (table["log_ratio_high"] >= 1)
     assert is_word.sum() == words
@@ -127,9 +173,9 @@ def test_planted_phrases_are_found_and_stand_once() -> None:
     draw = np.random.default_rng(4)
     filler = [" ".join(draw.choice(list("abcdefgh"), 40)) for _ in range(80)]
     own = [f"{text} def solution():\n    return" for text in filler[:40]]
-    found = compare(split_words([*own, *filler[40:]]), 40, KeynessOptions())
+    found = keyness_of(split_words([*own, *filler[40:]]), 40, KeynessOptions())
     assert [row.ngram for row in found.rows] == ["def solution():\n    return"]
-    every = compare(split_words([*own, *filler[40:]]), 40, KeynessOptions(all=True))
+    every = keyness_of(split_words([*own, *filler[40:]]), 40, KeynessOptions(all=True))
     assert "def" in {row.ngram for row in every.rows}
     assert every.found == found.found == len(every.rows)
     best = found.rows[0]
@@ -140,9 +186,11 @@ def test_planted_phrases_are_found_and_stand_once() -> None:
 
 def test_nothing_is_found_where_there_is_nothing() -> None:
     same = ["a b c"] * 20
-    assert compare(split_words(same), 10, KeynessOptions()).rows == []
-    assert compare(split_words([""] * 4), 2, KeynessOptions()).tested == 0
-    assert compare(split_characters(["abc"] * 10 + ["a"] * 10), 10, KeynessOptions()).found >= 0
+    assert keyness_of(split_words(same), 10, KeynessOptions()).rows == []
+    assert keyness_of(split_words([""] * 4), 2, KeynessOptions()).tested == 0
+    short = split_characters(["abc"] * 10 + ["a"] * 10)
+    assert keyness_of(short, 10, KeynessOptions(2, 6)).tested == 0
+    assert keyness_of(short, 10, KeynessOptions(1, 6)).found == 0
 
 
 # The command
@@ -173,10 +221,59 @@ def test_variants_that_have_the_method_are_compared_with_those_that_have_not(
     assert all(set(row["ngram"]) & set("\\frac{}") for row in ran.rows)
     assert {row["other_documents"] for row in ran.rows[:1]} == {"0"}
     table = run("keyness", outputs, "--of", "CoT", "--against", "PoT")
-    assert "80 outputs of CoT against 40 of PoT" in table.stdout
+    assert "80 outputs of CoT against 40 of PoT, paired by the 40 problems" in table.stdout
     frame = ngramscan.keyness(outputs, of="F-1", against="CoT", n=2, top=3)
     assert set(frame["n"]) == {2}
     assert len(frame) == 3
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "words"),
+    [
+        pytest.param(
+            [{"id": k} for k in range(50)],
+            [{"id": k} for k in range(52)],
+            "50 outputs of pot against 52 of cot, paired by the 50 problems that both answer;"
+            " 2 that one side alone answers are not tested",
+            id="a problem is what has an id",
+        ),
+        pytest.param(
+            [{"id": k // 2, "epoch": k % 2} for k in range(80)],
+            [{"id": k} for k in range(40)],
+            "80 outputs of pot against 40 of cot, paired by the 40 problems that both answer",
+            id="epochs are outputs to one problem",
+        ),
+        pytest.param(
+            [{}] * 50,
+            [{}] * 60,
+            "50 outputs of pot against 60 of cot, to 50 and 60 problems",
+            id="without an id each output is one of its own",
+        ),
+    ],
+)
+def test_the_first_line_says_which_problems_are_compared(
+    tmp_path: Path, own: list[dict[str, int]], others: list[dict[str, int]], words: str
+) -> None:
+    for variant, records in (("pot", own), ("cot", others)):
+        file = tmp_path / "d" / "m" / f"{variant}.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lines = (json.dumps({**record, "output": "a b c"}) + "\n" for record in records)
+        file.write_text("".join(lines), encoding="utf-8")
+    ran = run("keyness", tmp_path, "--of", "pot", "--against", "cot")
+    assert (ran.code, ran.stdout.splitlines()[0]) == (0, words)
+
+
+def test_longer_outputs_are_announced(tmp_path: Path) -> None:
+    for variant, text in (("pot", "a b c d"), ("cot", "a b")):
+        file = tmp_path / "d" / "m" / f"{variant}.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lines = (json.dumps({"id": k, "output": text}) + "\n" for k in range(50))
+        file.write_text("".join(lines), encoding="utf-8")
+    ran = run("keyness", tmp_path, "--of", "pot", "--against", "cot")
+    longer = "outputs of pot are longer than those of cot: the test is of parts of equal length"
+    assert ran.stdout.splitlines()[1] == longer
+    shorter = run("keyness", tmp_path, "--of", "cot", "--against", "pot")
+    assert "longer than" not in shorter.stdout
 
 
 @pytest.mark.parametrize("unit", ["word", "character"])
@@ -186,12 +283,13 @@ def test_an_export_is_a_pattern_set_that_count_takes(tmp_path: Path, unit: str) 
     ran = run("keyness", outputs, "--of", "PoT", "--against", "CoT", *more)
     assert ran.code == 0
     loaded = load_patterns(file)
-    assert [pattern.text for pattern in loaded.patterns] == [row["ngram"] for row in ran.rows]
+    written = [row["ngram"] for row in ran.rows if any(map(str.isalnum, row["ngram"]))]
+    assert [pattern.text for pattern in loaded.patterns] == written
     assert {(pattern.method, pattern.tier) for pattern in loaded.patterns} == {("PoT", "T2")}
     corpus = f"scan:{outputs}/d/m/pot.jsonl"
     counted = run("count", file, "--index", corpus, "--text-field", "output", "--format", "csv")
     assert counted.code == 0, counted.stderr
-    assert [row["pattern"] for row in counted.rows] == [row["ngram"] for row in ran.rows]
+    assert [row["pattern"] for row in counted.rows] == written
     assert all(int(row["occurrences"]) > 0 for row in counted.rows)
 
 
@@ -211,14 +309,27 @@ HARD = [
 ]
 
 
+def test_an_export_leaves_out_punctuation_unless_all_is_asked_for(tmp_path: Path) -> None:
+    rows = [row_of(text) for text in ["{", ") :", "x =", "\n  ", "é", "7", "__"]]
+    file = tmp_path / "no.yaml"
+    told = write_patterns(rows, question("PoT", ["CoT"], {}), Export(file))
+    assert [pattern.text for pattern in load_patterns(file).patterns] == ["x =", "é", "7"]
+    assert told == [f"{file}: n-grams without a letter or digit left out (--all writes them): 4"]
+    every = question("PoT", ["CoT"], {"all": True})
+    assert write_patterns(rows, every, Export(file)) == []
+    assert len(load_patterns(file).patterns) == 7
+    with pytest.raises(InputError, match="--all writes the others too"):
+        write_patterns(rows[:2], question("PoT", ["CoT"], {}), Export(file))
+
+
 def test_hard_texts_come_back_from_an_export(tmp_path: Path) -> None:
     rows = [row_of(text) for text in [*HARD, "\0", "\ud800"]]
-    asked = question("a: #", ["CoT"], {})
+    asked = question("a: #", ["CoT"], {"all": True})
     told = write_patterns(rows, asked, Export(tmp_path / "no.yaml"))
     loaded = load_patterns(tmp_path / "no.yaml")
     assert [pattern.text for pattern in loaded.patterns] == HARD
     assert loaded.name == "no"
-    assert told == [f"{tmp_path / 'no.yaml'}: n-grams that no pattern can have: 2"]
+    assert told == [f"{tmp_path / 'no.yaml'}: n-grams left out that no pattern can have: 2"]
     with pytest.raises(InputError, match="no n-gram was found"):
         write_patterns([], asked, Export(tmp_path / "none.yaml"))
 

@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ngramscan import ngrams
-from ngramscan.ngrams import Least, Tokens, count_ngrams, split_characters, split_words, usual_forms
+from ngramscan.ngrams import Least, count_ngrams
+from ngramscan.tokens import Tokens, split_characters, split_words, usual_forms
 
-TEXTS = st.lists(st.text(alphabet="ab_é1 (\n", max_size=25), min_size=1, max_size=8)
+TEXTS = st.lists(st.text(alphabet="ab_é1 (\n😀", max_size=25), min_size=1, max_size=8)
+LENGTHS = st.tuples(st.integers(1, 6), st.integers(1, 6)).map(sorted)
 
 Found = dict[tuple[str, ...], dict[int, int]]
 
@@ -22,10 +24,10 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"\w+|[^\w\s]", text)
 
 
-def by_definition(texts: list[list[str]], longest: int, least: Least) -> Found:
+def by_definition(texts: list[list[str]], lengths: list[int], least: Least) -> Found:
     found: dict[tuple[str, ...], Counter[int]] = defaultdict(Counter)
     for number, tokens in enumerate(texts):
-        for n in range(1, longest + 1):
+        for n in range(lengths[0], lengths[1] + 1):
             for at in range(len(tokens) - n + 1):
                 found[tuple(tokens[at : at + n])][number] += 1
     return {
@@ -35,43 +37,56 @@ def by_definition(texts: list[list[str]], longest: int, least: Least) -> Found:
     }
 
 
-def by_arrays(tokens: Tokens, longest: int, least: Least) -> Found:
+def by_arrays(tokens: Tokens, lengths: list[int], least: Least) -> Found:
     found: Found = {}
-    known: dict[int, list[tuple[str, ...]]] = defaultdict(list)
-    for part in count_ngrams(tokens, longest, least):
+    for part in count_ngrams(tokens, (lengths[0], lengths[1]), least):
         stops = np.append(part.starts[1:], part.counts.size)
         for i, position in enumerate(part.first):
-            ngram = tuple(tokens.names[int(k)] for k in tokens.ids[position : position + part.n])
             runs = slice(part.starts[i], stops[i])
             documents = part.documents[runs].tolist()
-            assert len(set(documents)) == len(documents)
-            assert ngram not in found
-            found[ngram] = dict(zip(documents, part.counts[runs].tolist(), strict=True))
-            known[part.n].append(ngram)
-            if part.n > 1:
-                assert known[part.n - 1][part.prefixes[i]] == ngram[:-1]
-                assert known[part.n - 1][part.suffixes[i]] == ngram[1:]
+            assert documents == sorted(set(documents))
+            for n in range(part.shortest[i], part.n + 1):
+                ngram = tuple(tokens.names[int(k)] for k in tokens.ids[position : position + n])
+                assert ngram not in found
+                found[ngram] = dict(zip(documents, part.counts[runs].tolist(), strict=True))
     return found
 
 
-@settings(deadline=None)
-@given(TEXTS, st.integers(1, 4), st.integers(1, 3), st.sampled_from([3, 1 << 22]))
-def test_words_are_counted_as_by_the_definition(
-    texts: list[str], count: int, documents: int, part: int
+# Small parts and keys take the ways that only large texts take otherwise.
+@settings(deadline=None, max_examples=200)
+@given(
+    *(TEXTS, LENGTHS, st.integers(1, 4), st.integers(1, 3)),
+    *(st.sampled_from([1, 3, 10, 1 << 21]), st.sampled_from([9, 63]), st.booleans()),
+)
+def test_n_grams_are_counted_as_by_the_definition(
+    texts: list[str],
+    lengths: list[int],
+    count: int,
+    documents: int,
+    part: int,
+    bits: int,
+    words: bool,
 ) -> None:
     least = Least(count, documents)
+    split = [words_of(text) if words else list(text) for text in texts]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ngrams, "_PART", part)
-        found = by_arrays(split_words(texts), 6, least)
-    assert found == by_definition([words_of(text) for text in texts], 6, least)
+        patch.setattr(ngrams, "_KEY_BITS", bits)
+        tokens = split_words(texts) if words else split_characters(texts)
+        found = by_arrays(tokens, lengths, least)
+    assert found == by_definition(split, lengths, least)
 
 
-@settings(deadline=None)
-@given(TEXTS, st.integers(1, 3))
-def test_characters_are_counted_as_by_the_definition(texts: list[str], count: int) -> None:
-    least = Least(count, 1)
-    found = by_arrays(split_characters(texts), 5, least)
-    assert found == by_definition([list(text) for text in texts], 5, least)
+def test_n_grams_of_many_words_are_counted_as_by_the_definition() -> None:
+    random = np.random.default_rng(1)
+    texts = [" ".join(f"w{k}" for k in random.zipf(1.3, 300) % 3000) for _ in range(60)]
+    least = Least(3, 2)
+    expected = by_definition([words_of(text) for text in texts], [1, 4], least)
+    assert len(expected) > 500
+    for part in (100, 5000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ngrams, "_PART", part)
+            assert by_arrays(split_words(texts), [1, 4], least) == expected
 
 
 @given(TEXTS)
@@ -83,22 +98,22 @@ def test_the_form_of_an_n_gram_is_the_most_frequent_one(texts: list[str]) -> Non
         for first, last in zip(spans, spans[2:], strict=False):
             form = text[first.start() : last.end()]
             forms[tuple(words_of(form))][form] += 1
-    placed = [(int(p.first[i]), 3) for p in count_ngrams(tokens, 3, Least(1, 1)) if p.n == 3
-              for i in range(p.first.size)]  # fmt: skip
-    shown = usual_forms(tokens, placed, len(texts))
+    parts = count_ngrams(tokens, (3, 3), Least(1, 1))
+    placed = [(int(position), 3) for part in parts for position in part.first]
+    shown = usual_forms(tokens, placed, np.ones(len(texts), dtype=bool))
     assert len(shown) == len(forms)
     for form in shown:
         counts = forms[tuple(words_of(form))]
         assert counts[form] == max(counts.values())
 
 
-def test_large_keys_are_sorted_too() -> None:
-    keys = np.array([1 << 62, 5, 1 << 62, 5, 7], dtype=np.int64)
-    ordered, order = ngrams._sorted(keys)
-    assert ordered.tolist() == [5, 5, 7, 1 << 62, 1 << 62]
-    assert order.tolist() == [1, 3, 4, 0, 2]
+def test_the_form_is_that_of_the_method_s_texts() -> None:
+    texts = ["a b", "a b", "a  b", "a  b", "a  b"]
+    within = np.array([True, True, False, False, False])
+    assert usual_forms(split_words(texts), [(1, 2)], within) == ["a b"]
+    assert usual_forms(split_words(texts), [(1, 2)], ~within) == ["a  b"]
 
 
 def test_no_text_has_no_n_gram() -> None:
-    assert not list(count_ngrams(split_words(["", " \n"]), 3, Least(1, 1)))
-    assert not list(count_ngrams(split_characters([""]), 3, Least(1, 1)))
+    assert not list(count_ngrams(split_words(["", " \n"]), (1, 3), Least(1, 1)))
+    assert not list(count_ngrams(split_characters([""]), (1, 3), Least(1, 1)))

@@ -72,12 +72,16 @@ if TYPE_CHECKING:
     show_default=True,
     help="The share of false discoveries that is allowed.",
 )
-@click.option("--all", is_flag=True, help="Show also n-grams that are always in a longer one.")
+@click.option(
+    "--all",
+    is_flag=True,
+    help="Show also n-grams that are always in a longer one; export also punctuation.",
+)
 @click.option(
     "--export",
     type=click.Path(path_type=Path),
     metavar="FILE.yaml",
-    help="Write a pattern set of what is shown, for `ngramscan count`.",
+    help="Write a pattern set of what is shown and has a letter or digit, for `ngramscan count`.",
 )
 @click.option(
     "--tier",
@@ -123,9 +127,9 @@ def keyness_command(
     asked = commands.question(of, against, cast("KeywordOptions", given))
     exported = commands.export_to(export, tier)
     fields = output_fields(cast("RecordedOptions", given))
-    read, own, others = commands.read_sides(outputs, fields, asked)
+    read, compared = commands.read_sides(outputs, fields, asked)
     tell(read.notices, quiet)
-    found = commands.find_keyness(own, others, asked)
+    found = commands.find_keyness(compared, asked)
     lines = commands.describe_keyness(found, asked)
     emit(found.rows, KeynessRow, target, partial(tables.print_keyness, found.rows, lines))
     if exported:

@@ -14,7 +14,7 @@ from ngramscan.commands.counting import load_ahead
 from ngramscan.commands.recorded import RecordedOptions, output_fields
 from ngramscan.contrasts import Keyness, KeynessOptions, KeynessRow, compare
 from ngramscan.errors import InputError
-from ngramscan.ngrams import Least, split_characters, split_words
+from ngramscan.ngrams import Least
 from ngramscan.output import (
     check_writable,
     refuse_other,
@@ -25,6 +25,8 @@ from ngramscan.output import (
 )
 from ngramscan.outputs import Output, OutputFields, OutputSet, methods_of, parts_of, read_outputs
 from ngramscan.patterns import TIERS
+from ngramscan.presence import Sides
+from ngramscan.tokens import split_characters, split_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,10 +114,16 @@ def export_to(path: str | Path | None, tier: str) -> Export | None:
     return Export(Path(path), tier.upper())
 
 
-def read_sides(
-    path: Path, fields: OutputFields, asked: Question
-) -> tuple[OutputSet, list[str], list[str]]:
-    """Return the outputs, the texts of the method and those of the others.
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The texts that are compared, sorted by problem."""
+
+    texts: list[str]
+    sides: Sides
+
+
+def read_sides(path: Path, fields: OutputFields, asked: Question) -> tuple[OutputSet, Texts]:
+    """Return all outputs, and the texts of both sides.
 
     Raises
     ------
@@ -124,17 +132,22 @@ def read_sides(
     """
     found = read_outputs(path, fields)
     methods = [asked.of, *asked.against]
-    sides: dict[bool, list[str]] = {True: [], False: []}
+    sides: list[tuple[int, bool, str]] = []
+    problems: dict[tuple[str, str, str], int] = {}
     for output in found.outputs:
         present = methods_of(output.group.variant, methods)
         if present and output.is_there:
-            sides[asked.of in present].append(output.text or "")
+            problem = problems.setdefault(output.problem, len(problems))
+            sides.append((problem, asked.of not in present, output.text or ""))
     for method in methods:
         _require(method, found.outputs, path)
-    if not sides[True] or not sides[False]:
-        side = "--of" if not sides[True] else "--against"
+    if len({is_other for _, is_other, _ in sides}) < 2:
+        side = "--against" if sides and not sides[0][1] else "--of"
         raise InputError(f"{path}", f"no output of {side} has a text that the other side has not")
-    return found, sides[True], sides[False]
+    sides.sort(key=lambda side: side[:2])
+    is_own = [not is_other for _, is_other, _ in sides]
+    answered = Sides.of(is_own, [problem for problem, _, _ in sides])
+    return found, Texts([text for _, _, text in sides], answered)
 
 
 def _require(method: str, outputs: Sequence[Output], path: Path) -> None:
@@ -144,25 +157,34 @@ def _require(method: str, outputs: Sequence[Output], path: Path) -> None:
         raise InputError(f"{path}", f"no outputs of {method}; there are: {known}")
 
 
-def find_keyness(own: Sequence[str], others: Sequence[str], asked: Question) -> Keyness:
+def find_keyness(compared: Texts, asked: Question) -> Keyness:
     """Compare the texts of two sides."""
     load_ahead("scipy.special")
     split = split_words if asked.unit == "word" else split_characters
-    tokens = split([*own, *others])
-    return compare(tokens, len(own), asked.options)
+    return compare(split(compared.texts), compared.sides, asked.options)
 
 
 def describe_keyness(found: Keyness, asked: Question) -> list[str]:
     """Return what the rows alone do not tell."""
-    own, others = found.documents
-    against = ", ".join(asked.against)
-    lines = [f"{own:,} outputs of {asked.of} against {others:,} of {against}"]
+    lines = [_describe_sides(found, asked)]
+    if found.test.part < 1:
+        longer = f"outputs of {asked.of} are longer than those of {', '.join(asked.against)}"
+        lines.append(f"{longer}: the test is of parts of equal length")
     within = f", {found.found_inside:,} of them only within longer ones" * bool(found.found_inside)
-    lines.append(
-        f"{found.tested:,} n-grams tested, {found.found:,} more frequent in {asked.of}"
-        f" at q ≤ {asked.options.q:g}{within}; {len(found.rows):,} shown, largest G2 first"
-    )
+    more = f"{found.found:,} in outputs of {asked.of} to more problems at q ≤ {asked.options.q:g}"
+    shown = f"{len(found.rows):,} shown, largest G2 first"
+    lines.append(f"{found.tested:,} n-grams tested, {more}{within}; {shown}")
     return lines
+
+
+def _describe_sides(found: Keyness, asked: Question) -> str:
+    (own, others), (problems, others_problems) = found.documents, found.test.problems
+    compared = f"{own:,} outputs of {asked.of} against {others:,} of {', '.join(asked.against)}"
+    if not found.test.paired:
+        return f"{compared}, to {problems:,} and {others_problems:,} problems"
+    left_out = sum(found.test.sides.problems) - 2 * problems
+    only = f"; {left_out:,} that one side alone answers are not tested" * bool(left_out)
+    return f"{compared}, paired by the {problems:,} problems that both answer{only}"
 
 
 # Export
@@ -184,14 +206,18 @@ def write_patterns(rows: Sequence[KeynessRow], asked: Question, export: Export) 
     Returns
     -------
     list of str
-        What could not be written.
+        What was left out.
 
     Raises
     ------
     InputError
         There is nothing to write, or the file can't be written.
     """
-    writable = [row for row in rows if _is_writable(row.ngram)]
+    chosen = [row for row in rows if asked.options.all or _has_letters(row.ngram)]
+    writable = [row for row in chosen if _is_writable(row.ngram)]
+    if rows and not chosen:
+        problem = "not written: no n-gram has a letter or digit; --all writes the others too"
+        raise InputError(str(export.path), problem)
     if not writable:
         raise InputError(str(export.path), "not written: no n-gram was found; try a larger --q")
     patterns: dict[str, dict[str, str]] = {}
@@ -212,8 +238,15 @@ def write_patterns(rows: Sequence[KeynessRow], asked: Question, export: Export) 
     # ASCII with escapes: white space and rare characters come back as they were.
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=False, width=10_000)
     write_whole(export.path, lambda path: path.write_text(text, encoding="utf-8"))
-    left_out = len(rows) - len(writable)
-    return [f"{export.path}: n-grams that no pattern can have: {left_out}"] if left_out else []
+    left_out = {
+        "n-grams without a letter or digit left out (--all writes them)": len(rows) - len(chosen),
+        "n-grams left out that no pattern can have": len(chosen) - len(writable),
+    }
+    return [f"{export.path}: {what}: {number}" for what, number in left_out.items() if number]
+
+
+def _has_letters(text: str) -> bool:
+    return any(letter.isalnum() for letter in text)
 
 
 def _is_writable(text: str) -> bool:
@@ -266,9 +299,11 @@ def keyness(
     q : float
         Share of false discoveries that is allowed.
     all : bool
-        Return also n-grams that are always within a longer one.
+        Return also n-grams that are always within a longer one, and write also those without a
+        letter or digit.
     export : str or Path, optional
-        Write a pattern set of the n-grams that are returned, for `ngramscan count`.
+        Write a pattern set of the n-grams that are returned and have a letter or digit, for
+        `ngramscan count`.
     tier : str
         With `export`, the tier of the patterns.
     output_field : str
@@ -302,8 +337,8 @@ def keyness(
     )
     asked = question(of, several(against), options)
     exported = export_to(export, tier)
-    _, own, others = read_sides(Path(outputs), output_fields(fields), asked)
-    found = find_keyness(own, others, asked)
+    _, compared = read_sides(Path(outputs), output_fields(fields), asked)
+    found = find_keyness(compared, asked)
     if exported:
         write_patterns(found.rows, asked, exported)
     return to_frame(found.rows, KeynessRow)

@@ -1,0 +1,167 @@
+"""Texts as sequences of numbered words or characters."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Integers = NDArray[np.integer]
+Flags = NDArray[np.bool_]
+
+_PIECE = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Texts as numbers, with a 0 between them."""
+
+    ids: Integers
+    """A 0, the tokens of the first text, a 0, those of the second … and a 0 at the end."""
+    documents: Integers
+    """The text of each token, numbered from 0."""
+    sizes: Ints
+    """Number of tokens in each text."""
+    names: Sequence[str]
+    """The token of each number; '' for 0."""
+    gaps: Integers | None = None
+    """For words: the number in `names` of the white space after each; 0 if there is none."""
+
+    def text(self, position: int, n: int) -> str:
+        """Return the n tokens at a position, spaced as they are there."""
+        pieces = []
+        for at in range(position, position + n):
+            pieces.append(self.names[self.ids[at]])
+            if self.gaps is not None and at < position + n - 1:
+                pieces.append(self.names[self.gaps[at]])
+        return "".join(pieces)
+
+
+def split_words(texts: Iterable[str]) -> Tokens:
+    """Split texts into words: runs of letters, digits and `_`, or one other character.
+
+    White space is not a word, but is kept for display.
+    """
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    assert numbers[""] == 0
+    numbered = []
+    for text in texts:
+        pieces = _PIECE.findall(text)
+        numbered.append(np.fromiter(map(numbers.__getitem__, pieces), np.int32, len(pieces)))
+    names = list(numbers)
+    is_space = np.array([name.isspace() for name in names])
+    ids, gaps = _Growing(), _Growing()
+    for number, values in enumerate(numbered):
+        spaces = is_space[values]
+        following = np.append(np.where(spaces, values, 0)[1:], 0)[: values.size]
+        ids.add(values[~spaces])
+        gaps.add(following[~spaces])
+        numbered[number] = values[:0]  # Keeps no text twice.
+    sizes = np.array([piece.size - 1 for piece in ids.pieces], dtype=np.int64)
+    return Tokens(ids.joined(), _documents(sizes), sizes, names, gaps.joined())
+
+
+@dataclass(slots=True)
+class _Growing:
+    """Arrays to be joined, each with a 0 before it."""
+
+    pieces: list[NDArray[np.int32]] = field(default_factory=list)
+
+    def add(self, values: NDArray[np.int32]) -> None:
+        self.pieces.append(np.concatenate([[0], values], dtype=np.int32))
+
+    def joined(self) -> NDArray[np.int32]:
+        return np.concatenate([*self.pieces, np.zeros(1, dtype=np.int32)], dtype=np.int32)
+
+
+def split_characters(texts: Sequence[str]) -> Tokens:
+    """Split texts into characters."""
+    used = np.zeros(0x110000, dtype=bool)
+    for text in texts:
+        used[_code_points(text)] = True
+    points = np.flatnonzero(used)
+    numbers: Integers = np.zeros(used.size, dtype=np.min_scalar_type(points.size))
+    numbers[points] = np.arange(1, points.size + 1)
+    sizes = np.array([len(text) for text in texts], dtype=np.int64)
+    ids: Integers = np.zeros(int(sizes.sum()) + sizes.size + 1, dtype=numbers.dtype)
+    for text, stop in zip(texts, np.cumsum(sizes + 1), strict=True):
+        ids[stop - len(text) : stop] = numbers[_code_points(text)]
+    return Tokens(ids, _documents(sizes), sizes, ["", *map(chr, points)])
+
+
+def _code_points(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def _documents(sizes: Ints) -> Integers:
+    """Return the text of each token; a 0 counts to the text after it, the last one to the last."""
+    numbers = np.arange(sizes.size, dtype=np.min_scalar_type(sizes.size))
+    return np.append(np.repeat(numbers, sizes + 1), numbers[-1:])
+
+
+# Spelling
+
+
+def usual_forms(tokens: Tokens, ngrams: Sequence[tuple[int, int]], within: Flags) -> list[str]:
+    """Return n-grams with their most frequent spacing.
+
+    Parameters
+    ----------
+    tokens : Tokens
+        The texts.
+    ngrams : sequence of (position, n)
+        A position of each n-gram, and its length.
+    within : array of bool
+        Which texts decide, as far as they contain the n-gram.
+    """
+    gaps = tokens.gaps
+    if gaps is None:
+        return [tokens.text(position, n) for position, n in ngrams]
+    ids = np.where(within[tokens.documents], tokens.ids, 0)
+    frequencies = np.bincount(ids, minlength=len(tokens.names))
+    rarest = [_rarest(tokens.ids[at : at + n], frequencies) for at, n in ngrams]
+    where = _places(
+        ids, {int(tokens.ids[at + k]) for (at, _), k in zip(ngrams, rarest, strict=True)}
+    )
+    forms = []
+    for (at, n), k in zip(ngrams, rarest, strict=True):
+        words = tokens.ids[at : at + n]
+        starts = where[int(words[k])] - k
+        starts = starts[(starts > 0) & (starts + n < ids.size)]
+        for number, word in enumerate(words):
+            starts = starts[ids[starts + number] == word]
+        forms.append(tokens.text(_most_usual(gaps, starts, n) if starts.size else at, n))
+    return forms
+
+
+def _rarest(words: Integers, frequencies: Ints) -> int:
+    return int(np.argmin(frequencies[words]))
+
+
+def _places(ids: Integers, wanted: set[int]) -> dict[int, Ints]:
+    """Return the positions of some tokens."""
+    is_wanted = np.zeros(max(int(ids.max(initial=0)), *wanted, 0) + 1, dtype=bool)
+    is_wanted[list(wanted)] = True
+    positions = np.flatnonzero(is_wanted[ids])
+    positions = positions[np.argsort(ids[positions], kind="stable")]
+    found = ids[positions]
+    return {
+        word: positions[np.searchsorted(found, word) : np.searchsorted(found, word, "right")]
+        for word in wanted
+    }
+
+
+def _most_usual(gaps: Integers, starts: Ints, n: int) -> int:
+    """Return the first position with the most frequent spacing of n tokens."""
+    if n == 1:
+        return int(starts[0])
+    spacing = gaps[starts[:, None] + np.arange(n - 1)]
+    _, first, counts = np.unique(spacing, axis=0, return_index=True, return_counts=True)
+    best = np.flatnonzero(counts == counts.max())
+    return int(starts[first[best]].min())
