@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from evalcore.commands.agreements import agreement
     from evalcore.commands.comparing import compare
     from evalcore.commands.joint_outcomes import complementarity, flips, outcomes
-    from evalcore.commands.judging import judge
     from evalcore.commands.linking import link
     from evalcore.commands.log_reading import logs
-    from evalcore.commands.running import run
     from evalcore.commands.scoring import score
     from evalcore.commands.token_costs import efficiency
+    from evalcore.judge import judge
+    from evalcore.run import run
 
 _MODULES = {
     "agreement": "commands.agreements",
@@ -30,11 +30,11 @@ _MODULES = {
     "complementarity": "commands.joint_outcomes",
     "efficiency": "commands.token_costs",
     "flips": "commands.joint_outcomes",
-    "judge": "commands.judging",
+    "judge": "judge",
     "link": "commands.linking",
     "logs": "commands.log_reading",
     "outcomes": "commands.joint_outcomes",
-    "run": "commands.running",
+    "run": "run",
     "score": "commands.scoring",
 }
 __all__ = [

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 MOST_POINTS = 7
+CAUSES = ("A", "B", "C")
 _BOXED = re.compile(r"\\boxed\s*\{\s*(?:\\text\s*\{\s*)?(Correct|Incorrect)\s*\}")
 _POINTS = re.compile(r"<points>\s*(\d+)\s+out\s+of\s+7\s*</points>", re.IGNORECASE)
 _FENCED = re.compile(r"\A```(?:json)?\s*\n(.*?)\n?```\Z", re.DOTALL)
-CAUSES = ("A", "B", "C")
 
 
 class UnparsedError(ValueError):
@@ -31,28 +31,6 @@ class Judgement(NamedTuple):
     """As the judge's scale has it: `Correct`, `6`, `82.5`, `A`."""
     reason: str
     """What the judge gave as its reason, where it was asked for one."""
-
-
-def read_judgement(reply: str, form: str) -> Judgement:
-    """Read the reply of a judge.
-
-    Parameters
-    ----------
-    reply : str
-        The text.
-    form : str
-        What was asked for: a key of `FORMS`.
-
-    Returns
-    -------
-    Judgement
-
-    Raises
-    ------
-    UnparsedError
-        The text is not of that form; says what is wrong.
-    """
-    return FORMS[form](reply)
 
 
 def _boxed(reply: str) -> Judgement:
@@ -106,8 +84,7 @@ def _object(reply: str) -> dict[str, Any]:
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Refuse an object that says something twice: parsers differ in which they keep."""
-    names = [name for name, _ in pairs]
-    if len(set(names)) < len(names):
+    if len({name for name, _ in pairs}) < len(pairs):
         raise ValueError("a key stands in it twice")
     return dict(pairs)
 
@@ -122,4 +99,4 @@ FORMS: dict[str, Callable[[str], Judgement]] = {
     "json score": _score,
     "json cause": _cause,
 }
-"""How replies are read."""
+"""How replies are read; each may raise an UnparsedError."""

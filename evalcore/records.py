@@ -6,9 +6,12 @@ model is `--` in that of its folder.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -104,20 +107,7 @@ def folder_name(model: str) -> str:
 
 
 def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
-    """Return the file of one method put to one model.
-
-    Parameters
-    ----------
-    folder : Path
-        Where outputs are kept.
-    dataset, model, method : str
-        Their names.
-
-    Raises
-    ------
-    InputError
-        A name can't be one of a file.
-    """
+    """Return the file of one method put to one model; an InputError: a name can't be a file's."""
     for name in (dataset, folder_name(model), method):
         if not name.strip(". ") or "/" in name or not name.isprintable():
             raise InputError(repr(name), "no name for a file or folder")
@@ -206,10 +196,10 @@ def _refuse_duplicates(placed: Iterable[tuple[str, Record]]) -> None:
 def _own(file: Path, content: bytes) -> Iterator[tuple[str, Record]]:
     tail = content.rpartition(b"\n")[2]
     if tail.strip() and not _is_json(tail):
-        cure = "run `evalcore run` again, or delete the line" if is_torn(tail) else "delete it"
+        cure = "run `evalcore run` again, or delete the line" if _is_torn(tail) else "delete it"
         line = content.count(b"\n") + 1
         raise InputError(f"{file}:{line}", f"the last line was not written to its end; {cure}")
-    yield from read_lines(file, content)
+    yield from _lines(file, content)
 
 
 def _content(file: Path, on_notice: Callable[[str], None] | None) -> bytes:
@@ -222,7 +212,7 @@ def _content(file: Path, on_notice: Callable[[str], None] | None) -> bytes:
     return content
 
 
-def is_torn(tail: bytes) -> bool:
+def _is_torn(tail: bytes) -> bool:
     """Tell whether the last line of a file in our layout, which has no end, was cut while written.
 
     What does not begin as our lines do was not cut by us.
@@ -239,21 +229,8 @@ def _is_json(content: bytes) -> bool:
     return True
 
 
-def read_lines(file: Path, content: bytes) -> Iterator[tuple[str, Record]]:
-    """Yield the records of a file in our layout, each after its place.
-
-    Parameters
-    ----------
-    file : Path
-        Says who wrote, where a record does not.
-    content : bytes
-        Of the file, or its beginning up to the end of a line.
-
-    Raises
-    ------
-    InputError
-        A line is malformed; says which, and what is wrong.
-    """
+def _lines(file: Path, content: bytes) -> Iterator[tuple[str, Record]]:
+    """Yield the records of lines in our layout, each after its place; the folder says who wrote."""
     folder = file.absolute().parent
     named = {"dataset": folder.parent.name, "model": folder.name, "method": file.stem}
     for number, line in enumerate(content.split(b"\n"), 1):
@@ -327,3 +304,83 @@ def _bbh(
         known = {"dataset": dataset, "model": model, "method": method or written}
         answer = {"output": fields["prediction"]}
         yield place, _record(place, {"id": f"{task}-{number}", **answer, **known})
+
+
+# The file that a run writes: appended to, one line per answer, by one run at a time
+
+
+class RecordFile:
+    """An open file of records, and those that were there when it was opened.
+
+    Each record is handed to the system as it comes, so that a killed process loses none; a line
+    that was being written then is dropped the next time.
+    """
+
+    def __init__(self, path: Path, descriptor: int, records: list[Record]) -> None:
+        self.path = path
+        self.records = records
+        self._descriptor = descriptor
+
+    def write(self, record: Record) -> None:
+        """Append a record; raise InputError where the disk does not take it."""
+        remaining = memoryview(record.line())
+        try:
+            while remaining:
+                remaining = remaining[os.write(self._descriptor, remaining) :]
+        except OSError as error:
+            problem = f"can't be written ({error.strerror})"
+            raise InputError(str(self.path), problem) from error
+
+
+@contextmanager
+def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[RecordFile]:
+    """Open a file of records to append to it; it and its folders are made where they are missing.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    on_notice : callable
+        Told when a line was dropped that a killed run had not written to its end.
+
+    Raises
+    ------
+    InputError
+        Another run has the file open, it can't be opened, or a line is malformed.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise InputError(str(path), f"can't be opened ({error.strerror})") from error
+    try:
+        _lock(path, descriptor)
+        yield RecordFile(path, descriptor, _read_own(path, descriptor, on_notice))
+    finally:
+        os.close(descriptor)
+
+
+def _lock(path: Path, descriptor: int) -> None:
+    """Keep other runs out; the lock goes when the process ends, however it ends."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise InputError(str(path), "another run is writing it") from error
+    except OSError as error:
+        problem = f"can't be locked ({error.strerror}); a local folder was expected"
+        raise InputError(str(path), problem) from error
+
+
+def _read_own(path: Path, descriptor: int, on_notice: Callable[[str], None]) -> list[Record]:
+    content = path.read_bytes()
+    whole, tail = content[: content.rfind(b"\n") + 1], content[content.rfind(b"\n") + 1 :]
+    records = [record for _, record in _lines(path, whole)]
+    if _is_torn(tail):
+        os.ftruncate(descriptor, len(whole))
+        on_notice(f"{path}: the last line was not written to its end; it is dropped")
+    elif tail:
+        number = whole.count(b"\n") + 1
+        # Read at its own line number; an empty line gives no record.
+        records += [record for _, record in _lines(path, b"\n" * (number - 1) + tail)]
+        os.write(descriptor, b"\n")
+    return records

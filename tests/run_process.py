@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from evalcore.models.chat import ChatModel
-from evalcore.models.settings import Endpoint, read_key
-from evalcore.runner import RunSettings, Task, run_task
-from ngramscan.progress import Silent
+from evalcore.asking import Usage
+from evalcore.endpoint import ChatModel, Endpoint, read_key
+from evalcore.run import Task, run_task
 
 METHODS = ("cot", "pot", "f-1")
 PROBLEMS = 200
@@ -29,7 +28,7 @@ def main(url: str, folder: str) -> int:
     problems = []
     with ChatModel(endpoint, read_key(KEY_VARIABLE)) as model:
         for method in METHODS:
-            result = run_task(model, made_task(method), RunSettings(Path(folder)), Silent())
+            result = run_task(model, made_task(method), Path(folder), Usage())
             problems += [result.problem] if result.problem else []
     for problem in problems:
         sys.stderr.write(f"{problem}\n")

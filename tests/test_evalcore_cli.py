@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import responses
@@ -364,7 +365,7 @@ def test_judging_from_python(here: Path) -> None:
     with chat_server(judged_reply) as server:
         frame = evalcore.judge(
             "outputs",
-            "judge-a",
+            judges="judge-a",
             dataset="imo-proofbench",
             data="proofbench_v2.csv",
             base_url=server.url,
@@ -372,7 +373,7 @@ def test_judging_from_python(here: Path) -> None:
     assert len(frame) == 60
     assert frame["value"].isna().sum() == 2
     with pytest.raises(InputError, match="--base-url: missing"):
-        evalcore.judge("outputs", "j", dataset="imo-proofbench", data="proofbench_v2.csv")
+        evalcore.judge("outputs", judges="j", dataset="imo-proofbench", data="proofbench_v2.csv")
 
 
 # Benchmarks
@@ -418,7 +419,7 @@ def test_judges_that_nobody_answers_for_are_missing(here: Path) -> None:
         with pytest.raises(IncompleteError, match="judgements are missing"):
             evalcore.judge(
                 "outputs",
-                ["judge-a"],
+                judges=["judge-a"],
                 dataset="imo-proofbench",
                 data="proofbench_v2.csv",
                 base_url=server.url,
@@ -440,7 +441,7 @@ def test_what_judges_said_is_summed_up_in_the_terminal(here: Path) -> None:
 def test_a_task_that_judges_do_not_have_is_refused(here: Path) -> None:
     write_proofs(here)
     with pytest.raises(InputError, match="--task praise: one of grade, failure-causes"):
-        evalcore.judge("outputs", "j", dataset="imo-proofbench", task="praise")
+        evalcore.judge("outputs", judges="j", dataset="imo-proofbench", task=cast("Any", "praise"))
 
 
 MATHS = (

@@ -61,7 +61,7 @@ def test_every_count_is_exact_though_a_fifth_of_the_answers_are_faults(
     assert ran.code == 0
     # Not in a terminal, a pause is told on a line of its own; nothing else is.
     assert all("paused" in line for line in ran.stderr.splitlines())
-    assert "paused 2 s: the host answers HTTP 403" in ran.stderr
+    assert "paused 2 s: the server answers HTTP 403" in ran.stderr
     check(ran, truth)
     assert {entry["fault"] for entry in log} >= {*FAULT_KINDS, "burst403", None}
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcore.judgements import FORMS, UnparsedError, read_judgement
+from evalcore.judgements import FORMS, UnparsedError
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from evalcore.judgements import FORMS, UnparsedError, read_judgement
     ],
 )
 def test_what_was_asked_for_is_read(form: str, reply: str, value: float | None, label: str) -> None:
-    judgement = read_judgement(reply, form)
+    judgement = FORMS[form](reply)
     assert (judgement.value, judgement.label) == (value, label)
 
 
@@ -59,13 +59,13 @@ def test_what_was_asked_for_is_read(form: str, reply: str, value: float | None, 
 )
 def test_what_was_not_asked_for_is_unparsed(form: str, reply: str, problem: str) -> None:
     with pytest.raises(UnparsedError, match=problem.replace("\\", "\\\\")):
-        read_judgement(reply, form)
+        FORMS[form](reply)
 
 
 @given(st.floats(0, 100), st.text())
 def test_a_score_and_its_reason_come_back(score: float, feedback: str) -> None:
     said = json.dumps({"score": score, "feedback": feedback, "key_errors": [], "strengths": []})
-    judgement = read_judgement(said, "json score")
+    judgement = FORMS["json score"](said)
     assert judgement.value == pytest.approx(score / 100)
     assert judgement.reason == " ".join(feedback.split())
 
@@ -73,7 +73,7 @@ def test_a_score_and_its_reason_come_back(score: float, feedback: str) -> None:
 @given(st.sampled_from(sorted(FORMS)), st.text())
 def test_any_text_is_read_or_unparsed(form: str, reply: str) -> None:
     try:
-        judgement = read_judgement(reply, form)
+        judgement = FORMS[form](reply)
     except UnparsedError:
         return
     assert judgement.label

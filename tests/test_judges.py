@@ -7,17 +7,15 @@ import pytest
 import yaml
 
 from evalcore.datasets.base import Problem
-from evalcore.judgements import FORMS
-from evalcore.judges import (
+from evalcore.judge import (
     Asked,
     choose_prompt,
     graded_part,
-    is_unparsed,
     judge_messages,
     judged_row,
     load_judge_prompts,
-    unjudged_row,
 )
+from evalcore.judgements import FORMS
 from evalcore.records import Record
 from ngramscan.errors import InputError
 
@@ -122,7 +120,7 @@ def test_only_the_section_that_the_prompt_says_is_graded(
 
 
 def asked(dataset: str, task: str = "grade") -> Asked:
-    return Asked(RECORD, PROBLEM, choose_prompt(dataset, task), "## Proof", "judge-1", task)
+    return Asked(RECORD, PROBLEM, choose_prompt(dataset, task), "judge-1", task, "## Proof")
 
 
 def test_a_score_is_scaled_to_the_points_of_the_problem() -> None:
@@ -136,7 +134,6 @@ def test_a_score_is_scaled_to_the_points_of_the_problem() -> None:
 def test_a_cause_is_a_label_without_a_value() -> None:
     row = judged_row(asked("financemath", "failure-causes"), '{"cause": "C"}', None)
     assert (row.value, row.answer, row.judge) == (None, "C", "judge-1")
-    assert not is_unparsed(row)
 
 
 def test_a_reply_that_can_not_be_read_is_kept_and_has_no_value() -> None:
@@ -144,11 +141,3 @@ def test_a_reply_that_can_not_be_read_is_kept_and_has_no_value() -> None:
     assert (row.value, row.answer, row.reply) == (None, None, "Great proof!")
     assert row.status == "unknown"
     assert row.reason.startswith("unparsed: no JSON")
-    assert is_unparsed(row)
-
-
-def test_what_was_not_put_to_a_judge_is_not_unparsed() -> None:
-    row = unjudged_row(asked("aicrypto"), "cut at the token limit")
-    assert (row.value, row.reply, row.reason) == (None, None, "cut at the token limit")
-    assert row.status == "no_answer"
-    assert not is_unparsed(row)

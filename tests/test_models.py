@@ -19,13 +19,23 @@ import httpcore
 import httpx
 import pytest
 
-from evalcore.models.base import EndpointRefused, EndpointUnavailable, ProblemKey, Reply
-from evalcore.models.chat import ATTEMPTS, ATTEMPTS_TO_CONNECT, EXHAUSTED_IN_A_ROW, ChatModel
-from evalcore.models.pace import Pace
-from evalcore.models.replay import Replay
-from evalcore.models.settings import ApiKey, Endpoint, read_key, request_parameters
+from evalcore.asking import Replay
+from evalcore.endpoint import (
+    ATTEMPTS,
+    ATTEMPTS_TO_CONNECT,
+    EXHAUSTED_IN_A_ROW,
+    ApiKey,
+    ChatModel,
+    Endpoint,
+    EndpointUnavailable,
+    ProblemKey,
+    read_key,
+    request_parameters,
+)
+from evalcore.replies import EndpointRefused, Reply
 from ngramscan.errors import InputError, RemoteError, RemoteRefused, RemoteUnavailable
-from ngramscan.progress import Silent
+from ngramscan.pace import Pace
+from ngramscan.progress import SILENT, Progress, Silent
 from tests.chat_server import Faults, chat_server, hash_of
 from tests.fake_clock import FakeClock
 from tests.test_records import record_line
@@ -47,7 +57,7 @@ def model_for(
     clock: FakeClock | None = None,
     endpoint: Endpoint = ENDPOINT,
     key: ApiKey | None = None,
-    progress: Silent | None = None,
+    progress: Progress = SILENT,
 ) -> ChatModel:
     """Return a model that gives these answers in turn, the last one for ever."""
 
@@ -90,7 +100,11 @@ def test_a_request_has_the_messages_and_all_parameters() -> None:
     ]
     assert server.seen.keys == [f"Bearer {SECRET}"]
     assert reply.output == "You said: 2 + 2?"
-    assert (reply.model, reply.prompt_tokens, reply.completion_tokens) == ("lab/made-1-0125", 3, 5)
+    assert (reply.reported_model, reply.prompt_tokens, reply.completion_tokens) == (
+        "lab/made-1-0125",
+        3,
+        5,
+    )
     assert reply.latency_s is not None
     assert 0 <= reply.latency_s < 5
 
@@ -412,7 +426,7 @@ def test_closing_ends_a_pause_at_once() -> None:
     thread = threading.Thread(target=work)
     thread.start()
     time.sleep(0.1)
-    model.close()
+    model.__exit__(None, None, None)
     thread.join(timeout=5)
     assert [str(error) for error in errors] == ["interrupted"]
     with pytest.raises(RemoteUnavailable, match="interrupted"):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ngramscan.indexes.pace import LOWEST_RATE, Pace
+from ngramscan.pace import LOWEST_RATE, HostPace
 from tests.fake_clock import FakeClock
 
 
@@ -13,8 +13,8 @@ class Clock(FakeClock):
         super().__init__()
         self.notes: list[str] = []
 
-    def pace(self, rate: float) -> Pace:
-        return Pace(rate, self, self.notes.append)
+    def pace(self, rate: float) -> HostPace:
+        return HostPace(rate, self, self.notes.append)
 
 
 def test_requests_are_spaced_by_the_rate() -> None:
@@ -41,7 +41,7 @@ def test_slow_down_pauses_everything_and_lowers_the_rate_by_a_third() -> None:
     assert pace.rate == pytest.approx(4.0)
     pace.acquire()
     assert clock.waits == [60.0]
-    assert clock.notes == ["paused 60 s: the host answers HTTP 403; then 4.0 requests/s", ""]
+    assert clock.notes == ["paused 60 s: the server answers HTTP 403; then 4.0 requests/s", ""]
     pace.acquire()
     assert clock.waits == [60.0, 0.25]
 
@@ -109,4 +109,4 @@ def test_without_a_limit_a_pause_changes_no_rate_and_three_fruitless_ones_are_en
     assert pace.slow_down(pace.acquire(), 2.0, "HTTP 403")
     assert pace.slow_down(pace.acquire(), 2.0, "HTTP 403")
     assert not pace.slow_down(pace.acquire(), 2.0, "HTTP 403")
-    assert clock.notes[0] == "paused 2 s: the host answers HTTP 403"
+    assert clock.notes[0] == "paused 2 s: the server answers HTTP 403"

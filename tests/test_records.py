@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from evalcore.record_files import open_records
-from evalcore.records import Record, messages_sha256, read_records, record_path
+from evalcore.records import Record, messages_sha256, open_records, read_records, record_path
 from ngramscan.errors import InputError
 from ngramscan.outputs import OutputFields, read_outputs
 from tests.chat_server import hash_of

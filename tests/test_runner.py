@@ -14,17 +14,13 @@ from typing import Any
 
 import pytest
 
-import evalcore.runner
-from evalcore.models.base import EndpointRefused, Messages, ProblemKey, Reply
-from evalcore.models.chat import ChatModel
-from evalcore.models.replay import Replay
-from evalcore.models.settings import ApiKey, Endpoint
-from evalcore.record_files import open_records
-from evalcore.records import read_records
-from evalcore.runner import RunSettings, Task, run_task
-from evalcore.usage import Allowance, Usage
+from evalcore.asking import Replay, Usage
+from evalcore.endpoint import ApiKey, ChatModel, Endpoint, Messages, ProblemKey
+from evalcore.records import open_records, read_records
+from evalcore.replies import EndpointRefused, Reply
+from evalcore.run import RunResult, Task, run_task
 from ngramscan.errors import InputError, RemoteRefused
-from ngramscan.progress import Silent
+from ngramscan.progress import SILENT, Progress, Silent
 from tests.chat_server import ChatServer, Faults, chat_server, hash_of
 from tests.run_process import KEY_VARIABLE, METHODS, PROBLEMS, made_task
 
@@ -71,8 +67,15 @@ class Listener(Silent):
         self.said.append(text)
 
 
-def settings_for(folder: Path, **fields: Any) -> RunSettings:
-    return RunSettings(folder, **fields)
+def run(
+    model: Any,
+    task: Task,
+    folder: Path,
+    progress: Progress = SILENT,
+    usage: Usage | None = None,
+    concurrency: int = 16,
+) -> RunResult:
+    return run_task(model, task, folder, usage or Usage(), concurrency, progress)
 
 
 # What is asked and kept
@@ -81,8 +84,8 @@ def settings_for(folder: Path, **fields: Any) -> RunSettings:
 def test_every_problem_is_asked_once_and_recorded_with_all_that_is_known(tmp_path: Path) -> None:
     model, progress = Made(), Listener()
     task = made_task("cot", 3)
-    result = run_task(model, task, settings_for(tmp_path), progress)
-    assert (result.answered, result.already_there, result.problem) == (3, 0, None)
+    result = run(model, task, tmp_path, progress)
+    assert (result.answered, result.already_there, result.problem) == (3, 0, "")
     assert (progress.expected, progress.done) == (3, 3)
     assert result.file == tmp_path / "sums" / "lab--made-1" / "cot.jsonl"
     records = sorted(read_records(tmp_path), key=lambda record: record.id)
@@ -107,27 +110,27 @@ def test_every_problem_is_asked_once_and_recorded_with_all_that_is_known(tmp_pat
 
 def test_the_same_run_again_asks_nothing(tmp_path: Path) -> None:
     task = made_task("cot", 3)
-    run_task(Made(), task, settings_for(tmp_path), Silent())
+    run(Made(), task, tmp_path)
     model = Made()
-    result = run_task(model, task, settings_for(tmp_path), Silent())
+    result = run(model, task, tmp_path)
     assert (model.asked, result.already_there, result.answered) == ([], 3, 0)
 
 
 def test_a_longer_run_asks_only_what_is_new(tmp_path: Path) -> None:
-    run_task(Made(), made_task("cot", 3), settings_for(tmp_path), Silent())
+    run(Made(), made_task("cot", 3), tmp_path)
     model = Made()
-    run_task(model, made_task("cot", 5), settings_for(tmp_path), Silent())
+    run(model, made_task("cot", 5), tmp_path)
     assert sorted(key.id for key in model.asked) == ["p-3", "p-4"]
 
 
 def test_each_epoch_is_a_record_of_its_own(tmp_path: Path) -> None:
     model = Made()
-    result = run_task(model, made_task("cot", 2), settings_for(tmp_path, epochs=3), Silent())
+    result = run(model, replace(made_task("cot", 2), epochs=3), tmp_path)
     assert result.questions == 6
     keys = sorted(record.key for record in read_records(tmp_path))
     assert keys == [(f"p-{number}", epoch) for number in range(2) for epoch in (1, 2, 3)]
     model = Made()
-    run_task(model, made_task("cot", 2), settings_for(tmp_path, epochs=4), Silent())
+    run(model, replace(made_task("cot", 2), epochs=4), tmp_path)
     assert sorted(key[2:] for key in model.asked) == [("p-0", 4), ("p-1", 4)]
 
 
@@ -135,7 +138,7 @@ def test_refused_and_cut_answers_are_recorded_as_such_and_not_asked_again(tmp_pa
     refused = Reply(output=None, refusal="I can't.", finish_reason="stop")
     cut = Reply(output="The answ", finish_reason="length")
     model = Made(p_0=refused, p_1=cut)
-    result = run_task(model, made_task("cot", 3), settings_for(tmp_path), Silent())
+    result = run(model, made_task("cot", 3), tmp_path)
     assert (result.answered, result.refused, result.cut, result.missing) == (3, 1, 1, [])
     reasons = {record.id: record.not_scorable for record in read_records(tmp_path)}
     assert reasons == {"p-0": "refused: I can't.", "p-1": "cut at the token limit", "p-2": None}
@@ -143,23 +146,22 @@ def test_refused_and_cut_answers_are_recorded_as_such_and_not_asked_again(tmp_pa
 
 def test_a_failed_request_is_no_record_and_the_next_run_asks_it(tmp_path: Path) -> None:
     failing = Made(p_1=RemoteRefused("http://x: HTTP 400: too long"))
-    result = run_task(failing, made_task("cot", 3), settings_for(tmp_path), Silent())
+    result = run(failing, made_task("cot", 3), tmp_path)
     assert result.answered == 2
     assert result.missing == [("p-1", None, "http://x: HTTP 400: too long")]
     assert result.problem == (
         f"{result.file}: 1 of 3 answers are missing (1 × http://x: HTTP 400: too long); "
         "run again to ask only these"
     )
-    assert result.stopped is None
+    assert result.stopped == ""
     model = Made()
-    assert run_task(model, made_task("cot", 3), settings_for(tmp_path), Silent()).problem is None
+    assert run(model, made_task("cot", 3), tmp_path).problem == ""
     assert [key.id for key in model.asked] == ["p-1"]
 
 
 def test_many_reasons_are_counted_in_one_line(tmp_path: Path) -> None:
     failures = {f"p_{number}": RemoteRefused(f"reason {number // 2}") for number in range(9)}
-    result = run_task(Made(**failures), made_task("cot", 9), settings_for(tmp_path), Silent())
-    assert result.problem is not None
+    result = run(Made(**failures), made_task("cot", 9), tmp_path)
     assert "9 of 9" in result.problem
     assert "2 × reason" in result.problem
     assert "; 2 other reasons)" in result.problem
@@ -167,26 +169,23 @@ def test_many_reasons_are_counted_in_one_line(tmp_path: Path) -> None:
 
 def test_an_endpoint_that_refuses_everything_ends_the_run(tmp_path: Path) -> None:
     model = Made(p_0=EndpointRefused("http://x: HTTP 401: wrong key"))
-    settings = settings_for(tmp_path, concurrency=1)
-    result = run_task(model, made_task("cot", 50), settings, Silent())
+    result = run(model, made_task("cot", 50), tmp_path, concurrency=1)
     assert len(model.asked) == 1
     assert result.stopped == "http://x: HTTP 401: wrong key"
-    assert [missing.id for missing in result.missing] == [f"p-{number}" for number in range(50)]
+    assert [missing[0] for missing in result.missing] == [f"p-{number}" for number in range(50)]
     assert "50 of 50 answers are missing (50 × http://x: HTTP 401" in str(result.problem)
 
 
 def test_what_is_no_error_of_the_model_is_not_hidden(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
-        run_task(
-            Made(p_1=ZeroDivisionError()), made_task("cot", 3), settings_for(tmp_path), Silent()
-        )
+        run(Made(p_1=ZeroDivisionError()), made_task("cot", 3), tmp_path)
 
 
 def test_two_problems_with_one_id_are_refused(tmp_path: Path) -> None:
     task = made_task("cot", 2)
     twice = replace(task, questions=[*task.questions, task.questions[0]])
     with pytest.raises(InputError, match="'p-0' stands there twice"):
-        run_task(Made(), twice, settings_for(tmp_path), Silent())
+        run(Made(), twice, tmp_path)
 
 
 # What is there already
@@ -202,9 +201,9 @@ def changed(task: Task) -> Task:
 def test_answers_to_something_else_are_refused_before_anything_is_asked(
     tmp_path: Path, case: str
 ) -> None:
-    task, settings = made_task("cot", 2), settings_for(tmp_path)
-    before = replace(settings, epochs=2) if case == "fewer epochs" else settings
-    file = run_task(Made(), task, before, Silent()).file
+    task = made_task("cot", 2)
+    before = replace(task, epochs=2) if case == "fewer epochs" else task
+    file = run(Made(), before, tmp_path).file
     content = file.read_bytes()
     model = Made()
     if case == "prompts":
@@ -212,28 +211,28 @@ def test_answers_to_something_else_are_refused_before_anything_is_asked(
     if case == "parameters":
         model.parameters = {"temperature": 0.7}
     if case == "epochs":
-        settings = replace(settings, epochs=2)
+        task = replace(task, epochs=2)
     if case == "model":
         model.name = "lab--made-1"
     with pytest.raises(InputError, match="use another -o or move it away") as caught:
-        run_task(model, task, settings, Silent())
+        run(model, task, tmp_path)
     assert caught.value.where == str(file)
     assert model.asked == []
     assert file.read_bytes() == content
 
 
 def test_answers_to_problems_that_are_not_asked_now_do_not_disturb(tmp_path: Path) -> None:
-    run_task(Made(), made_task("cot", 5), settings_for(tmp_path), Silent())
-    result = run_task(Made(), made_task("cot", 2), settings_for(tmp_path), Silent())
+    run(Made(), made_task("cot", 5), tmp_path)
+    result = run(Made(), made_task("cot", 2), tmp_path)
     assert (result.questions, result.already_there) == (2, 2)
     assert len(read_records(tmp_path)) == 5
 
 
 def test_a_file_with_two_answers_to_one_problem_is_refused(tmp_path: Path) -> None:
-    file = run_task(Made(), made_task("cot", 1), settings_for(tmp_path), Silent()).file
+    file = run(Made(), made_task("cot", 1), tmp_path).file
     file.write_bytes(file.read_bytes() * 2)
     with pytest.raises(InputError, match="'p-0' stands in it twice"):
-        run_task(Made(), made_task("cot", 1), settings_for(tmp_path), Silent())
+        run(Made(), made_task("cot", 1), tmp_path)
 
 
 # Limits
@@ -245,17 +244,15 @@ def test_no_more_questions_than_wanted_are_under_way(tmp_path: Path) -> None:
         return "4"
 
     with chat_server(slow) as server, ChatModel(Endpoint(server.url, "m")) as model:
-        settings = settings_for(tmp_path, concurrency=4)
-        run_task(model, made_task("cot", 40), settings, Silent())
+        run(model, made_task("cot", 40), tmp_path, concurrency=4)
     assert server.seen.most_at_once == 4
 
 
 def test_nothing_more_is_asked_when_the_token_budget_is_used_up(tmp_path: Path) -> None:
-    usage, model = Usage(), Made()
-    settings = settings_for(tmp_path, concurrency=1, allowance=Allowance(tokens=100))
-    first = run_task(model, made_task("cot", 5), settings, Silent(), usage)
-    assert first.problem is None
-    second = run_task(model, made_task("pot", 5), settings, Silent(), usage)
+    usage, model = Usage(token_budget=100), Made()
+    first = run(model, made_task("cot", 5), tmp_path, usage=usage, concurrency=1)
+    assert first.problem == ""
+    second = run(model, made_task("pot", 5), tmp_path, usage=usage, concurrency=1)
     assert (second.answered, len(second.missing)) == (2, 3)  # 15 tokens each: 105 after seven
     assert second.stopped == "the token budget of 100 is used up"
     assert second.missing[0] == ("p-2", None, second.stopped)
@@ -263,56 +260,58 @@ def test_nothing_more_is_asked_when_the_token_budget_is_used_up(tmp_path: Path) 
 
 def test_a_budget_that_can_not_be_kept_is_not_pretended(tmp_path: Path) -> None:
     model = Made(p_0=Reply(output="4"))
-    settings = settings_for(tmp_path, concurrency=1, allowance=Allowance(tokens=100))
-    result = run_task(model, made_task("cot", 5), settings, Silent())
+    usage = Usage(token_budget=100)
+    result = run(model, made_task("cot", 5), tmp_path, usage=usage, concurrency=1)
     assert result.answered == 1
     assert result.stopped == "the server does not count tokens, so no token budget can be kept"
 
 
 @pytest.mark.parametrize(
-    ("allowance", "words"),
+    ("prices", "words"),
     [
-        pytest.param(Allowance(), "2,000,000 + 500,000 tokens", id="no prices"),
-        pytest.param(Allowance(price_in=3.0), "2,000,000 + 500,000 tokens", id="one price"),
+        pytest.param({}, "2,000,000 + 500,000 tokens", id="no prices"),
+        pytest.param({"price_in": 3.0}, "2,000,000 + 500,000 tokens", id="one price"),
         pytest.param(
-            Allowance(None, 3.0, 15.0), "2,000,000 + 500,000 tokens, cost 13.50", id="both prices"
+            {"price_in": 3.0, "price_out": 15.0},
+            "2,000,000 + 500,000 tokens, cost 13.50",
+            id="both prices",
         ),
     ],
 )
-def test_tokens_and_cost_are_told(allowance: Allowance, words: str) -> None:
-    usage = Usage()
+def test_tokens_and_cost_are_told(prices: dict[str, float], words: str) -> None:
+    usage = Usage(**prices)  # type: ignore[arg-type]
     usage.add(Reply(output="", prompt_tokens=2_000_000, completion_tokens=500_000))
-    assert usage.describe(allowance) == words
+    assert str(usage) == words
     usage.add(Reply(output=""))
-    assert usage.describe(allowance) == f"{words}; the server did not count those of 1 answers"
+    assert str(usage) == f"{words}; the server did not count those of 1 answers"
 
 
 def test_tokens_and_cost_are_noted_while_it_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evalcore.runner, "_NOTE_EVERY_S", 0.0)
+    monkeypatch.setattr(sys.modules["evalcore.run"], "_NOTE_EVERY_S", 0.0)
     progress = Listener()
-    settings = settings_for(tmp_path, concurrency=1, allowance=Allowance(None, 1e5, 1e5))
-    run_task(Made(), made_task("cot", 2), settings, progress)
+    usage = Usage(price_in=1e5, price_out=1e5)
+    run(Made(), made_task("cot", 2), tmp_path, progress, usage, concurrency=1)
     assert progress.said == ["10 + 5 tokens, cost 1.50", "20 + 10 tokens, cost 3.00", ""]
 
 
 def test_a_run_on_a_file_that_is_being_written_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "sums" / "lab--made-1" / "cot.jsonl"
     with open_records(path, print), pytest.raises(InputError, match="another run is writing"):
-        run_task(Made(), made_task("cot", 2), settings_for(tmp_path), Silent())
+        run(Made(), made_task("cot", 2), tmp_path)
 
 
 def test_a_run_from_recorded_outputs_needs_no_model(tmp_path: Path) -> None:
-    run_task(Made(), made_task("cot", 3), settings_for(tmp_path / "first"), Silent())
+    run(Made(), made_task("cot", 3), tmp_path / "first")
     model = Replay(tmp_path / "first", "lab/made-1")
-    result = run_task(model, made_task("cot", 4), settings_for(tmp_path / "second"), Silent())
+    result = run(model, made_task("cot", 4), tmp_path / "second")
     outputs = [
         sorted((record.id, record.output) for record in read_records(tmp_path / name))
         for name in ("first", "second")
     ]
     assert outputs[0] == outputs[1]
-    assert [missing.id for missing in result.missing] == ["p-3"]
+    assert [missing[0] for missing in result.missing] == ["p-3"]
 
 
 # End to end, against a real server, with a process that is killed
@@ -413,7 +412,7 @@ def test_a_wrong_key_ends_the_run_at_once_and_is_not_shown(tmp_path: Path) -> No
         chat_server(key="another-key-of-the-server") as server,
         ChatModel(Endpoint(server.url, "m"), ApiKey(SECRET)) as model,
     ):
-        result = run_task(model, made_task("cot"), settings_for(tmp_path), Silent())
+        result = run(model, made_task("cot"), tmp_path)
     assert len(result.missing) == 200
     assert len(server.seen.keys) <= 16
     assert "HTTP 401: Incorrect API key provided: Bearer [key]; --api-key-env" in str(
@@ -441,7 +440,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_written(tmp_path: Path) -> None:
         interrupter.start()
         started_at = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
-            run_task(model, made_task("cot", 20), settings_for(tmp_path), Silent())
+            run(model, made_task("cot", 20), tmp_path)
     assert time.monotonic() - started_at < 5
     interrupter.join()
     assert len(read_records(tmp_path)) == 19

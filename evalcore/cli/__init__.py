@@ -8,11 +8,9 @@ from evalcore.cli.agreement import agreement_command
 from evalcore.cli.audit import audit_command
 from evalcore.cli.datasets import datasets_group
 from evalcore.cli.efficiency import efficiency_command
-from evalcore.cli.judge import judge_command
 from evalcore.cli.link import link_command
 from evalcore.cli.logs import logs_command
 from evalcore.cli.outcomes import complementarity_command, flips_command, outcomes_command
-from evalcore.cli.run import run_command
 from evalcore.cli.score import score_command
 from ngramscan import __version__
 from ngramscan.output.command import Commands
@@ -22,7 +20,7 @@ __all__ = ["main"]
 
 main = Commands(
     "evalcore",
-    ["compare"],
+    ["run", "judge", "compare"],
     keeping=["run", "judge"],
     name="evalcore",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -36,9 +34,7 @@ main = click.version_option(__version__, prog_name="evalcore")(main)
 
 for command in (
     datasets_group,
-    run_command,
     score_command,
-    judge_command,
     logs_command,
     flips_command,
     complementarity_command,

@@ -43,8 +43,8 @@ from ngramscan.errors import (
     RemoteUnavailable,
 )
 from ngramscan.indexes.base import ApiSettings, split_login
-from ngramscan.indexes.pace import Clock, Pace, Ticket
 from ngramscan.indexes.replies import Reply
+from ngramscan.pace import Clock, HostPace, SystemClock
 from ngramscan.progress import Progress
 
 ATTEMPTS = 7
@@ -82,20 +82,6 @@ class _Task:
     future: Future[Any]
 
 
-class _SystemClock:
-    """The clock of this machine; to wait ends at once when the client is closed."""
-
-    def __init__(self, closed: threading.Event) -> None:
-        self._closed = closed
-
-    def now(self) -> float:
-        return time.monotonic()
-
-    def wait(self, seconds: float) -> None:
-        if self._closed.wait(seconds):
-            raise RemoteUnavailable("interrupted")
-
-
 class ApiClient:
     """Asks one host, with a bounded number of threads.
 
@@ -118,8 +104,8 @@ class ApiClient:
         self._settings = settings
         self._progress = progress
         self._closed = threading.Event()
-        self._clock = clock or _SystemClock(self._closed)
-        self._pace = Pace(settings.rate_for(host), self._clock, progress.note)
+        self._clock = clock or SystemClock(self._closed)
+        self._pace = HostPace(settings.rate_for(host), self._clock, progress.note)
         http = httpx.Client(
             transport=transport,
             timeout=httpx.Timeout(settings.timeout_s, connect=CONNECT_TIMEOUT_S),
@@ -243,14 +229,14 @@ class ApiClient:
 
     def _attempt(self, question: dict[str, Any]) -> Reply:
         for _ in range(SLOW_DOWNS + 1):
-            ticket = self._pace.acquire()
+            turn = self._pace.acquire()
             if self._given_up:
                 raise self._given_up
             response = self._post(question)
             if response.status_code not in _SLOW_DOWN:
                 self._pace.answered()
                 return read_reply(response)
-            self._slow_down(ticket, response)
+            self._slow_down(turn, response)
         raise self._unwanted(response, "to this question again and again")
 
     def _post(self, question: dict[str, Any]) -> httpx.Response:
@@ -287,11 +273,11 @@ class ApiClient:
         if event == "http11.send_request_headers.started":
             self._sent = True
 
-    def _slow_down(self, ticket: Ticket, response: httpx.Response) -> None:
+    def _slow_down(self, turn: int, response: httpx.Response) -> None:
         retry_after = _retry_after(response)
         if retry_after is not None and retry_after > LONGEST_PAUSE_S:
             error = self._unwanted(response, f"it asks to come back in {retry_after:.0f} s")
-        elif self._pace.slow_down(ticket, retry_after, f"HTTP {response.status_code}"):
+        elif self._pace.slow_down(turn, retry_after, f"HTTP {response.status_code}"):
             return
         else:
             error = self._unwanted(response, "also after pauses at the lowest rate")

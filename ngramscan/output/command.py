@@ -350,8 +350,7 @@ def _run(function: Callable[..., Any], values: dict[str, Any], target: Target) -
     quiet, verbose = values.pop("quiet"), values.pop("verbose", None)
     for name, one in parameters(function).items():
         if one.is_several and not one.is_argument:
-            given = values[name]
-            values[name] = one.parts([given] if isinstance(given, str) else given or ())
+            values[name] = one.parts(values[name] or ())
     if verbose is None:
         result = _inner(function)(**values)
     else:
@@ -383,18 +382,17 @@ def _to_click(one: Parameter, every: Mapping[str, Parameter]) -> click.Parameter
     is_flag = one.kind is click.BOOL
     # In Python an option is called by its name, in the terminal by its flag.
     text = re.sub(r"`(\w+)`", lambda n: every[n[1]].flag if n[1] in every else n[0], one.help)
-    is_repeated = one.is_several and not one.terminal.has_commas
     default = None if one.default in ((), "", None) else one.default
     return click.Option(
         [one.name, *(one.terminal.flags.split() or [one.flag])],
         type=None if is_flag else one.kind,
         is_flag=is_flag,
-        multiple=is_repeated,
-        default=False if is_flag else default,
+        multiple=one.is_several,
+        default=False if is_flag else [default] if one.is_several and default else default,
         required=one.is_needed,
         show_default=not is_flag and default is not None,
         metavar=one.terminal.metavar or _METAVARS.get(one.kind.name),
         envvar=one.terminal.envvar,
         show_envvar=bool(one.terminal.envvar),
-        help=text + " Repeatable." * is_repeated,
+        help=text + " Repeatable." * (one.is_several and not one.terminal.has_commas),
     )

@@ -19,10 +19,9 @@ from pathlib import Path
 
 import httpx
 
-from evalcore.models.chat import ChatModel
-from evalcore.models.settings import Endpoint
-from evalcore.runner import RunSettings, Task, run_task
-from ngramscan.progress import Silent
+from evalcore.asking import Usage
+from evalcore.endpoint import ChatModel, Endpoint
+from evalcore.run import Task, run_task
 
 QUESTIONS, ROUNDS, CONCURRENCY = 1_000, 5, 16
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -32,8 +31,8 @@ MESSAGES = [[{"role": "user", "content": f"What is {n} + 1?"}] for n in range(QU
 def by_runner(url: str) -> None:
     task = Task("sums", "direct", [(str(n), messages) for n, messages in enumerate(MESSAGES)])
     with tempfile.TemporaryDirectory() as folder, ChatModel(Endpoint(url, "made")) as model:
-        settings = RunSettings(Path(folder), concurrency=CONCURRENCY)
-        assert run_task(model, task, settings, Silent()).answered == QUESTIONS
+        result = run_task(model, task, Path(folder), Usage(), CONCURRENCY)
+        assert result.answered == QUESTIONS
 
 
 def by_httpx(url: str) -> None:

@@ -1,4 +1,4 @@
-"""What an HTTP response of a chat endpoint means: a reply, or which kind of failure.
+"""What a response of a chat endpoint means: a reply, or which kind of failure.
 
 * 429                       slow down: everything pauses
 * 408, 409, 425, 5xx, a body that is no JSON object, an `error` in it, no choice in it
@@ -16,26 +16,55 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
-from evalcore.models.base import EndpointRefused, Reply
 from ngramscan.errors import RemoteRefused
 
 Hide = Callable[[str], str]
 """Takes out of a text what nobody may see."""
 
 _MAY_PASS = {408, 409, 425}
+_PARAMETERS_HINT = "; parameters can be set, or left out by null, with --param"
 _HINTS = {
-    400: "; parameters can be set, or left out by null, with --param",
+    400: _PARAMETERS_HINT,
     401: "; --api-key-env names the variable that holds the key",
     404: "; is the base URL right (…/v1), and the name of the model?",
-    422: "; parameters can be set, or left out by null, with --param",
+    422: _PARAMETERS_HINT,
 }
 _NOTHING_LEFT = {"insufficient_quota", "billing_hard_limit_reached"}
 _SAID_AT_MOST = 300
 _MOST_TOKENS = 10**9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model answered. None: the server did not say."""
+
+    output: str | None
+    """None: refused, or no text at all."""
+    reasoning: str | None = None
+    """What the model wrote before its answer, where the server tells."""
+    refusal: str | None = None
+    """The words of a refusal; `content_filter` where a filter of the server gave none."""
+    finish_reason: str | None = None
+    """`length`: cut at the token limit."""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    """Those of the reasoning among them."""
+    reasoning_tokens: int | None = None
+    reported_model: str | None = None
+    """As the server calls it."""
+    latency_s: float | None = None
+    """Of the request that was answered, without the ones before it."""
+    attempts: int = 1
+    """Requests that were sent, the answered one among them."""
+
+
+class EndpointRefused(RemoteRefused):
+    """No question would be answered here: the key is wrong, or there is no such model."""
 
 
 class MayPassError(Exception):
@@ -51,12 +80,12 @@ class SlowDownError(MayPassError):
 
 
 def read_response(response: httpx.Response, hide: Hide) -> Reply:
-    """Return the reply in a response; its latency and attempts, and who failed, the caller adds.
+    """Return the reply in a response whose body was read.
 
     Parameters
     ----------
     response : httpx.Response
-        With its body read.
+        The response.
     hide : callable
         Applied to every text that comes from the server.
 
@@ -79,14 +108,13 @@ def read_response(response: httpx.Response, hide: Hide) -> Reply:
     return _reply(body, hide)
 
 
-# Failures
-
-
 def _failure(response: httpx.Response, body: dict[str, Any] | None, hide: Hide) -> Exception:
     status = response.status_code
     text = f"HTTP {status}{_said(response, body, hide)}"
     if status == httpx.codes.TOO_MANY_REQUESTS:
-        if _code(body) in _NOTHING_LEFT:
+        error = (body or {}).get("error")
+        code = str(error.get("code") or error.get("type")) if isinstance(error, Mapping) else ""
+        if code in _NOTHING_LEFT:
             return EndpointRefused(text)
         return SlowDownError(text, retry_after_s(response))
     if status in _MAY_PASS or status >= 500:
@@ -94,9 +122,7 @@ def _failure(response: httpx.Response, body: dict[str, Any] | None, hide: Hide) 
     text += _HINTS.get(status, "")
     if response.is_redirect:
         return EndpointRefused(f"{text}; it is not followed, since the key would go along")
-    if status in {401, 402, 404, 405}:
-        return EndpointRefused(text)
-    return RemoteRefused(text)
+    return EndpointRefused(text) if status in {401, 402, 404, 405} else RemoteRefused(text)
 
 
 def _json_object(response: httpx.Response) -> dict[str, Any] | None:
@@ -117,11 +143,6 @@ def _said(response: httpx.Response, body: dict[str, Any] | None, hide: Hide) -> 
     return f": {said[:_SAID_AT_MOST]}" if said else ""
 
 
-def _code(body: dict[str, Any] | None) -> str:
-    error = (body or {}).get("error")
-    return str(error.get("code") or error.get("type")) if isinstance(error, Mapping) else ""
-
-
 def retry_after_s(response: httpx.Response) -> float | None:
     """Return the seconds of a Retry-After header, in both of its forms."""
     value = response.headers.get("retry-after", "").strip()
@@ -133,9 +154,6 @@ def retry_after_s(response: httpx.Response) -> float | None:
         return None
 
 
-# Replies
-
-
 def _reply(body: dict[str, Any], hide: Hide) -> Reply:
     choice = _first_choice(body, hide)
     message = choice["message"]
@@ -144,19 +162,19 @@ def _reply(body: dict[str, Any], hide: Hide) -> Reply:
     refusal = _text(message.get("refusal"), hide) or refusal
     if refusal is None and finish_reason == "content_filter":
         refusal = "content_filter"
-    usage = body.get("usage") if isinstance(body.get("usage"), dict) else {}
-    details = (usage or {}).get("completion_tokens_details")
+    usage = body.get("usage")
+    details = usage.get("completion_tokens_details") if isinstance(usage, Mapping) else None
+    reasoning = _text(message.get("reasoning_content"), hide)
     return Reply(
         # What a filter has let pass of a refused answer is no answer.
         output=None if refusal else output,
-        reasoning=_text(message.get("reasoning_content"), hide)
-        or _text(message.get("reasoning"), hide),
+        reasoning=reasoning or _text(message.get("reasoning"), hide),
         refusal=refusal,
         finish_reason=finish_reason,
         prompt_tokens=_number(usage, "prompt_tokens"),
         completion_tokens=_number(usage, "completion_tokens"),
         reasoning_tokens=_number(details, "reasoning_tokens"),
-        model=_text(body.get("model"), hide),
+        reported_model=_text(body.get("model"), hide),
     )
 
 
@@ -190,9 +208,8 @@ def _content(content: object, hide: Hide) -> tuple[str | None, str | None]:
             case {"type": "thinking" | "reasoning"}:
                 pass
             case _:
-                raise RemoteRefused(
-                    "HTTP 200, but a part of the answer is no text; only texts are understood"
-                )
+                problem = "a part of the answer is no text; only texts are understood"
+                raise RemoteRefused(f"HTTP 200, but {problem}")
     return _text("".join(texts) if texts else None, hide), _text("".join(refusals) or None, hide)
 
 

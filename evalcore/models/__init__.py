@@ -1,1 +1,0 @@
-"""Models that can be asked: a hosted one, or recorded outputs in its place."""
