@@ -83,7 +83,7 @@ class Pace:
         self._on_pause = on_pause
         self._lock = threading.Lock()
         self._next_at = float("-inf")
-        self._resume_at = float("-inf")
+        self._paused_at = self._resume_at = float("-inf")
         self._pauses = 0
         self._fruitless = 0
 
@@ -126,18 +126,22 @@ class Pace:
         """
         with self._lock:
             now = self._clock.now()
-            if turn < self._pauses:
+            if self._is_same_event(turn, now):
                 self._resume_at = max(self._resume_at, now + (retry_after or 0.0))
                 return True
             pause = self._pause_s(retry_after)
             self._resume_at = max(self._resume_at, now + pause)
             goes_on = not self._is_exhausted()
             then = self._slow_after_it()
+            self._paused_at = now
             self._pauses += 1
             self._fruitless += 1
         if pause >= _FIRST_PAUSE_S:
             self._on_pause(f"paused {pause:.0f} s: the server answers {answer}{then}")
         return goes_on
+
+    def _is_same_event(self, turn: int, now: float) -> bool:  # noqa: ARG002
+        return turn < self._pauses
 
     def _pause_s(self, retry_after: float | None) -> float:
         grown = _FIRST_PAUSE_S * 2 ** (self._fruitless - 1) if self._fruitless else 0.0
@@ -167,6 +171,10 @@ class HostPace(Pace):
         with self._lock:
             self._fruitless = 0
             self.rate = min(self._full_rate, self.rate + self._full_rate * _RECOVERY)
+
+    def _is_same_event(self, turn: int, now: float) -> bool:
+        # A gateway forbids some questions for ever, with a pause of no time at all.
+        return turn < self._pauses or now <= self._paused_at
 
     def _pause_s(self, retry_after: float | None) -> float:
         return HOST_PAUSE_S if retry_after is None else retry_after
