@@ -21,7 +21,7 @@ import yaml
 from platformdirs import user_cache_path
 
 from evalcore.asking import Question, ask_all
-from evalcore.datasets import Problem, load_dataset
+from evalcore.benchmarks import load_dataset
 from evalcore.endpoint import (
     ChatModel,
     Endpoint,
@@ -32,6 +32,7 @@ from evalcore.endpoint import (
     read_key,
     request_parameters,
 )
+from evalcore.formats import Problem
 from evalcore.judgements import FORMS, Judgement, UnparsedError
 from evalcore.prompts import fill
 from evalcore.records import CUT_REASONS, Record, messages_sha256, read_records

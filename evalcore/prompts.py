@@ -15,27 +15,17 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from evalcore.datasets.base import Problem
+from evalcore.benchmarks import find_benchmark
+from evalcore.formats import Problem
 from evalcore.yaml_files import parse_yaml, read_text
 from ngramscan.errors import InputError
 
-_FILES = {
-    "financemath": "financemath.yaml",
-    "imo-answerbench": "imo-bench.yaml",
-    "imo-proofbench": "imo-bench.yaml",
-    "olympiadbench-oe-maths": "olympiadbench.yaml",
-    "olympiadbench-oe-physics": "olympiadbench.yaml",
-    "olympiadbench-tp-maths": "olympiadbench-proofs.yaml",
-    "olympiadbench-tp-physics": "olympiadbench-proofs.yaml",
-    "aicrypto": "aicrypto.yaml",
-    "bbh-word-sorting": "bbh-word-sorting.yaml",
-}
 _FOR_ALL = "any-benchmark.yaml"
 _PROBLEM = "problem"
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z][\w+.-]*)\}\}")
 _METHOD_NAME = re.compile(r"[a-z0-9][a-z0-9+._-]*")  # it also names a file
 _OWN_KEYS = {"source": str, "phases": dict, "methods": dict}
-_KEYS = {**_OWN_KEYS, "fields": list}
+_KEYS = {**_OWN_KEYS, "fields": list, "benchmarks": dict}
 _OWN_METHOD_KEYS = {"system": str, "user": str, "note": str}
 _METHOD_KEYS = {**_OWN_METHOD_KEYS, "ours": bool}
 
@@ -138,9 +128,7 @@ def load_templates(dataset: str, extra: Path | None = None) -> PromptSet:
     InputError
         There are no prompts for such a benchmark, or a file breaks the format.
     """
-    if dataset not in _FILES:
-        raise InputError(f"dataset {dataset}", f"unknown; known are {', '.join(_FILES)}")
-    general, own = _shipped(_FOR_ALL), _shipped(_FILES[dataset])
+    general, own = _shipped(_FOR_ALL), _shipped(find_benchmark(dataset).prompts)
     fields = {_PROBLEM, *own.fields}
     phases = {**general.phases, **own.phases}
     methods = _expand(own, phases, fields)
@@ -177,7 +165,7 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
 
 def _shipped(name: str) -> _File:
-    content = (resources.files("evalcore") / "templates" / name).read_text(encoding="utf-8")
+    content = (resources.files("evalcore") / "benchmarks" / name).read_text(encoding="utf-8")
     return _parse(content, name)
 
 

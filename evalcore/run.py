@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from evalcore.asking import Answer, Question, Replay, Usage, ask_all
-from evalcore.datasets import Dataset, load_dataset
+from evalcore.benchmarks import Dataset, load_dataset
 from evalcore.endpoint import (
     ChatModel,
     Endpoint,

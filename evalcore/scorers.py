@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from evalcore.answers import READINGS, Answer, Reading, RunPrograms, find_answers
-from evalcore.datasets.base import Dataset, Problem
+from evalcore.benchmarks import Dataset
 from evalcore.extraction import RULES as EXTRACTION_RULES
+from evalcore.formats import Problem
 from evalcore.records import Record
 from evalcore.sandbox.base import Program
 from evalcore.scoring import financemath, words

@@ -18,8 +18,8 @@ import responses
 from click.testing import CliRunner
 
 import evalcore
+from evalcore.benchmarks import load_dataset
 from evalcore.cli import main
-from evalcore.datasets import load_dataset
 from evalcore.prompts import load_templates
 from evalcore.records import read_records
 from evalcore.score_files import read_scores

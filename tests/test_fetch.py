@@ -12,11 +12,15 @@ import pytest
 import requests
 import responses
 
-from evalcore.datasets import fetch_dataset
-from evalcore.datasets.catalog import BENCHMARKS
+from evalcore.benchmarks import benchmarks, fetch_dataset
 from ngramscan.errors import InputError, NgramscanError, RemoteRefused, RemoteUnavailable
 
 BODY = b"some published bytes\n"
+
+
+def url_of_first(name: str) -> str:
+    benchmark = benchmarks()[name]
+    return benchmark.url_of(benchmark.files[0])
 
 
 @pytest.fixture
@@ -28,10 +32,10 @@ def service() -> Iterator[responses.RequestsMock]:
 @pytest.fixture
 def url(monkeypatch: pytest.MonkeyPatch) -> str:
     """FinanceMath, pinned to the bytes that the service of these tests gives."""
-    benchmark = BENCHMARKS["financemath"]
+    benchmark = benchmarks()["financemath"]
     pinned = replace(benchmark.files[0], sha256=hashlib.sha256(BODY).hexdigest())
-    monkeypatch.setitem(BENCHMARKS, "financemath", replace(benchmark, files=(pinned,)))
-    return pinned.url
+    monkeypatch.setitem(benchmarks(), "financemath", replace(benchmark, files=(pinned,)))
+    return benchmark.url_of(pinned)
 
 
 def files_of(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
@@ -115,7 +119,7 @@ def test_a_failure_is_one_line_and_leaves_nothing(
 def test_a_file_that_is_not_pinned_is_fetched_and_its_hash_told(
     service: responses.RequestsMock,
 ) -> None:
-    service.get(BENCHMARKS["olympiadbench-tp-maths"].files[0].url, body=BODY)
+    service.get(url_of_first("olympiadbench-tp-maths"), body=BODY)
     path, notices = fetch_dataset("olympiadbench-tp-maths")
     assert path.name == "TP_TO_maths_en_COMP.parquet"
     assert notices == (f"not pinned: {path} has SHA-256 {hashlib.sha256(BODY).hexdigest()}",)
@@ -125,7 +129,7 @@ def test_a_file_that_is_not_pinned_is_not_kept_when_it_is_cut(
     service: responses.RequestsMock, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     service.get(
-        BENCHMARKS["olympiadbench-tp-maths"].files[0].url,
+        url_of_first("olympiadbench-tp-maths"),
         body=BODY[:7],
         headers={"Content-Length": str(len(BODY))},
         auto_calculate_content_length=False,
@@ -137,8 +141,8 @@ def test_a_file_that_is_not_pinned_is_not_kept_when_it_is_cut(
 
 
 def test_a_benchmark_of_many_files_is_fetched_into_folders(service: responses.RequestsMock) -> None:
-    for file in BENCHMARKS["aicrypto"].files:
-        service.get(file.url, body=f"of {file.name}")
+    for file in benchmarks()["aicrypto"].files:
+        service.get(benchmarks()["aicrypto"].url_of(file), body=f"of {file.name}")
     folder, notices = fetch_dataset("aicrypto")
     assert (folder / "exam3/problem6.tex").read_text() == "of exam3/problem6.tex"
     assert len(notices) == len(service.calls) == 18

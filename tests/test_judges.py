@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from evalcore.datasets.base import Problem
+from evalcore.formats import Problem
 from evalcore.judge import (
     Asked,
     choose_prompt,

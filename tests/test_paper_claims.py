@@ -424,7 +424,7 @@ def test_p_values_of_no_exact_signed_rank_test_are_found(rows: Mapping[str, Audi
 
 
 def test_prompts_hold_the_phrases_that_the_table_says(rows: Mapping[str, AuditRow]) -> None:
-    folder = resources.files("evalcore") / "templates"
+    folder = resources.files("evalcore") / "benchmarks"
     prompts = []
     for file in folder.iterdir():
         content = yaml.safe_load(file.read_text(encoding="utf-8"))

@@ -11,8 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcore.datasets import DATASETS
-from evalcore.datasets.base import Problem
+from evalcore.benchmarks import benchmarks
+from evalcore.formats import Problem
 from evalcore.prompts import load_templates
 from ngramscan.errors import InputError
 
@@ -72,7 +72,7 @@ def own_file(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("dataset", list(benchmarks()))
 def test_every_method_makes_messages_of_every_benchmark(dataset: str, method: str) -> None:
     system, user = messages(dataset, method)
     assert user.count(PROBLEM.text) == 1
@@ -82,7 +82,7 @@ def test_every_method_makes_messages_of_every_benchmark(dataset: str, method: st
     assert "same as" not in around.lower()
 
 
-@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("dataset", list(benchmarks()))
 def test_every_benchmark_has_the_same_methods_each_with_a_prompt_of_its_own(dataset: str) -> None:
     methods = load_templates(dataset).methods
     assert set(methods) == set(METHODS)
@@ -202,7 +202,7 @@ def test_a_problem_without_a_field_that_the_prompt_names_is_refused() -> None:
 
 
 def test_an_unknown_benchmark_has_no_prompts() -> None:
-    with pytest.raises(InputError, match="dataset gsm8k: unknown; known are financemath"):
+    with pytest.raises(InputError, match="dataset gsm8k: unknown; known are aicrypto"):
         load_templates("gsm8k")
 
 
@@ -231,7 +231,7 @@ def test_the_documentation_names_every_shipped_phase_and_method() -> None:
     document = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
     prose = re.sub(r"```.*?```", "", document, flags=re.DOTALL)
     named = set(re.findall(r"`([^`]+)`", prose))
-    for path in (ROOT / "evalcore" / "templates").glob("*.yaml"):
+    for path in (ROOT / "evalcore" / "benchmarks").glob("*.yaml"):
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
         assert named >= {*content["phases"], *content["methods"]}
 

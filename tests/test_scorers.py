@@ -8,7 +8,8 @@ import pytest
 from rich.console import Console
 
 from evalcore.answers import READINGS, find_answers
-from evalcore.datasets.base import Dataset, Problem
+from evalcore.benchmarks import Dataset
+from evalcore.formats import Problem
 from evalcore.records import Record
 from evalcore.sandbox.base import Outcome, Program
 from evalcore.scorers import RULES, Tools, choose_reading, choose_rules, score_records

@@ -29,8 +29,8 @@ def list_command(format_name: str | None, output: Path | None) -> None:
     Example:
       evalcore datasets list
     """
+    from evalcore.benchmarks import DatasetRow, describe_datasets
     from evalcore.commands.datasets import print_benchmarks
-    from evalcore.datasets import DatasetRow, describe_datasets
 
     target = choose_target(format_name, output)
     emit(describe_datasets(), DatasetRow, target, print_benchmarks)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalcore.datasets import (
-    DATASETS,
+from evalcore.benchmarks import (
     AbsentError,
+    benchmarks,
     describe_datasets,
     fetch_dataset,
     load_dataset,
@@ -76,7 +76,7 @@ def check_each(names: Sequence[str], data: Path | None) -> tuple[list[CheckRow],
     """
     rows: list[CheckRow] = []
     failures: list[str] = []
-    for name in names or DATASETS:
+    for name in names or benchmarks():
         try:
             rows += _check(name, data)
         except AbsentError as error:
@@ -100,7 +100,7 @@ def _check(name: str, data: Path | None) -> Iterator[CheckRow]:
 def fetch_each(names: Sequence[str]) -> Iterator[tuple[Path, Sequence[str]]]:
     """Fetch benchmarks; yield where each is, and what is to be known of it."""
     for name in names:
-        if name not in DATASETS:
-            raise InputError(name, f"no such benchmark; known are {', '.join(DATASETS)}")
+        if name not in benchmarks():
+            raise InputError(name, f"no such benchmark; known are {', '.join(benchmarks())}")
     for name in names:
         yield fetch_dataset(name)

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from evalcore.datasets import DATASETS, Dataset, load_dataset
+from evalcore.benchmarks import Dataset, benchmarks, load_dataset
 from evalcore.figures.accuracies import draw_accuracy
 from evalcore.records import LAYOUTS, Record, read_records
 from evalcore.sandbox import Limits, Outcome, Program, Sandbox
@@ -83,7 +83,7 @@ def score_with(
     figure = options.get("figure")
     check_target(Path(figure) if figure else None)
     dataset_name = options["dataset"]
-    refuse_other("--dataset", dataset_name, DATASETS)
+    refuse_other("--dataset", dataset_name, benchmarks())
     chosen = choose_rules(dataset_name, rules)
     reading = choose_reading(dataset_name, options.get("extraction", ()))
     data = options.get("data")
