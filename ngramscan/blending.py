@@ -331,7 +331,7 @@ def _retention(
     prefix, solver, method = names
     with_solver = scope.marked.in_variants([variant])
     without = scope.marked.in_variants([alone] if alone else [])
-    pairs = _pairs(_by_problem(without, method), _by_problem(with_solver, method))
+    pairs = _pairs(_by_sample(without, method), _by_sample(with_solver, method))
     total = len(with_solver.outputs) + len(without.outputs)
     share_alone, share_with = _shares(pairs, without, with_solver, method)
     difference = paired_difference(pairs, LEVEL) if pairs.n else None
@@ -360,7 +360,7 @@ def _retention(
     )
 
 
-def _pairs(alone: dict[int, bool], with_solver: dict[int, bool]) -> Pairs:
+def _pairs(alone: dict[tuple[str, str], bool], with_solver: dict[tuple[str, str], bool]) -> Pairs:
     fallen = Counter((alone[key], with_solver[key]) for key in alone.keys() & with_solver.keys())
     yes, no = True, False
     return Pairs(fallen[yes, yes], fallen[yes, no], fallen[no, yes], fallen[no, no])
@@ -385,10 +385,11 @@ def _why_unpaired(alone: str | None, prefix: str, pairs: int, total: int) -> str
     return f"{left_out} outputs without a partner are left out" if left_out else ""
 
 
-def _by_problem(marked: Marked, method: str) -> dict[int, bool]:
+def _by_sample(marked: Marked, method: str) -> dict[tuple[str, str], bool]:
+    """Return which outputs have a marker, by problem and epoch; without an id they have none."""
     has: Flags = marked.of_method(method) > 0
-    triples = zip(marked.problems, has, marked.outputs, strict=True)
-    return {int(problem): bool(flag) for problem, flag, output in triples if output.id}
+    pairs = zip(has, marked.outputs, strict=True)
+    return {(output.group.dataset, output.id): bool(flag) for flag, output in pairs if output.id}
 
 
 def _share(marked: Marked, method: str) -> float | None:

@@ -205,6 +205,17 @@ def test_what_stays_of_a_prefix_is_told_in_pairs() -> None:
     assert row.note == "1 outputs without a partner are left out"
 
 
+def test_samples_are_paired_by_problem_and_epoch(tmp_path: Path) -> None:
+    for variant, texts in {"FP": [F, G, F, G], "f-1+pot": [F, F, CODE, CODE]}.items():
+        records = [
+            {"id": f"p{n % 2}", "epoch": 1 + n // 2, "output": text} for n, text in enumerate(texts)
+        ]
+        (tmp_path / f"{variant}.jsonl").write_text("\n".join(map(json.dumps, records)))
+    only = parse_patterns(PATTERNS, "o").select(["T1"])
+    (row,) = find_blends(read_outputs(tmp_path, OutputFields()), only).retention
+    assert (row.pairs, row.unpaired, row.only_alone, row.only_with) == (4, 0, 1, 1)
+
+
 def test_without_ids_nothing_is_tested() -> None:
     blending = blending_of(ids=False)
     row = blending.retention[0]
