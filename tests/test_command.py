@@ -44,7 +44,7 @@ def measure(
     averages: Annotated[Path | None, Option(metavar="FILE", is_written=True)] = None,
     progress: Progress = SILENT,
 ) -> Result:
-    """Measure something.
+    r"""Measure something.
 
     WHAT is a thing.
 
@@ -189,7 +189,8 @@ def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
 
 def test_help_is_read_off_the_function() -> None:
     text = " ".join(terminal("--help")[1].split())
-    assert "Measure something. WHAT is a thing. Examples: toy measure x --level 0.9" in text
+    assert "Measure something. WHAT is a thing. Examples: toy measure x --level 0.9 toy" in text
+    assert r"toy measure x \ --unit foot" in text
     assert ">>>" not in text
     for part in (
         "--unit [metre|foot] The unit; see --most, and `other`. [default: metre]",

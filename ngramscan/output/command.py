@@ -19,6 +19,7 @@ from difflib import get_close_matches
 from functools import cache, wraps
 from importlib import import_module
 from pathlib import Path
+from textwrap import indent
 from types import SimpleNamespace
 from typing import (
     TYPE_CHECKING,
@@ -261,7 +262,7 @@ class _Document(NamedTuple):
     def of(cls, function: Callable[..., Any]) -> _Document:
         text, *sections = re.split(r"^(\w+)\n-+\n", inspect.getdoc(function) or "", flags=re.M)
         body = dict(zip(sections[::2], sections[1::2], strict=True))
-        examples = re.findall(r"^\$ (.*(?:\\\n.*)*)$", body.get("Examples", ""), flags=re.M)
+        examples = re.findall(r"^\$ ((?:.*\\\n)*.*)$", body.get("Examples", ""), flags=re.M)
         return cls(text.strip(), dict(_helps(function, body.get("Parameters", ""))), examples)
 
 
@@ -324,7 +325,7 @@ def to_click(function: Callable[..., Any], keeps: bool) -> click.Command:
     """
     own = parameters(function)
     document = _Document.of(function)
-    examples = "".join(f"\n  {line}" for line in document.examples)
+    examples = "".join(f"\n{indent(line, '  ')}" for line in document.examples)
 
     def run(**values: Any) -> None:
         if "output" in own:
