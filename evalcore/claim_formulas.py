@@ -402,7 +402,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "wilson_high": lambda x, n: Fraction(wilson(as_count(x), as_count(n)).high or 0),
     "power_paired_t": lambda d, n: Fraction(t_power(as_count(n), float(as_number(d)))),
     "effect_paired_t": lambda power, n: Fraction(
-        t_detectable(as_count(n), float(as_number(power))).value or 0
+        t_detectable(as_count(n), float(as_number(power)))
     ),
     "exact_pct": _exact_pct,
     "impossible_pct": _impossible_pct,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal, NamedTuple
 
-from evalcore.comparisons import CompareRow
+from evalcore.compare import CompareRow
 from ngramscan.errors import InputError
 from ngramscan.estimates import geometric_mean_ratio
 

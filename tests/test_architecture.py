@@ -127,9 +127,6 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "kappa_bounds": [],
     "label_files": ["row_files", "score_files"],
     "label_agreement": ["kappa_bounds", "kappas", "label_files", "statistics"],
-    "solved_problems": ["left_out", "row_files", "score_files", "score_runs", "scoring"],
-    "joint_outcomes": ["solved_problems"],
-    "wins": ["joint_outcomes", "solved_problems"],
     "cost_estimates": ["statistics"],
     "token_costs": ["cost_estimates", "log_files", "records", "scoring", "statistics"],
     "cost_summaries": ["cost_estimates", "row_files", "token_costs"],
@@ -139,14 +136,13 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "audit": ["claim_formulas", "claim_tables", "yaml_files"],
     "row_files": [],
     "log_files": ["log_files", "records", "score_files", "score_runs", "scoring"],
-    "pairings": ["left_out", "scoring"],
     "statistics": ["statistics"],
-    "paired_results": ["pairings", "statistics"],
-    "averages": ["paired_results", "pairings"],
-    "comparisons": [
-        *("averages", "left_out", "paired_results", "pairings", "scoring", "statistics"),
+    "pairing": ["left_out", "scoring", "statistics"],
+    "compare": [
+        *("left_out", "pairing", "row_files", "score_files", "score_runs", "scoring", "statistics"),
     ],
-    "prevalence_links": ["comparisons"],
+    "outcomes": ["left_out", "row_files", "score_files", "score_runs", "scoring"],
+    "prevalence_links": ["compare"],
     "judgements": [],
     "judge": [
         *(
@@ -164,7 +160,7 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "commands": ["*"],
     "cli": ["*"],
     "__main__": ["cli"],
-    "": ["audit", "commands", "judge", "run"],
+    "": ["audit", "commands", "compare", "judge", "outcomes", "run"],
 }
 # Delayed because they are slow to import and not needed by every command.
 DELAYED = {

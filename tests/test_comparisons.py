@@ -15,10 +15,8 @@ from statsmodels.stats.multitest import multipletests
 
 import evalcore
 from evalcore.cli import main
-from evalcore.commands.comparing import p_text, stars_of
-from evalcore.comparisons import Compared, compare_methods
+from evalcore.compare import Compared, compare_methods, p_text
 from evalcore.log_files import UsageRow
-from evalcore.paired_results import CompareSettings
 from evalcore.score_files import read_scores
 from evalcore.score_runs import choose_runs
 from evalcore.scoring.base import ScoreRow
@@ -44,7 +42,7 @@ def scored(method: str, values: Iterable[Given], **fields: Any) -> list[ScoreRow
 
 
 def compared(rows: list[ScoreRow], **options: Any) -> Compared:
-    return compare_methods(rows, CompareSettings(**({"baseline": "cot"} | options)))
+    return compare_methods(rows, **({"baseline": "cot"} | options))
 
 
 A = [1.0] * 6 + [0.0] * 4  # the baseline
@@ -74,7 +72,7 @@ def test_no_answer_is_wrong_and_left_out_beside_it() -> None:
     assert (row.n, row.b, row.c, row.n_complete, row.n_no_answer) == (5, 2, 2, 3, 2)
     assert row.difference_complete == pytest.approx(0.0)
     assert (row.note, row.n_unknown) == ("no answer: 2, counted as wrong", 0)
-    (row,) = compared(rows, statistics=Settings(missing="dropped")).rows
+    (row,) = compared(rows, how=Settings(missing="dropped")).rows
     assert (row.n, row.b, row.c, row.note) == (3, 1, 1, "no answer: 2, left out")
     assert (row.n_no_answer, row.n_complete) == (2, 3)
 
@@ -127,7 +125,7 @@ def test_nothing_but_missing_answers_has_no_row_where_these_are_left_out() -> No
     rows = [*scored("cot", [None, None]), *scored("pot", [1.0, 0.0])]
     (row,) = compared(rows).rows
     assert (row.n, row.n_complete, row.difference_complete, row.p_complete) == (2, 0, None, None)
-    found = compared(rows, statistics=Settings(missing="dropped"))
+    found = compared(rows, how=Settings(missing="dropped"))
     assert found.rows == []
     assert found.failures == [
         "d, m, strict, pot − cot: nothing to compare; 2 without an answer left out"
@@ -138,7 +136,7 @@ def test_few_graded_answers_have_an_exact_test_whichever_is_named() -> None:
     first, second = [0.1, 0.2, 0.3, 0.4, 0.5], [0.2, 0.4, 0.6, 0.8, 1.0]
     rows = [*scored("cot", first), *scored("pot", second)]
     for test in get_args(GradedTest):
-        (row,) = compared(rows, statistics=Settings(graded_test=test)).rows
+        (row,) = compared(rows, how=Settings(graded_test=test)).rows
         assert row.p == pytest.approx(0.0625, abs=1e-12)
         assert row.p_exact is None
         assert row.difference == pytest.approx(30.0)
@@ -155,7 +153,7 @@ def test_test_and_interval_of_graded_answers_are_of_the_same_draws() -> None:
     assert row.p is not None
     assert row.p > 0.5
     assert "disagree" not in row.note
-    (row,) = compared(rows, statistics=Settings(graded_test="signed-rank")).rows
+    (row,) = compared(rows, how=Settings(graded_test="signed-rank")).rows
     assert row.test.startswith("exact signed-rank")
     assert row.p is not None
     assert row.p < 0.05
@@ -309,7 +307,7 @@ def rejected(population: str, n: int, epochs: int, repetitions: int) -> float:
         rows = scored("pot", (generator.random(n) < share).astype(float).tolist())
         for epoch in range(1, epochs + 1):
             rows += scored("cot", (generator.random(n) < share).astype(float).tolist(), epoch=epoch)
-        (row,) = compared(rows, statistics=Settings(draws=600)).rows
+        (row,) = compared(rows, how=Settings(draws=600)).rows
         count += row.p is not None and row.p <= 0.05
     return count / repetitions
 
@@ -607,14 +605,12 @@ def test_wrong_usage_is_told_in_one_line(files: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "stars"), [(None, ""), (0.05, ""), (0.049, "*"), (0.0099, "**"), (0.0009, "***")]
+    ("p", "text"),
+    [(None, "–"), (0.05, "0.050"), (0.049, "0.049*"), (0.0099, "0.010**"), (0.0009, "9.0e-04***")],
 )
-def test_stars_are_those_of_the_paper(p: float | None, stars: str) -> None:
-    assert stars_of(p) == stars
-
-
-def test_no_p_value_is_printed_as_unknown() -> None:
-    assert p_text(None) == "–"
+def test_stars_are_those_of_the_paper(p: float | None, text: str) -> None:
+    assert p_text(p, stars=True) == text
+    assert p_text(p) == text.rstrip("*")
 
 
 def test_an_interval_by_bootstrap_is_near_newcombes() -> None:
@@ -622,12 +618,12 @@ def test_an_interval_by_bootstrap_is_near_newcombes() -> None:
     first, second = (generator.integers(0, 2, 300).astype(float) for _ in range(2))
     rows = [*scored("cot", first), *scored("pot", second)]
     (newcombe,) = compared(rows).rows
-    (drawn,) = compared(rows, statistics=Settings(interval="bootstrap")).rows
+    (drawn,) = compared(rows, how=Settings(interval="bootstrap")).rows
     assert drawn.difference == pytest.approx(newcombe.difference)
     assert (drawn.difference_low, drawn.difference_high) == pytest.approx(
         (newcombe.difference_low, newcombe.difference_high), abs=1.0
     )
-    (again,) = compared(rows, statistics=Settings(interval="bootstrap")).rows
+    (again,) = compared(rows, how=Settings(interval="bootstrap")).rows
     assert again == drawn, "the seed is the same"
 
 

@@ -15,7 +15,7 @@ from scipy import stats
 
 import evalcore
 from evalcore.cli import main
-from evalcore.comparisons import CompareRow
+from evalcore.compare import CompareRow
 from evalcore.figures.prevalence_links import draw_links
 from evalcore.prevalence_links import (
     CORRELATIONAL,

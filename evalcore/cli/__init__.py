@@ -10,7 +10,6 @@ from evalcore.cli.datasets import datasets_group
 from evalcore.cli.efficiency import efficiency_command
 from evalcore.cli.link import link_command
 from evalcore.cli.logs import logs_command
-from evalcore.cli.outcomes import complementarity_command, flips_command, outcomes_command
 from evalcore.cli.score import score_command
 from ngramscan import __version__
 from ngramscan.output.command import Commands
@@ -20,7 +19,7 @@ __all__ = ["main"]
 
 main = Commands(
     "evalcore",
-    ["run", "judge", "compare"],
+    ["run", "judge", "compare", "flips", "complementarity", "outcomes"],
     keeping=["run", "judge"],
     name="evalcore",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -36,9 +35,6 @@ for command in (
     datasets_group,
     score_command,
     logs_command,
-    flips_command,
-    complementarity_command,
-    outcomes_command,
     efficiency_command,
     agreement_command,
     audit_command,

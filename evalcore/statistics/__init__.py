@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from evalcore.statistics.binary import clopper_pearson, mcnemar_test, paired_counts
 from evalcore.statistics.bootstrap import (
     ITEMS_FOR_AN_INTERVAL,
     Ratio,
@@ -12,20 +11,10 @@ from evalcore.statistics.bootstrap import (
     studentized_limits,
 )
 from evalcore.statistics.bootstrap_t import MeanDifference, bootstrap_mean, bootstrap_t
-from evalcore.statistics.contrast import (
-    BinaryComparison,
-    GradedTest,
-    PooledComparison,
-    ScoreComparison,
-    Settings,
-    compare_binary,
-    compare_pooled,
-    compare_scores,
-)
 from evalcore.statistics.multiplicity import holm
 from evalcore.statistics.p_values import PValue
+from evalcore.statistics.paired import Comparison, GradedTest, Settings, compare_pairs
 from evalcore.statistics.power import (
-    Detectable,
     mcnemar_detectable,
     mcnemar_power,
     t_detectable,
@@ -36,29 +25,21 @@ from evalcore.statistics.signed_ranks import signed_rank_test
 
 __all__ = [
     "ITEMS_FOR_AN_INTERVAL",
-    "BinaryComparison",
-    "Detectable",
+    "Comparison",
     "GradedTest",
     "MeanDifference",
     "PValue",
-    "PooledComparison",
     "Ratio",
     "Resampling",
-    "ScoreComparison",
     "Settings",
     "Studentized",
     "bootstrap_mean",
     "bootstrap_t",
-    "clopper_pearson",
-    "compare_binary",
-    "compare_pooled",
-    "compare_scores",
+    "compare_pairs",
     "drawn_sums",
     "holm",
     "mcnemar_detectable",
     "mcnemar_power",
-    "mcnemar_test",
-    "paired_counts",
     "sign_flip_test",
     "signed_rank_test",
     "studentized_limits",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from evalcore.statistics.pairing import Floats
+from evalcore.statistics.sign_distribution import Floats
 
 ITEMS_FOR_AN_INTERVAL = 10
 """Fewer problems or items, or fewer that differ, say too little about the others."""

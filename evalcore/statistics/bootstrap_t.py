@@ -17,7 +17,7 @@ from evalcore.statistics.bootstrap import (
     reason_for_no_interval,
 )
 from evalcore.statistics.p_values import PValue
-from evalcore.statistics.pairing import Floats
+from evalcore.statistics.sign_distribution import Floats
 from ngramscan.estimates import Estimate
 
 

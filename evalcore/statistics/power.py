@@ -4,23 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, optimize, special, stats
-
-
-@dataclass(frozen=True, slots=True)
-class Detectable:
-    """The smallest effect that a test finds with a stated probability."""
-
-    value: float | None
-    """None where there is none; `note` says why."""
-    power: float
-    """Probability of p at or below `alpha` if the effect is this large."""
-    alpha: float
-    note: str = ""
 
 
 def mcnemar_power(n: int, discordance: float, difference: float, alpha: float = 0.05) -> float:
@@ -66,7 +53,7 @@ def mcnemar_power(n: int, discordance: float, difference: float, alpha: float = 
 
 def mcnemar_detectable(
     n: int, discordance: float, power: float = 0.8, alpha: float = 0.05
-) -> Detectable:
+) -> float | None:
     """Find the smallest difference of accuracies that the mid-p McNemar test finds often enough.
 
     Parameters
@@ -82,8 +69,8 @@ def mcnemar_detectable(
 
     Returns
     -------
-    Detectable
-        In (0, discordance], or none where even the largest difference is not found often enough.
+    float or None
+        In (0, discordance]; None where even the largest difference is not found often enough.
 
     Raises
     ------
@@ -95,10 +82,7 @@ def mcnemar_detectable(
     def at(difference: float) -> float:
         return mcnemar_power(n, discordance, difference, alpha)
 
-    if at(discordance) < power:
-        note = "none: with so few pairs that differ, even a difference in all of them is not enough"
-        return Detectable(None, power, alpha, note)
-    return Detectable(_smallest(at, discordance, power), power, alpha)
+    return _smallest(at, discordance, power) if at(discordance) >= power else None
 
 
 def t_power(n: int, effect: float, alpha: float = 0.05) -> float:
@@ -148,7 +132,7 @@ def t_power(n: int, effect: float, alpha: float = 0.05) -> float:
     return min(1.0, float(power))
 
 
-def t_detectable(n: int, power: float = 0.8, alpha: float = 0.05) -> Detectable:
+def t_detectable(n: int, power: float = 0.8, alpha: float = 0.05) -> float:
     """Find the smallest effect that the paired t test finds often enough.
 
     Parameters
@@ -162,7 +146,7 @@ def t_detectable(n: int, power: float = 0.8, alpha: float = 0.05) -> Detectable:
 
     Returns
     -------
-    Detectable
+    float
         Mean difference over the standard deviation of the differences (d_z).
 
     Raises
@@ -178,7 +162,7 @@ def t_detectable(n: int, power: float = 0.8, alpha: float = 0.05) -> Detectable:
     largest = 1.0
     while at(largest) < power:
         largest *= 2
-    return Detectable(_smallest(at, largest, power), power, alpha)
+    return _smallest(at, largest, power)
 
 
 def _smallest(at: Callable[[float], float], largest: float, power: float) -> float:

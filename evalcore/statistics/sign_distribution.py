@@ -5,9 +5,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evalcore.statistics.pairing import Floats
-
+Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+
+def settled(values: Floats) -> Floats:
+    """Return the values rounded to ten digits of the largest of them.
+
+    0.3 - 0.2 and 0.2 - 0.1 are one number, which matters to tests that ask for ties and zeros.
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    if not largest:
+        return values
+    # A power of two, so that scaling adds no rounding error of its own.
+    scale = 2.0 ** np.ceil(np.log2(largest))
+    rounded: Floats = np.round(values / scale, 10) * scale
+    return rounded
 
 
 def two_sided_p(sizes: Integers, observed: int) -> float:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalcore.statistics.p_values import PValue
-from evalcore.statistics.pairing import Floats
-from evalcore.statistics.sign_distribution import common_unit, two_sided_p, work
+from evalcore.statistics.sign_distribution import Floats, common_unit, two_sided_p, work
 
 ENUMERATED_UP_TO = 20
 """Problems that differ, where the differences have no common unit: about a million sums."""

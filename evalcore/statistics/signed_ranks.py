@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from evalcore.statistics.p_values import PValue
-from evalcore.statistics.pairing import settled
-from evalcore.statistics.sign_distribution import two_sided_p
+from evalcore.statistics.sign_distribution import settled, two_sided_p
 
 Zeros = Literal["dropped", "pratt"]
 EXACT_UP_TO = 1000
