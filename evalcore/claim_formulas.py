@@ -15,7 +15,7 @@ from functools import partial
 from evalcore.claim_tables import Cell, Tables, select
 from evalcore.statistics import t_detectable, t_power
 from evalcore.statistics.printed_tests import exact_signed_rank, normal_signed_rank, usual_mcnemar
-from ngramscan.proportions import mcnemar, wilson
+from ngramscan.statistics.proportions import mcnemar, wilson
 
 _STARS = (Fraction(1, 20), Fraction(1, 100), Fraction(1, 1000))
 

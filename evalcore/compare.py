@@ -30,7 +30,6 @@ from evalcore.statistics import (
     Comparison,
     GradedTest,
     Settings,
-    holm,
     mcnemar_detectable,
     t_detectable,
 )
@@ -39,6 +38,7 @@ from ngramscan.output import optional_target
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import UNKNOWN, Layout, cell, print_columns
 from ngramscan.output.options import save
+from ngramscan.statistics.p_values import holm
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -22,7 +22,7 @@ from ngramscan.output import optional_target
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import print_rows
 from ngramscan.output.options import save
-from ngramscan.proportions import mcnemar, wilson
+from ngramscan.statistics.proportions import mcnemar, wilson
 
 if TYPE_CHECKING:
     from rich.console import Console

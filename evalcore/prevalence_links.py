@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from evalcore.compare import CompareRow
 from ngramscan.errors import InputError
-from ngramscan.estimates import geometric_mean_ratio
+from ngramscan.statistics.estimates import geometric_mean_ratio
 
 CORRELATIONAL = (
     "Prevalence and accuracy stand side by side. That they go together, or do not, shows no cause: "

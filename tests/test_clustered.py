@@ -11,15 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import bootstrap, wilcoxon
 
-from evalcore.statistics import (
-    Comparison,
-    GradedTest,
-    Settings,
-    bootstrap_mean,
-    bootstrap_t,
-    compare_pairs,
-)
-from ngramscan.proportions import Pairs, mid_p_mcnemar, paired_difference
+from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
+from ngramscan.statistics.proportions import Pairs, mid_p_mcnemar, paired_difference
+from ngramscan.statistics.resampling import bootstrap_mean, bootstrap_t
 
 Floats = NDArray[np.float64]
 NAN = float("nan")

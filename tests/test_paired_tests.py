@@ -15,8 +15,15 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from evalcore.statistics import Settings, compare_pairs, holm
-from ngramscan.proportions import Pairs, mcnemar, mid_p_mcnemar, paired_difference, wilson
+from evalcore.statistics import Settings, compare_pairs
+from ngramscan.statistics.p_values import holm
+from ngramscan.statistics.proportions import (
+    Pairs,
+    mcnemar,
+    mid_p_mcnemar,
+    paired_difference,
+    wilson,
+)
 
 NAN = float("nan")
 DRAW = np.random.default_rng(0)

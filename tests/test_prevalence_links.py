@@ -26,8 +26,8 @@ from evalcore.prevalence_links import (
 )
 from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.estimates import geometric_mean_ratio
 from ngramscan.output import choose_target, write_rows
+from ngramscan.statistics.estimates import geometric_mean_ratio
 
 COMPARED = CompareRow(
     dataset="d", model="m", rule="strict", baseline="cot", treatment="f-1", n=10,

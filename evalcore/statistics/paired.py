@@ -8,13 +8,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalcore.statistics.bootstrap_t import bootstrap_mean, bootstrap_t
-from evalcore.statistics.p_values import PValue
-from evalcore.statistics.sign_distribution import settled
-from evalcore.statistics.sign_flips import sign_flip_test
-from evalcore.statistics.signed_ranks import Zeros, signed_rank_test
-from ngramscan.estimates import Estimate
-from ngramscan.proportions import Pairs, mcnemar, mid_p_mcnemar, paired_difference
+from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.proportions import Pairs, mcnemar, mid_p_mcnemar, paired_difference
+from ngramscan.statistics.resampling import bootstrap_mean, bootstrap_t
+from ngramscan.statistics.sign_tests import (
+    Zeros,
+    round_float_noise,
+    sign_flip_test,
+    signed_rank_test,
+)
 
 Floats = NDArray[np.float64]
 GradedTest = Literal["bootstrap-t", "signed-rank", "sign-flip"]
@@ -177,7 +180,7 @@ def _graded(
         p = signed_rank_test(sums / sizes, settings.zeros)
     elif settings.graded_test == "sign-flip" or p is None:  # too few problems to draw
         p = sign_flip_test(sums, generator, settings.draws)
-    signs = settled(differences)
+    signs = round_float_noise(differences)
     return Comparison(
         n=differences.size,
         treatment_only=int((signs > 0).sum()),

@@ -56,26 +56,8 @@ def mcnemar_detectable(
 ) -> float | None:
     """Find the smallest difference of accuracies that the mid-p McNemar test finds often enough.
 
-    Parameters
-    ----------
-    n : int
-        Pairs.
-    discordance : float
-        Share of pairs in which exactly one is right, in [0, 1].
-    power : float
-        Probability with which it is to be found, in (alpha, 1).
-    alpha : float
-        The largest p-value that counts as found.
-
-    Returns
-    -------
-    float or None
-        In (0, discordance]; None where even the largest difference is not found often enough.
-
-    Raises
-    ------
-    ValueError
-        There are no pairs, or a share is impossible.
+    As in `mcnemar_power`; `power`, in (alpha, 1), is the probability with which it is to be found.
+    Return None where even a difference as large as the discordance is not found often enough.
     """
     _check_power(power, alpha)
 
@@ -133,26 +115,9 @@ def t_power(n: int, effect: float, alpha: float = 0.05) -> float:
 
 
 def t_detectable(n: int, power: float = 0.8, alpha: float = 0.05) -> float:
-    """Find the smallest effect that the paired t test finds often enough.
+    """Find the smallest effect that the paired t test finds with probability `power`.
 
-    Parameters
-    ----------
-    n : int
-        Pairs, at least 2.
-    power : float
-        Probability with which it is to be found, in (alpha, 1).
-    alpha : float
-        The largest p-value that counts as found.
-
-    Returns
-    -------
-    float
-        Mean difference over the standard deviation of the differences (d_z).
-
-    Raises
-    ------
-    ValueError
-        Fewer than two pairs, or a probability is impossible.
+    As in `t_power`; in standard deviations of the differences (d_z).
     """
     _check_power(power, alpha)
 

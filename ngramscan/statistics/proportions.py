@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ngramscan.estimates import Estimate
+from ngramscan.statistics.estimates import Estimate
 
 
 @dataclass(frozen=True, slots=True)
