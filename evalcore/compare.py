@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, make_dataclass, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
+from evalcore.averages import AverageRow, Found, over_benchmarks, over_subtasks, percent
 from evalcore.left_out import say_left_out
 from evalcore.pairing import (
-    ALL,
-    Cells,
     Pair,
     find_pairs,
+    incomplete,
     make_cells,
     merged,
     method_pairs,
@@ -52,6 +51,7 @@ _OPTIONAL = (
     "both answered",
 )
 """Columns that a narrow terminal has no room for, the first to go first."""
+_ONLY = "treatment_only,\nbaseline_only"
 _STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
@@ -72,9 +72,9 @@ class CompareRow:
     n_unknown: int
     """Pairs that are left out, since nothing is known of one side or both: not asked, not run, not
     judged, or the grader crashed."""
-    b: int
+    treatment_only: int
     """Pairs in which the treatment has more: where answers are right or wrong, only it is right."""
-    c: int
+    baseline_only: int
     """Pairs in which the baseline has more."""
     accuracy_baseline: float
     accuracy_treatment: float
@@ -117,29 +117,6 @@ class Compared(NamedTuple):
     """Cells with nothing to compare."""
 
 
-@dataclass(frozen=True, slots=True)
-class AverageRow:
-    """Two methods on several subtasks or benchmarks, in percent; the average says which."""
-
-    average: str
-    """`micro`: each pair once; `macro over subtasks` or `benchmarks`: each of these once."""
-    dataset: str
-    model: str
-    rule: str
-    baseline: str
-    treatment: str
-    parts: int
-    """Subtasks or benchmarks of which pairs are left."""
-    n: int
-    n_unknown: int
-    """Pairs that are left out, also those of other parts, since nothing is known of one side."""
-    accuracy_baseline: float
-    accuracy_treatment: float
-    difference: float
-    difference_low: float | None
-    difference_high: float | None
-
-
 # The rows
 
 
@@ -173,25 +150,25 @@ def compare_methods(
         problem = "nothing to compare; two methods on the same problems were expected"
         raise InputError("scores", problem)
     pooled = [_compared(pair, how, generator) for pair in find_pairs(merged(cells), pairs)]
-    compared, taken_together = ([row for _, _, row in found if row] for found in (single, pooled))
-    n_left_out = sum(pair.left_out.size for pair, _, _ in single)
+    compared, taken_together = ([row for _, row in found if row] for found in (single, pooled))
+    found = [each for each, _ in [*single, *pooled]]
+    n_left_out = sum(pair.left_out.size for (pair, _), _ in single)
     return Compared(
         [*_adjusted(compared, family), *_adjusted(taken_together, family)],
-        [*_over_subtasks(single + pooled, how, generator), *_over_benchmarks(single + pooled)],
-        say_left_out("pair", n_left_out, sum(pair.n for pair, _, _ in single)),
-        [*_incomplete(cells, pairs), *_reasons(single), *_warnings(compared)],
-        [_nothing_left(pair) for pair, result, _ in single if not result],
+        [*over_subtasks(found, how, generator), *over_benchmarks(found)],
+        say_left_out("pair", n_left_out, sum(pair.n for (pair, _), _ in single)),
+        [*incomplete(cells, pairs), *_reasons(each for each, _ in single), *_warnings(compared)],
+        [pair.nothing_left for (pair, result), _ in single if not result],
     )
 
 
-_Found = tuple[Pair, Comparison | None, CompareRow | None]
-
-
-def _compared(pair: Pair, how: Settings, generator: np.random.Generator) -> _Found:
+def _compared(
+    pair: Pair, how: Settings, generator: np.random.Generator
+) -> tuple[Found, CompareRow | None]:
     """Return the row of two methods in a cell, and what averages need of it."""
     result = pair.compared(how, generator)
     if not result:
-        return pair, None, None
+        return (pair, None), None
     n_no_answer, answered = pair.n - pair.n_answered, replace(how, missing="dropped")
     complete = pair.compared(answered, generator) if n_no_answer else result
     row = CompareRow(
@@ -199,15 +176,15 @@ def _compared(pair: Pair, how: Settings, generator: np.random.Generator) -> _Fou
         n=result.n,
         n_no_answer=n_no_answer,
         n_unknown=pair.left_out.size,
-        b=result.treatment_only,
-        c=result.baseline_only,
+        treatment_only=result.treatment_only,
+        baseline_only=result.baseline_only,
         accuracy_baseline=100 * result.baseline,
         accuracy_treatment=100 * result.treatment,
-        unanswered_baseline=_percent(unanswered_share(pair.first)),
-        unanswered_treatment=_percent(unanswered_share(pair.second)),
+        unanswered_baseline=percent(unanswered_share(pair.first)),
+        unanswered_treatment=percent(unanswered_share(pair.second)),
         difference=100 * result.difference.value,
-        difference_low=_percent(result.difference.low),
-        difference_high=_percent(result.difference.high),
+        difference_low=percent(result.difference.low),
+        difference_high=percent(result.difference.high),
         p=result.p.value,
         p_exact=result.p_exact,
         p_holm=None,
@@ -215,14 +192,10 @@ def _compared(pair: Pair, how: Settings, generator: np.random.Generator) -> _Fou
         n_complete=pair.n_answered,
         difference_complete=100 * complete.difference.value if complete else None,
         p_complete=complete.p.value if complete else None,
-        detectable=_percent(_detectable(result)),
+        detectable=percent(_detectable(result)),
         note="; ".join(_notes(result, n_no_answer, how.missing)),
     )
-    return pair, result, row
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
+    return (pair, result), row
 
 
 def _detectable(result: Comparison) -> float | None:
@@ -268,17 +241,9 @@ def _adjusted(rows: Sequence[CompareRow], family: Sequence[str]) -> Iterator[Com
         yield replace(row, p_holm=next(adjusted[key]))
 
 
-def _incomplete(cells: Cells, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Tell, one sentence each, what can't be compared because a method was not scored there."""
-    for method in dict.fromkeys(chain(*pairs)):
-        for key, methods in cells.items():
-            if method not in methods:
-                yield f"{', '.join(key)}: no {method}"
-
-
-def _reasons(found: Iterable[_Found]) -> Iterator[str]:
+def _reasons(found: Iterable[Found]) -> Iterator[str]:
     """Tell why pairs are left out where others are compared."""
-    for pair, result, _ in found:
+    for pair, result in found:
         if result and pair.said:
             yield f"{pair.name}: {pair.said}"
 
@@ -294,83 +259,6 @@ def _warnings(rows: Iterable[CompareRow]) -> Iterator[str]:
                 f"of {row.baseline} and in {second:.1f} % of those of {row.treatment}; a part of "
                 "the difference may come from how answers are found"
             )
-
-
-def _nothing_left(pair: Pair) -> str:
-    """Say why two methods can't be compared in a cell."""
-    said = [pair.said] * bool(pair.said)
-    said += [f"{pair.n:,} without an answer left out"] * bool(pair.n)
-    return f"{pair.name}: nothing to compare; {', '.join(said)}"
-
-
-# Averages
-
-
-def _over_subtasks(
-    found: Iterable[_Found], how: Settings, generator: np.random.Generator
-) -> Iterator[AverageRow]:
-    """Yield, for each pair with several subtasks, the average in which each counts once."""
-    for pair, _, _ in found:
-        results = []
-        for subtask in np.unique(np.concatenate([pair.first["subtask"], pair.left_out])):
-            here = pair.first["subtask"] == subtask
-            part = pair._replace(first=pair.first[here], second=pair.second[here])
-            if subtask >= 0 and (result := part.compared(how, generator)):
-                results.append(result)
-        if len(results) > 1:
-            n_unknown = int((pair.left_out >= 0).sum())
-            yield _average("macro over subtasks", pair.names, results, n_unknown)
-
-
-def _over_benchmarks(found: Iterable[_Found]) -> Iterator[AverageRow]:
-    """Yield, for methods on several benchmarks, their averages: by pairs, and each once."""
-    groups: dict[tuple[str, ...], list[_Found]] = {}
-    for one in found:
-        groups.setdefault(tuple(one[0].names.values())[1:], []).append(one)
-    for group in groups.values():
-        results = [result for _, result, _ in group if result]
-        datasets = {pair.names["dataset"] for pair, _, _ in group}
-        if len(datasets) > 1 and len(results) > 1:
-            names = {**group[0][0].names, "dataset": ALL}
-            unknown = sum(pair.left_out.size for pair, _, _ in group)
-            yield _average("micro", names, results, unknown, [result.n for result in results])
-            yield _average("macro over benchmarks", names, results, unknown)
-
-
-def _average(
-    name: str,
-    names: Mapping[str, str],
-    results: Sequence[Comparison],
-    n_unknown: int,
-    weights: Sequence[int] = (),
-) -> AverageRow:
-    """Weigh results of different problems, whose errors are independent (MOVER)."""
-    counted = np.array(weights or [1] * len(results), dtype=np.float64)
-    shares = counted / counted.sum()
-    differences = [result.difference for result in results]
-    mean = float(shares @ [each.value for each in differences])
-    low = high = None
-    arms = [
-        (each.value - each.low, each.high - each.value)
-        for each in differences
-        if each.low is not None and each.high is not None
-    ]
-    if len(arms) == len(results):
-        below, above = np.array([*zip(*arms, strict=True)])
-        low = mean - float(np.sqrt(np.square(shares * below).sum()))
-        high = mean + float(np.sqrt(np.square(shares * above).sum()))
-    return AverageRow(
-        average=name,
-        **names,
-        parts=len(results),
-        n=sum(result.n for result in results),
-        n_unknown=n_unknown,
-        accuracy_baseline=100 * float(shares @ [result.baseline for result in results]),
-        accuracy_treatment=100 * float(shares @ [result.treatment for result in results]),
-        difference=100 * mean,
-        difference_low=_percent(low),
-        difference_high=_percent(high),
-    )
 
 
 # For people
@@ -392,7 +280,11 @@ def _columns(rows: Sequence[CompareRow | AverageRow]) -> dict[str, list[str]]:
     return columns | {
         "methods": [f"{row.treatment} − {row.baseline}" for row in rows],
         "n": [cell(row.n) for row in rows],
-        "b, c": [f"{row.b}, {row.c}" for row in rows if isinstance(row, CompareRow)],
+        _ONLY: [
+            f"{row.treatment_only}, {row.baseline_only}"
+            for row in rows
+            if isinstance(row, CompareRow)
+        ],
         "baseline": [_one(row.accuracy_baseline) for row in rows],
         "treatment": [_one(row.accuracy_treatment) for row in rows],
         "difference": [_interval(row) for row in rows],
@@ -420,7 +312,7 @@ def _print_compared(console: Console, compared: Compared, stars: bool) -> None:
         console.print("Averages\n")
         named = {"average": [f"{row.average} ({row.parts})" for row in averages]}
         columns = named | _columns(averages)
-        del columns["b, c"]
+        del columns[_ONLY]
         _print(console, columns)
 
 
@@ -448,18 +340,18 @@ def _interval(row: CompareRow | AverageRow) -> str:
     return f"{row.difference:+.1f} [{row.difference_low:.1f}, {row.difference_high:.1f}]"
 
 
-_PAPER = ("dataset", "model", "methods", "n", "b", "c", "baseline", "treatment", "difference", "p")
-PaperRow = make_dataclass("PaperRow", [*_PAPER, "p_holm"])
+_COUNTS = ("n", "treatment_only", "baseline_only")
+_ESTIMATES = ("baseline", "treatment", "difference", "p", "p_holm")
+_PAPER = ("dataset", "model", "methods", *_COUNTS, *_ESTIMATES)
+PaperRow = make_dataclass("PaperRow", _PAPER)
 """What a table in a paper says of a comparison: what decides, in few digits."""
 
 
 def _for_paper(rows: Sequence[CompareRow], stars: bool) -> list[Any]:
-    columns = _columns(rows) | {name: [getattr(row, name) for row in rows] for name in "nbc"}
+    columns = _columns(rows) | {name: [getattr(row, name) for row in rows] for name in _COUNTS}
     columns["p"] = [p_text(row.p, stars) for row in rows]
     columns["p_holm"] = [p_text(row.p_holm) for row in rows]
-    return [
-        PaperRow(*row) for row in zip(*(columns[name] for name in (*_PAPER, "p_holm")), strict=True)
-    ]
+    return [PaperRow(*row) for row in zip(*(columns[name] for name in _PAPER), strict=True)]
 
 
 # The command

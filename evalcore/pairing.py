@@ -130,6 +130,14 @@ def method_pairs(
     return [(first, method) for method in chosen or known if method != first]
 
 
+def incomplete(cells: Cells, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Tell, one sentence each, what can't be compared because a method was not scored there."""
+    for method in dict.fromkeys(chain(*pairs)):
+        for key, methods in cells.items():
+            if method not in methods:
+                yield f"{', '.join(key)}: no {method}"
+
+
 def _known(method: str, known: Sequence[str]) -> str:
     for name in known:
         if name.lower() == method.lower():
@@ -174,6 +182,13 @@ class Pair(NamedTuple):
     def said(self) -> str:
         """Return how many pairs are left out, and why; empty: none."""
         return reasons_for_left_out("pair", self.left_out.size - self.one_sided, self.one_sided)
+
+    @property
+    def nothing_left(self) -> str:
+        """Say why the two can't be compared."""
+        said = [self.said] * bool(self.said)
+        said += [f"{self.n:,} without an answer left out"] * bool(self.n)
+        return f"{self.name}: nothing to compare; {', '.join(said)}"
 
     def compared(self, how: Settings, generator: np.random.Generator) -> Comparison | None:
         """Return the comparison; None: no pair is left."""

@@ -145,10 +145,21 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "log_files": ["log_files", "records", "score_files", "score_runs", "scoring"],
     "statistics": ["statistics"],
     "pairing": ["left_out", "scoring", "statistics"],
+    "averages": ["pairing", "statistics"],
     "compare": [
-        *("left_out", "pairing", "row_files", "score_files", "score_runs", "scoring", "statistics"),
+        *(
+            "averages",
+            "left_out",
+            "pairing",
+            "row_files",
+            "score_files",
+            "score_runs",
+            "scoring",
+            "statistics",
+        ),
     ],
-    "outcomes": ["left_out", "row_files", "score_files", "score_runs", "scoring"],
+    "tallies": ["left_out", "row_files", "score_files", "score_runs", "scoring"],
+    "outcomes": ["row_files", "tallies"],
     "prevalence_links": ["compare"],
     "judgements": [],
     "judge": [

@@ -51,7 +51,7 @@ B = [1.0] * 2 + [0.0] * 4 + [1.0] * 2 + [0.0] * 2  # b = 2, c = 4
 
 def test_right_and_wrong_answers_have_the_mid_p_test_and_newcombes_interval() -> None:
     (row,) = compared([*scored("cot", A), *scored("pot", B)]).rows
-    assert (row.n, row.b, row.c) == (10, 2, 4)
+    assert (row.n, row.treatment_only, row.baseline_only) == (10, 2, 4)
     assert (row.accuracy_baseline, row.accuracy_treatment) == (60.0, 40.0)
     assert row.difference == pytest.approx(-20.0)
     assert (row.test, row.p_exact) == ("mid-p McNemar", stats.binomtest(2, 6).pvalue)
@@ -69,11 +69,22 @@ def test_no_answer_is_wrong_and_left_out_beside_it() -> None:
     second = [1.0, None, 1.0, 1.0, 0.0]
     rows = [*scored("cot", first), *scored("pot", second)]
     (row,) = compared(rows).rows
-    assert (row.n, row.b, row.c, row.n_complete, row.n_no_answer) == (5, 2, 2, 3, 2)
+    assert (row.n, row.treatment_only, row.baseline_only, row.n_complete, row.n_no_answer) == (
+        5,
+        2,
+        2,
+        3,
+        2,
+    )
     assert row.difference_complete == pytest.approx(0.0)
     assert (row.note, row.n_unknown) == ("no answer: 2, counted as wrong", 0)
     (row,) = compared(rows, how=Settings(missing="dropped")).rows
-    assert (row.n, row.b, row.c, row.note) == (3, 1, 1, "no answer: 2, left out")
+    assert (row.n, row.treatment_only, row.baseline_only, row.note) == (
+        3,
+        1,
+        1,
+        "no answer: 2, left out",
+    )
     assert (row.n_no_answer, row.n_complete) == (2, 3)
 
 
@@ -188,11 +199,15 @@ def test_several_models_are_also_taken_together_with_problems_as_clusters() -> N
     *single, together = compared(rows).rows
     assert [row.model for row in single] == ["m1", "m2", "m3"]
     assert (together.model, together.n) == ("all", 120)
-    assert together.b == sum(row.b for row in single)
+    assert together.treatment_only == sum(row.treatment_only for row in single)
     assert together.difference == pytest.approx(np.mean([row.difference for row in single]))
     assert "sign" in together.test
     (alone,) = compared(rows, by=("dataset",)).rows
-    assert (alone.n, alone.b, alone.c) == (together.n, together.b, together.c)
+    assert (alone.n, alone.treatment_only, alone.baseline_only) == (
+        together.n,
+        together.treatment_only,
+        together.baseline_only,
+    )
     assert alone.difference == pytest.approx(together.difference)
 
 
@@ -263,7 +278,7 @@ def test_repeated_answers_to_a_problem_are_a_cluster() -> None:
         *(row for epoch in (1, 2) for row in scored("pot", B, epoch=epoch)),
     ]
     (row,) = compared(rows).rows
-    assert (row.n, row.b, row.c) == (20, 4, 8)
+    assert (row.n, row.treatment_only, row.baseline_only) == (20, 4, 8)
     assert "sign" in row.test
     once = compared([*scored("cot", A), *scored("pot", B)]).rows[0].p_exact
     assert row.p == pytest.approx(once), "asking twice for the same adds no evidence"
@@ -280,7 +295,9 @@ def test_epochs_of_one_method_alone_are_a_mean_over_problems() -> None:
     assert (row.n, row.n_unknown) == (90, 0)
     assert row.difference == pytest.approx(100 * differences.mean())
     assert row.accuracy_treatment == pytest.approx(100 * once.mean())
-    assert row.b + row.c == sum((values != once).sum() for values in several)
+    assert row.treatment_only + row.baseline_only == sum(
+        (values != once).sum() for values in several
+    )
     signs = generator.choice([-1, 1], (20_000, 30))
     as_far = np.abs(signs @ differences) >= abs(differences.sum()) - 1e-9
     assert row.p == pytest.approx(as_far.mean(), abs=0.02)
@@ -334,7 +351,7 @@ def test_an_epoch_that_only_one_method_has_of_a_problem_is_not_known_for_the_oth
         *(row for epoch in (1, 2) for row in scored("pot", B, epoch=epoch)),
     ]
     (row,) = compared(rows[:-1]).rows
-    assert (row.n, row.n_unknown, row.b, row.c) == (19, 1, 4, 8)
+    assert (row.n, row.n_unknown, row.treatment_only, row.baseline_only) == (19, 1, 4, 8)
 
 
 def test_answers_with_and_without_an_epoch_are_not_one_run() -> None:
@@ -500,7 +517,7 @@ def test_the_function_reads_files_and_returns_a_frame(tmp_path: Path) -> None:
         write_rows(scored(method, values), ScoreRow, target)
     files = [tmp_path / "cot.csv", tmp_path / "pot.csv"]
     frame = evalcore.compare(files, baseline="cot", averages=tmp_path / "averages.csv")
-    assert list(frame["b"]) == [2]
+    assert list(frame["treatment_only"]) == [2]
     assert (tmp_path / "averages.csv").read_text().startswith("average,dataset")
     with pytest.raises(InputError, match="named twice"):
         evalcore.compare([files[0], files[0]], baseline="cot")
@@ -537,7 +554,7 @@ def test_published_verdicts_of_financemath(shared: Path, tmp_path: Path) -> None
     assert len(found) == 6
     for model, (b, c, p) in expected.items():
         row = found[model]
-        assert (row.n, row.b, row.c) == (200, b, c)
+        assert (row.n, row.treatment_only, row.baseline_only) == (200, b, c)
         assert row.p == pytest.approx(p, rel=1e-10)
     ordered = sorted(p for _, _, p in expected.values())
     adjusted, largest = {}, 0.0

@@ -18,7 +18,6 @@ from scipy.stats import binomtest
 import evalcore
 from evalcore.cli import main
 from evalcore.outcomes import (
-    Cell,
     complement_rows,
     complementarity,
     flips,
@@ -27,6 +26,7 @@ from evalcore.outcomes import (
     win_rows,
 )
 from evalcore.scoring.base import ScoreRow
+from evalcore.tallies import Cell
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.output import choose_target, write_rows
 
@@ -170,8 +170,8 @@ def test_complementarity_has_the_shares_of_a_cross_table(tmp_path: Path) -> None
     }
     path = write(tmp_path / "s.jsonl", answers)
     row = records(complementarity(path, methods=["f-1", "f-s"]))[0]
-    assert (row["accuracy_first"], row["accuracy_second"]) == (58.5, 58.5)
-    assert (row["first_only"], row["second_only"]) == (5.5, 5.5)
+    assert (row["accuracy_baseline"], row["accuracy_treatment"]) == (58.5, 58.5)
+    assert (row["treatment_only"], row["baseline_only"]) == (11, 11)
     assert (row["union"], row["disjoint"]) == (64.0, 11.0)
 
 
@@ -193,7 +193,7 @@ def test_the_published_cross_tables_are_consistent_with_this_form(shared: Path) 
         made = cell_of({"F-1": [a for a, _ in solved], "F&S": [b for _, b in solved]})
         (row,) = complement_rows([made], "F-1", "F&S")
         assert row.union == pytest.approx(cell["union_pct"], abs=0.051)
-        assert row.second_only == pytest.approx(cell["F&S only_pct"], abs=0.051)
+        assert 100 * row.treatment_only / row.n == pytest.approx(cell["F&S only_pct"], abs=0.051)
 
 
 def cell_of(answers: Mapping[str, Sequence[bool]], model: str = "m", dataset: str = "d") -> Cell:
