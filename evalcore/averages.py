@@ -43,10 +43,10 @@ def over_subtasks(
     """Yield, for each pair with several subtasks, the average in which each counts once."""
     for pair, _ in found:
         results = []
-        for subtask in np.unique(np.concatenate([pair.first["subtask"], pair.left_out])):
+        for subtask in pair.subtasks:
             here = pair.first["subtask"] == subtask
             part = pair._replace(first=pair.first[here], second=pair.second[here])
-            if subtask >= 0 and (result := part.compared(how, generator)):
+            if result := part.compared(how, generator):
                 results.append(result)
         if len(results) > 1:
             n_unknown = int((pair.left_out >= 0).sum())

@@ -25,13 +25,16 @@ ALL = "all"
 Answers = NDArray[np.void]
 """Score rows as a record array, with numbers in the place of names."""
 _ANSWERS = np.dtype(
-    [(name, np.int64) for name in ("unit", "asked", "epoch", "question", "problem", "subtask")]
+    [
+        (name, np.int64)
+        for name in ("unit", "asked", "epoch", "question", "problem", "subtask", "place")
+    ]
     + [("value", np.float64), ("not_found", np.float64), ("is_known", np.bool_)]
 )
 """`unit`: what both methods answer. `asked`, `epoch` and `question` number its benchmark and model,
 with these its epoch, and its problem. `problem`: of all models, in the order of their names.
 `subtask`: -1: none. `value`: nan where the model gave no answer. `not_found`: 1 or 0 in complete
-outputs, inf where that is not known, otherwise nan."""
+outputs, inf where that is not known, otherwise nan. `place`: in the order of cells and rows."""
 Places = NDArray[np.int64]
 Unit = tuple[str, str, str, int | None, str]
 """Dataset, model, id, epoch, rule."""
@@ -62,10 +65,12 @@ def make_cells(rows: Sequence[ScoreRow], by: Sequence[str]) -> Cells:
     parts, part = _numbered(zip(key[unit].tolist(), (row.method for row in rows), strict=True))
     _refuse_twice(rows, unit * len(parts) + part)
     order, sizes = np.argsort(part, kind="stable"), np.bincount(part, minlength=len(parts))
-    split = np.split(_answers(rows, units, unit)[order], sizes.cumsum()[:-1])
+    answers = _answers(rows, units, unit)
+    answers["place"][np.argsort(key[unit], kind="stable")] = np.arange(len(rows))
+    split = np.split(answers[order], sizes.cumsum()[:-1])
     cells: dict[Key, dict[str, Answers]] = {}
-    for (number, method), answers in zip(parts, split, strict=False):
-        cells.setdefault(keys[number], {})[method] = answers
+    for (number, method), own in zip(parts, split, strict=False):
+        cells.setdefault(keys[number], {})[method] = own
     return cells
 
 
@@ -161,6 +166,8 @@ class Pair(NamedTuple):
     """The subtask of each pair that is not among these."""
     one_sided: int
     """How many of those are pairs of which one side was not asked."""
+    subtasks: Sequence[int]
+    """All of the cell, in the order in which they come."""
 
     @property
     def name(self) -> str:
@@ -201,20 +208,23 @@ class Pair(NamedTuple):
 def find_pairs(cells: Cells, pairs: Sequence[tuple[str, str]]) -> Iterator[Pair]:
     """Yield every pair of methods in every cell that has both."""
     for (dataset, model, rule), methods in cells.items():
+        answers = np.concatenate([*methods.values()])
+        subtasks = answers["subtask"][np.argsort(answers["place"])].tolist()
+        named = [number for number in dict.fromkeys(subtasks) if number >= 0]
         for baseline, treatment in pairs:
             if baseline in methods and treatment in methods:
                 names = {"dataset": dataset, "model": model, "rule": rule}
                 names |= {"baseline": baseline, "treatment": treatment}
-                yield _pair(names, methods[baseline], methods[treatment])
+                yield _pair(names, methods[baseline], methods[treatment], named)
 
 
-def _pair(names: Mapping[str, str], first: Answers, second: Answers) -> Pair:
+def _pair(names: Mapping[str, str], first: Answers, second: Answers, named: Sequence[int]) -> Pair:
     one, other = _matches(first, second)
     both = (one >= 0) & (other >= 0)
     kept = both & first["is_known"][one] & second["is_known"][other]
     subtasks = np.where(one >= 0, first["subtask"][one], second["subtask"][other])
     one_sided = int((~both).sum())
-    return Pair(names, first[one[kept]], second[other[kept]], subtasks[~kept], one_sided)
+    return Pair(names, first[one[kept]], second[other[kept]], subtasks[~kept], one_sided, named)
 
 
 def _matches(first: Answers, second: Answers) -> tuple[Places, Places]:
