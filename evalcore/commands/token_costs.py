@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from evalcore.cost_summaries import read_summary
 from evalcore.figures.frontier import draw_frontier
-from evalcore.log_files import UsageRow
+from evalcore.logs import UsageRow
 from evalcore.records import read_records
 from evalcore.row_files import GivenTables, Table, as_tables, read_rows
 from evalcore.scoring.base import NO_ANSWER_IS, UNKNOWN, ScoreRow
