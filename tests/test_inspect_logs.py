@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evalcore.log_files import LogOptions, LogScores, UsageRow, read_logs
+from evalcore.logs import LogOptions, LogScores, UsageRow, read_logs
 from evalcore.score_runs import choose_runs
 from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from evalcore.log_files import LogOptions, read_logs
-from evalcore.log_files.failures import is_refusal
+from evalcore.logs import LogOptions, read_logs
+from evalcore.logs.failures import is_refusal
 from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError
 from tests.made_logs import TIME, results, row, write_lm_eval

@@ -16,10 +16,10 @@ from click.testing import CliRunner
 import evalcore
 from evalcore.cli.logs import logs_command
 from evalcore.commands.log_reading import logs
-from evalcore.log_files import LogOptions, read_logs
-from evalcore.log_files.archive import open_archive
-from evalcore.log_files.decoding import read_bytes
-from evalcore.log_files.finding import recognise
+from evalcore.logs import LogOptions, read_logs
+from evalcore.logs.archive import open_archive
+from evalcore.logs.decoding import read_bytes
+from evalcore.logs.finding import recognise
 from evalcore.score_files import read_scores
 from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError

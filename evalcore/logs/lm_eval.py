@@ -54,14 +54,22 @@ class _Document(msgspec.Struct):
         return self.resps[0] if is_reply else []
 
 
+class _Step(msgspec.Struct):
+    function: str
+
+
 class _Filter(msgspec.Struct):
     name: str
-    filter: list[dict[str, Any]] = []
+    filter: list[_Step] = []
 
 
 class _Task(msgspec.Struct):
     metadata: dict[str, Any] | None = None
     filter_list: list[_Filter] | None = None
+
+
+class _Number(msgspec.Struct):
+    effective: int = 0
 
 
 class _Results(msgspec.Struct):
@@ -70,7 +78,7 @@ class _Results(msgspec.Struct):
     configs: dict[str, _Task] = {}
     model_name: str | None = None
     higher_is_better: dict[str, dict[str, bool | None]] = {}
-    numbers: dict[str, dict[str, int]] = msgspec.field(default_factory=dict, name="n-samples")
+    numbers: dict[str, _Number] = msgspec.field(default_factory=dict, name="n-samples")
 
 
 def read_lm_eval(path: Path, options: LogOptions) -> Log:
@@ -102,7 +110,7 @@ def read_lm_eval(path: Path, options: LogOptions) -> Log:
                 id_ = (document.own_id if has_ids else None) or str(document.doc_id)
                 row = {"id": id_, "epoch": None, "rule": rule, "value": value}
                 _add(log, document, row | {"reason": f"recorded as {metric} {value:g}"}, of_all)
-    planned = results.numbers.get(task, {}).get("effective", 0)
+    planned = results.numbers.get(task, _Number()).effective
     if n_documents < planned:
         log.tell(f"{n_documents} of {planned} documents are in it")
     if not has_ids:
@@ -121,7 +129,7 @@ def read_lm_eval(path: Path, options: LogOptions) -> Log:
 
 def _looks_at_all(one: _Filter) -> bool:
     """Tell whether a filter looks at several replies to one document."""
-    return any(step.get("function") in ("majority_vote", "take_first_k") for step in one.filter)
+    return any(step.function in {"majority_vote", "take_first_k"} for step in one.filter)
 
 
 def _count(path: Path, documents: Sequence[_Document]) -> int:
