@@ -40,26 +40,9 @@ class LogScores(NamedTuple):
 
 
 def read_logs(paths: Iterable[str | Path], options: LogOptions | None = None) -> LogScores:
-    """Read per-sample results of lm-evaluation-harness, Inspect or this package.
+    """Read logs, or folders of them, so that nothing is counted twice; one row per sample and rule.
 
-    Parameters
-    ----------
-    paths : iterable of str or Path
-        Logs, or folders of them.
-    options : LogOptions or None
-        How they are read; None: by default.
-
-    Returns
-    -------
-    LogScores
-        One row per sample and rule. Samples that failed have no value, unless the options say that
-        they keep what is recorded.
-
-    Raises
-    ------
-    InputError
-        A log is damaged or can't be read as scores, two of them have the same samples of one run,
-        or a rule that was asked for is in none.
+    Samples that failed have no value, unless the options say that they keep what is recorded.
     """
     options = options or LogOptions()
     refuse_other("--layout", options.layout, LAYOUTS)
@@ -105,8 +88,9 @@ def _simple(path: Path, options: LogOptions) -> Log:
         line = convert(place, value, _Line)
         correct = None if line.correct is None else float(line.correct)
         reason = "recorded as unknown" if correct is None else "as recorded"
-        row = {"id": str(line.id), "epoch": None, "rule": "correct", "value": correct}
-        log.add(row | {"answer": None, "reason": reason}, None, was_sought=False)
+        given: dict[str, Any] = {"rule": "correct", "value": correct, "reason": reason}
+        given |= dict.fromkeys(("epoch", "answer", "extraction"))
+        log.rows.append(ScoreRow(**log.names, id=str(line.id), **given))
     return log
 
 
@@ -133,16 +117,16 @@ def _refuse_same_samples(logs: Sequence[Log]) -> None:
 
 def _describe_split_benchmarks(rows: Sequence[ScoreRow]) -> Iterator[str]:
     """Tell of tasks that look like one benchmark: tools name each way of prompting a task."""
-    ids: dict[str, set[str]] = {}
-    methods: dict[str, set[str]] = {}
+    found: dict[str, tuple[set[str], set[str]]] = {}
     for row in rows:
-        ids.setdefault(row.dataset, set()).add(row.id)
-        methods.setdefault(row.dataset, set()).add(row.method)
+        ids, methods = found.setdefault(row.dataset, (set(), set()))
+        ids.add(row.id)
+        methods.add(row.method)
     alike: dict[frozenset[str], list[str]] = {}
-    for dataset, found in ids.items():
-        alike.setdefault(frozenset(found), []).append(dataset)
+    for dataset, (ids, _) in found.items():
+        alike.setdefault(frozenset(ids), []).append(dataset)
     for names in alike.values():
-        if len(names) > 1 and not set.intersection(*(methods[name] for name in names)):
+        if len(names) > 1 and not set.intersection(*(found[name][1] for name in names)):
             yield (
                 f"{', '.join(names)} have the same ids and other methods: "
                 "--dataset NAME reads them as one benchmark, so that they can be compared"

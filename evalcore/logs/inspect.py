@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +25,8 @@ _HEADER, _SUMMARIES, _SAMPLES = "header.json", "summaries.json", "samples/"
 _NUMBERS = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
 """Correct, partly correct, incorrect, no answer; and the words that Inspect reads too. The numbers
 are those of Inspect's own metrics, unless a task changes them."""
+_Values = dict[str, tuple[Any, str | None]]
+"""Value and answer of a sample by rule."""
 _CUTS = {"max_tokens": "cut at the token limit", "model_length": "cut at the model's context limit"}
 
 
@@ -109,7 +111,7 @@ class _Sample(_Key):
     invalidation: Any = None
     model_usage: dict[str, _Usage] | None = None
 
-    def values(self) -> dict[str, tuple[Any, str | None]]:
+    def values(self) -> _Values:
         """Return value and answer by rule; a score that names several values is several."""
         found = {}
         for scorer, score in (self.scores or {}).items():
@@ -156,13 +158,18 @@ def read_inspect(path: Path, options: LogOptions) -> Log:
     method = next((str(one) for one in noted if one is not None), None)
     run = "_".join(filter(None, (_in_utc(about.created), log.run_id or path.stem)))
     log.set_names(run, dataset=about.task, model=about.model, method=method)
-    log.rules = rules = _rules(samples) or {one.name: False for one in about.scorers or ()}
+    scores = [sample.values() for sample in samples]
+    # By rule, whether its scorer ever says which answer it scored.
+    rules: dict[str, bool] = {}
+    for rule, (_, answer) in (one for found in scores for one in found.items()):
+        rules[rule] = rules.get(rule, False) or answer is not None
+    log.rules = rules = rules or {one.name: False for one in about.scorers or ()}
     epochs = about.config.epochs or 1
     repeated = epochs > 1 or len({sample.epoch for sample in samples}) > 1
     letters: Counter[str] = Counter()
-    for sample in samples:
+    for sample, found in zip(samples, scores, strict=True):
         key = {"id": str(sample.id), "epoch": sample.epoch if repeated else None}
-        letters.update(_add_scores(log, sample, rules, key))
+        letters.update(_add_scores(log, sample, found, rules, key))
         log.usage.append(_usage(log, (sample.model_usage or {}).get(about.model), key))
     if header.status != "success":
         log.tell(f"the run did not end well: its status is {header.status!r}")
@@ -175,15 +182,6 @@ def read_inspect(path: Path, options: LogOptions) -> Log:
             log.tell(f"scores {letter} ({meaning}), read as {number} as Inspect does: {n}")
     log.tell_failures()
     return log
-
-
-def _rules(samples: Iterable[_Sample]) -> dict[str, bool]:
-    """Return the names of all scores, and of each whether it ever says which answer it is of."""
-    found: dict[str, bool] = {}
-    for sample in samples:
-        for rule, (_, answer) in sample.values().items():
-            found[rule] = found.get(rule, False) or answer is not None
-    return found
 
 
 def _from_zip(path: Path, most: int) -> tuple[_Header, list[_Sample]]:
@@ -216,10 +214,10 @@ def _in_utc(created: str | None) -> str | None:
 
 
 def _add_scores(
-    log: Log, sample: _Sample, rules: dict[str, bool], key: dict[str, Any]
+    log: Log, sample: _Sample, scores: _Values, rules: dict[str, bool], key: dict[str, Any]
 ) -> Iterator[str]:
     """Add one row per rule, also where an error kept the sample from having any; yield letters."""
-    scores, (broken, cut) = sample.values(), sample.failures()
+    broken, cut = sample.failures()
     choices = sample.output.choices
     is_text = bool(choices) and not choices[0].message.get("tool_calls")
     replies = [sample.output.completion or ""] if is_text else []

@@ -69,7 +69,7 @@ class _Task(msgspec.Struct):
 
 
 class _Number(msgspec.Struct):
-    effective: int = 0
+    effective: int
 
 
 class _Results(msgspec.Struct):
@@ -83,10 +83,10 @@ class _Results(msgspec.Struct):
 
 def read_lm_eval(path: Path, options: LogOptions) -> Log:
     """Read the scores of a file of samples, with what the file of results beside it says."""
-    log, lines = Log(path, options), list(read_lines(path, options.most))
-    if not lines:
-        raise InputError(str(path), "no rows in it; one per document and filter was expected")
+    log, lines = Log(path, options), read_lines(path, options.most)
     rows = [(place, fields, convert(place, fields, _Document)) for place, fields in lines]
+    if not rows:
+        raise InputError(str(path), "no rows in it; one per document and filter was expected")
     documents = [document for _, _, document in rows]
     named = _SAMPLES.fullmatch(path.name)
     task, time = named.groups() if named else ("", None)
@@ -110,9 +110,9 @@ def read_lm_eval(path: Path, options: LogOptions) -> Log:
                 id_ = (document.own_id if has_ids else None) or str(document.doc_id)
                 row = {"id": id_, "epoch": None, "rule": rule, "value": value}
                 _add(log, document, row | {"reason": f"recorded as {metric} {value:g}"}, of_all)
-    planned = results.numbers.get(task, _Number()).effective
-    if n_documents < planned:
-        log.tell(f"{n_documents} of {planned} documents are in it")
+    planned = results.numbers.get(task)
+    if planned and n_documents < planned.effective:
+        log.tell(f"{n_documents} of {planned.effective} documents are in it")
     if not has_ids:
         log.tell(
             "the dataset has no field 'id', so ids are positions; those of two runs are the same "
