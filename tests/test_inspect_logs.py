@@ -303,6 +303,9 @@ def test_members_are_refused_where_they_can_not_be_read(tmp_path: Path) -> None:
         path.write_bytes(changed)
         with pytest.raises(InputError, match=r"header\.json: encrypted, or compressed by"):
             read_logs([path])
+    path.write_bytes(content.replace(b"header.json", b"footer.json", 1))
+    with pytest.raises(InputError, match=r"header\.json: damaged \(File name in directory"):
+        read_logs([path])
     for length in range(0, len(content), 7):
         path.write_bytes(content[:length])
         with pytest.raises(InputError, match=r"log\.eval: no zip file, or not a whole one"):

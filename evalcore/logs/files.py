@@ -169,6 +169,8 @@ def _read_member(path: Path, archive: zipfile.ZipFile, most: int, name: str) -> 
     try:
         with archive.open(member) as file:
             content = b"".join(iter(lambda: file.read(_PIECE), b""))
+        if len(content) != member.file_size:
+            raise zipfile.BadZipFile("its size is another")
     except _DAMAGED as error:
         raise InputError(place, f"damaged ({one_line(error) or 'cut'})") from error
     return _decode(place, content)
