@@ -17,7 +17,7 @@ import evalcore
 from evalcore.cli import main
 from evalcore.commands.comparing import p_text, stars_of
 from evalcore.comparisons import Compared, compare_methods
-from evalcore.log_files import UsageRow
+from evalcore.logs import UsageRow
 from evalcore.paired_results import CompareSettings
 from evalcore.score_files import read_scores
 from evalcore.score_runs import choose_runs

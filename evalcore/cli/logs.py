@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from evalcore.log_files import LAYOUTS, MISSING
+from evalcore.logs import LAYOUTS, MISSING
 from evalcore.scoring.base import ScoreRow
 from ngramscan.output import choose_target, optional_target, refuse_same_file
 from ngramscan.output.options import emit, keeps_nothing, output_options, quiet_option, tell

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from evalcore.log_files import LAYOUTS, MISSING, LogOptions, LogScores, UsageRow, read_logs
-from evalcore.log_files.base import MAX_LINE
+from evalcore.logs import LAYOUTS, MAX_LINE, MISSING, LogOptions, LogScores, UsageRow, read_logs
 from evalcore.scoring.base import ScoreRow
 from ngramscan.output import (
     Target,

@@ -1,0 +1,133 @@
+"""Per-sample results of other tools, read into score rows.
+
+The tools are no dependency: their files are read as they are documented and as they were found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from evalcore.logs.files import convert, find_logs, read_lines
+from evalcore.logs.inspect import read_inspect
+from evalcore.logs.lm_eval import read_lm_eval
+from evalcore.logs.log import LAYOUTS, MAX_LINE, MISSING, Log, LogOptions, UsageRow
+from evalcore.score_files import read_scores
+from evalcore.score_runs import count_runs, describe_runs
+from evalcore.scoring.base import ScoreRow
+from ngramscan.errors import InputError
+from ngramscan.output import refuse_other
+
+__all__ = ["LAYOUTS", "MAX_LINE", "MISSING", "LogOptions", "LogScores", "UsageRow", "read_logs"]
+
+_LM_EVAL_LIMITS = (
+    "lm-evaluation-harness records no errors and no stop reasons: an empty reply may be a failed "
+    "request, and replies that were cut can't be told from others"
+)
+
+
+class LogScores(NamedTuple):
+    """The scores of some logs, and what is to be known of them."""
+
+    rows: list[ScoreRow]
+    usage: list[UsageRow]
+    """Of the logs that record tokens."""
+    notices: list[str]
+
+
+def read_logs(paths: Iterable[str | Path], options: LogOptions | None = None) -> LogScores:
+    """Read logs, or folders of them, so that nothing is counted twice; one row per sample and rule.
+
+    Samples that failed have no value, unless the options say that they keep what is recorded.
+    """
+    options = options or LogOptions()
+    refuse_other("--layout", options.layout, LAYOUTS)
+    if options.max_line < 1:
+        raise InputError(f"--max-line {options.max_line}", "at least 1 MB was expected")
+    refuse_other("--missing", options.missing, MISSING)
+    found, notices = find_logs([Path(path) for path in paths], options)
+    readers = {"inspect": read_inspect, "lm-eval": read_lm_eval, "own": _own, "simple": _simple}
+    logs = [readers[kind](path, options) for path, kind in found.items()]
+    _refuse_same_run(logs)
+    known = dict.fromkeys(rule for log in logs for rule in log.rules)
+    for rule in options.rules:
+        if rule not in known:
+            raise InputError(f"--rule {rule}", f"not in these logs; there are {', '.join(known)}")
+    _refuse_same_samples(logs)
+    rows = [row for log in logs for row in log.rows]
+    notices += [notice for log in logs for notice in log.notices]
+    notices += [_LM_EVAL_LIMITS] if "lm-eval" in found.values() else []
+    notices += _describe_split_benchmarks(rows)
+    notices += [f"{told}; `compare` takes one (--run)" for told in describe_runs(count_runs(rows))]
+    return LogScores(rows, [row for log in logs for row in log.usage], notices)
+
+
+def _own(path: Path, options: LogOptions) -> Log:
+    """Read score rows of this package, which say themselves what is missing."""
+    rows = read_scores(path)
+    given = {name: getattr(options, name) for name in ("dataset", "model", "method")}
+    names: dict[str, Any] = {name: value for name, value in given.items() if value}
+    kept = [replace(row, **names) for row in rows if options.wants(row.rule)]
+    return Log(path, options, kept, rules=dict.fromkeys(row.rule for row in rows))
+
+
+class _Line(msgspec.Struct):
+    id: str | int
+    correct: bool | None
+
+
+def _simple(path: Path, options: LogOptions) -> Log:
+    """Read lines that only say of each id whether the answer is correct; null: not known."""
+    log = Log(path, options, rules=["correct"])
+    log.set_names(dataset=None, model=None, method=path.stem)
+    for place, value in read_lines(path, options.most) if options.wants("correct") else ():
+        line = convert(place, value, _Line)
+        correct = None if line.correct is None else float(line.correct)
+        reason = "recorded as unknown" if correct is None else "as recorded"
+        given: dict[str, Any] = {"rule": "correct", "value": correct, "reason": reason}
+        given |= dict.fromkeys(("epoch", "answer", "extraction"))
+        log.rows.append(ScoreRow(**log.names, id=str(line.id), **given))
+    return log
+
+
+def _refuse_same_run(logs: Sequence[Log]) -> None:
+    first: dict[str, Path] = {}
+    for log in logs:
+        if log.run_id is not None and first.setdefault(log.run_id, log.path) != log.path:
+            problem = f"it is the same run as {first[log.run_id]}; name one of them"
+            raise InputError(str(log.path), problem)
+
+
+def _refuse_same_samples(logs: Sequence[Log]) -> None:
+    seen: dict[tuple[object, ...], Path] = {}
+    for log in logs:
+        for row in log.rows:
+            key = (row.dataset, row.model, row.method, row.run, row.rule, row.id, row.epoch)
+            if key in seen:
+                also = f"also in {seen[key]}; name one of them, or tell them apart by names"
+                problem = "there twice" if seen[key] == log.path else also
+                which = f"{row.dataset}/{row.model}/{row.method}, id {row.id!r}, {row.rule}"
+                raise InputError(str(log.path), f"{which}: {problem}")
+            seen[key] = log.path
+
+
+def _describe_split_benchmarks(rows: Sequence[ScoreRow]) -> Iterator[str]:
+    """Tell of tasks that look like one benchmark: tools name each way of prompting a task."""
+    found: dict[str, tuple[set[str], set[str]]] = {}
+    for row in rows:
+        ids, methods = found.setdefault(row.dataset, (set(), set()))
+        ids.add(row.id)
+        methods.add(row.method)
+    alike: dict[frozenset[str], list[str]] = {}
+    for dataset, (ids, _) in found.items():
+        alike.setdefault(frozenset(ids), []).append(dataset)
+    for names in alike.values():
+        if len(names) > 1 and not set.intersection(*(found[name][1] for name in names)):
+            yield (
+                f"{', '.join(names)} have the same ids and other methods: "
+                "--dataset NAME reads them as one benchmark, so that they can be compared"
+            )
