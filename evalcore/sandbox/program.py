@@ -1,7 +1,7 @@
-"""Runs a program in this process, and tells its answer as JSON.
+"""The report of a program: told in its own process, and read in the one that watches it.
 
-This is the last code of ours in a process that the program owns from then on: what is written here
-may be forged by the program, as its answer may be, and is checked again where it arrives.
+The process is the program's own as soon as it runs: what is told there may be forged, as its answer
+may be. So whoever reads it believes nothing unseen; only the program's own outcome depends on it.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ import math
 import mmap
 import os
 import sys
+from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
-from evalcore.sandbox.confinement import RESULT
+from evalcore.sandbox.layers import RESULT
 
-MESSAGE_AT_MOST = 500
+NAME_AT_MOST, MESSAGE_AT_MOST = 100, 500
 SPARE_BYTES = 8 << 20
 """Set free when memory is used up, so that this can still be told."""
-ANSWER_MISSING = {"status": "printed"}
+PRINTED = {"status": "printed"}
 """The program gave no variable `answer`: its last printed line counts."""
 
 Report = dict[str, Any]
@@ -33,18 +34,13 @@ class TooLargeError(Exception):
     """A value that can't be passed on."""
 
 
-def run(source: str, answer_from: str, result_bytes: int) -> None:
-    """Run a program and write one JSON object about it, then end the process.
+class MalformedError(ValueError):
+    """A program told something that is no result."""
 
-    Parameters
-    ----------
-    source : str
-        The program.
-    answer_from : str
-        `solution()` or `answer`; see `Program`.
-    result_bytes : int
-        Of the JSON, at most.
-    """
+
+def run(source: str, answer_from: str, result_bytes: int) -> None:
+    """Run a program and write one JSON object about it, then end the process."""
+    # Found beforehand, since the program may put its own in their places.
     write, leave = os.write, os._exit
     dumps = json.JSONEncoder(check_circular=False).encode
     report = report_of(source, answer_from)
@@ -74,13 +70,13 @@ def report_of(source: str, answer_from: str) -> Report:
         return {"status": "no result", "message": str(error)}
     except BaseException as error:  # noqa: BLE001 - SystemExit and own exceptions are errors too
         return {"status": "error", "message": message_of(error)}
-    return ANSWER_MISSING
+    return PRINTED
 
 
 def value_of_solution(source: str) -> Any:
     """Run a program whose `print` does nothing, and return the value of its `solution()`."""
     module = ModuleType("program")
-    module.__dict__["print"] = print_nothing
+    module.__dict__["print"] = lambda *_, **__: None
     execute(source, module)
     if "solution" not in module.__dict__:
         raise NoSolutionError("the program defines no function named solution")
@@ -93,10 +89,6 @@ def number_of(value: Any) -> Any:
     if sympy is not None and isinstance(value, sympy.Expr) and value.is_number and value.is_real:
         return float(value)
     return value
-
-
-def print_nothing(*_: object, **__: object) -> None:
-    """Take the place of `print`."""
 
 
 def value_of_answer(source: str) -> Any:
@@ -162,3 +154,70 @@ def whole(value: int) -> int:
     except ValueError as error:
         raise TooLargeError("the value is a whole number of too many digits") from error
     return int(value)
+
+
+def read_report(told: bytes, printed: str, is_cut: bool, result_bytes: int) -> Report:
+    """Return what a program told and printed as the status, value, kind and message of an outcome.
+
+    `printed` is the end of what was printed; `is_cut`: something was printed before it. Raises
+    MalformedError where there is no result, or none that can be read.
+    """
+    if not told:
+        raise MalformedError("the program ended without giving a result")
+    if len(told) > result_bytes:
+        raise MalformedError(f"the result is larger than {result_bytes} bytes")
+    try:
+        report = json.loads(told.decode(), parse_constant=refuse)
+    except (ValueError, RecursionError) as error:
+        raise MalformedError("the result is not JSON") from error
+    if not isinstance(report, dict):
+        raise MalformedError("the result is not a JSON object")
+    if report == PRINTED:
+        return last_line(printed, is_cut)
+    status = text(report, "status")
+    if status == "ok":
+        return {"status": status, "value": value_of(report), "kind": text(report, "kind")}
+    if status in {"error", "memory", "no result"}:
+        return {"status": status, "message": text(report, "message", MESSAGE_AT_MOST)}
+    raise MalformedError("the result has an unknown status")
+
+
+def refuse(constant: str) -> NoReturn:
+    """Refuse what Python reads as a number though JSON does not know it."""
+    raise ValueError(constant)
+
+
+def text(report: Mapping[str, Any], name: str, most: int = NAME_AT_MOST) -> str:
+    """Return a short text of a report, as one line that can be written anywhere."""
+    found = report.get(name)
+    if not isinstance(found, str):
+        raise MalformedError(f"the result has no text {name!r}")
+    return " ".join(writable(found).split())[:most]
+
+
+def writable(found: str) -> str:
+    """Return a text without halves of characters, which no file takes."""
+    return found.encode("utf-8", "replace").decode("utf-8")
+
+
+def value_of(report: Mapping[str, Any]) -> float | int | bool | str:
+    """Return the value of a report: a finite number, a truth value or text."""
+    value = report.get("value")
+    if isinstance(value, str):
+        return writable(value)
+    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise MalformedError("the result has no value that is a number or text")
+
+
+def last_line(printed: str, is_cut: bool) -> Report:
+    """Return the last printed line that is not empty, as the answer of a program."""
+    *before, last = printed.rstrip().splitlines() or [""]
+    if last:
+        if is_cut and not before:
+            raise MalformedError("the last printed line is too long")
+        return {"status": "ok", "value": last.strip(), "kind": "str"}
+    if is_cut:
+        raise MalformedError("the last printed line was followed by too many empty ones")
+    message = "no answer: no variable of that name, and nothing printed"
+    return {"status": "error", "message": message}

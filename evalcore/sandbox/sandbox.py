@@ -2,37 +2,82 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import selectors
 import socket
+import subprocess
+import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Literal, Self
 
-from evalcore.sandbox import layers, libraries, replies
-from evalcore.sandbox.base import Limits, Outcome, Program
-from evalcore.sandbox.zygote_process import Zygote
+from evalcore.sandbox import files, layers, zygote
+from evalcore.sandbox.layers import Limits
 from ngramscan.errors import SandboxError
 
+Status = Literal["ok", "error", "timeout", "memory", "killed", "no result", "lost"]
+"""`lost`: the sandbox failed while the program ran, which says nothing about the program."""
+
+FIRST_WORD_WITHIN_S, REQUEST_WITHIN_S, END_WITHIN_S = 60.0, 30.0, 10.0
 GRACE_S = 30.0
 """A supervisor ends its program in time; if none answers so long after, it is taken for dead."""
 ATTEMPTS_AT_MOST = 3
 CHUNK = 1 << 16
 AHEAD_AT_MOST = 32
 """Programs per worker that may be done while an earlier one still runs."""
+START = """
+import sys
+from types import ModuleType
+for name, folder in zip(("evalcore", "evalcore.sandbox"), sys.argv[2:]):
+    sys.modules[name] = ModuleType(name)
+    sys.modules[name].__path__ = [folder]
+from evalcore.sandbox.zygote import main
+main(sys.argv[1])
+"""
+"""Starts the zygote: its packages appear as empty ones, without what they load for others."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One program, and where its answer is."""
+
+    source: str
+    answer_from: Literal["solution()", "answer"] = "solution()"
+    """The value of `solution()` called without arguments; or of the variable `answer` when the
+    program has ended, else its last printed line that is not empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a program."""
+
+    status: Status
+    value: float | int | bool | str | None = None
+    """A number (finite ones as such, others as text), a truth value, or text: SymPy's values as
+    LaTeX, everything else by `str`. Of `solution()`, SymPy's real numbers are numbers too."""
+    kind: str = ""
+    """The name of the value's type in the program: `float`, `ndarray`."""
+    message: str = ""
+    """Of the exception, or what ended it; one line."""
+    seconds: float = 0.0
+    layers: Mapping[str, str] | None = None
+    """Of each layer of the sandbox `ok`, or `missing: reason`."""
+
+
+@dataclass(slots=True, eq=False)
 class Job:
     """A program on its way through the sandbox."""
 
     program: Program
     attempts: int = 0
     outcome: Outcome | None = None
-    received: bytearray = field(default_factory=bytearray)
+    received: bytes = b""
     deadline: float = 0.0
 
 
@@ -95,8 +140,8 @@ class Sandbox:
         self._leave_out = tuple(leave_out)
         # One for programs that need no libraries, and when first needed another for those that do:
         # a process that has loaded libraries takes several times longer to copy.
-        self._zygotes = {False: Zygote.start(self._leave_out)}
-        self.layers: Mapping[str, str] = self._zygotes[False].layers
+        self._zygotes = {False: Zygote(self._leave_out)}
+        self.layers = self._zygotes[False].layers
         if not allow_weak:
             try:
                 refuse_weak(self.layers)
@@ -117,8 +162,8 @@ class Sandbox:
 
     def close(self) -> None:
         """End all programs and processes; nothing can be run afterwards."""
-        for zygote in self._zygotes.values():
-            zygote.close()
+        for each in self._zygotes.values():
+            each.close()
 
     def run(self, programs: Iterable[Program]) -> Generator[Outcome, None, None]:
         """Run programs.
@@ -184,20 +229,22 @@ class Sandbox:
 
     def _zygote_for(self, program: Program) -> Zygote:
         """Return a running zygote that suits a program."""
-        loaded = libraries.wanted(program.source) != 0
-        zygote = self._zygotes.get(loaded)
-        if zygote is not None and not zygote.alive:
-            zygote.close()
-            zygote = None
-        if zygote is None:
-            zygote = self._zygotes[loaded] = Zygote.start(self._leave_out)
-        return zygote
+        loaded = zygote.wanted_libraries(program.source) != 0
+        found = self._zygotes.get(loaded)
+        if found is not None and not found.alive:
+            found.close()
+            found = None
+        if found is None:
+            found = self._zygotes[loaded] = Zygote(self._leave_out)
+        return found
 
     def _advance(self, selector: selectors.BaseSelector) -> None:
         """Wait for news of running programs, and note the outcomes."""
         for key, _ in selector.select(1.0) if selector.get_map() else ():
             job, connection = key.data, connection_of(key)
-            piece = receive(connection)
+            piece = b""
+            with contextlib.suppress(ConnectionResetError):
+                piece = connection.recv(CHUNK)
             job.received += piece
             if not piece:
                 selector.unregister(connection)
@@ -206,18 +253,122 @@ class Sandbox:
         now = time.monotonic()
         if any(key.data.deadline < now for key in selector.get_map().values()):
             # The supervisors end with their zygote, so that all connections close.
-            for zygote in self._zygotes.values():
-                zygote.kill()
+            for each in self._zygotes.values():
+                each.kill()
 
     def _finish(self, job: Job, selector: selectors.BaseSelector) -> None:
         """Read the reply for a program whose connection has closed."""
         if not job.received:
             self._start(job, selector)
-        elif job.received.endswith(b"}"):
-            job.outcome = replies.outcome(bytes(job.received[1:]), self._limits, self.layers)
-        else:
+        elif not job.received.endswith(b"}"):
             message = "the process that watched the program ended"
             job.outcome = Outcome("lost", message=message, layers=self.layers)
+        else:
+            reply = json.loads(job.received[1:])
+            if "failed" in reply:
+                raise SandboxError(f"sandbox: a program could not be run: {reply['failed']}")
+            job.outcome = Outcome(**reply, layers=self.layers)
+
+
+class Zygote:
+    """The process that programs are copied from, seen from the one that asks for them to be run.
+
+    SandboxError where it can't be started, or can't make its world.
+    """
+
+    def __init__(self, leave_out: Collection[str]) -> None:
+        self._control, theirs = socket.socketpair()
+        config = {
+            "control": theirs.fileno(),
+            "parent": os.getpid(),
+            "packages": files.package_folders(),
+            "temporary": tempfile.gettempdir(),
+            "leave_out": sorted(leave_out),
+        }
+        here = os.path.dirname(os.path.abspath(__file__))
+        try:
+            with theirs:
+                # Nothing of this process's environment and descriptors goes into it.
+                self._process = subprocess.Popen(
+                    [
+                        *(sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", START),
+                        *(json.dumps(config), os.path.dirname(here), here),
+                    ],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env={},
+                    cwd="/",
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                )
+        except OSError as error:
+            self._control.close()
+            raise SandboxError(f"{sys.executable}: can't be started: {error.strerror}") from error
+        try:
+            hello = self._first_word()
+        except BaseException:
+            self._process.kill()
+            self._process.wait()
+            self._control.close()
+            raise
+        self.layers: Mapping[str, str] = hello["layers"]
+        self._base: str | None = hello["base"]
+
+    def _first_word(self) -> dict[str, Any]:
+        """Return what a new zygote says of itself: `layers`, and `base`, the folder it made."""
+        self._control.settimeout(FIRST_WORD_WITHIN_S)
+        try:
+            with self._control.makefile("rb") as file:
+                hello: dict[str, Any] = json.loads(file.readline() or b"{}")
+        except TimeoutError as error:
+            late = f"no answer within {FIRST_WORD_WITHIN_S:.0f} s"
+            raise SandboxError(f"sandbox: its first process gave {late}") from error
+        if "layers" not in hello:
+            reason = hello.get("failed", "it ended at once")
+            raise SandboxError(f"sandbox: its first process can't be started: {reason}")
+        return hello
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    def ask(self, program: Program, limits: Limits) -> socket.socket:
+        """Have a program run; return where the reply will come. Closing it ends the program.
+
+        Raises OSError where the zygote is no longer there.
+        """
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                wanted = bytes([zygote.wanted_libraries(program.source)])
+                socket.send_fds(self._control, [wanted], [theirs.fileno()])
+            ours.settimeout(REQUEST_WITHIN_S)
+            request = {**asdict(program), "limits": asdict(limits)}
+            ours.sendall(json.dumps(request).encode() + b"\n")
+        except BaseException:
+            ours.close()
+            raise
+        return ours
+
+    def kill(self) -> None:
+        """End it at once; its supervisors and programs end with it."""
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        """End it, with all that it started, and remove what it may have left."""
+        self._control.close()
+        try:
+            self._process.wait(END_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        finally:
+            self._process.wait()
+            if self._base is not None:
+                with contextlib.suppress(OSError):
+                    files.remove_tree(self._base)
 
 
 def usable_processors() -> int:
@@ -233,21 +384,10 @@ def connection_of(key: selectors.SelectorKey) -> socket.socket:
     return key.fileobj
 
 
-def receive(connection: socket.socket) -> bytes:
-    """Return what has come; nothing where the other side is gone."""
-    try:
-        return connection.recv(CHUNK)
-    except ConnectionResetError:
-        return b""
-
-
 def refuse_weak(found: Mapping[str, str]) -> None:
     """Raise SandboxError where nothing keeps a program from the user's files."""
-    needed = ("namespaces", "landlock")
-    if all(found[name] != layers.OK for name in needed):
-        missing = "; ".join(
-            f"{name} {state}" for name, state in found.items() if state != layers.OK
-        )
+    if all(found[name] != layers.OK for name in ("namespaces", "landlock")):
+        missing = "; ".join(f"{name} {state}" for name, state in found.items() if state != "ok")
         raise SandboxError(
             f"sandbox: programs can't be run safely on this machine: {missing}; "
             "--allow-weak-sandbox runs them with what there is"

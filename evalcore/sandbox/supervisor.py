@@ -1,4 +1,8 @@
-"""Watches one program: gives it a world, ends it in time, and passes on what it told."""
+"""Watches one program: gives it a world, ends it in time, and tells what became of it.
+
+A process of its own for each program, since a process can enter a new world of processes only once,
+and since the one who asks may be busy elsewhere when the time is over.
+"""
 
 from __future__ import annotations
 
@@ -10,55 +14,37 @@ import signal
 import socket
 import tempfile
 import time
-from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from evalcore.sandbox import confinement, kernel, namespaces, orphans, program, removal
-from evalcore.sandbox.confinement import Bounds, Channels, World
+from evalcore.sandbox import files, kernel, layers, program
+from evalcore.sandbox.layers import Limits, World
 
 STARTED = b"+"
 """Sent as soon as the request has been read: from then on the program counts as started."""
-LOOK_EVERY_S = 0.05
-SHORT_WAIT_S = 0.001
+LOOK_EVERY_S, SHORT_WAIT_S = 0.05, 0.001
+GIVE_UP_AFTER_S = 5.0
 CHUNK = 1 << 16
 
 
 class AbandonedError(Exception):
-    """Nobody waits for the result any more."""
-
-
-@dataclass(slots=True)
-class Watched:
-    """A running program, and what has been read from it."""
-
-    pid: int
-    output: int
-    result: int
-    bounds: Bounds
-    started: float = field(default_factory=time.monotonic)
-    printed: bytes = b""
-    printed_cut: bool = False
-    told: bytes = b""
-    open: set[int] = field(default_factory=set)
-    status: int | None = None
-    """As `os.waitpid` gives it; None while the program runs."""
+    """Nobody waits for the outcome any more."""
 
 
 def serve(connection: socket.socket, world: World) -> NoReturn:
     """Run the program that is asked for on a connection, answer there, and end this process.
 
-    Parameters
-    ----------
-    connection : socket
-        To the one who asked; when it closes, the program is ended.
-    world : World
-        Which layers there are.
+    The request is a line of JSON: `source`, `answer_from`, `limits`. The answer is `STARTED`, then
+    the outcome as JSON, or `failed`, where the sandbox itself failed. When the other side closes
+    the connection, the program is ended.
     """
     signal.signal(signal.SIGTERM, raise_abandoned)
     try:
-        request = read_request(connection)
+        with connection.makefile("rb") as file:
+            line = file.readline()
+        if not line.endswith(b"\n"):
+            raise AbandonedError
         connection.sendall(STARTED)
-        reply = attend(request, connection, world)
+        reply = attend(json.loads(line), connection, world)
     except (OSError, ValueError, MemoryError) as error:
         reply = {"failed": f"{type(error).__name__}: {error}"}
     except AbandonedError:
@@ -73,165 +59,171 @@ def raise_abandoned(*_: object) -> NoReturn:
     raise AbandonedError
 
 
-def read_request(connection: socket.socket) -> dict[str, Any]:
-    """Return what is asked for: one line of JSON."""
-    with connection.makefile("rb") as file:
-        line = file.readline()
-    if not line.endswith(b"\n"):
-        raise AbandonedError
-    return dict(json.loads(line))
-
-
 def attend(request: dict[str, Any], connection: socket.socket, world: World) -> dict[str, Any]:
-    """Run a program to its end, and return what is to be told about it.
-
-    Parameters
-    ----------
-    request : dict
-        `source`, `answer_from` and `bounds`, as the other side wrote them.
-    connection : socket
-        Closed by the other side when the result is no longer wanted.
-    world : World
-        Which layers there are.
-
-    Returns
-    -------
-    dict
-        `ended` (`by itself` or `time`), `code` (negative: the number of a signal), `seconds`,
-        `told` (the program's own words, as bytes in Latin-1), `printed`, `printed_cut`.
-    """
-    bounds = Bounds(**request["bounds"])
-    work = make_work_folder(world, bounds)
-    try:
-        watched = start(request, bounds, world, work)
-        try:
-            ended = watch(watched, connection)
-            seconds = time.monotonic() - watched.started
-        finally:
-            end(watched)
-    finally:
-        if work != namespaces.WORK:
-            with contextlib.suppress(OSError):
-                removal.remove_tree(work)
-    assert watched.status is not None
-    return {
-        "ended": ended,
-        "code": os.waitstatus_to_exitcode(watched.status),
-        "seconds": seconds,
-        "told": watched.told.decode("latin-1"),
-        "printed": watched.printed.decode(errors="replace"),
-        "printed_cut": watched.printed_cut,
-    }
-
-
-def make_work_folder(world: World, bounds: Bounds) -> str:
-    """Return a new, empty folder for a program."""
+    """Run a program to its end, and return its outcome."""
+    limits = Limits(**request["limits"])
     if world.base is None:
-        namespaces.enter_for_program(bounds.files_bytes)
-        return namespaces.WORK
-    kernel.adopt_orphans()
-    return tempfile.mkdtemp(dir=world.base)
-
-
-def start(request: dict[str, Any], bounds: Bounds, world: World, work: str) -> Watched:
-    """Start a program in a child process.
-
-    Parameters
-    ----------
-    request : dict
-        `source` and `answer_from`.
-    bounds : Bounds
-        What it may use.
-    world : World
-        Which layers there are.
-    work : str
-        The folder that it may write.
-
-    Returns
-    -------
-    Watched
-        The running program.
-
-    Raises
-    ------
-    OSError
-        A layer of the sandbox could not be put up; the program was not run.
-    """
-    (output, output_end), (result, result_end) = os.pipe(), os.pipe()
-    (ready, ready_end), (confined, confined_end) = os.pipe(), os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.close(ready_end)
-            channels = Channels(output_end, result_end, ready, confined_end)
-            confinement.confine(world, bounds, work, channels)
-            program.run(request["source"], request["answer_from"], bounds.result_bytes)
-        finally:
-            os._exit(1)
-    for descriptor in (output_end, result_end, ready, confined_end):
-        os.close(descriptor)
-    os.write(ready_end, b"+")
-    os.close(ready_end)
-    with open(confined, "rb") as file:
-        told = file.read()
-    if told != confinement.CONFINED:
-        os.waitpid(pid, 0)
-        raise OSError(told.decode(errors="replace") or "its process ended while being confined")
-    return Watched(pid, output, result, bounds, open={output, result})
-
-
-def watch(watched: Watched, connection: socket.socket) -> str:
-    """Read from a program until it ends or its time is over; return which of both it was."""
-    deadline = watched.started + watched.bounds.seconds
-    while watched.status is None:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return "time"
-        wait = LOOK_EVERY_S if watched.open else SHORT_WAIT_S
-        sources = [*watched.open, connection.fileno()]
-        for descriptor in select.select(sources, [], [], min(wait, left))[0]:
-            if descriptor == connection.fileno():
-                raise AbandonedError
-            take(watched, descriptor)
-        reap(watched)
-    # Another process may still write to what the program left open: not for ever.
-    while time.monotonic() < deadline and (rest := readable_now(watched)):
-        for descriptor in rest:
-            take(watched, descriptor)
-    return "by itself"
-
-
-def readable_now(watched: Watched) -> list[int]:
-    """Return the descriptors on which something waits to be read."""
-    return select.select(list(watched.open), [], [], 0)[0]
-
-
-def take(watched: Watched, descriptor: int) -> None:
-    """Read a piece; keep the end of what was printed, and the beginning of what was told."""
-    piece = os.read(descriptor, CHUNK)
-    most = watched.bounds.result_bytes
-    if not piece:
-        watched.open.discard(descriptor)
-    elif descriptor == watched.output:
-        kept = watched.printed + piece
-        watched.printed_cut = watched.printed_cut or len(kept) > most
-        watched.printed = kept[-most:]
+        files.enter_for_program(limits.files_bytes)
+        work = files.WORK
     else:
-        # One byte more than allowed shows that it was too much.
-        watched.told = (watched.told + piece)[: most + 1]
+        kernel.adopt_orphans()
+        work = tempfile.mkdtemp(dir=world.base)
+    try:
+        running = Running(request, limits, world, work)
+        try:
+            in_time = running.watch(connection)
+            seconds = time.monotonic() - running.started
+        finally:
+            running.end()
+    finally:
+        if world.base is not None:
+            with contextlib.suppress(OSError):
+                files.remove_tree(work)
+    if not in_time:
+        message = f"not done within {limits.seconds:g} s"
+        return {"status": "timeout", "message": message, "seconds": seconds}
+    return running.report() | {"seconds": seconds}
 
 
-def reap(watched: Watched) -> None:
-    """Notice the end of the program, if it has ended."""
-    ended, status = os.waitpid(watched.pid, os.WNOHANG)
-    if ended:
-        watched.status = status
+class Running:
+    """A running program, and what has been read from it.
+
+    OSError where a layer of the sandbox can't be put up; the program is not run then.
+    """
+
+    def __init__(self, request: dict[str, Any], limits: Limits, world: World, work: str) -> None:
+        self._limits = limits
+        self._printed = self._told = b""
+        self._printed_is_cut = False
+        self._status: int | None = None
+        """As `os.waitpid` gives it; None while the program runs."""
+        self._output, output_end = os.pipe()
+        self._result, result_end = os.pipe()
+        ready, go = os.pipe()
+        self._pid = os.fork()
+        if self._pid == 0:
+            try:
+                os.close(go)
+                detach()
+                # Nothing comes if the supervisor died before the kernel knew of the tie.
+                if os.read(ready, 1):
+                    layers.confine(world, limits, work, output_end, result_end)
+                    program.run(request["source"], request["answer_from"], limits.result_bytes)
+            finally:
+                os._exit(1)
+        for descriptor in (output_end, result_end, ready):
+            os.close(descriptor)
+        os.write(go, b"+")
+        os.close(go)
+        self._wait_until_confined()
+        self._open = {self._output, self._result}
+        self.started = time.monotonic()
+
+    def _wait_until_confined(self) -> None:
+        first = os.read(self._result, 1)
+        if first != layers.CONFINED:
+            with open(self._result, "rb") as file:
+                reason = (first + file.read()).decode(errors="replace")
+            os.waitpid(self._pid, 0)
+            raise OSError(reason or "its process ended while being confined")
+
+    def watch(self, connection: socket.socket) -> bool:
+        """Read until the program ends or its time is over; return whether it ended in time."""
+        deadline = self.started + self._limits.seconds
+        while self._status is None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            wait = LOOK_EVERY_S if self._open else SHORT_WAIT_S
+            self._take_from(self._readable(min(wait, left), connection))
+            ended, status = os.waitpid(self._pid, os.WNOHANG)
+            if ended:
+                self._status = status
+        # Another process may still write to what the program left open: not for ever.
+        while time.monotonic() < deadline and (rest := self._readable(0)):
+            self._take_from(rest)
+        return True
+
+    def _readable(self, wait: float, connection: socket.socket | None = None) -> list[int]:
+        others = [] if connection is None else [connection.fileno()]
+        ready = select.select([*self._open, *others], [], [], wait)[0]
+        if not self._open.issuperset(ready):
+            raise AbandonedError
+        return ready
+
+    def _take_from(self, descriptors: list[int]) -> None:
+        """Read a piece; keep the end of what was printed, and the beginning of what was told."""
+        most = self._limits.result_bytes
+        for descriptor in descriptors:
+            piece = os.read(descriptor, CHUNK)
+            if not piece:
+                self._open.discard(descriptor)
+            elif descriptor == self._output:
+                kept = self._printed + piece
+                self._printed_is_cut = self._printed_is_cut or len(kept) > most
+                self._printed = kept[-most:]
+            else:
+                # One byte more than allowed shows that it was too much.
+                self._told = (self._told + piece)[: most + 1]
+
+    def end(self) -> None:
+        """Kill the program and all that it started, and wait for it."""
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if self._status is None:
+            os.kill(self._pid, signal.SIGKILL)
+            _, self._status = os.waitpid(self._pid, 0)
+        kill_descendants(self._pid)
+
+    def report(self) -> dict[str, Any]:
+        """Return the status, value, kind and message of the outcome, when the program has ended."""
+        printed = self._printed.decode(errors="replace")
+        most = self._limits.result_bytes
+        try:
+            return program.read_report(self._told, printed, self._printed_is_cut, most)
+        except program.MalformedError as error:
+            code = os.waitstatus_to_exitcode(self._status or 0)
+            if self._told or code >= 0:
+                return {"status": "no result", "message": str(error)}
+        known = {each.value: each.name for each in signal.Signals}
+        return {"status": "killed", "message": f"ended by the signal {known.get(-code, -code)}"}
 
 
-def end(watched: Watched) -> None:
-    """Kill the program and all that it started, and wait for it."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    if watched.status is None:
-        os.kill(watched.pid, signal.SIGKILL)
-        _, watched.status = os.waitpid(watched.pid, 0)
-    orphans.kill_all(watched.pid)
+def detach() -> None:
+    """Have a session of this process's own, and its life end with that of its parent."""
+    os.setsid()
+    for number in (signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    kernel.die_with_parent(signal.SIGKILL)
+
+
+def kill_descendants(group: int) -> None:
+    """Kill what a program left running, and wait for it; `group` is that of the program.
+
+    On Linux, a process whose parent has ended becomes a child of this one, so that nothing gets
+    away; elsewhere only the group is known. A program that starts processes faster than they are
+    found here can't be stopped in this way: the filter of system calls forbids it to start any.
+    """
+    if not kernel.LINUX:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+    until = time.monotonic() + GIVE_UP_AFTER_S
+    while time.monotonic() < until:
+        try:
+            ended, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if not ended:
+            for child in children():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            time.sleep(0.001)
+
+
+def children() -> list[int]:
+    """Return the numbers of this process's children, as the kernel lists them."""
+    own = os.getpid()
+    try:
+        with open(f"/proc/{own}/task/{own}/children", encoding="ascii") as file:
+            return [int(number) for number in file.read().split()]
+    except OSError:
+        return []

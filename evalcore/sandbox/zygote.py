@@ -8,29 +8,29 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import json
 import os
+import re
 import select
 import signal
 import site
 import socket
 import sys
 import tempfile
+from collections.abc import Iterable
 from typing import Any
 
-from evalcore.sandbox import (
-    folders,
-    kernel,
-    layers,
-    libraries,
-    namespaces,
-    removal,
-    rlimits,
-    seccomp,
-    supervisor,
-)
-from evalcore.sandbox.confinement import World
+from evalcore.sandbox import files, kernel, layers, seccomp, supervisor
+from evalcore.sandbox.layers import World
 
+SMALL_LIBRARIES = (
+    *("cmath", "collections", "dataclasses", "datetime", "decimal", "fractions", "functools"),
+    *("itertools", "json", "math", "random", "re", "statistics", "string", "typing"),
+)
+LIBRARIES = ("numpy", "scipy.stats", "scipy.optimize", "sympy", "pandas")
+"""Loaded once for all programs that name them: loading SymPy takes longer than running most
+programs. At most eight: a request is one byte, with a bit for each."""
 SINGLE_THREADED = (
     *("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"),
     *("VECLIB_MAXIMUM_THREADS", "OMP_THREAD_LIMIT", "RAYON_NUM_THREADS"),
@@ -39,28 +39,41 @@ SINGLE_THREADED = (
 LOOK_FOR_PARENT_EVERY_S = 1.0
 
 
-def main(arguments: list[str]) -> None:
+def wanted_libraries(source: str) -> int:
+    """Return the libraries that a program seems to use, as bits; too many only cost time."""
+    words = set(re.findall(r"[A-Za-z_]+", source))
+    return sum(1 << bit for bit, name in enumerate(LIBRARIES) if words.issuperset(name.split(".")))
+
+
+def load(names: Iterable[str]) -> None:
+    """Load libraries; one that isn't installed, the program will miss itself."""
+    for name in names:
+        with contextlib.suppress(ImportError, OSError):
+            importlib.import_module(name)
+
+
+def main(arguments: str) -> None:
     """Find out which layers there are, tell them, and run programs until nobody asks any more.
 
-    The only argument is JSON: `control` (the number of a connected socket), `parent` (the process
+    The arguments are JSON: `control` (the number of a connected socket), `parent` (the process
     that it belongs to), `packages` (folders), `temporary` (a folder for temporary ones, used where
     there are no namespaces), `leave_out` (names of layers).
     """
-    config = json.loads(arguments[0])
+    config = json.loads(arguments)
     control = socket.socket(fileno=config["control"])
     sys.argv = [""]
     sys.path.extend(config["packages"])
     site.setquit()
     os.environ.update(dict.fromkeys(SINGLE_THREADED, "1"), LANG="C.UTF-8", PATH="")
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    readable = folders.readable_folders(config["packages"])
+    readable = files.readable_folders(config["packages"])
     found = layers.probe_all(readable, config["leave_out"])
     try:
         world = enter(found, readable, config)
     except OSError as error:
         control.sendall(json.dumps({"failed": str(error)}).encode() + b"\n")
         return
-    libraries.load_always()
+    load(SMALL_LIBRARIES)
     control.sendall(json.dumps({"layers": found, "base": world.base}).encode() + b"\n")
     # The children end by themselves and are not waited for one by one.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -71,37 +84,17 @@ def main(arguments: list[str]) -> None:
 
 
 def enter(found: dict[str, str], readable: list[str], config: dict[str, Any]) -> World:
-    """Move into the world that programs will be in.
-
-    Parameters
-    ----------
-    found : dict
-        The layers, as `layers.probe_all` reports them.
-    readable : list of str
-        Folders and files that a program will see.
-    config : dict
-        What this process was started with.
-
-    Returns
-    -------
-    World
-        The same for all programs.
-
-    Raises
-    ------
-    OSError
-        A layer that was found can't be used.
-    """
+    """Move into the world that programs will be in; OSError where a layer can't be used."""
     active = {name for name, state in found.items() if state == layers.OK}
     if "limits" not in config["leave_out"]:
         # Where memory can't be limited, the other limits are still worth having.
         active.add("limits")
     if "seccomp" in active:
         seccomp.built()
-    mapped = os.open(rlimits.MAPPED, os.O_RDONLY) if kernel.LINUX else None
+    mapped = os.open("/proc/self/statm", os.O_RDONLY) if kernel.LINUX else None
+    base = None
     if "namespaces" in active:
-        namespaces.enter(readable)
-        base = None
+        files.enter_namespaces(readable)
     else:
         base = tempfile.mkdtemp(prefix="evalcore-", dir=config["temporary"])
     return World(frozenset(active), tuple(readable), base, mapped)
@@ -110,15 +103,8 @@ def enter(found: dict[str, str], readable: list[str], config: dict[str, Any]) ->
 def serve(control: socket.socket, world: World, parent: int) -> None:
     """Start a supervisor for each request, until nobody is there to make any.
 
-    Parameters
-    ----------
-    control : socket
-        Brings, for each program, a byte that names libraries, and a connection.
-    world : World
-        Which layers there are.
-    parent : int
-        The number of the process that makes requests. Copies of it may hold the other end of
-        `control` open when it is dead.
+    `control` brings, for each program, a byte that names libraries, and a connection. Copies of
+    the process `parent`, which makes the requests, may hold it open when that is dead.
     """
     while os.getppid() == parent:
         readable, _, _ = select.select([control], [], [], LOOK_FOR_PARENT_EVERY_S)
@@ -127,24 +113,14 @@ def serve(control: socket.socket, world: World, parent: int) -> None:
         wanted, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not wanted:
             return
-        libraries.load(wanted[0])
+        load(name for bit, name in enumerate(LIBRARIES) if wanted[0] >> bit & 1)
         gc.freeze()
         with socket.socket(fileno=descriptors[0]) as connection:
-            start(connection, control, world)
+            start_supervisor(connection, control, world)
 
 
-def start(connection: socket.socket, control: socket.socket, world: World) -> None:
-    """Copy this process; the copy sees to one program.
-
-    Parameters
-    ----------
-    connection : socket
-        To the one who wants the program run.
-    control : socket
-        Not for the copy.
-    world : World
-        Which layers there are.
-    """
+def start_supervisor(connection: socket.socket, control: socket.socket, world: World) -> None:
+    """Copy this process; the copy sees to the program that it is asked for on a connection."""
     zygote = os.getpid()
     if os.fork() == 0:
         try:
@@ -165,4 +141,4 @@ def finish(base: str | None) -> None:
         os.wait()
     if base is not None:
         with contextlib.suppress(OSError):
-            removal.remove_tree(base)
+            files.remove_tree(base)
