@@ -76,7 +76,8 @@ def enter_namespaces(readable: list[str]) -> None:
     """
     sources = {path: os.path.realpath(path) for path in (*readable, *DEVICES)}
     user, group = os.geteuid(), os.getegid()
-    unshare(NEW_USERS | NEW_MOUNTS | NEW_NETWORK | NEW_IPC | NEW_HOST_NAME)
+    flags = NEW_USERS | NEW_MOUNTS | NEW_NETWORK | NEW_IPC | NEW_HOST_NAME
+    kernel.call("unshare", "unshare", flags)
     maps = {"uid_map": f"{NOBODY} {user} 1", "gid_map": f"{NOBODY} {group} 1"}
     for name, text in {"setgroups": "deny", **maps}.items():
         with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
@@ -102,14 +103,10 @@ def enter_for_program(files_bytes: int) -> None:
 
     `files_bytes` is what all files in the folder may hold; their number is limited too.
     """
-    unshare(NEW_MOUNTS | NEW_PROCESSES | NEW_NETWORK | NEW_IPC)
+    flags = NEW_MOUNTS | NEW_PROCESSES | NEW_NETWORK | NEW_IPC
+    kernel.call("unshare", "unshare", flags)
     options = f"size={files_bytes},nr_inodes={FILES_AT_MOST},mode=700,uid={NOBODY},gid={NOBODY}"
     mount("tmpfs", WORK, "tmpfs", NO_SUID | NO_DEVICES, options)
-
-
-def unshare(flags: int) -> None:
-    """Leave the namespaces that `flags` name for new ones."""
-    kernel.call("unshare", "unshare", flags)
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
@@ -120,14 +117,13 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str =
 
 def show(old: str, path: str) -> None:
     """Make a folder or file of the old world appear in the new one; nothing if it isn't there."""
-    if os.path.isdir(old):
-        os.makedirs(path, mode=0o755, exist_ok=True)
-    elif os.path.exists(old):
-        os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
-        with open(path, "wb"):
-            """The kernel lays a file over a file."""
-    else:
+    if not os.path.exists(old):
         return
+    is_folder = os.path.isdir(old)
+    os.makedirs(path if is_folder else os.path.dirname(path), mode=0o755, exist_ok=True)
+    if not is_folder:
+        # The kernel lays a file over a file.
+        os.close(os.open(path, os.O_CREAT))
     mount(old, path, None, BIND | RECURSIVE)
 
 
@@ -185,32 +181,26 @@ def remove_tree(path: str) -> None:
         return
     top = os.open(path, _FOLDER)
     try:
-        while names := os.listdir(top):
-            for name in names:
-                if _is_folder(name, top):
-                    _empty(name, top)
-                else:
-                    os.unlink(name, dir_fd=top)
+        while os.listdir(top):
+            _clear(top, top)
     finally:
         os.close(top)
     os.rmdir(path)
 
 
-def _is_folder(name: str, parent: int) -> bool:
-    return stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
-
-
-def _empty(name: str, top: int) -> None:
-    """Remove a folder in the topmost one; the folders in it move up beside it."""
-    os.chmod(name, stat.S_IRWXU, dir_fd=top)
-    folder = os.open(name, _FOLDER, dir_fd=top)
-    try:
-        for inner in os.listdir(folder):
-            if _is_folder(inner, folder):
-                os.chmod(inner, stat.S_IRWXU, dir_fd=folder)
-                os.rename(inner, secrets.token_hex(16), src_dir_fd=folder, dst_dir_fd=top)
-            else:
-                os.unlink(inner, dir_fd=folder)
-    finally:
-        os.close(folder)
-    os.rmdir(name, dir_fd=top)
+def _clear(folder: int, top: int) -> None:
+    """Remove files, and the folders in the topmost one; those inside them move up beside them."""
+    for name in os.listdir(folder):
+        if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            os.unlink(name, dir_fd=folder)
+            continue
+        os.chmod(name, stat.S_IRWXU, dir_fd=folder)
+        if folder != top:
+            os.rename(name, secrets.token_hex(16), src_dir_fd=folder, dst_dir_fd=top)
+            continue
+        inner = os.open(name, _FOLDER, dir_fd=top)
+        try:
+            _clear(inner, top)
+        finally:
+            os.close(inner)
+        os.rmdir(name, dir_fd=top)

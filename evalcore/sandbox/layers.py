@@ -61,7 +61,15 @@ def confine(world: World, limits: Limits, work: str, output: int, result: int) -
         result = RESULT
         os.chdir(work)
         os.environ.update(HOME=work, TMPDIR=work)
-        apply_layers(world, limits, work, pages * resource.getpagesize())
+        if "privileges" in world.active:
+            kernel.drop_privileges()
+        if "landlock" in world.active:
+            files.apply_landlock(world.readable, (work, *files.DEVICES))
+        if "limits" in world.active:
+            memory_bytes = pages * resource.getpagesize() + limits.memory_bytes
+            apply_limits(limits.seconds, memory_bytes, limits.files_bytes)
+        if "seccomp" in world.active:
+            seccomp.apply()
     except (OSError, ValueError) as error:
         os.write(result, str(error).encode(errors="replace")[:1000])
         os._exit(1)
@@ -77,28 +85,6 @@ def arrange_descriptors(output: int, result: int) -> None:
     for number, copy in enumerate(copies):
         os.dup2(copy, number, inheritable=False)
     os.closerange(RESULT + 1, os.sysconf("SC_OPEN_MAX"))
-
-
-def apply_layers(world: World, limits: Limits, work: str, bytes_in_use: int) -> None:
-    """Put up the layers that a process puts up for itself; the filter of system calls comes last.
-
-    Raises OSError or ValueError where a layer that was found at the start can't be used now.
-    """
-    if "privileges" in world.active:
-        drop_privileges()
-    if "landlock" in world.active:
-        files.apply_landlock(world.readable, (work, *files.DEVICES))
-    if "limits" in world.active:
-        apply_limits(limits.seconds, bytes_in_use + limits.memory_bytes, limits.files_bytes)
-    if "seccomp" in world.active:
-        kernel.forbid_new_privileges()
-        seccomp.apply()
-
-
-def drop_privileges() -> None:
-    """Give up all privileges, for good."""
-    kernel.drop_capabilities()
-    kernel.forbid_new_privileges()
 
 
 def apply_limits(seconds: float, memory_bytes: int, files_bytes: int) -> None:
@@ -128,7 +114,7 @@ def probe_all(readable: list[str], leave_out: Collection[str]) -> dict[str, str]
     """
     attempts: dict[str, Callable[[], None]] = {
         "limits": try_limits,
-        "privileges": drop_privileges,
+        "privileges": kernel.drop_privileges,
         "namespaces": partial(try_namespaces, readable),
         "landlock": partial(try_landlock, readable),
         "seccomp": try_seccomp,
@@ -169,25 +155,19 @@ def state_after(attempt: Callable[[], None]) -> str:
     return OK
 
 
-def must(holds: bool, what: str) -> None:
-    """Fail where a layer was accepted by the kernel but does not do its work."""
-    if not holds:
-        raise OSError(f"accepted, but {what}")
-
-
-def refused(action: Callable[[], object], error: type[Exception] = PermissionError) -> bool:
-    """Return whether an action fails in the way that a layer makes it fail."""
+def must_fail(action: Callable[[], object], error: type[Exception], what: str) -> None:
+    """Raise OSError where a layer was accepted by the kernel but does not do its work."""
     try:
         action()
     except error:
-        return True
-    return False
+        return
+    raise OSError(f"accepted, but {what}")
 
 
 def try_limits() -> None:
     """Limit this process, which then must not get a lot of memory."""
     apply_limits(10, 1 << 36, 1 << 20)
-    must(refused(partial(bytearray, 1 << 37), MemoryError), "memory beyond the limit was given")
+    must_fail(partial(bytearray, 1 << 37), MemoryError, "memory beyond the limit was given")
 
 
 def try_namespaces(readable: list[str]) -> None:
@@ -198,19 +178,19 @@ def try_namespaces(readable: list[str]) -> None:
     if child == 0:
         alone = os.getpid() == 1 and os.listdir(files.WORK) == []
         os._exit(0 if alone and not os.path.exists("/proc/self") else 1)
-    _, status = os.waitpid(child, 0)
-    must(status == 0, "the new world shows the old one")
+    if os.waitpid(child, 0)[1] != 0:
+        raise OSError("accepted, but the new world shows the old one")
 
 
 def try_landlock(readable: list[str]) -> None:
     """Forbid all but some folders, then look at the root folder."""
     files.apply_landlock(readable, [])
-    must(refused(partial(os.listdir, "/")), "the root folder can be listed")
+    must_fail(partial(os.listdir, "/"), PermissionError, "the root folder can be listed")
 
 
 def try_seccomp() -> None:
     """Filter system calls, then open a socket and start a process."""
-    kernel.forbid_new_privileges()
     seccomp.apply()
-    must(refused(partial(socket.socket, socket.AF_UNIX)), "a socket could be made")
-    must(refused(os.fork), "a process could be started")
+    unix = partial(socket.socket, socket.AF_UNIX)
+    must_fail(unix, PermissionError, "a socket could be made")
+    must_fail(os.fork, PermissionError, "a process could be started")

@@ -30,12 +30,8 @@ class NoSolutionError(Exception):
     """The program lacks the function that was to be called."""
 
 
-class TooLargeError(Exception):
-    """A value that can't be passed on."""
-
-
 class MalformedError(ValueError):
-    """A program told something that is no result."""
+    """There is no result, or none that can be passed on."""
 
 
 def run(source: str, answer_from: str, result_bytes: int) -> None:
@@ -58,19 +54,23 @@ def report_of(source: str, answer_from: str) -> Report:
     spare = mmap.mmap(-1, SPARE_BYTES)
     try:
         if answer_from == "solution()":
-            return described(number_of(value_of_solution(source)))
-        value = value_of_answer(source)
-        if value is not None:
-            return described(value)
-        flush()
+            value = value_of_solution(source)
+        else:
+            value = value_of_answer(source)
+            if value is None:
+                # Also where the program put its own in between.
+                for stream in (sys.stdout, sys.__stdout__):
+                    if stream is not None and not getattr(stream, "closed", True):
+                        stream.flush()
+                return PRINTED
+        return {"status": "ok", "value": plain(value), "kind": type(value).__name__}
     except MemoryError:
         spare.close()
         return {"status": "memory", "message": "MemoryError: the memory limit was reached"}
-    except TooLargeError as error:
+    except MalformedError as error:
         return {"status": "no result", "message": str(error)}
     except BaseException as error:  # noqa: BLE001 - SystemExit and own exceptions are errors too
         return {"status": "error", "message": message_of(error)}
-    return PRINTED
 
 
 def value_of_solution(source: str) -> Any:
@@ -80,13 +80,10 @@ def value_of_solution(source: str) -> Any:
     execute(source, module)
     if "solution" not in module.__dict__:
         raise NoSolutionError("the program defines no function named solution")
-    return module.__dict__["solution"]()
-
-
-def number_of(value: Any) -> Any:
-    """Return a real number of SymPy as a float, as whoever called `solution()` would read it."""
+    value = module.__dict__["solution"]()
     sympy = sys.modules.get("sympy")
     if sympy is not None and isinstance(value, sympy.Expr) and value.is_number and value.is_real:
+        # A number, as whoever called `solution()` would read it.
         return float(value)
     return value
 
@@ -108,13 +105,6 @@ def execute(source: str, module: ModuleType) -> None:
     exec(compile(source, "<program>", "exec", dont_inherit=True), module.__dict__)
 
 
-def flush() -> None:
-    """Let what was printed leave this process, also where the program put its own in between."""
-    for stream in (sys.stdout, sys.__stdout__):
-        if stream is not None and not getattr(stream, "closed", True):
-            stream.flush()
-
-
 def message_of(error: BaseException) -> str:
     """Return the kind and the text of an exception, as one short line."""
     kind = "" if isinstance(error, NoSolutionError) else f"{type(error).__name__}: "
@@ -125,11 +115,6 @@ def message_of(error: BaseException) -> str:
     return (kind + text)[:MESSAGE_AT_MOST].removesuffix(": ")
 
 
-def described(value: Any) -> Report:
-    """Return the report on a value: numbers as such, all else as text."""
-    return {"status": "ok", "value": plain(value), "kind": type(value).__name__}
-
-
 def plain(value: Any) -> bool | int | float | str:
     """Return a value as what JSON can hold without loss."""
     numpy, sympy = sys.modules.get("numpy"), sys.modules.get("sympy")
@@ -138,22 +123,18 @@ def plain(value: Any) -> bool | int | float | str:
     if isinstance(value, bool):
         return bool(value)
     if isinstance(value, int):
-        return whole(value)
+        try:
+            str(int(value))
+        except ValueError as error:
+            problem = "the value is a whole number of too many digits"
+            raise MalformedError(problem) from error
+        return int(value)
     if isinstance(value, float):
         number = float(value)
         return number if math.isfinite(number) else str(number)
     if sympy is not None and isinstance(value, (sympy.Basic, sympy.MatrixBase)):
         return str(sympy.latex(value))
     return str(value)
-
-
-def whole(value: int) -> int:
-    """Return a whole number that others can read as digits, or refuse it."""
-    try:
-        str(int(value))
-    except ValueError as error:
-        raise TooLargeError("the value is a whole number of too many digits") from error
-    return int(value)
 
 
 def read_report(told: bytes, printed: str, is_cut: bool, result_bytes: int) -> Report:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import selectors
 import socket
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from types import TracebackType
+from multiprocessing.connection import wait as first_ready
 from typing import Any, Literal, Self
 
 from evalcore.sandbox import files, layers, zygote
@@ -32,10 +31,9 @@ CHUNK = 1 << 16
 AHEAD_AT_MOST = 32
 """Programs per worker that may be done while an earlier one still runs."""
 START = """
-import sys
-from types import ModuleType
+import sys, types
 for name, folder in zip(("evalcore", "evalcore.sandbox"), sys.argv[2:]):
-    sys.modules[name] = ModuleType(name)
+    sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
 from evalcore.sandbox.zygote import main
 main(sys.argv[1])
@@ -79,6 +77,10 @@ class Job:
     outcome: Outcome | None = None
     received: bytes = b""
     deadline: float = 0.0
+
+
+Running = dict[socket.socket, Job]
+"""Programs under way, by the connections on which their outcomes will come."""
 
 
 class Sandbox:
@@ -136,28 +138,30 @@ class Sandbox:
         if workers is not None and workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
         self._limits = limits or Limits()
-        self._workers = workers or usable_processors()
+        self._workers = workers or (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
         self._leave_out = tuple(leave_out)
         # One for programs that need no libraries, and when first needed another for those that do:
         # a process that has loaded libraries takes several times longer to copy.
         self._zygotes = {False: Zygote(self._leave_out)}
         self.layers = self._zygotes[False].layers
-        if not allow_weak:
-            try:
-                refuse_weak(self.layers)
-            except SandboxError:
-                self.close()
-                raise
+        if not allow_weak and layers.OK not in (self.layers["namespaces"], self.layers["landlock"]):
+            self.close()
+            absent = [
+                f"{name} {state}" for name, state in self.layers.items() if state != layers.OK
+            ]
+            raise SandboxError(
+                "sandbox: programs can't be run safely on this machine: "
+                f"{'; '.join(absent)}; --allow-weak-sandbox runs them with what there is"
+            )
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -185,33 +189,30 @@ class Sandbox:
         """
         waiting = (Job(program) for program in programs)
         order: deque[Job] = deque()
-        with selectors.DefaultSelector() as selector:
-            try:
-                exhausted = False
-                while order or not exhausted:
-                    exhausted = self._fill(waiting, order, selector)
-                    while order and (outcome := order[0].outcome) is not None:
-                        order.popleft()
-                        yield outcome
-                    self._advance(selector)
-            finally:
-                for key in list(selector.get_map().values()):
-                    connection_of(key).close()
+        running: Running = {}
+        try:
+            exhausted = False
+            while order or not exhausted:
+                exhausted = self._fill(waiting, order, running)
+                while order and (outcome := order[0].outcome) is not None:
+                    order.popleft()
+                    yield outcome
+                self._advance(running)
+        finally:
+            for connection in running:
+                connection.close()
 
-    def _fill(
-        self, waiting: Iterator[Job], order: deque[Job], selector: selectors.BaseSelector
-    ) -> bool:
+    def _fill(self, waiting: Iterator[Job], order: deque[Job], running: Running) -> bool:
         """Start programs until all workers are busy; return whether there are no more."""
-        ahead = AHEAD_AT_MOST * self._workers
-        while len(selector.get_map()) < self._workers and len(order) < ahead:
+        while len(running) < self._workers and len(order) < AHEAD_AT_MOST * self._workers:
             job = next(waiting, None)
             if job is None:
                 return True
             order.append(job)
-            self._start(job, selector)
+            self._start(job, running)
         return False
 
-    def _start(self, job: Job, selector: selectors.BaseSelector) -> None:
+    def _start(self, job: Job, running: Running) -> None:
         """Have a program run, in a new zygote if the old one has ended."""
         while job.attempts < ATTEMPTS_AT_MOST:
             job.attempts += 1
@@ -221,7 +222,7 @@ class Sandbox:
                 # The zygote has just ended.
                 continue
             job.deadline = time.monotonic() + self._limits.seconds + GRACE_S
-            selector.register(connection, selectors.EVENT_READ, job)
+            running[connection] = job
             return
         raise SandboxError(
             f"sandbox: its first process ended {ATTEMPTS_AT_MOST} times before a program started"
@@ -231,35 +232,35 @@ class Sandbox:
         """Return a running zygote that suits a program."""
         loaded = zygote.wanted_libraries(program.source) != 0
         found = self._zygotes.get(loaded)
-        if found is not None and not found.alive:
-            found.close()
-            found = None
-        if found is None:
+        if found is None or not found.alive:
+            if found is not None:
+                found.close()
             found = self._zygotes[loaded] = Zygote(self._leave_out)
         return found
 
-    def _advance(self, selector: selectors.BaseSelector) -> None:
+    def _advance(self, running: Running) -> None:
         """Wait for news of running programs, and note the outcomes."""
-        for key, _ in selector.select(1.0) if selector.get_map() else ():
-            job, connection = key.data, connection_of(key)
+        ready = first_ready(list(running), timeout=1.0) if running else ()
+        for connection in [each for each in running if each in ready]:
+            job = running[connection]
             piece = b""
             with contextlib.suppress(ConnectionResetError):
                 piece = connection.recv(CHUNK)
             job.received += piece
             if not piece:
-                selector.unregister(connection)
+                del running[connection]
                 connection.close()
-                self._finish(job, selector)
+                self._finish(job, running)
         now = time.monotonic()
-        if any(key.data.deadline < now for key in selector.get_map().values()):
+        if any(job.deadline < now for job in running.values()):
             # The supervisors end with their zygote, so that all connections close.
             for each in self._zygotes.values():
                 each.kill()
 
-    def _finish(self, job: Job, selector: selectors.BaseSelector) -> None:
+    def _finish(self, job: Job, running: Running) -> None:
         """Read the reply for a program whose connection has closed."""
         if not job.received:
-            self._start(job, selector)
+            self._start(job, running)
         elif not job.received.endswith(b"}"):
             message = "the process that watched the program ended"
             job.outcome = Outcome("lost", message=message, layers=self.layers)
@@ -369,26 +370,3 @@ class Zygote:
             if self._base is not None:
                 with contextlib.suppress(OSError):
                     files.remove_tree(self._base)
-
-
-def usable_processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def connection_of(key: selectors.SelectorKey) -> socket.socket:
-    """Return the connection that was registered."""
-    assert isinstance(key.fileobj, socket.socket)
-    return key.fileobj
-
-
-def refuse_weak(found: Mapping[str, str]) -> None:
-    """Raise SandboxError where nothing keeps a program from the user's files."""
-    if all(found[name] != layers.OK for name in ("namespaces", "landlock")):
-        missing = "; ".join(f"{name} {state}" for name, state in found.items() if state != "ok")
-        raise SandboxError(
-            f"sandbox: programs can't be run safely on this machine: {missing}; "
-            "--allow-weak-sandbox runs them with what there is"
-        )

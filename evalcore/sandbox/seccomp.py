@@ -134,7 +134,8 @@ def apply() -> None:
 
     Raises OSError where the numbers of this architecture aren't known, or the kernel refuses.
     """
-    kernel.control(kernel.SET_SECCOMP, "seccomp", FILTER_MODE, built()[0])
+    kernel.forbid_new_privileges()
+    kernel.control(kernel.SECCOMP, "seccomp", FILTER_MODE, built()[0])
 
 
 @functools.cache

@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import socket
+import sys
 import tempfile
 import time
 from typing import Any, NoReturn
@@ -26,10 +27,6 @@ GIVE_UP_AFTER_S = 5.0
 CHUNK = 1 << 16
 
 
-class AbandonedError(Exception):
-    """Nobody waits for the outcome any more."""
-
-
 def serve(connection: socket.socket, world: World) -> NoReturn:
     """Run the program that is asked for on a connection, answer there, and end this process.
 
@@ -37,26 +34,19 @@ def serve(connection: socket.socket, world: World) -> NoReturn:
     the outcome as JSON, or `failed`, where the sandbox itself failed. When the other side closes
     the connection, the program is ended.
     """
-    signal.signal(signal.SIGTERM, raise_abandoned)
+    signal.signal(signal.SIGTERM, abandon)
     try:
         with connection.makefile("rb") as file:
             line = file.readline()
         if not line.endswith(b"\n"):
-            raise AbandonedError
+            abandon()
         connection.sendall(STARTED)
         reply = attend(json.loads(line), connection, world)
     except (OSError, ValueError, MemoryError) as error:
         reply = {"failed": f"{type(error).__name__}: {error}"}
-    except AbandonedError:
-        os._exit(1)
     with contextlib.suppress(OSError):
         connection.sendall(json.dumps(reply).encode())
     os._exit(0)
-
-
-def raise_abandoned(*_: object) -> NoReturn:
-    """End the work, tidying up on the way."""
-    raise AbandonedError
 
 
 def attend(request: dict[str, Any], connection: socket.socket, world: World) -> dict[str, Any]:
@@ -66,7 +56,7 @@ def attend(request: dict[str, Any], connection: socket.socket, world: World) -> 
         files.enter_for_program(limits.files_bytes)
         work = files.WORK
     else:
-        kernel.adopt_orphans()
+        kernel.control(kernel.ADOPT_ORPHANS, "child subreaper", 1)
         work = tempfile.mkdtemp(dir=world.base)
     try:
         running = Running(request, limits, world, work)
@@ -104,7 +94,10 @@ class Running:
         if self._pid == 0:
             try:
                 os.close(go)
-                detach()
+                os.setsid()
+                for number in (signal.SIGTERM, signal.SIGCHLD):
+                    signal.signal(number, signal.SIG_DFL)
+                kernel.control(kernel.DEATH_SIGNAL, "parent death signal", signal.SIGKILL)
                 # Nothing comes if the supervisor died before the kernel knew of the tie.
                 if os.read(ready, 1):
                     layers.confine(world, limits, work, output_end, result_end)
@@ -148,7 +141,7 @@ class Running:
         others = [] if connection is None else [connection.fileno()]
         ready = select.select([*self._open, *others], [], [], wait)[0]
         if not self._open.issuperset(ready):
-            raise AbandonedError
+            abandon()
         return ready
 
     def _take_from(self, descriptors: list[int]) -> None:
@@ -188,12 +181,9 @@ class Running:
         return {"status": "killed", "message": f"ended by the signal {known.get(-code, -code)}"}
 
 
-def detach() -> None:
-    """Have a session of this process's own, and its life end with that of its parent."""
-    os.setsid()
-    for number in (signal.SIGTERM, signal.SIGCHLD):
-        signal.signal(number, signal.SIG_DFL)
-    kernel.die_with_parent(signal.SIGKILL)
+def abandon(*_: object) -> NoReturn:
+    """End this process, since nobody waits for the outcome any more, tidying up on the way."""
+    sys.exit(1)
 
 
 def kill_descendants(group: int) -> None:
@@ -206,6 +196,7 @@ def kill_descendants(group: int) -> None:
     if not kernel.LINUX:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)
+    listed = f"/proc/{os.getpid()}/task/{os.getpid()}/children"
     until = time.monotonic() + GIVE_UP_AFTER_S
     while time.monotonic() < until:
         try:
@@ -213,17 +204,8 @@ def kill_descendants(group: int) -> None:
         except ChildProcessError:
             return
         if not ended:
-            for child in children():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(child, signal.SIGKILL)
+            # A child that has just ended ends this round, too; the next one is soon.
+            with contextlib.suppress(OSError), open(listed, encoding="ascii") as file:
+                for child in file.read().split():
+                    os.kill(int(child), signal.SIGKILL)
             time.sleep(0.001)
-
-
-def children() -> list[int]:
-    """Return the numbers of this process's children, as the kernel lists them."""
-    own = os.getpid()
-    try:
-        with open(f"/proc/{own}/task/{own}/children", encoding="ascii") as file:
-            return [int(number) for number in file.read().split()]
-    except OSError:
-        return []

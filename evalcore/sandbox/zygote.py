@@ -19,7 +19,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 from evalcore.sandbox import files, kernel, layers, seccomp, supervisor
 from evalcore.sandbox.layers import World
@@ -80,7 +80,13 @@ def main(arguments: str) -> None:
     try:
         serve(control, world, config["parent"])
     finally:
-        finish(world.base)
+        # All supervisors end, and end their programs.
+        os.killpg(0, signal.SIGTERM)
+        with contextlib.suppress(ChildProcessError):
+            os.wait()
+        if world.base is not None:
+            with contextlib.suppress(OSError):
+                files.remove_tree(world.base)
 
 
 def enter(found: dict[str, str], readable: list[str], config: dict[str, Any]) -> World:
@@ -106,6 +112,7 @@ def serve(control: socket.socket, world: World, parent: int) -> None:
     `control` brings, for each program, a byte that names libraries, and a connection. Copies of
     the process `parent`, which makes the requests, may hold it open when that is dead.
     """
+    zygote = os.getpid()
     while os.getppid() == parent:
         readable, _, _ = select.select([control], [], [], LOOK_FOR_PARENT_EVERY_S)
         if not readable:
@@ -116,29 +123,19 @@ def serve(control: socket.socket, world: World, parent: int) -> None:
         load(name for bit, name in enumerate(LIBRARIES) if wanted[0] >> bit & 1)
         gc.freeze()
         with socket.socket(fileno=descriptors[0]) as connection:
-            start_supervisor(connection, control, world)
+            if os.fork() == 0:
+                become_supervisor(connection, control, world, zygote)
 
 
-def start_supervisor(connection: socket.socket, control: socket.socket, world: World) -> None:
-    """Copy this process; the copy sees to the program that it is asked for on a connection."""
-    zygote = os.getpid()
-    if os.fork() == 0:
-        try:
-            kernel.die_with_parent(signal.SIGKILL)
-            if os.getppid() != zygote:
-                os._exit(1)
+def become_supervisor(
+    connection: socket.socket, control: socket.socket, world: World, zygote: int
+) -> NoReturn:
+    """See to the program that is asked for on a connection, in a copy of the zygote."""
+    try:
+        kernel.control(kernel.DEATH_SIGNAL, "parent death signal", signal.SIGKILL)
+        if os.getppid() == zygote:
             control.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             supervisor.serve(connection, world)
-        finally:
-            os._exit(1)
-
-
-def finish(base: str | None) -> None:
-    """End all supervisors, which end their programs, and remove the folder of their folders."""
-    os.killpg(0, signal.SIGTERM)
-    with contextlib.suppress(ChildProcessError):
-        os.wait()
-    if base is not None:
-        with contextlib.suppress(OSError):
-            files.remove_tree(base)
+    finally:
+        os._exit(1)
