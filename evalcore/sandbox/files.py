@@ -78,8 +78,8 @@ def enter_namespaces(readable: list[str]) -> None:
     user, group = os.geteuid(), os.getegid()
     flags = NEW_USERS | NEW_MOUNTS | NEW_NETWORK | NEW_IPC | NEW_HOST_NAME
     kernel.call("unshare", "unshare", flags)
-    maps = {"uid_map": f"{NOBODY} {user} 1", "gid_map": f"{NOBODY} {group} 1"}
-    for name, text in {"setgroups": "deny", **maps}.items():
+    maps = ("uid_map", f"{NOBODY} {user} 1"), ("gid_map", f"{NOBODY} {group} 1")
+    for name, text in (("setgroups", "deny"), *maps):
         with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
             file.write(text)
     mount("", "/", None, RECURSIVE | PRIVATE)
@@ -133,26 +133,21 @@ def apply_landlock(readable: Iterable[str], writable: Iterable[str]) -> None:
     Paths that don't exist are passed over.
     """
     ask_version = 1
-    version = landlock(CREATE_RULESET, "landlock", None, 0, ask_version)
+    version = kernel.call("syscall", "landlock", CREATE_RULESET, None, 0, ask_version)
     rights = (1 << max(n for since, n in FILE_RIGHTS.items() if since <= version)) - 1
     handled = [rights]
     handled += [ALL] * ((version >= NETWORK_SINCE) + (version >= SCOPES_SINCE))
     words = struct.pack(f"{len(handled)}Q", *handled)
-    ruleset = landlock(CREATE_RULESET, "landlock", words, len(words), 0)
+    ruleset = kernel.call("syscall", "landlock", CREATE_RULESET, words, len(words), 0)
     try:
         for path in readable:
             allow(ruleset, path, READ)
         for path in writable:
             allow(ruleset, path, WRITE & rights)
         kernel.forbid_new_privileges()
-        landlock(RESTRICT_SELF, "landlock", ruleset, 0)
+        kernel.call("syscall", "landlock", RESTRICT_SELF, ruleset, 0)
     finally:
         os.close(ruleset)
-
-
-def landlock(number: int, what: str, *arguments: int | bytes | None) -> int:
-    """Make one of Landlock's calls."""
-    return kernel.call("syscall", what, number, *arguments)
 
 
 def allow(ruleset: int, path: str, rights: int) -> None:
@@ -164,7 +159,7 @@ def allow(ruleset: int, path: str, rights: int) -> None:
     try:
         rule = struct.pack("=Qi", rights if os.path.isdir(path) else rights & OF_FILES, place)
         beneath = 1
-        landlock(ADD_RULE, f"landlock {path}", ruleset, beneath, rule, 0)
+        kernel.call("syscall", f"landlock {path}", ADD_RULE, ruleset, beneath, rule, 0)
     finally:
         os.close(place)
 

@@ -16,7 +16,6 @@ from evalcore.sandbox import files, kernel, seccomp
 
 NAMES = ("limits", "privileges", "namespaces", "landlock", "seccomp")
 OK, MISSING = "ok", "missing: "
-LEFT_OUT = MISSING + "left out on request"
 DESCRIPTORS_AT_MOST = 64
 
 RESULT = 3
@@ -27,14 +26,12 @@ CONFINED = b"+"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one program may use."""
+    """What one program may use: its result is JSON, its files are those of its own folder."""
 
     seconds: float = 30.0
     memory_bytes: int = 1 << 30
     result_bytes: int = 1 << 16
-    """Of the JSON that comes back."""
     files_bytes: int = 64 << 20
-    """Of the temporary folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +117,7 @@ def probe_all(readable: list[str], leave_out: Collection[str]) -> dict[str, str]
         "seccomp": try_seccomp,
     }
     return {
-        name: LEFT_OUT if name in leave_out else probed(attempt)
+        name: f"{MISSING}left out on request" if name in leave_out else probed(attempt)
         for name, attempt in attempts.items()
     }
 

@@ -26,10 +26,6 @@ PRINTED = {"status": "printed"}
 Report = dict[str, Any]
 
 
-class NoSolutionError(Exception):
-    """The program lacks the function that was to be called."""
-
-
 class MalformedError(ValueError):
     """There is no result, or none that can be passed on."""
 
@@ -53,17 +49,9 @@ def report_of(source: str, answer_from: str) -> Report:
     """Return what to tell about a program: its value, or why it has none."""
     spare = mmap.mmap(-1, SPARE_BYTES)
     try:
-        if answer_from == "solution()":
-            value = value_of_solution(source)
-        else:
-            value = value_of_answer(source)
-            if value is None:
-                # Also where the program put its own in between.
-                for stream in (sys.stdout, sys.__stdout__):
-                    if stream is not None and not getattr(stream, "closed", True):
-                        stream.flush()
-                return PRINTED
-        return {"status": "ok", "value": plain(value), "kind": type(value).__name__}
+        return (
+            report_of_solution(source) if answer_from == "solution()" else report_of_script(source)
+        )
     except MemoryError:
         spare.close()
         return {"status": "memory", "message": "MemoryError: the memory limit was reached"}
@@ -73,30 +61,37 @@ def report_of(source: str, answer_from: str) -> Report:
         return {"status": "error", "message": message_of(error)}
 
 
-def value_of_solution(source: str) -> Any:
-    """Run a program whose `print` does nothing, and return the value of its `solution()`."""
+def report_of_solution(source: str) -> Report:
+    """Run a program whose `print` does nothing, and report the value of its `solution()`."""
     module = ModuleType("program")
     module.__dict__["print"] = lambda *_, **__: None
     execute(source, module)
     if "solution" not in module.__dict__:
-        raise NoSolutionError("the program defines no function named solution")
+        return {"status": "error", "message": "the program defines no function named solution"}
     value = module.__dict__["solution"]()
     sympy = sys.modules.get("sympy")
     if sympy is not None and isinstance(value, sympy.Expr) and value.is_number and value.is_real:
-        # A number, as whoever called `solution()` would read it.
-        return float(value)
-    return value
+        # As whoever called `solution()` would read it.
+        value = float(value)
+    return described(value)
 
 
-def value_of_answer(source: str) -> Any:
-    """Run a program as a script; return its variable `answer`, or None where it sets none."""
+def report_of_script(source: str) -> Report:
+    """Run a program as a script, and report its variable `answer`, if it sets any."""
     module = ModuleType("__main__")
     try:
         execute(source, module)
     except SystemExit as end:
         if end.code is not None and end.code != 0:
             raise
-    return module.__dict__.get("answer")
+    value = module.__dict__.get("answer")
+    if value is not None:
+        return described(value)
+    # What was printed leaves this process also where the program put its own in between.
+    for stream in (sys.stdout, sys.__stdout__):
+        if stream is not None and not getattr(stream, "closed", True):
+            stream.flush()
+    return PRINTED
 
 
 def execute(source: str, module: ModuleType) -> None:
@@ -107,12 +102,16 @@ def execute(source: str, module: ModuleType) -> None:
 
 def message_of(error: BaseException) -> str:
     """Return the kind and the text of an exception, as one short line."""
-    kind = "" if isinstance(error, NoSolutionError) else f"{type(error).__name__}: "
     try:
         text = " ".join(str(error).split())
     except BaseException:  # noqa: BLE001 - the program may have written this exception's text
         text = ""
-    return (kind + text)[:MESSAGE_AT_MOST].removesuffix(": ")
+    return f"{type(error).__name__}: {text}"[:MESSAGE_AT_MOST].removesuffix(": ")
+
+
+def described(value: Any) -> Report:
+    """Return the report on a value: numbers as such, all else as text."""
+    return {"status": "ok", "value": plain(value), "kind": type(value).__name__}
 
 
 def plain(value: Any) -> bool | int | float | str:

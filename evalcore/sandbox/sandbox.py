@@ -96,14 +96,8 @@ class Sandbox:
 
     In every case a program is a copy of a process with an empty environment that never held
     anything of this one; it has a session of its own, an empty input, no descriptor but its own,
-    and is ended when its time is over or when this process ends.
-
-    Without namespaces but with Landlock and `seccomp`, a program can still fill the disk with many
-    small files (removed afterwards) and see that files outside exist, without reading them.
-    Without Landlock and namespaces (only with `allow_weak`) it can also read, write and remove
-    whatever the user can; without `seccomp` too, it can use the network, signal the user's
-    processes, read their memory and environment, and start more processes than can be ended.
-    Its own answer it can always forge: nothing distinguishes that from computing it.
+    and is ended when its time is over or when this process ends. Its own answer it can always
+    forge. What else it can do where layers are missing, SECURITY.md says.
 
     Parameters
     ----------
@@ -187,30 +181,32 @@ class Sandbox:
         SandboxError
             The sandbox itself failed.
         """
-        waiting = (Job(program) for program in programs)
+        waiting = map(Job, programs)
         order: deque[Job] = deque()
         running: Running = {}
         try:
-            exhausted = False
-            while order or not exhausted:
-                exhausted = self._fill(waiting, order, running)
-                while order and (outcome := order[0].outcome) is not None:
+            while True:
+                self._fill(waiting, order, running)
+                if not order:
+                    return
+                outcome = order[0].outcome
+                if outcome is None:
+                    self._advance(running)
+                else:
                     order.popleft()
                     yield outcome
-                self._advance(running)
         finally:
             for connection in running:
                 connection.close()
 
-    def _fill(self, waiting: Iterator[Job], order: deque[Job], running: Running) -> bool:
-        """Start programs until all workers are busy; return whether there are no more."""
+    def _fill(self, waiting: Iterator[Job], order: deque[Job], running: Running) -> None:
+        """Start programs until all workers are busy, or there are no more."""
         while len(running) < self._workers and len(order) < AHEAD_AT_MOST * self._workers:
             job = next(waiting, None)
             if job is None:
-                return True
+                return
             order.append(job)
             self._start(job, running)
-        return False
 
     def _start(self, job: Job, running: Running) -> None:
         """Have a program run, in a new zygote if the old one has ended."""
@@ -232,15 +228,16 @@ class Sandbox:
         """Return a running zygote that suits a program."""
         loaded = zygote.wanted_libraries(program.source) != 0
         found = self._zygotes.get(loaded)
-        if found is None or not found.alive:
-            if found is not None:
-                found.close()
-            found = self._zygotes[loaded] = Zygote(self._leave_out)
-        return found
+        if found is not None and found.process.poll() is None:
+            return found
+        if found is not None:
+            found.close()
+        self._zygotes[loaded] = Zygote(self._leave_out)
+        return self._zygotes[loaded]
 
     def _advance(self, running: Running) -> None:
         """Wait for news of running programs, and note the outcomes."""
-        ready = first_ready(list(running), timeout=1.0) if running else ()
+        ready = first_ready(list(running), timeout=1.0)
         for connection in [each for each in running if each in ready]:
             job = running[connection]
             piece = b""
@@ -287,14 +284,12 @@ class Zygote:
             "leave_out": sorted(leave_out),
         }
         here = os.path.dirname(os.path.abspath(__file__))
+        command = [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", START, json.dumps(config)]
         try:
             with theirs:
                 # Nothing of this process's environment and descriptors goes into it.
-                self._process = subprocess.Popen(
-                    [
-                        *(sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", START),
-                        *(json.dumps(config), os.path.dirname(here), here),
-                    ],
+                self.process = subprocess.Popen(
+                    [*command, os.path.dirname(here), here],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -309,8 +304,7 @@ class Zygote:
         try:
             hello = self._first_word()
         except BaseException:
-            self._process.kill()
-            self._process.wait()
+            self.kill()
             self._control.close()
             raise
         self.layers: Mapping[str, str] = hello["layers"]
@@ -329,11 +323,6 @@ class Zygote:
             reason = hello.get("failed", "it ended at once")
             raise SandboxError(f"sandbox: its first process can't be started: {reason}")
         return hello
-
-    @property
-    def alive(self) -> bool:
-        """Whether it can be asked."""
-        return self._process.poll() is None
 
     def ask(self, program: Program, limits: Limits) -> socket.socket:
         """Have a program run; return where the reply will come. Closing it ends the program.
@@ -355,18 +344,18 @@ class Zygote:
 
     def kill(self) -> None:
         """End it at once; its supervisors and programs end with it."""
-        self._process.kill()
-        self._process.wait()
+        self.process.kill()
+        self.process.wait()
 
     def close(self) -> None:
         """End it, with all that it started, and remove what it may have left."""
         self._control.close()
         try:
-            self._process.wait(END_WITHIN_S)
+            self.process.wait(END_WITHIN_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            """It hangs."""
         finally:
-            self._process.wait()
+            self.kill()
             if self._base is not None:
                 with contextlib.suppress(OSError):
                     files.remove_tree(self._base)

@@ -11,13 +11,13 @@ import ctypes
 import errno
 import functools
 import platform
+import re
 import struct
-from collections.abc import Collection, Mapping
-from types import MappingProxyType
+from collections.abc import Collection
 
 from evalcore.sandbox import kernel
 
-AUDIT_ARCHITECTURES = MappingProxyType({"x86_64": 0xC000003E, "aarch64": 0xC00000B7})
+AUDIT_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """The names that `platform.machine()` gives, with the numbers that the kernel's filters see."""
 LAST_KNOWN = 462
 """Calls with greater numbers are newer than this list; they fail as on an older kernel."""
@@ -63,14 +63,7 @@ acct 163 89, settimeofday 164 170, clock_settime 227 112, adjtimex 159 171, cloc
 sethostname 170 161, setdomainname 171 162, syslog 103 116, vhangup 153 58, iopl 172 -,
 ioperm 173 -, modify_ldt 154 -, personality 135 92,
 """
-DENIED: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        name: (x86_64, aarch64)
-        for line in _TABLE.splitlines()
-        if not line.startswith("#")
-        for name, x86_64, aarch64 in (each.split() for each in line.split(",") if each)
-    }
-)
+DENIED = {name: numbers for name, *numbers in re.findall(r"(\w+) (\d+) (\d+|-)", _TABLE)}
 """Calls by name, with their numbers on both architectures, `-` where there is no such call."""
 
 LOAD_WORD, JUMP, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, RETURN = 0x20, 0x05, 0x15, 0x35, 0x06
@@ -110,16 +103,14 @@ def steps(machine: str) -> bytes:
         # The kernel takes only the lower half of these arguments.
         denied = step(LOAD_WORD, SECOND_ARGUMENT) + deny(values) + step(RETURN, ALLOW)
         made += [step(JUMP_IF_EQUAL, call[column], if_false=len(denied) // STEP_BYTES), denied]
-    return b"".join(
-        [
-            *made,
-            step(JUMP_IF_EQUAL, SET_LIMITS[column], if_false=3),
-            step(LOAD_WORD, FIRST_ARGUMENT),
-            step(JUMP_IF_EQUAL, 0, if_true=1),
-            step(RETURN, FAIL | errno.EPERM),
-            step(RETURN, ALLOW),
-        ]
-    )
+    made += [
+        step(JUMP_IF_EQUAL, SET_LIMITS[column], if_false=3),
+        step(LOAD_WORD, FIRST_ARGUMENT),
+        step(JUMP_IF_EQUAL, 0, if_true=1),
+        step(RETURN, FAIL | errno.EPERM),
+        step(RETURN, ALLOW),
+    ]
+    return b"".join(made)
 
 
 def deny(values: Collection[int]) -> bytes:
