@@ -31,6 +31,7 @@ DETACH, AT_FDCWD, AT_RECURSIVE = 2, -100, 0x8000
 PIVOT_ROOT, MOUNT_SETATTR = {"x86_64": 155, "aarch64": 41}, 442
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+ASK_VERSION = PATH_BENEATH = 1
 WRITE_FILE, READ_FILE, READ_FOLDER, TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14
 REMOVE_FOLDER, REMOVE_FILE, MAKE_FOLDER, MAKE_FILE = 1 << 4, 1 << 5, 1 << 7, 1 << 8
 READ = READ_FILE | READ_FOLDER
@@ -48,8 +49,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 def package_folders() -> list[str]:
     """Return the folders of installed packages that this Python knows.
 
-    Folders that are on the path for another reason (the current one, those of packages installed
-    for development) are left out: they are the user's, and may hold data.
+    Other folders of the path (the current one, those of packages installed for development) are
+    left out: they are the user's, and may hold data.
     """
     names = {"site-packages", "dist-packages"}
     return [path for path in sys.path if os.path.basename(path) in names and os.path.isdir(path)]
@@ -132,8 +133,7 @@ def apply_landlock(readable: Iterable[str], writable: Iterable[str]) -> None:
 
     Paths that don't exist are passed over.
     """
-    ask_version = 1
-    version = kernel.call("syscall", "landlock", CREATE_RULESET, None, 0, ask_version)
+    version = kernel.call("syscall", "landlock", CREATE_RULESET, None, 0, ASK_VERSION)
     rights = (1 << max(n for since, n in FILE_RIGHTS.items() if since <= version)) - 1
     handled = [rights]
     handled += [ALL] * ((version >= NETWORK_SINCE) + (version >= SCOPES_SINCE))
@@ -158,8 +158,7 @@ def allow(ruleset: int, path: str, rights: int) -> None:
         return
     try:
         rule = struct.pack("=Qi", rights if os.path.isdir(path) else rights & OF_FILES, place)
-        beneath = 1
-        kernel.call("syscall", f"landlock {path}", ADD_RULE, ruleset, beneath, rule, 0)
+        kernel.call("syscall", f"landlock {path}", ADD_RULE, ruleset, PATH_BENEATH, rule, 0)
     finally:
         os.close(place)
 

@@ -38,9 +38,9 @@ class Limits:
 class World:
     """What is the same for all programs."""
 
-    active: frozenset[str]
+    active: set[str]
     """Names of the layers that are to be used."""
-    readable: tuple[str, ...]
+    readable: list[str]
     base: str | None
     """Where folders to work in are made; None: each program has a file system of its own."""
     mapped: int | None
@@ -152,11 +152,11 @@ def state_after(attempt: Callable[[], None]) -> str:
     return OK
 
 
-def must_fail(action: Callable[[], object], error: type[Exception], what: str) -> None:
+def must_fail(action: Callable[[], object], what: str) -> None:
     """Raise OSError where a layer was accepted by the kernel but does not do its work."""
     try:
         action()
-    except error:
+    except (PermissionError, MemoryError):
         return
     raise OSError(f"accepted, but {what}")
 
@@ -164,7 +164,7 @@ def must_fail(action: Callable[[], object], error: type[Exception], what: str) -
 def try_limits() -> None:
     """Limit this process, which then must not get a lot of memory."""
     apply_limits(10, 1 << 36, 1 << 20)
-    must_fail(partial(bytearray, 1 << 37), MemoryError, "memory beyond the limit was given")
+    must_fail(partial(bytearray, 1 << 37), "memory beyond the limit was given")
 
 
 def try_namespaces(readable: list[str]) -> None:
@@ -182,12 +182,11 @@ def try_namespaces(readable: list[str]) -> None:
 def try_landlock(readable: list[str]) -> None:
     """Forbid all but some folders, then look at the root folder."""
     files.apply_landlock(readable, [])
-    must_fail(partial(os.listdir, "/"), PermissionError, "the root folder can be listed")
+    must_fail(partial(os.listdir, "/"), "the root folder can be listed")
 
 
 def try_seccomp() -> None:
     """Filter system calls, then open a socket and start a process."""
     seccomp.apply()
-    unix = partial(socket.socket, socket.AF_UNIX)
-    must_fail(unix, PermissionError, "a socket could be made")
-    must_fail(os.fork, PermissionError, "a process could be started")
+    must_fail(partial(socket.socket, socket.AF_UNIX), "a socket could be made")
+    must_fail(os.fork, "a process could be started")

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from multiprocessing.connection import wait as first_ready
 from typing import Any, Literal, Self
 
-from evalcore.sandbox import files, layers, zygote
+from evalcore.sandbox import files, kernel, layers, zygote
 from evalcore.sandbox.layers import Limits
 from ngramscan.errors import SandboxError
 
@@ -26,10 +26,8 @@ Status = Literal["ok", "error", "timeout", "memory", "killed", "no result", "los
 FIRST_WORD_WITHIN_S, REQUEST_WITHIN_S, END_WITHIN_S = 60.0, 30.0, 10.0
 GRACE_S = 30.0
 """A supervisor ends its program in time; if none answers so long after, it is taken for dead."""
-ATTEMPTS_AT_MOST = 3
-CHUNK = 1 << 16
-AHEAD_AT_MOST = 32
-"""Programs per worker that may be done while an earlier one still runs."""
+ATTEMPTS_AT_MOST, AHEAD_AT_MOST = 3, 32
+"""Of one program; and programs per worker that may be done while an earlier one still runs."""
 START = """
 import sys, types
 for name, folder in zip(("evalcore", "evalcore.sandbox"), sys.argv[2:]):
@@ -132,11 +130,8 @@ class Sandbox:
         if workers is not None and workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
         self._limits = limits or Limits()
-        self._workers = workers or (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
+        processors = len(os.sched_getaffinity(0)) if kernel.LINUX else os.cpu_count() or 1
+        self._workers = workers or processors
         self._leave_out = tuple(leave_out)
         # One for programs that need no libraries, and when first needed another for those that do:
         # a process that has loaded libraries takes several times longer to copy.
@@ -144,12 +139,10 @@ class Sandbox:
         self.layers = self._zygotes[False].layers
         if not allow_weak and layers.OK not in (self.layers["namespaces"], self.layers["landlock"]):
             self.close()
-            absent = [
-                f"{name} {state}" for name, state in self.layers.items() if state != layers.OK
-            ]
+            absent = [f"{name} {state}" for name, state in self.layers.items() if state != "ok"]
             raise SandboxError(
-                "sandbox: programs can't be run safely on this machine: "
-                f"{'; '.join(absent)}; --allow-weak-sandbox runs them with what there is"
+                f"sandbox: programs can't be run safely on this machine: {'; '.join(absent)}; "
+                "--allow-weak-sandbox runs them with what there is"
             )
 
     def __enter__(self) -> Self:
@@ -189,12 +182,11 @@ class Sandbox:
                 self._fill(waiting, order, running)
                 if not order:
                     return
-                outcome = order[0].outcome
-                if outcome is None:
-                    self._advance(running)
-                else:
+                if (outcome := order[0].outcome) is not None:
                     order.popleft()
                     yield outcome
+                else:
+                    self._advance(running)
         finally:
             for connection in running:
                 connection.close()
@@ -242,7 +234,7 @@ class Sandbox:
             job = running[connection]
             piece = b""
             with contextlib.suppress(ConnectionResetError):
-                piece = connection.recv(CHUNK)
+                piece = connection.recv(zygote.CHUNK)
             job.received += piece
             if not piece:
                 del running[connection]
@@ -269,10 +261,7 @@ class Sandbox:
 
 
 class Zygote:
-    """The process that programs are copied from, seen from the one that asks for them to be run.
-
-    SandboxError where it can't be started, or can't make its world.
-    """
+    """The process that programs are copied from, seen from the one that asks for them."""
 
     def __init__(self, leave_out: Collection[str]) -> None:
         self._control, theirs = socket.socketpair()
@@ -325,10 +314,7 @@ class Zygote:
         return hello
 
     def ask(self, program: Program, limits: Limits) -> socket.socket:
-        """Have a program run; return where the reply will come. Closing it ends the program.
-
-        Raises OSError where the zygote is no longer there.
-        """
+        """Have a program run; return where the reply will come. Closing that ends the program."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
@@ -351,9 +337,8 @@ class Zygote:
         """End it, with all that it started, and remove what it may have left."""
         self._control.close()
         try:
-            self.process.wait(END_WITHIN_S)
-        except subprocess.TimeoutExpired:
-            """It hangs."""
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(END_WITHIN_S)
         finally:
             self.kill()
             if self._base is not None:

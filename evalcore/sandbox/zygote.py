@@ -63,9 +63,7 @@ def load(names: Iterable[str]) -> None:
 def main(arguments: str) -> None:
     """Find out which layers there are, tell them, and run programs until nobody asks any more.
 
-    The arguments are JSON: `control` (the number of a connected socket), `parent` (the process
-    that it belongs to), `packages` (folders), `temporary` (a folder for temporary ones, used where
-    there are no namespaces), `leave_out` (names of layers).
+    The arguments are JSON, made by `Zygote` in the process that asks.
     """
     config = json.loads(arguments)
     control = socket.socket(fileno=config["control"])
@@ -106,12 +104,11 @@ def enter(found: dict[str, str], readable: list[str], config: dict[str, Any]) ->
     if "seccomp" in active:
         seccomp.built()
     mapped = os.open("/proc/self/statm", os.O_RDONLY) if kernel.LINUX else None
-    base = None
     if "namespaces" in active:
         files.enter_namespaces(readable)
-    else:
-        base = tempfile.mkdtemp(prefix="evalcore-", dir=config["temporary"])
-    return World(frozenset(active), tuple(readable), base, mapped)
+        return World(active, readable, None, mapped)
+    base = tempfile.mkdtemp(prefix="evalcore-", dir=config["temporary"])
+    return World(active, readable, base, mapped)
 
 
 def serve(control: socket.socket, world: World, parent: int) -> None:
@@ -122,8 +119,7 @@ def serve(control: socket.socket, world: World, parent: int) -> None:
     """
     zygote = os.getpid()
     while os.getppid() == parent:
-        readable, _, _ = select.select([control], [], [], LOOK_FOR_PARENT_EVERY_S)
-        if not readable:
+        if not select.select([control], [], [], LOOK_FOR_PARENT_EVERY_S)[0]:
             continue
         wanted, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not wanted:
@@ -147,15 +143,15 @@ def supervise(connection: socket.socket, world: World) -> NoReturn:
     """Run the program that is asked for on a connection, answer there, and end this process.
 
     The request is a line of JSON: `source`, `answer_from`, `limits`. The answer is `STARTED`, then
-    the outcome as JSON, or `failed`, where the sandbox itself failed. When the other side closes
-    the connection, the program is ended.
+    the outcome as JSON, or `failed`: why the sandbox itself failed. When the other side closes the
+    connection, or the zygote asks to end, nobody waits for the outcome any more.
     """
-    signal.signal(signal.SIGTERM, abandon)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         with connection.makefile("rb") as file:
             line = file.readline()
         if not line.endswith(b"\n"):
-            abandon()
+            sys.exit(1)
         connection.sendall(STARTED)
         reply = attend(json.loads(line), connection, world)
     except (OSError, ValueError, MemoryError) as error:
@@ -244,7 +240,7 @@ class Running:
             wait = min(LOOK_EVERY_S if self._open else SHORT_WAIT_S, left)
             ready, _, _ = select.select([*self._open, asked], [], [], wait)
             if asked in ready:
-                abandon()
+                sys.exit(1)  # tidying up on the way
             self._take_from(ready)
             ended, status = os.waitpid(self._pid, os.WNOHANG)
             if ended:
@@ -289,11 +285,6 @@ class Running:
                 return {"status": "no result", "message": str(error)}
         known = {each.value: each.name for each in signal.Signals}
         return {"status": "killed", "message": f"ended by the signal {known.get(-code, -code)}"}
-
-
-def abandon(*_: object) -> NoReturn:
-    """End this process, since nobody waits for the outcome any more, tidying up on the way."""
-    sys.exit(1)
 
 
 def kill_descendants(group: int) -> None:
