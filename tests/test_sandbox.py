@@ -307,14 +307,19 @@ def refuse(function, what, *arguments):
 def setrlimit(*_): raise ValueError("a\\nb")
 kernel.call, resource.setrlimit = refuse, setrlimit
 """
+OTHER_MACHINE = """
+import platform
+from evalcore.sandbox import files
+files.NEW_USERS, platform.machine = -1, lambda: "riscv64"
+"""
 IDLE_KERNEL = """
 import os
-from evalcore.sandbox import kernel
+from evalcore.sandbox import files, kernel
 real = kernel.call
 def idle(function, what, *arguments):
     if arguments[:1] == (444,): return os.open("/dev/null", os.O_RDONLY)
     return 0 if what.split()[0] in {"seccomp", "landlock"} else real(function, what, *arguments)
-kernel.call = idle
+kernel.call, files.enter_namespaces, files.enter_for_program = idle, print, print
 """
 OTHER_SYSTEM = "from evalcore.sandbox import kernel\nkernel.LINUX, sys.platform = False, 'darwin'"
 
@@ -323,22 +328,27 @@ OTHER_SYSTEM = "from evalcore.sandbox import kernel\nkernel.LINUX, sys.platform 
 def test_a_layer_that_the_kernel_refuses_or_does_not_keep_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with monkeypatch.context() as patched:
-        run_first(patched, IDLE_KERNEL)
-        with Sandbox(SMALL, allow_weak=True) as made:
-            assert made.layers["landlock"] == "missing: accepted, but the root folder can be listed"
-            assert made.layers["seccomp"] == "missing: accepted, but a socket could be made"
-    run_first(monkeypatch, REFUSING_KERNEL)
-    with Sandbox(SMALL, allow_weak=True) as made:
-        *others, (_, seccomp_state) = made.layers.items()
-    assert others == [
-        ("limits", "missing: a b"),
-        ("privileges", "missing: nope"),
-        ("namespaces", "missing: the trial ended with status 3"),
-        ("landlock", "missing: the trial ended with status -9"),
-    ]
-    assert seccomp_state.startswith("missing: ")
-    assert "no_such_function" in seccomp_state
+    def states(code: str) -> dict[str, str]:
+        with monkeypatch.context() as patched:
+            run_first(patched, code)
+            with Sandbox(SMALL, allow_weak=True) as made:
+                return {n: state.removeprefix("missing: ") for n, state in made.layers.items()}
+
+    idle = states(IDLE_KERNEL)
+    assert idle["namespaces"] == "accepted, but the new world shows the old one"
+    assert idle["landlock"] == "accepted, but the root folder can be listed"
+    assert idle["seccomp"] == "accepted, but a socket could be made"
+    refusing = states(REFUSING_KERNEL)
+    assert "no_such_function" in refusing.pop("seccomp")
+    assert refusing == {
+        "limits": "a b",
+        "privileges": "nope",
+        "namespaces": "the trial ended with status 3",
+        "landlock": "the trial ended with status -9",
+    }
+    other = states(OTHER_MACHINE)
+    assert other["namespaces"] == "unshare: Invalid argument"
+    assert other["seccomp"] == "the system calls of riscv64 are not known"
 
 
 def test_another_system_says_that_it_lacks_the_layers(monkeypatch: pytest.MonkeyPatch) -> None:
