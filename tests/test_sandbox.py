@@ -351,6 +351,29 @@ def test_a_layer_that_the_kernel_refuses_or_does_not_keep_is_missing(
     assert other["seccomp"] == "the system calls of riscv64 are not known"
 
 
+OLD_LANDLOCK = """
+from evalcore.sandbox import kernel
+real = kernel.call
+def old(function, what, *arguments):
+    return VERSION if arguments == (444, None, 0, 1) else real(function, what, *arguments)
+kernel.call = old
+"""
+
+
+@needs_all_layers
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
+def test_landlock_of_older_kernels_protects_files(
+    monkeypatch: pytest.MonkeyPatch, version: int
+) -> None:
+    run_first(monkeypatch, OLD_LANDLOCK.replace("VERSION", str(version)))
+    with Sandbox(SMALL, leave_out=["namespaces", "seccomp"]) as made:
+        assert made.layers["landlock"] == "ok"
+        assert outcome_of(made, answer("open('own', 'w').close()\nanswer = 1")).value == 1
+        for path in ("/etc/passwd", __file__):
+            message = outcome_of(made, answer(f"open({path!r})")).message
+            assert message.startswith("PermissionError")
+
+
 def test_another_system_says_that_it_lacks_the_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     run_first(monkeypatch, OTHER_SYSTEM)
     monkeypatch.setattr(kernel, "LINUX", False)
