@@ -276,27 +276,24 @@ answer = Endless()
 
 class Attack(NamedTuple):
     source: str
-    ends: tuple[str, ...]
+    ends: list[str]
     """What the status may be."""
     answers: list[object]
     """What the answer may be, where the status is ok."""
-    holds_in: tuple[str, ...]
+    holds_in: list[str]
 
 
-def attack_of(source: str, notes: dict[str, str]) -> Attack:
-    ends = tuple(notes.get("ends", "ok").split(", "))
+ATTACKS: dict[str, Attack] = {}
+for part in ATTACKS_AS_TEXT.split("\n### ")[1:]:
+    header, _, source = part.partition("\n")
+    name, *pairs = header.split(" | ")
+    notes = dict(pair.split(": ") for pair in pairs)
+    ends = notes.get("ends", "ok").split(", ")
+    answers = json.loads("[" + notes.get("answers", '"stopped"') + "]")
     # The time limit is kept by the same means in all modes.
-    modes = TIMED if ends == ("timeout",) else MODES
-    holds_in = tuple(mode for mode in modes if mode != notes.get("not"))
-    return Attack(source, ends, json.loads("[" + notes.get("answers", '"stopped"') + "]"), holds_in)
-
-
-ATTACKS = {
-    name: attack_of(source, dict(note.split(": ") for note in notes))
-    for part in ATTACKS_AS_TEXT.split("\n### ")[1:]
-    for header, _, source in [part.partition("\n")]
-    for name, *notes in [header.split(" | ")]
-}
+    modes = TIMED if ends == ["timeout"] else MODES
+    holds_in = [mode for mode in modes if mode != notes.get("not")]
+    ATTACKS[name] = Attack(source, ends, answers, holds_in)
 
 
 class Listeners:
@@ -379,7 +376,7 @@ def attack_with(
 @pytest.mark.parametrize("mode", MODES)
 def test_attacks_are_stopped_or_harmless(mode: str, person: Person) -> None:
     chosen = {name: attack for name, attack in ATTACKS.items() if mode in attack.holds_in}
-    quick = [name for name, attack in chosen.items() if attack.ends != ("timeout",)]
+    quick = [name for name, attack in chosen.items() if attack.ends != ["timeout"]]
     endless = [name for name in chosen if name not in quick]
     outcomes, arrived = attack_with(person, quick, MODES[mode] | {"workers": 2}, LIMITS)
     if endless:
