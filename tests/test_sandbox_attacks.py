@@ -20,7 +20,7 @@ from tests.sandboxed import LINUX, SECRET, Person, person_of, person_params
 
 pytestmark = pytest.mark.skipif(not LINUX, reason="the layers of the sandbox are Linux's")
 
-LIMITS = {"seconds": 10.0, "memory_bytes": 256 << 20, "files_bytes": 1 << 20}
+LIMITS = {"seconds": 10.0, "memory_bytes": 128 << 20, "files_bytes": 1 << 20}
 SHORT = LIMITS | {"seconds": 0.6}
 NO_NAMESPACES, NO_LANDLOCK, NO_SECCOMP = "without namespaces", "without Landlock", "without seccomp"
 MODES: dict[str, dict[str, Any]] = {
