@@ -401,8 +401,8 @@ def test_nothing_is_left_when_the_one_who_asks_is_ended(
 @needs_all_layers
 @pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
 def test_a_killed_zygote_loses_only_what_runs(person: Person, leave_out: list[str]) -> None:
-    slow, quick = ("import time\ntime.sleep(0.7)\nanswer = 1", "answer"), ("answer = 2", "answer")
-    person.send([slow, quick, slow], workers=1, leave_out=leave_out)
+    sources = ("import time\ntime.sleep(60)", "answer = 2", "import time\nanswer = 1")
+    person.send([(each, "answer") for each in sources], workers=1, leave_out=leave_out)
     person.wait_for_processes(3)
     os.kill(min(person.processes()), signal.SIGKILL)
     outcomes = person.receive()["outcomes"]
