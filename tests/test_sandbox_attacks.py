@@ -160,7 +160,8 @@ answer = tried(lambda: send(socket.AF_INET, ("127.0.0.1", UDP)),
 places = (HOME, "/", "/tmp", "/etc", "/dev", "/dev/shm", "/var/tmp", "/run", sys.prefix, "..",
     os.path.dirname(os.__file__))
 answer = tried(*[lambda place=place: write(place + "/written-outside") for place in places],
-    lambda: write(HOME + "/dear.txt"), lambda: os.mkdir(HOME + "/new"), lambda: write(os.__file__))
+    lambda: write(HOME + "/dear.txt"), lambda: os.mkdir(HOME + "/new"),
+    lambda: open(os.__file__, "a").close())  # which harms nothing where it succeeds
 ### own files can be written, in the own folder | answers: "mine"
 import tempfile
 write("own.txt", "mine")
