@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from evalcore.commands.comparing import compare
     from evalcore.commands.joint_outcomes import complementarity, flips, outcomes
     from evalcore.commands.linking import link
-    from evalcore.commands.log_reading import logs
     from evalcore.commands.scoring import score
     from evalcore.commands.token_costs import efficiency
     from evalcore.judge import judge
+    from evalcore.logs import logs
     from evalcore.run import run
 
 _MODULES = {
@@ -32,7 +32,7 @@ _MODULES = {
     "flips": "commands.joint_outcomes",
     "judge": "judge",
     "link": "commands.linking",
-    "logs": "commands.log_reading",
+    "logs": "logs",
     "outcomes": "commands.joint_outcomes",
     "run": "run",
     "score": "commands.scoring",

@@ -136,7 +136,7 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "claim_formulas": ["claim_tables", "statistics"],
     "audit": ["claim_formulas", "claim_tables", "yaml_files"],
     "row_files": [],
-    "logs": ["logs", "records", "score_files", "score_runs", "scoring"],
+    "logs": ["logs", "records", "score_files", "score_runs", "scoring", "summaries"],
     "pairings": ["left_out", "scoring"],
     "statistics": ["statistics"],
     "paired_results": ["pairings", "statistics"],
@@ -162,7 +162,7 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "commands": ["*"],
     "cli": ["*"],
     "__main__": ["cli"],
-    "": ["audit", "commands", "judge", "run"],
+    "": ["audit", "commands", "judge", "logs", "run"],
 }
 # Delayed because they are slow to import and not needed by every command.
 DELAYED = {

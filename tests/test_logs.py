@@ -8,7 +8,7 @@ import socket
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
@@ -248,7 +248,6 @@ def test_logs_in_folders_are_found_once_and_other_files_told(
         ("lm/results_*.json", "lm-eval", "without the samples"),
         ("inspect/a.eval", "scores", "a file of another layout; scores were expected"),
         ("inspect/b.json", "lm-eval", "a file of another layout; samples"),
-        ("inspect/a.eval", "x", "--layout x: one of auto,"),
         ("notes.json", "inspect", "missing required field `eval`"),
         ("notes.json", "lm-eval", "notes.json:1: Object missing"),
         ("empty", "auto", "no logs there"),
@@ -275,9 +274,11 @@ def test_what_can_not_be_opened_is_refused(
 
 def test_options_that_can_not_be_are_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="--missing zero: one of apart, as-recorded was expected"):
-        read_logs([folder], LogOptions(missing="zero"))
-    with pytest.raises(InputError, match="--max-line 0: at least 1 MB was expected"):
-        read_logs([folder], LogOptions(max_line=0))
+        evalcore.logs(folder, missing=cast("Any", "zero"))
+    with pytest.raises(InputError, match="--layout x: one of auto, inspect, lm-eval, scores was"):
+        evalcore.logs(folder, layout=cast("Any", "x"))
+    with pytest.raises(InputError, match="--max-line 0: 0 is not in the range x>=1"):
+        evalcore.logs(folder, max_line=0)
 
 
 # The command

@@ -7,22 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
 from evalcore.logs.files import convert, find_logs, read_lines
 from evalcore.logs.inspect import read_inspect
 from evalcore.logs.lm_eval import read_lm_eval
-from evalcore.logs.log import LAYOUTS, MAX_LINE, MISSING, Log, LogOptions, UsageRow
+from evalcore.logs.log import MAX_LINE, Log, LogOptions, UsageRow
 from evalcore.score_files import read_scores
 from evalcore.score_runs import count_runs, describe_runs
 from evalcore.scoring.base import ScoreRow
+from evalcore.summaries import print_summaries
 from ngramscan.errors import InputError
-from ngramscan.output import refuse_other
+from ngramscan.output import optional_target
+from ngramscan.output.command import Option, Result, command
+from ngramscan.output.options import save
 
-__all__ = ["LAYOUTS", "MAX_LINE", "MISSING", "LogOptions", "LogScores", "UsageRow", "read_logs"]
+__all__ = ["LogOptions", "LogScores", "UsageRow", "logs", "read_logs"]
 
 _LM_EVAL_LIMITS = (
     "lm-evaluation-harness records no errors and no stop reasons: an empty reply may be a failed "
@@ -45,10 +49,6 @@ def read_logs(paths: Iterable[str | Path], options: LogOptions | None = None) ->
     Samples that failed have no value, unless the options say that they keep what is recorded.
     """
     options = options or LogOptions()
-    refuse_other("--layout", options.layout, LAYOUTS)
-    if options.max_line < 1:
-        raise InputError(f"--max-line {options.max_line}", "at least 1 MB was expected")
-    refuse_other("--missing", options.missing, MISSING)
     found, notices = find_logs([Path(path) for path in paths], options)
     readers = {"inspect": read_inspect, "lm-eval": read_lm_eval, "own": _own, "simple": _simple}
     logs = [readers[kind](path, options) for path, kind in found.items()]
@@ -131,3 +131,84 @@ def _describe_split_benchmarks(rows: Sequence[ScoreRow]) -> Iterator[str]:
                 f"{', '.join(names)} have the same ids and other methods: "
                 "--dataset NAME reads them as one benchmark, so that they can be compared"
             )
+
+
+@command
+def logs(
+    *paths: Annotated[str | Path, Option(metavar="PATH...")],
+    layout: Literal["auto", "inspect", "lm-eval", "scores"] = "auto",
+    dataset: Annotated[str | None, Option(metavar="NAME")] = None,
+    model: Annotated[str | None, Option(metavar="NAME")] = None,
+    method: Annotated[str | None, Option(metavar="NAME")] = None,
+    rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
+    missing: Literal["apart", "as-recorded"] = "apart",
+    usage: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
+) -> Result:
+    """Read per-sample results of other tools into rows of scores.
+
+    Reads logs of Inspect (.eval, .json), samples of lm-evaluation-harness (samples_*.jsonl, with
+    results_*.json beside them), rows of `evalcore score`, and lines of "id" and "correct"; or
+    folders of them. Names that you give replace those of the logs.
+
+    Refusals, empty and cut replies (no answer) and errors (unknown) have no value, and are counted
+    on stderr. Where rows go to the terminal as a table, it is a summary per model; every other
+    format has one row per sample and rule.
+
+    Parameters
+    ----------
+    *paths : str or Path
+        Logs, or folders of them.
+    layout : str
+        Which tool wrote the logs; `auto` tells it from the files, `scores` is this package.
+    dataset : str, optional
+        The benchmark. By default the task's name.
+    model : str, optional
+        The model. By default as the log names it.
+    method : str, optional
+        The prompting method. By default the one in the metadata of the log.
+    rule : str or sequence of str
+        Read only these scorers, filters or metrics. By default all.
+    missing : str
+        Whether errors, refusals, empty and cut replies have no value (`apart`), or the recorded one
+        (`as-recorded`).
+    usage : str or Path, optional
+        Write the tokens of each answer to this file, where the logs record them.
+    max_line : int
+        The longest line, sample or file of JSON, in MB; a longer one is an error.
+
+    Returns
+    -------
+    DataFrame
+        One row per sample and rule, as `score` gives them.
+
+    Raises
+    ------
+    InputError
+        A log can't be read, or two have the same samples.
+
+    Examples
+    --------
+    $ evalcore logs logs/cot.eval logs/pot.eval -o scores.jsonl
+    $ evalcore logs results/ --dataset gsm8k --method cot --rule strict-match -o scores.jsonl
+    """
+    target = optional_target(usage)
+    options = LogOptions(
+        layout=layout,
+        dataset=dataset,
+        model=model,
+        method=method,
+        rules=tuple(rule),
+        missing=missing,
+        max_line=max_line,
+    )
+    scores = read_logs(paths, options)
+    save(scores.usage, UsageRow, target)
+    if target and not scores.usage:
+        scores.notices.append("these logs do not record tokens")
+    return Result(
+        scores.rows,
+        ScoreRow,
+        notices=scores.notices,
+        print_table=partial(print_summaries, rows=scores.rows),
+    )

@@ -13,10 +13,6 @@ from evalcore.records import Number
 from evalcore.scoring.base import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
 
-LAYOUTS = ("auto", "inspect", "lm-eval", "scores")
-"""Which tool wrote: told from the files, Inspect, lm-evaluation-harness, or this package."""
-MISSING = ("apart", "as-recorded")
-"""Failures have no value; or that which the log gives them."""
 MAX_LINE = 256
 """The longest line, sample or file of JSON, in MB."""
 
@@ -50,13 +46,13 @@ _REFUSAL_RULE = "refusal-phrases/1"
 class LogOptions:
     """How logs are read. A name that is given takes the place of what a log says, or does not."""
 
-    layout: str = LAYOUTS[0]
+    layout: str = "auto"
     dataset: str | None = None
     model: str | None = None
     method: str | None = None
     rules: tuple[str, ...] = ()
     """Which scorers, filters or metrics to read; none: all."""
-    missing: str = MISSING[0]
+    missing: str = "apart"
     max_line: int = MAX_LINE
 
     @property
