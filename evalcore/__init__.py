@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from evalcore.audit import audit
     from evalcore.commands.agreements import agreement
     from evalcore.commands.linking import link
-    from evalcore.commands.log_reading import logs
     from evalcore.commands.scoring import score
     from evalcore.commands.token_costs import efficiency
     from evalcore.compare import compare
     from evalcore.judge import judge
+    from evalcore.logs import logs
     from evalcore.outcomes import complementarity, flips, outcomes
     from evalcore.run import run
 
@@ -32,7 +32,7 @@ _MODULES = {
     "flips": "outcomes",
     "judge": "judge",
     "link": "commands.linking",
-    "logs": "commands.log_reading",
+    "logs": "logs",
     "outcomes": "outcomes",
     "run": "run",
     "score": "commands.scoring",
@@ -63,9 +63,10 @@ class _Package(ModuleType):
     """Keeps a function under its name when the module of the same name is imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # Whoever imports a submodule sets it on its package: `evalcore.audit` is the function.
-        is_module = isinstance(value, ModuleType) and name in _MODULES
-        super().__setattr__(name, getattr(value, name) if is_module else value)
+        # Whoever imports a submodule sets it on its package: `evalcore.audit` is the function,
+        # which `__getattr__` finds.
+        if not (isinstance(value, ModuleType) and name in _MODULES):
+            super().__setattr__(name, value)
 
 
 sys.modules[__name__].__class__ = _Package

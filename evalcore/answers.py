@@ -13,7 +13,7 @@ from typing import NamedTuple
 from evalcore.extraction import BBH_RULES, FINANCEMATH_RULES, extract
 from evalcore.program_extraction import extract_program
 from evalcore.records import Record
-from evalcore.sandbox.base import Outcome, Program
+from evalcore.sandbox import Outcome, Program
 
 RunPrograms = Callable[[Sequence[Program]], Sequence[Outcome]]
 """Runs programs in the sandbox, in order."""

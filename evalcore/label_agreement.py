@@ -9,7 +9,6 @@ from itertools import combinations
 
 import numpy as np
 
-from evalcore.kappa_bounds import ContradictionError, Counted, fleiss_limits
 from evalcore.kappas import (
     Codes,
     Coefficient,
@@ -112,36 +111,6 @@ def describe_agreement(
     votes = [_vote(item, list(row.values())) for item, row in labels.rows.items()]
     rows += [_unanimous(labels), *_majorities(votes), *_marginals(labels, known)]
     return rows, votes
-
-
-def describe_counts(counted: Counted) -> list[AgreementRow]:
-    """Return what counts alone say: limits of Fleiss' kappa, and the share of unanimous items.
-
-    Raises
-    ------
-    InputError
-        The counts contradict each other.
-    """
-    try:
-        low, high = fleiss_limits(counted)
-    except ContradictionError as error:
-        raise InputError("counts", str(error)) from error
-    bounds = AgreementRow(
-        "fleiss_kappa",
-        ALL_JUDGES,
-        None,
-        counted.items,
-        None,
-        None,
-        low,
-        high,
-        "low and high are limits of what the counts allow, no interval",
-    )
-    rows = [bounds, _share("unanimous", ALL_JUDGES, None, (counted.unanimous, counted.items))]
-    for judge, counts in counted.by_judge.items():
-        n = sum(counts.values())
-        rows += [_share("share", judge, label, (k, n)) for label, k in counts.items()]
-    return rows
 
 
 # Labels as numbers

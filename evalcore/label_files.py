@@ -73,29 +73,6 @@ def read_labels(tables: Sequence[Table]) -> Labels:
     return Labels(tuple(judges), rows)
 
 
-def read_label_counts(table: Table) -> dict[str, dict[str, int]]:
-    """Read how often judges gave each label: columns `judge, label, count`.
-
-    Raises
-    ------
-    InputError
-        The file is missing, or a row is malformed or there twice; says where.
-    """
-    counts: dict[str, dict[str, int]] = {}
-    for place, row in read_table(table):
-        if not {"judge", "label", "count"} <= set(row):
-            raise InputError(place, "columns judge, label, count were expected")
-        own = counts.setdefault(_text(place, "judge", row), {})
-        label = _text(place, "label", row)
-        if label in own:
-            raise InputError(place, f"a second count of {label} by {row['judge']}")
-        number = str(row["count"]).strip()
-        if not (number.isascii() and number.isdigit()):
-            raise InputError(place, f"count {number!r}; a whole number was expected")
-        own[label] = int(number)
-    return counts
-
-
 def _cells(table: Table) -> Iterator[_Cell]:
     read = read_table(table)
     head = next(read, None)

@@ -17,7 +17,7 @@ from evalcore.benchmarks import Dataset
 from evalcore.extraction import RULES as EXTRACTION_RULES
 from evalcore.formats import Problem
 from evalcore.records import Record
-from evalcore.sandbox.base import Program
+from evalcore.sandbox import Program
 from evalcore.scoring import financemath, words
 from evalcore.scoring.base import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow, Verdict
 from evalcore.scoring.mathematics import MathGold, MathTask

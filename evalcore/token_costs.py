@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evalcore.cost_estimates import Estimates, Sums, estimate_costs, sums_of
-from evalcore.log_files import UsageRow
+from evalcore.logs import UsageRow
 from evalcore.records import Record
 from evalcore.scoring.base import NO_ANSWER, NO_ANSWER_IS, UNKNOWN, ScoreRow
 from evalcore.statistics import Resampling

@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import json
-import struct
 import sys
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 if sys.version_info >= (3, 14):
-    from compression import zstd
+    import zipfile
 else:
-    from backports import zstd
+    from backports.zstd import zipfile
 
 TIME = "2026-01-02T03-04-05.678901"
 
 
-def deflate(content: bytes) -> bytes:
-    packer = zlib.compressobj(wbits=-15)
-    return packer.compress(content) + packer.flush()
-
-
-PACKERS: Mapping[int, Callable[[bytes], bytes]] = {0: bytes, 8: deflate, 93: zstd.compress}
-
-
-def zip_bytes(members: Sequence[tuple[str, bytes]], method: int = 93, extra: bytes = b"") -> bytes:
-    """A zip file as its specification draws it: zipfile can't write zstd before Python 3.14."""
-    data, directory = b"", b""
-    for name, content in members:
-        packed = PACKERS[method](content)
-        sizes = (zlib.crc32(content), len(packed), len(content), len(name))
-        common = struct.pack("<HHHHH", 45, 0, method, 0, 0x21)
-        directory += b"PK\x01\x02" + struct.pack("<H", 45) + common
-        directory += struct.pack("<IIIH", *sizes) + struct.pack("<HHHHII", 0, 0, 0, 0, 0, len(data))
-        directory += name.encode()
-        data += b"PK\x03\x04" + common + struct.pack("<IIIHH", *sizes, len(extra))
-        data += name.encode() + extra + packed
-    count = len(members)
-    end = struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), len(data), 0)
-    return data + directory + b"PK\x05\x06" + end
+def zip_bytes(members: Sequence[tuple[str, bytes]], method: int = 93) -> bytes:
+    """A zip file; 93 is zstd, which Inspect takes."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for name, content in members:
+            archive.writestr(zipfile.ZipInfo(name), content, method)
+    return file.getvalue()
 
 
 def header(**changes: Any) -> dict[str, Any]:
@@ -54,9 +37,7 @@ def header(**changes: Any) -> dict[str, Any]:
         "config": {"epochs": 1},
         "scorers": [{"name": "answer"}],
     }
-    for name in [
-        name for name in changes if name in {*evaluated, "task_args", "run_id", "created"}
-    ]:
+    for name in changes.keys() & {*evaluated, "task_args", "run_id", "created"}:
         evaluated[name] = changes.pop(name)
     return {"version": 2, "status": "success", "eval": evaluated, **changes}
 
@@ -64,10 +45,8 @@ def header(**changes: Any) -> dict[str, Any]:
 def sample(id_: str | int, value: Any = "C", **changes: Any) -> dict[str, Any]:
     """A sample of Inspect, with one reply, that ended as it should."""
     text = changes.pop("text", "The sum is 5.")
-    choice = {
-        "message": changes.pop("message", {"content": text}),
-        "stop_reason": changes.pop("stop_reason", "stop"),
-    }
+    message, stop = changes.pop("message", {"content": text}), changes.pop("stop_reason", "stop")
+    choice = {"message": message, "stop_reason": stop}
     score = {"value": value, "explanation": "…", "history": []}
     if (answer := changes.pop("answer", "5")) is not None:
         score["answer"] = answer
@@ -95,16 +74,7 @@ def eval_members(
     samples: Sequence[Mapping[str, Any]], head: Mapping[str, Any] | None = None
 ) -> list[tuple[str, bytes]]:
     """The members of a log of Inspect, those that repeat the samples among them."""
-    summaries = [
-        {
-            "id": s["id"],
-            "epoch": s["epoch"],
-            "scores": s["scores"],
-            "error": s["error"]["message"] if s.get("error") else None,
-            "completed": True,
-        }
-        for s in samples
-    ]
+    summaries = [{name: s[name] for name in ("id", "epoch", "scores")} for s in samples]
     named = [(f"samples/{s['id']}_epoch_{s['epoch']}.json", s) for s in samples]
     members: list[tuple[str, Any]] = [
         ("_journal/start.json", {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -9,7 +10,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,47 +50,39 @@ class Person:
             env=environment,
             cwd="/",
         )
+        assert self.process.stdin is not None
         assert self.process.stdout is not None
-        if self.process.stdout.readline() != "ready\n":
+        self.asks, self.answers = self.process.stdin, self.process.stdout
+        if self.answers.readline() != "ready\n":
             _, told = self.process.communicate()
             pytest.skip(f"no process of user {user}: {told.strip().splitlines()[-1]}")
 
-    def send(
-        self,
-        programs: list[tuple[str, str]],
-        limits: dict[str, float] | None = None,
-        **options: Any,
-    ) -> None:
+    def send(self, programs: Any, limits: dict[str, float] | None = None, **options: Any) -> None:
         asked = {"programs": programs, "limits": limits or {}, "options": options}
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(asked) + "\n")
-        self.process.stdin.flush()
+        self.asks.write(json.dumps(asked) + "\n")
+        self.asks.flush()
 
     def ask(self, *arguments: Any, **options: Any) -> dict[str, Any]:
         self.send(*arguments, **options)
         return self.receive()
 
     def receive(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        answer = self.process.stdout.readline()
+        answer = self.answers.readline()
         assert answer, self.process.stderr.read() if self.process.stderr else ""
         return dict(json.loads(answer))
 
     def processes(self) -> list[int]:
         """All that was started to run this person's programs: their command names the folder."""
         found = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit() and int(entry.name) != self.process.pid:
-                try:
-                    command = (entry / "cmdline").read_bytes()
-                    state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
-                except (FileNotFoundError, ProcessLookupError):
-                    continue
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                command = (entry / "cmdline").read_bytes()
+                state, parent = (entry / "stat").read_text().rsplit(")", 1)[1].split()[:2]
                 # Dead ones have no command; a zombie child of the person is one too many.
-                parent = f"\nPPid:\t{self.process.pid}\n" in status(entry)
-                if str(self.temporary).encode() in command or (state == "Z" and parent):
+                zombie = state == "Z" and int(parent) == self.process.pid
+                if zombie or str(self.temporary).encode() in command:
                     found.append(int(entry.name))
-        return found
+        return [number for number in found if number != self.process.pid]
 
     def wait_for_processes(self, wanted: int, within_s: float = 10.0) -> None:
         until = time.monotonic() + within_s
@@ -111,14 +103,7 @@ class Person:
         self.process.communicate()
 
 
-def status(entry: Path) -> str:
-    try:
-        return (entry / "status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
-
-
-@contextmanager
+@contextlib.contextmanager
 def person_of(user: int) -> Iterator[Person]:
     # Not below pytest's own folder, which other users can't enter.
     with tempfile.TemporaryDirectory(prefix="sandboxed-") as name:

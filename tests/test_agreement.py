@@ -20,7 +20,6 @@ from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_oracle
 
 from evalcore.cli.agreement import agreement_command
 from evalcore.commands.agreements import agreement
-from evalcore.kappa_bounds import ContradictionError, Counted, fleiss_limits
 from evalcore.kappas import (
     Coefficient,
     Level,
@@ -311,121 +310,6 @@ def test_weights_count_numbers_by_value_and_other_labels_by_their_order(tmp_path
         assert by_value["cohen_kappa"] == by_order.value["cohen_kappa"]
 
 
-# Limits where only counts are known
-
-
-PRINTED = {
-    "one": {"A": 29, "B": 2, "C": 57},
-    "two": {"A": 22, "B": 0, "C": 64},
-    "three": {"A": 28, "B": 3, "C": 57},
-}
-
-
-def test_limits_are_reached_by_some_tables_and_passed_by_none() -> None:
-    generator = np.random.default_rng(0)
-    for _ in range(300):
-        n, surplus = int(generator.integers(2, 6)), generator.integers(0, 3, size=3)
-        codes = generator.integers(0, 3, size=(n, 3))
-        if len(np.unique(codes)) == 1:
-            continue
-        by_judge = {}
-        for judge in range(3):
-            extra = generator.integers(0, 3, size=surplus[judge])
-            given_labels = [*codes[:, judge], *extra]
-            by_judge[str(judge)] = {str(k): given_labels.count(k) for k in range(3)}
-        kinds = [len(set(row)) for row in codes.tolist()]
-        counted = Counted(by_judge, n, kinds.count(1), n - kinds.count(3))
-        low, high = fleiss_limits(counted)
-        value = fleiss_oracle(label_counts(codes, 3))
-        assert low - 1e-12 <= value <= high + 1e-12
-        if not surplus.any():
-            assert low == pytest.approx(value, abs=1e-12) == high
-        wider = fleiss_limits(Counted(by_judge, n, kinds.count(1)))
-        assert wider[0] <= low + 1e-12 <= high + 2e-12 <= wider[1] + 3e-12
-
-
-@given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=2, max_size=3))
-@settings(max_examples=60, deadline=None)
-def test_chance_agreement_is_extreme_over_all_ways_to_leave_labels_out(
-    counts: list[list[int]],
-) -> None:
-    items = min(sum(own) for own in counts)
-    by_judge = {str(n): dict(zip("abc", own, strict=True)) for n, own in enumerate(counts)}
-    if not items:
-        return
-    left = {(0, 0, 0)}
-    for own in counts:
-        ways = [
-            (a, b, items - a - b)
-            for a in range(own[0] + 1)
-            for b in range(own[1] + 1)
-            if 0 <= items - a - b <= own[2]
-        ]
-        left = {(a + d, b + e, c + f) for a, b, c in left for d, e, f in ways}
-    size = items * len(counts)
-    chances = [sum(k * k for k in one) / size**2 for one in left]
-    if min(chances) >= 1:
-        with pytest.raises(ContradictionError, match="kappa is not defined"):
-            fleiss_limits(Counted(by_judge, items, 0))
-        return
-    # Two judges who differ agree in no pair; of three, two may agree, which is one pair of three.
-    most = {2: 0.0, 3: 1 / 3}[len(counts)]
-    values = [(a - c) / (1 - c) for a in (0.0, most) for c in chances if c < 1]
-    assert fleiss_limits(Counted(by_judge, items, 0)) == pytest.approx((min(values), max(values)))
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        pytest.param({"items": 0}, "at least two judges and one item", id="no items"),
-        pytest.param({"items": 87}, "two gave 86 labels to 87 items", id="too few labels"),
-        pytest.param({"unanimous": 87}, "from 0 to 79 can be", id="too many unanimous"),
-        pytest.param({"majority": 51}, "51 items with a majority; from 52", id="few majorities"),
-        pytest.param({"by_judge": {"one": {"A": 90}}}, "at least two judges", id="one judge"),
-        pytest.param(
-            {"by_judge": {"a": dict.fromkeys("abcdefgh", 20), "b": {"a": 90}}},
-            "8 labels; at most 7",
-            id="many labels",
-        ),
-        pytest.param(
-            {"by_judge": {"a": {"A": 86}, "b": {"A": 86}}}, "with one label", id="one label, split"
-        ),
-        pytest.param(
-            {"by_judge": {"a": {"A": 86}, "b": {"A": 86}}, "unanimous": 86},
-            "kappa is not defined",
-            id="one label",
-        ),
-        pytest.param(
-            {"by_judge": {j: {"A": 60, "B": 26} for j in "ab"}, "majority": 60},
-            "no votes of so many judges",
-            id="two judges who differ have no majority",
-        ),
-    ],
-)
-def test_counts_that_contradict_each_other_are_refused(
-    changes: dict[str, object], message: str
-) -> None:
-    known: dict[str, Any] = {"by_judge": PRINTED, "items": 86, "unanimous": 52, **changes}
-    with pytest.raises(ContradictionError, match=message):
-        fleiss_limits(Counted(**known))
-
-
-def test_limits_of_the_published_judges_contain_the_printed_kappa(
-    shared: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "counts.csv"
-    with (shared / "paper/table29_error_classes.csv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["judge"] != "majority"]
-    lines = [f"{r['judge']},{r['category']},{r['count']}" for r in rows if r["category"] in "ABC"]
-    path.write_text("\n".join(["judge,label,count", *lines]), encoding="utf-8")
-    frame = agreement(path, counts=True, items=86, unanimous=52, majority=86)
-    kappa, unanimous = frame.iloc[0], frame.iloc[1]
-    assert (round(kappa.low, 3), round(kappa.high, 3)) == (0.387, 0.416)
-    assert kappa.low < 0.403 < kappa.high
-    shown = [round(100 * x, 1) for x in (unanimous.value, unanimous.low, unanimous.high)]
-    assert shown == [60.5, 49.9, 70.1]
-
-
 # Files and the command
 
 
@@ -578,43 +462,6 @@ def test_all_forms_of_labels_give_the_same_rows(
             "51 different ones; at most 50",
             id="measured numbers",
         ),
-        pytest.param("l.csv", LONG, {"items": 3}, "--items: it is for --counts", id="items"),
-        pytest.param("c.csv", "", {"counts": True}, "--items and --unanimous", id="counts alone"),
-        pytest.param(
-            "c.csv",
-            "judge,label,count\nx,a,1\nx,a,2\n",
-            {"counts": True, "items": 1, "unanimous": 1},
-            "a second count of a by x",
-            id="a count twice",
-        ),
-        pytest.param(
-            "c.csv",
-            "judge,label,count\nx,a,-1\n",
-            {"counts": True, "items": 1, "unanimous": 1},
-            "count '-1'; a whole number",
-            id="no count",
-        ),
-        pytest.param(
-            "c.csv",
-            "judge,label\nx,a\n",
-            {"counts": True, "items": 1, "unanimous": 1},
-            "columns judge, label, count",
-            id="no column of counts",
-        ),
-        pytest.param(
-            "c.csv",
-            "judge,label,count\nx,a,1\n",
-            {"counts": True, "items": 1, "unanimous": 1},
-            "counts: at least two judges",
-            id="counts of one judge",
-        ),
-        pytest.param(
-            "c.csv",
-            "",
-            {"counts": True, "items": 1, "unanimous": 1, "votes": "v.csv"},
-            "--votes: counts do not say",
-            id="votes of counts",
-        ),
     ],
 )
 def test_what_can_not_be_used_is_refused(
@@ -652,5 +499,3 @@ def test_the_command_prints_rows_and_says_how_often_it_drew(tmp_path: Path) -> N
     assert done.exit_code == 0, done.stderr
     assert "cohen_kappa" in done.stdout
     assert done.stderr == "Intervals of coefficients: 200 draws of items, seed 7\n"
-    failed = CliRunner().invoke(MAIN, ["agreement", path, path, "--counts"])
-    assert (failed.exit_code, failed.stderr) == (2, "Error: --counts: 2 files; one was expected\n")

@@ -16,7 +16,7 @@ from statsmodels.stats.multitest import multipletests
 import evalcore
 from evalcore.cli import main
 from evalcore.compare import Compared, compare_methods, p_text
-from evalcore.log_files import UsageRow
+from evalcore.logs import UsageRow
 from evalcore.score_files import read_scores
 from evalcore.score_runs import choose_runs
 from evalcore.scoring.base import ScoreRow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ import evalcore
 from evalcore.cli.efficiency import efficiency_command
 from evalcore.commands.token_costs import efficiency
 from evalcore.cost_estimates import estimate_costs, pareto_frontier, sums_of
-from evalcore.log_files import UsageRow
+from evalcore.logs import UsageRow
 from evalcore.records import Record, record_path
 from evalcore.scoring.base import ScoreRow
 from evalcore.statistics import Resampling
@@ -326,85 +325,6 @@ def test_repeated_answers_are_drawn_with_their_problem(made: Made) -> None:
     assert row["accuracy_high"] - row["accuracy_low"] == pytest.approx(56, abs=8)
 
 
-# Tables of means
-
-
-def write_table(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-HEAD = "model,method,avg_tokens,efficiency_ratio\n"
-
-
-def test_a_table_that_can_be_true_gives_its_rows(tmp_path: Path) -> None:
-    path = write_table(
-        tmp_path / "t.csv",
-        "model,method,avg_tokens,accuracy_pct\nm,a,200,50\nm,b,300,40\nn,b,9,0\n",
-    )
-    rows = efficiency(path).to_dict("records")
-    assert [row["dataset"] for row in rows] == ["t"] * 3
-    assert [row["accuracy_per_100_tokens"] for row in rows[:2]] == [25, pytest.approx(40 / 3)]
-    assert rows[0]["tokens_per_correct"] == 400
-    assert [row["on_frontier"] for row in rows] == [True, False, True]
-    assert "none is correct" in rows[2]["note"]
-
-
-def test_what_rounding_alone_carries_above_100_is_not_refused(tmp_path: Path) -> None:
-    path = write_table(tmp_path / "t.csv", HEAD + "m,a,8204,1.22\nm,b,1000,10.0\nm,c,1001,10.0\n")
-    assert efficiency(path).accuracy.tolist() == [100, 100, 100]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        pytest.param(
-            HEAD + "m,a,8204,1.23\nm,b,10,1\nn,a,200,51\n",
-            r"above 100 %: t, m, a implies 100\.9 % \(1\.23 per 100 of 8204 tokens\); t, n, a",
-            id="implied",
-        ),
-        pytest.param(
-            "model,method,avg_tokens,accuracy_pct\nm,a,9,101\n", "m, a has 101 %", id="said"
-        ),
-        pytest.param(
-            "model,method\nm,a\n", "columns model, method; model, method, avg", id="columns"
-        ),
-        pytest.param(HEAD, "no rows there", id="no rows"),
-        pytest.param(HEAD + "m,a,0,1\n", "t.csv:2: avg_tokens: a number above 0", id="no tokens"),
-        pytest.param(HEAD + "m,a,,1\n", "t.csv:2: avg_tokens: a number above 0", id="empty tokens"),
-        pytest.param(HEAD + "m,a,x,1\n", "avg_tokens 'x'; a number from 0", id="no number"),
-        pytest.param(HEAD + "m,a,5,nan\n", "efficiency_ratio 'nan'; a number", id="nan"),
-        pytest.param(HEAD + "m,a,5,\n", "neither accuracy_pct nor efficiency_ratio", id="no ratio"),
-        pytest.param(HEAD + "m,a,5,1\nm,a,5,1\n", r"t\.csv:3: m, a is also at .*:2", id="twice"),
-    ],
-)
-def test_a_table_that_can_not_be_true_is_refused(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        efficiency(write_table(tmp_path / "t.csv", text))
-
-
-def test_six_printed_cells_imply_more_than_100_percent(shared: Path, tmp_path: Path) -> None:
-    lines = ["dataset,model,method,avg_tokens,efficiency_ratio"]
-    for path in sorted((shared / "paper").glob("table0[6-9]_efficiency_*.csv")):
-        with path.open(encoding="utf-8") as file:
-            lines += [
-                f"{path.stem[19:]},{r['model']},{r['method']},{r['avg_tokens']},{r['efficiency_ratio']}"
-                for r in csv.DictReader(file)
-                if r["model"] != "Average"
-            ]
-    with pytest.raises(InputError) as caught:
-        efficiency(write_table(tmp_path / "t.csv", "\n".join(lines)))
-    named = [cell.split(" implies")[0] for cell in caught.value.problem.split(": ")[1].split("; ")]
-    assert named == [
-        "olympiadbench, GPT-5, F-1",
-        "olympiadbench, Gemini-2.5-Pro, CoT",
-        "olympiadbench, Gemini-2.5-Pro, F-1",
-        "imobench, Gemini-2.5-Pro, CoT",
-        "imobench, Gemini-2.5-Pro, PoT",
-        "imobench, Gemini-2.5-Pro, F-1",
-    ]
-
-
 # The command and its figure
 
 
@@ -439,13 +359,6 @@ def test_the_command_prints_rows_and_draws_the_frontier(made: Made, suffix: str)
             assert f">{word}<" in text
 
 
-def test_a_figure_of_a_table_needs_no_intervals(tmp_path: Path) -> None:
-    path = write_table(tmp_path / "t.csv", HEAD + "m,a,100,10\nm,b,200,20\n")
-    figure = tmp_path / "f.svg"
-    efficiency(path, figure=figure)
-    assert "Accuracy and its cost: t · m" in figure.read_text(encoding="utf-8")
-
-
 def test_outputs_and_scores_that_do_not_match_are_reported(made: Made) -> None:
     made.add("m", "cot", [(1, 1, 5), (1, 1, 5)])
     made.rows.pop()
@@ -468,11 +381,6 @@ def test_options_that_do_not_fit_are_refused(made: Made) -> None:
         made.found(no_answer="no")
     with pytest.raises(InputError, match="nothing to draw: no tokens are known"):
         made.found(figure=made.scores.with_name("f.svg"))
-    table = write_table(made.scores.with_name("t.csv"), HEAD + "m,a,5,1\n")
-    with pytest.raises(InputError, match="--rule: it is for scores"):
-        efficiency(table, rule="r")
-    with pytest.raises(InputError, match="no such file"):
-        efficiency(table.with_name("no.csv"))
 
 
 def test_tokens_of_other_tools_take_the_place_of_outputs(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 import evalcore
 import ngramscan
 from evalcore.cli import main as evalcore_main
-from evalcore.log_files import LogOptions, read_logs
+from evalcore.logs import LogOptions, read_logs
 from ngramscan.cli import main as ngramscan_main
 from ngramscan.corpora import ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError, InputError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from evalcore.log_files import LogOptions, read_logs
-from evalcore.log_files.failures import is_refusal
+from evalcore.logs import LogOptions, read_logs
 from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError
 from tests.made_logs import TIME, results, row, write_lm_eval
@@ -20,6 +18,9 @@ AS_RECORDED = LogOptions(missing="as-recorded")
 ROWS = [row(3), row(1, 0.0), row(2)]
 OF = ("sums", "lab/made", "cot")
 NO_STOP_REASONS = "lm-evaluation-harness records no errors and no stop reasons"
+FIRST_VOTE = [{"function": "majority_vote"}, {"function": "take_first"}]
+VOTE = {"filter_list": [{"name": "strict-match", "filter": FIRST_VOTE}]}
+NAMES = LogOptions(dataset="d", model="m", method="cot")
 
 
 def told(folder: Path, options: LogOptions | None = None) -> list[str]:
@@ -31,22 +32,13 @@ def told(folder: Path, options: LogOptions | None = None) -> list[str]:
 
 def test_each_document_is_one_row_with_the_id_of_the_dataset(tmp_path: Path) -> None:
     write_lm_eval(tmp_path, ROWS)
+    rule = "strict-match"
     assert read_logs([tmp_path]).rows == [
         ScoreRow(
-            *(*OF, "s3", None, "strict-match", 1.0, "3", "strict-match"),
-            reason="recorded as exact_match 1",
+            *(*OF, f"s{n}", None, rule, value, str(n), rule, f"recorded as exact_match {value:g}"),
             run=TIME,
-        ),
-        ScoreRow(
-            *(*OF, "s1", None, "strict-match", 0.0, "1", "strict-match"),
-            reason="recorded as exact_match 0",
-            run=TIME,
-        ),
-        ScoreRow(
-            *(*OF, "s2", None, "strict-match", 1.0, "2", "strict-match"),
-            reason="recorded as exact_match 1",
-            run=TIME,
-        ),
+        )
+        for n, value in ((3, 1.0), (1, 0.0), (2, 1.0))
     ]
     assert told(tmp_path) == []
 
@@ -64,18 +56,17 @@ def test_several_filters_are_several_rules_and_not_mixed(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("fields", "rules"),
     [
-        pytest.param({"filter": "none"}, ["exact_match"], id="without a filter: the metric"),
-        pytest.param(
+        ({"filter": "none"}, ["exact_match"]),
+        (
             {"metrics": ["exact_match", "f1"], "f1": 0.5},
             ["exact_match,strict-match", "f1,strict-match"],
-            id="several metrics: as results name them",
         ),
-        pytest.param(
+        (
             {"filter": "none", "metrics": ["acc", "acc_norm"], "acc": True, "acc_norm": 0},
             ["acc", "acc_norm"],
-            id="several metrics without a filter",
         ),
     ],
+    ids=["without a filter: the metric", "several metrics: as results name them", "both"],
 )
 def test_rules_are_filters_or_metrics(
     tmp_path: Path, fields: Mapping[str, Any], rules: list[str]
@@ -84,85 +75,79 @@ def test_rules_are_filters_or_metrics(
     assert [r.rule for r in read_logs([tmp_path]).rows] == rules
 
 
-FAILURES = [
-    pytest.param([""], "empty reply", "no output", id="an empty reply"),
-    pytest.param([" \n"], "empty reply", "no output", id="a reply of blanks"),
-    pytest.param(
-        ["I cannot assist with that."],
-        "apparent refusal",
-        "looks like a refusal (refusal-phrases/1): I cannot assist with that.",
-        id="a text that begins like a refusal",
-    ),
-]
+REFUSES = "looks like a refusal (refusal-phrases/1): "
 
 
-@pytest.mark.parametrize(("replies", "kind", "reason"), FAILURES)
 @pytest.mark.parametrize(
-    "filtered", [pytest.param("[invalid]", id="no match"), pytest.param(None, id="no pattern")]
+    ("reply", "found", "kind", "reason"),
+    [
+        ("", "[invalid]", "empty reply", "no output"),
+        (" \n", " \n", "empty reply", "no output"),
+        *(
+            (text, found, "apparent refusal", f"{REFUSES}{text}")
+            for text, found in (
+                ("I can't help with that.", "[invalid]"),
+                ("I\N{RIGHT SINGLE QUOTATION MARK}m sorry, I won\u2019t do that.", "[invalid]"),
+                ("As an AI language model, I am unable to provide it.", "[invalid]"),
+                ("Unfortunately, I must decline to answer.", "[invalid]"),
+                ("I cannot assist with that.", "I cannot assist with that."),
+            )
+        ),
+    ],
 )
 def test_a_failure_is_no_wrong_answer_but_keeps_its_score_on_request(
-    tmp_path: Path, replies: list[str], kind: str, reason: str, filtered: str | None
+    tmp_path: Path, reply: str, found: str, kind: str, reason: str
 ) -> None:
-    found = filtered or replies[0]
-    path = write_lm_eval(
-        tmp_path, [row(1, 0.0, replies=replies, filtered_resps=[found]), row(2), row(3)]
-    )
+    failed = row(1, 0.0, replies=[reply], filtered_resps=[found])
+    path = write_lm_eval(tmp_path, [failed, row(2), row(3)])
     apart, kept = read_logs([tmp_path]).rows[0], read_logs([tmp_path], AS_RECORDED).rows[0]
     assert (apart.value, apart.reason) == (None, f"{reason} (recorded as exact_match 0)")
+    assert (apart.status, kept.status) == ("no_answer", "scored")
     assert (kept.value, kept.reason) == (0.0, apart.reason)
     counted = f"{path}: 1 of 3 samples are failures that the log scores as wrong: 1 {kind}; they"
     assert told(tmp_path) == [f"{counted} have no value here"]
     assert told(tmp_path, AS_RECORDED) == [f"{counted} keep that score"]
 
 
+INVALID = {"filtered_resps": ["[invalid]"]}
+
+
 @pytest.mark.parametrize(
-    ("tested", "value"),
+    ("tested", "value", "status"),
     [
-        pytest.param(row(1, 0.0, filtered_resps=["[invalid]"]), 0.0, id="no answer is wrong"),
-        pytest.param(row(1, 0.0, replies=["I cannot answer 5."]), 0.0, id="an answer was found"),
+        pytest.param(row(1, 0.0, **INVALID), 0.0, "not_found", id="no answer is wrong"),
+        *(
+            pytest.param(row(1, 0.0, replies=[text], **INVALID), 0.0, "not_found", id=text)
+            for text in (
+                "Sorry, I made a mistake. The sum is 5.",
+                "I cannot see why, but the sum is 5.",
+                "The sum is 5. I cannot answer more.",
+                "I can answer this: 5",
+            )
+        ),
+        pytest.param(row(1, 0.0, replies=["I cannot answer 5."]), 0.0, "scored", id="an answer"),
         pytest.param(
-            row(1, 1.0, replies=["I cannot answer."], filtered_resps=["[invalid]"]),
-            1.0,
-            id="refusing was right",
+            *(row(1, replies=["I cannot answer."], **INVALID), 1.0, "scored"),
+            id="refusing is right",
         ),
         pytest.param(
             row(1, 0.0, resps=[[["-1.5", "False"]], [["-0.5", "True"]]], filtered_resps=[["-1.5"]]),
-            0.0,
+            *(0.0, "scored"),
             id="likelihoods are no replies",
         ),
     ],
 )
 def test_what_is_no_failure_keeps_its_score(
-    tmp_path: Path, tested: Mapping[str, Any], value: float
+    tmp_path: Path, tested: Mapping[str, Any], value: float, status: str
 ) -> None:
     write_lm_eval(tmp_path, [tested, row(2), row(3)])
-    assert read_logs([tmp_path]).rows[0].value == value
+    first = read_logs([tmp_path]).rows[0]
+    assert (first.value, first.status) == (value, status)
     assert told(tmp_path) == []
 
 
-@pytest.mark.parametrize(
-    ("reply", "refuses"),
-    [
-        pytest.param("I can't help with that.", True, id="can't help"),
-        pytest.param(
-            "I\N{RIGHT SINGLE QUOTATION MARK}m sorry, I won\u2019t do that.", True, id="won't"
-        ),
-        pytest.param("As an AI language model, I am unable to provide it.", True, id="as an AI"),
-        pytest.param("Unfortunately, I must decline to answer.", True, id="declines"),
-        pytest.param("Sorry, I made a mistake. The sum is 5.", False, id="a correction"),
-        pytest.param("I cannot see why, but the sum is 5.", False, id="a doubt"),
-        pytest.param("The sum is 5. I cannot answer more.", False, id="not at the beginning"),
-        pytest.param("I can answer this: 5", False, id="can"),
-        pytest.param("", False, id="nothing"),
-    ],
-)
-def test_a_refusal_is_told_by_how_a_reply_begins(reply: str, refuses: bool) -> None:
-    assert is_refusal(reply) is refuses
-
-
 def test_of_several_replies_the_first_is_scored_and_that_is_told(tmp_path: Path) -> None:
-    rows = [row(1, 0.0, replies=["", "5"], filtered_resps=["[invalid]"]), row(2), row(3)]
-    path = write_lm_eval(tmp_path, rows)
+    path = write_lm_eval(tmp_path, [row(1, 0.0, replies=["", "5"], **INVALID), row(2), row(3)])
     first = read_logs([tmp_path]).rows[0]
     assert (first.epoch, first.value) == (None, None)
     assert told(tmp_path)[0] == (
@@ -173,10 +158,8 @@ def test_of_several_replies_the_first_is_scored_and_that_is_told(tmp_path: Path)
 
 def test_a_vote_of_several_replies_fails_only_where_all_do(tmp_path: Path) -> None:
     replies = [["", "5"], ["", ""], ["5", "5"]]
-    rows = [row(n, 0.0, replies=r, filtered_resps=["[invalid]"]) for n, r in enumerate(replies, 1)]
-    vote = [{"function": "majority_vote"}, {"function": "take_first"}]
-    config = {"filter_list": [{"name": "strict-match", "filter": vote}]}
-    write_lm_eval(tmp_path, rows, results(config=config))
+    rows = [row(n, 0.0, replies=r, **INVALID) for n, r in enumerate(replies, 1)]
+    write_lm_eval(tmp_path, rows, results(config=VOTE))
     assert [r.value for r in read_logs([tmp_path]).rows] == [0.0, None, 0.0]
     assert "2 replies and one score by each rule, of all together" in told(tmp_path)[0]
 
@@ -198,22 +181,12 @@ def test_two_runs_of_a_task_in_one_folder_are_told_apart(tmp_path: Path) -> None
     assert [r.run for r in rows] == [TIME] * 3 + ["2026-01-03T00-00-00"] * 3
     several = f"has 2 runs: {TIME} (3 rows), 2026-01-03T00-00-00 (3 rows); `compare` takes one"
     assert told(tmp_path) == [f"sums, lab/made, cot, strict-match {several} (--run)"]
-    assert len(read_logs([later]).rows) == 3
     renamed = later.rename(tmp_path / "mine.jsonl")
-    named = LogOptions(dataset="d", model="m", method="cot")
-    assert {r.run for r in read_logs([renamed], named).rows} == {"mine"}
+    assert {r.run for r in read_logs([renamed], NAMES).rows} == {"mine"}
     (tmp_path / "copy").mkdir()
     shutil.copy(renamed, tmp_path / "copy")
     with pytest.raises(InputError, match=r"mine\.jsonl: d/m/cot, id 's3'.*: also in .*mine\.jsonl"):
-        read_logs([renamed, tmp_path / "copy"], named)
-
-
-def test_tasks_of_one_run_share_its_results(tmp_path: Path) -> None:
-    run = results("sums") | {"configs": {"sums": {}, "terms": {"metadata": {"method": "pot"}}}}
-    write_lm_eval(tmp_path, ROWS, run, task="sums")
-    write_lm_eval(tmp_path, ROWS, run, task="terms")
-    options = LogOptions(method="cot")
-    assert [r.dataset for r in read_logs([tmp_path], options).rows] == ["sums"] * 3 + ["terms"] * 3
+        read_logs([renamed, tmp_path / "copy"], NAMES)
 
 
 def test_methods_that_are_tasks_of_their_own_are_one_benchmark_on_request(tmp_path: Path) -> None:
@@ -229,24 +202,20 @@ def test_methods_that_are_tasks_of_their_own_are_one_benchmark_on_request(tmp_pa
     assert {(r.dataset, r.method) for r in rows} == {("sums", "cot"), ("sums", "pot")}
 
 
-def test_a_file_without_its_results_needs_names(tmp_path: Path) -> None:
+def test_results_are_found_under_another_name_and_names_asked_for_without_them(
+    tmp_path: Path,
+) -> None:
     path = write_lm_eval(tmp_path, ROWS)
-    for beside in tmp_path.glob("results_*"):
-        beside.unlink()
+    [beside] = tmp_path.glob("results_*")
+    beside = beside.rename(beside.with_name(beside.name.replace("results", "mine")))
+    assert {r.model for r in read_logs([path]).rows} == {"lab/made"}
+    beside.unlink()
     with pytest.raises(InputError, match=r"it does not name the model; --model NAME does"):
         read_logs([path])
     named = LogOptions(model="m", method="cot")
     assert {(r.dataset, r.model) for r in read_logs([path], named).rows} == {("sums", "m")}
-    renamed = path.rename(tmp_path / "mine.jsonl")
     with pytest.raises(InputError, match=r"it does not name the dataset"):
-        read_logs([renamed], named)
-
-
-def test_results_in_a_file_of_another_name_are_found(tmp_path: Path) -> None:
-    write_lm_eval(tmp_path, ROWS)
-    [beside] = tmp_path.glob("results_*")
-    beside.rename(beside.with_name(beside.name.replace("results", "mine")))
-    assert {r.model for r in read_logs([tmp_path]).rows} == {"lab/made"}
+        read_logs([path.rename(tmp_path / "mine.jsonl")], named)
 
 
 def test_documents_that_are_not_there_are_told(tmp_path: Path) -> None:
@@ -254,44 +223,28 @@ def test_documents_that_are_not_there_are_told(tmp_path: Path) -> None:
     assert told(tmp_path) == [f"{path}: 2 of 3 documents are in it"]
 
 
+def swap(old: str, new: str) -> Callable[[str], str]:
+    return lambda text: text.replace(old, new, 1)
+
+
+VALUE = '"exact_match": 1.0'
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        pytest.param(lambda text: text[:-9], r"\.jsonl:6: no JSON", id="cut in a line"),
-        pytest.param(
+        (lambda text: text[:-9], r"\.jsonl:6: no JSON"),
+        (
             lambda text: "".join(text.splitlines(keepends=True)[:-1]),
             r"filter flexible-extract has 2 of 3 documents; the file is cut",
-            id="cut between lines",
         ),
-        pytest.param(lambda text: text + "[]\n", r"\.jsonl:7: Expected `object`", id="a list"),
-        pytest.param(
-            lambda text: text.replace('"metrics"', '"numbers"', 1),
-            r"\.jsonl:1: Object missing required field `metrics`",
-            id="no metrics",
-        ),
-        pytest.param(
-            lambda text: text.replace('"exact_match": 1.0', '"exact_match": 61', 1),
-            r"\.jsonl:1: exact_match 61: a number from 0 to 1 was expected",
-            id="a metric above 1",
-        ),
-        pytest.param(
-            lambda text: text.replace('"exact_match": 1.0', '"exact_match": [1, 2]', 1),
-            r"\.jsonl:1: exact_match \[1, 2\]: a number",
-            id="a metric of several numbers",
-        ),
-        pytest.param(
-            lambda text: text.replace('"exact_match": 1.0', '"exact_match": NaN', 1),
-            r"\.jsonl:1: exact_match nan: a number",
-            id="a metric that is no number",
-        ),
-        pytest.param(
-            lambda text: text.replace('"exact_match": 1.0', '"other": 1.0', 1),
-            r"\.jsonl:1: exact_match None: a number",
-            id="a metric without a value",
-        ),
-        pytest.param(
-            lambda text: text + text.splitlines()[0] + "\n", r"id 's3', .*: there twice", id="twice"
-        ),
+        (lambda text: text + "[]\n", r"\.jsonl:7: Expected `object`"),
+        (swap('"metrics"', '"numbers"'), r"\.jsonl:1: Object missing required field `metrics`"),
+        (swap(VALUE, '"exact_match": 61'), r"\.jsonl:1: exact_match 61: a number from 0 to 1 was"),
+        (swap(VALUE, '"exact_match": [1, 2]'), r"\.jsonl:1: exact_match \[1, 2\]: a number"),
+        (swap(VALUE, '"exact_match": NaN'), r"\.jsonl:1: exact_match nan: a number"),
+        (swap(VALUE, '"other": 1.0'), r"\.jsonl:1: exact_match None: a number"),
+        (lambda text: text + text.splitlines()[0] + "\n", r"id 's3', .*: there twice"),
     ],
 )
 def test_malformed_lines_are_refused_with_their_place(
@@ -313,7 +266,7 @@ def test_a_metric_that_is_better_when_lower_is_refused(tmp_path: Path) -> None:
     assert read_logs([tmp_path], LogOptions(rules=("exact_match,strict-match",))).rows
 
 
-@pytest.mark.parametrize("content", ["{", "[]", json.dumps({"configs": {"sums": 1}})])
+@pytest.mark.parametrize("content", ["{", "[]", '{"configs": {"sums": 1}}'])
 def test_malformed_results_are_refused(tmp_path: Path, content: str) -> None:
     path = write_lm_eval(tmp_path, ROWS)
     [beside] = tmp_path.glob("results_*")
@@ -323,6 +276,5 @@ def test_malformed_results_are_refused(tmp_path: Path, content: str) -> None:
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    path = write_lm_eval(tmp_path, [])
     with pytest.raises(InputError, match=r"no rows in it"):
-        read_logs([path], LogOptions(layout="lm-eval"))
+        read_logs([write_lm_eval(tmp_path, [])], LogOptions(layout="lm-eval"))

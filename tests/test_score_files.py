@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import evalcore
-from evalcore.log_files import UsageRow
+from evalcore.logs import UsageRow
 from evalcore.row_files import read_rows
 from evalcore.score_files import ScoreKey, read_open, read_scores, read_wrong
 from evalcore.scoring.base import ScoreRow

@@ -11,7 +11,7 @@ from evalcore.answers import READINGS, find_answers
 from evalcore.benchmarks import Dataset
 from evalcore.formats import Problem
 from evalcore.records import Record
-from evalcore.sandbox.base import Outcome, Program
+from evalcore.sandbox import Outcome, Program
 from evalcore.scorers import RULES, Tools, choose_reading, choose_rules, score_records
 from evalcore.scoring.base import Verdict
 from evalcore.scoring.mathematics import MathTask

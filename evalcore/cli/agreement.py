@@ -41,25 +41,6 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write what most judges say of each item.",
 )
-@click.option("--counts", is_flag=True, help="LABELS has only counts: judge, label, count.")
-@click.option(
-    "--items",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="With --counts: items that every judge labelled.",
-)
-@click.option(
-    "--unanimous",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="With --counts: items with the same label of all judges.",
-)
-@click.option(
-    "--majority",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="With --counts: items with a label that more judges gave than any other.",
-)
 @resampling_options
 @output_options
 @quiet_option
@@ -76,15 +57,13 @@ def agreement_command(
     LABELS has the columns item, judge, label, or item and one column per judge, or is what
     `evalcore judge` wrote. A label may be missing. Coefficients are Cohen's kappa of each pair of
     judges, weighted too with --weights, Fleiss' kappa of the items that all labelled, and
-    Krippendorff's alpha; shares have Wilson intervals. With --counts the limits of Fleiss' kappa
-    are found from counts alone.
+    Krippendorff's alpha; shares have Wilson intervals.
 
     \b
     Examples:
       evalcore agreement labels.csv
       evalcore agreement judged.jsonl --level interval --votes votes.csv
       evalcore agreement grades.csv --weights quadratic --order poor,fair,good
-      evalcore agreement counts.csv --counts --items 86 --unanimous 52
     """
     from evalcore.commands.agreements import agreement_with
     from evalcore.label_agreement import AgreementRow

@@ -69,15 +69,13 @@ def efficiency_command(
     """Find what correct answers cost, and which methods are worth it.
 
     Accuracy per 100 tokens is a ratio of means; rows of all models have the mean of their ratios
-    too. Tokens that are not recorded are missing, never 0. Without --outputs and --usage, SCORES is
-    a table of means (CSV: model, method, avg_tokens, and accuracy_pct or efficiency_ratio); it is
-    refused where it implies an accuracy above 100 %. Rows of averages have no place in it.
+    too. Tokens that are not recorded are missing, never 0; --outputs or --usage says how many there
+    were.
 
     \b
     Examples:
       evalcore efficiency scores.jsonl --outputs outputs/
       evalcore efficiency scores.jsonl --outputs outputs/ --tokens total --figure frontier.svg
-      evalcore efficiency published.csv
     """
     from evalcore.commands.token_costs import efficiency_with, print_costs
     from evalcore.token_costs import EfficiencyRow

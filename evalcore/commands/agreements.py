@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
-from evalcore.kappa_bounds import Counted
 from evalcore.label_agreement import (
     LEVELS,
     WEIGHTS,
@@ -14,12 +13,10 @@ from evalcore.label_agreement import (
     Scale,
     VoteRow,
     describe_agreement,
-    describe_counts,
 )
-from evalcore.label_files import read_label_counts, read_labels
+from evalcore.label_files import read_labels
 from evalcore.row_files import GivenTables, Table, as_tables
 from evalcore.statistics import Resampling
-from ngramscan.errors import InputError
 from ngramscan.output import listed, optional_target, refuse_other, strict_keywords, to_frame
 from ngramscan.output.options import save
 
@@ -35,10 +32,6 @@ class AgreementOptions(TypedDict, total=False):
     level: str
     order: str | Sequence[str] | None
     weights: str | None
-    counts: bool
-    items: int | None
-    unanimous: int | None
-    majority: int | None
     draws: int
     seed: int
     votes: str | Path | None
@@ -54,11 +47,6 @@ class Agreed(NamedTuple):
 def agreement_with(tables: Sequence[Table], options: AgreementOptions) -> Agreed:
     """Describe the labels of some tables."""
     votes_target = optional_target(options.get("votes"))
-    if options.get("counts"):
-        return Agreed(_from_counts(tables, options), [])
-    for name in ("items", "unanimous", "majority"):
-        if options.get(name) is not None:
-            raise InputError(f"--{name}", "it is for --counts; labels say it themselves")
     resampling = Resampling(options.get("draws", 2000), options.get("seed", 1))
     rows, votes = describe_agreement(read_labels(tables), _scale(options), resampling)
     save(votes, VoteRow, votes_target)
@@ -66,19 +54,6 @@ def agreement_with(tables: Sequence[Table], options: AgreementOptions) -> Agreed
         f"Intervals of coefficients: {resampling.draws:,} draws of items, seed {resampling.seed}"
     )
     return Agreed(rows, [drawn])
-
-
-def _from_counts(tables: Sequence[Table], options: AgreementOptions) -> list[AgreementRow]:
-    if len(tables) != 1:
-        raise InputError("--counts", f"{len(tables)} files; one was expected")
-    items, unanimous = options.get("items"), options.get("unanimous")
-    if items is None or unanimous is None:
-        raise InputError("--counts", "--items and --unanimous are needed with it")
-    for name in ("votes", "weights"):
-        if options.get(name):
-            raise InputError(f"--{name}", "counts do not say what was said of which item")
-    counted = Counted(read_label_counts(tables[0]), items, unanimous, options.get("majority"))
-    return describe_counts(counted)
 
 
 def _scale(options: AgreementOptions) -> Scale:
@@ -98,10 +73,6 @@ def agreement(
     order: str | Sequence[str] | None = None,
     weights: str | None = None,
     votes: str | Path | None = None,
-    counts: bool = False,
-    items: int | None = None,
-    unanimous: int | None = None,
-    majority: int | None = None,
     draws: int = 2000,
     seed: int = 1,
 ) -> pd.DataFrame:
@@ -110,7 +81,7 @@ def agreement(
     Parameters
     ----------
     labels : str, Path or DataFrame, or several of them
-        Tables of labels, or rows of `judge`; with `counts` one table of counts.
+        Tables of labels, or rows of `judge`.
     level : str
         How far labels are apart, for Krippendorff's alpha: `nominal`, `ordinal` or `interval`.
     order : str or sequence of str, optional
@@ -120,14 +91,6 @@ def agreement(
         (`linear`) or by its square (`quadratic`).
     votes : str or Path, optional
         Write what most judges say of each item to this file.
-    counts : bool
-        `labels` has only counts: judge, label, count.
-    items : int, optional
-        With `counts`, the number of items that every judge labelled.
-    unanimous : int, optional
-        With `counts`, the number of items with the same label of all judges.
-    majority : int, optional
-        With `counts`, the number of items with a label that more judges gave than any other.
     draws : int
         Number of draws of items, for intervals.
     seed : int
@@ -148,10 +111,6 @@ def agreement(
         order=order,
         weights=weights,
         votes=votes,
-        counts=counts,
-        items=items,
-        unanimous=unanimous,
-        majority=majority,
         draws=draws,
         seed=seed,
     )

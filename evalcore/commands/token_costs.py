@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
-from evalcore.cost_summaries import read_summary
 from evalcore.figures.frontier import draw_frontier
-from evalcore.log_files import UsageRow
+from evalcore.logs import UsageRow
 from evalcore.records import read_records
 from evalcore.row_files import GivenTables, Table, as_tables, read_rows
 from evalcore.scoring.base import NO_ANSWER_IS, UNKNOWN, ScoreRow
@@ -67,11 +66,11 @@ class Costs(NamedTuple):
 
 
 def efficiency_with(scores: Sequence[Table], options: EfficiencyOptions) -> Costs:
-    """Find what correct answers cost, or check a table that says so."""
+    """Find what correct answers cost."""
     figure = Path(named) if (named := options.get("figure")) else None
     check_target(figure)
     usage = _usage(options)
-    costs = _of_outputs(scores, usage, options) if usage else _of_summary(scores, options)
+    costs = _costs(scores, usage, options)
     if figure:
         drawable = [row for row in costs.rows if row.on_frontier is not None]
         if not drawable:
@@ -81,29 +80,18 @@ def efficiency_with(scores: Sequence[Table], options: EfficiencyOptions) -> Cost
 
 
 def _usage(options: EfficiencyOptions) -> Sequence[Usage]:
-    """Return the tokens of outputs; none: no source of them is named."""
+    """Return the tokens of outputs."""
     outputs, usage = options.get("outputs"), options.get("usage")
     if outputs and usage:
         raise InputError("--usage", "it can't go with --outputs; both have the tokens")
     if usage:
         return read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`")
-    return read_records(Path(outputs)) if outputs else []
-
-
-def _of_summary(tables: Sequence[Table], options: EfficiencyOptions) -> Costs:
-    paths = [one for one in tables if isinstance(one, Path) and one.suffix.lower() == ".csv"]
-    if len(paths) < len(tables):
+    if not outputs:
         raise InputError("--outputs", "missing; scores do not say how many tokens were used")
-    meant = {"rule": "--rule", "run": "--run", "no_answer": "--no-answer"}
-    for name, option in meant.items():
-        if options.get(name) not in {None, (), NO_ANSWER_IS[0]}:
-            raise InputError(option, "it is for scores; --outputs is missing")
-    return Costs([row for path in paths for row in read_summary(path)], [])
+    return read_records(Path(outputs))
 
 
-def _of_outputs(
-    tables: Sequence[Table], usage: Sequence[Usage], options: EfficiencyOptions
-) -> Costs:
+def _costs(tables: Sequence[Table], usage: Sequence[Usage], options: EfficiencyOptions) -> Costs:
     settings = _settings(options)
     rules, runs = several(options.get("rule", ())), several(options.get("run", ()))
     rows = read_chosen(tables, rules, runs)
@@ -173,15 +161,14 @@ def efficiency(
     seed: int = 1,
     figure: str | Path | None = None,
 ) -> pd.DataFrame:
-    """Find what correct answers cost, or check a table that says so.
+    """Find what correct answers cost.
 
     Parameters
     ----------
     scores : str, Path or DataFrame, or several of them
-        Score rows: files that `score`, `judge` or `logs` wrote, or what they returned. Without
-        `outputs` and `usage`, CSV files of means.
+        Score rows: files that `score`, `judge` or `logs` wrote, or what they returned.
     outputs : str or Path, optional
-        The recorded outputs, which have the tokens.
+        The recorded outputs, which have the tokens; this or `usage` is needed.
     usage : str or Path, optional
         The tokens of each answer, as `logs` writes them.
     baseline : str
@@ -210,7 +197,7 @@ def efficiency(
     Raises
     ------
     InputError
-        A file or an option is wrong, or a table implies an accuracy above 100 %.
+        A file or an option is wrong.
     """
     options = EfficiencyOptions(
         outputs=outputs,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcore.sandbox.base import Limits, Outcome, Program
-from evalcore.sandbox.sandbox import Sandbox
+from evalcore.sandbox.layers import Limits
+from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
 
 __all__ = ["Limits", "Outcome", "Program", "Sandbox"]

@@ -2,38 +2,83 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
-import selectors
 import socket
+import subprocess
+import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Self
+from dataclasses import asdict, dataclass
+from multiprocessing.connection import wait as first_ready
+from typing import Any, Literal, Self
 
-from evalcore.sandbox import layers, libraries, replies
-from evalcore.sandbox.base import Limits, Outcome, Program
-from evalcore.sandbox.zygote_process import Zygote
+from evalcore.sandbox import files, kernel, layers, zygote
+from evalcore.sandbox.layers import Limits
 from ngramscan.errors import SandboxError
 
+Status = Literal["ok", "error", "timeout", "memory", "killed", "no result", "lost"]
+"""`lost`: the sandbox failed while the program ran, which says nothing about the program."""
+
+FIRST_WORD_WITHIN_S, REQUEST_WITHIN_S, END_WITHIN_S = 60.0, 30.0, 10.0
 GRACE_S = 30.0
 """A supervisor ends its program in time; if none answers so long after, it is taken for dead."""
-ATTEMPTS_AT_MOST = 3
-CHUNK = 1 << 16
-AHEAD_AT_MOST = 32
-"""Programs per worker that may be done while an earlier one still runs."""
+ATTEMPTS_AT_MOST, AHEAD_AT_MOST = 3, 32
+"""Of one program; and programs per worker that may be done while an earlier one still runs."""
+START = """
+import sys, types
+for name, folder in zip(("evalcore", "evalcore.sandbox"), sys.argv[2:]):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [folder]
+from evalcore.sandbox.zygote import main
+main(sys.argv[1])
+"""
+"""Starts the zygote: its packages appear as empty ones, without what they load for others."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One program, and where its answer is."""
+
+    source: str
+    answer_from: Literal["solution()", "answer"] = "solution()"
+    """The value of `solution()` called without arguments; or of the variable `answer` when the
+    program has ended, else its last printed line that is not empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a program."""
+
+    status: Status
+    value: float | int | bool | str | None = None
+    """A number (finite ones as such, others as text), a truth value, or text: SymPy's values as
+    LaTeX, everything else by `str`. Of `solution()`, SymPy's real numbers are numbers too."""
+    kind: str = ""
+    """The name of the value's type in the program: `float`, `ndarray`."""
+    message: str = ""
+    """Of the exception, or what ended it; one line."""
+    seconds: float = 0.0
+    layers: Mapping[str, str] | None = None
+    """Of each layer of the sandbox `ok`, or `missing: reason`."""
+
+
+@dataclass(slots=True, eq=False)
 class Job:
     """A program on its way through the sandbox."""
 
     program: Program
     attempts: int = 0
     outcome: Outcome | None = None
-    received: bytearray = field(default_factory=bytearray)
+    received: bytes = b""
     deadline: float = 0.0
+
+
+Running = dict[socket.socket, Job]
+"""Programs under way, by the connections on which their outcomes will come."""
 
 
 class Sandbox:
@@ -49,14 +94,8 @@ class Sandbox:
 
     In every case a program is a copy of a process with an empty environment that never held
     anything of this one; it has a session of its own, an empty input, no descriptor but its own,
-    and is ended when its time is over or when this process ends.
-
-    Without namespaces but with Landlock and `seccomp`, a program can still fill the disk with many
-    small files (removed afterwards) and see that files outside exist, without reading them.
-    Without Landlock and namespaces (only with `allow_weak`) it can also read, write and remove
-    whatever the user can; without `seccomp` too, it can use the network, signal the user's
-    processes, read their memory and environment, and start more processes than can be ended.
-    Its own answer it can always forge: nothing distinguishes that from computing it.
+    and is ended when its time is over or when this process ends. Its own answer it can always
+    forge. What else it can do where layers are missing, SECURITY.md says.
 
     Parameters
     ----------
@@ -91,34 +130,31 @@ class Sandbox:
         if workers is not None and workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
         self._limits = limits or Limits()
-        self._workers = workers or usable_processors()
+        processors = len(os.sched_getaffinity(0)) if kernel.LINUX else os.cpu_count() or 1
+        self._workers = workers or processors
         self._leave_out = tuple(leave_out)
         # One for programs that need no libraries, and when first needed another for those that do:
         # a process that has loaded libraries takes several times longer to copy.
-        self._zygotes = {False: Zygote.start(self._leave_out)}
-        self.layers: Mapping[str, str] = self._zygotes[False].layers
-        if not allow_weak:
-            try:
-                refuse_weak(self.layers)
-            except SandboxError:
-                self.close()
-                raise
+        self._zygotes = {False: Zygote(self._leave_out)}
+        self.layers = self._zygotes[False].layers
+        if not allow_weak and layers.OK not in (self.layers["namespaces"], self.layers["landlock"]):
+            self.close()
+            absent = [f"{name} {state}" for name, state in self.layers.items() if state != "ok"]
+            raise SandboxError(
+                f"sandbox: programs can't be run safely on this machine: {'; '.join(absent)}; "
+                "--allow-weak-sandbox runs them with what there is"
+            )
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         """End all programs and processes; nothing can be run afterwards."""
-        for zygote in self._zygotes.values():
-            zygote.close()
+        for each in self._zygotes.values():
+            each.close()
 
     def run(self, programs: Iterable[Program]) -> Generator[Outcome, None, None]:
         """Run programs.
@@ -138,35 +174,33 @@ class Sandbox:
         SandboxError
             The sandbox itself failed.
         """
-        waiting = (Job(program) for program in programs)
+        waiting = map(Job, programs)
         order: deque[Job] = deque()
-        with selectors.DefaultSelector() as selector:
-            try:
-                exhausted = False
-                while order or not exhausted:
-                    exhausted = self._fill(waiting, order, selector)
-                    while order and (outcome := order[0].outcome) is not None:
-                        order.popleft()
-                        yield outcome
-                    self._advance(selector)
-            finally:
-                for key in list(selector.get_map().values()):
-                    connection_of(key).close()
+        running: Running = {}
+        try:
+            while True:
+                self._fill(waiting, order, running)
+                if not order:
+                    return
+                if (outcome := order[0].outcome) is not None:
+                    order.popleft()
+                    yield outcome
+                else:
+                    self._advance(running)
+        finally:
+            for connection in running:
+                connection.close()
 
-    def _fill(
-        self, waiting: Iterator[Job], order: deque[Job], selector: selectors.BaseSelector
-    ) -> bool:
-        """Start programs until all workers are busy; return whether there are no more."""
-        ahead = AHEAD_AT_MOST * self._workers
-        while len(selector.get_map()) < self._workers and len(order) < ahead:
+    def _fill(self, waiting: Iterator[Job], order: deque[Job], running: Running) -> None:
+        """Start programs until all workers are busy, or there are no more."""
+        while len(running) < self._workers and len(order) < AHEAD_AT_MOST * self._workers:
             job = next(waiting, None)
             if job is None:
-                return True
+                return
             order.append(job)
-            self._start(job, selector)
-        return False
+            self._start(job, running)
 
-    def _start(self, job: Job, selector: selectors.BaseSelector) -> None:
+    def _start(self, job: Job, running: Running) -> None:
         """Have a program run, in a new zygote if the old one has ended."""
         while job.attempts < ATTEMPTS_AT_MOST:
             job.attempts += 1
@@ -176,7 +210,7 @@ class Sandbox:
                 # The zygote has just ended.
                 continue
             job.deadline = time.monotonic() + self._limits.seconds + GRACE_S
-            selector.register(connection, selectors.EVENT_READ, job)
+            running[connection] = job
             return
         raise SandboxError(
             f"sandbox: its first process ended {ATTEMPTS_AT_MOST} times before a program started"
@@ -184,71 +218,129 @@ class Sandbox:
 
     def _zygote_for(self, program: Program) -> Zygote:
         """Return a running zygote that suits a program."""
-        loaded = libraries.wanted(program.source) != 0
-        zygote = self._zygotes.get(loaded)
-        if zygote is not None and not zygote.alive:
-            zygote.close()
-            zygote = None
-        if zygote is None:
-            zygote = self._zygotes[loaded] = Zygote.start(self._leave_out)
-        return zygote
+        loaded = zygote.wanted_libraries(program.source) != 0
+        found = self._zygotes.get(loaded)
+        if found is not None and found.process.poll() is None:
+            return found
+        if found is not None:
+            found.close()
+        self._zygotes[loaded] = Zygote(self._leave_out)
+        return self._zygotes[loaded]
 
-    def _advance(self, selector: selectors.BaseSelector) -> None:
+    def _advance(self, running: Running) -> None:
         """Wait for news of running programs, and note the outcomes."""
-        for key, _ in selector.select(1.0) if selector.get_map() else ():
-            job, connection = key.data, connection_of(key)
-            piece = receive(connection)
+        ready = first_ready(list(running), timeout=1.0)
+        for connection in [each for each in running if each in ready]:
+            job = running[connection]
+            piece = b""
+            with contextlib.suppress(ConnectionResetError):
+                piece = connection.recv(zygote.CHUNK)
             job.received += piece
             if not piece:
-                selector.unregister(connection)
+                del running[connection]
                 connection.close()
-                self._finish(job, selector)
+                self._finish(job, running)
         now = time.monotonic()
-        if any(key.data.deadline < now for key in selector.get_map().values()):
+        if any(job.deadline < now for job in running.values()):
             # The supervisors end with their zygote, so that all connections close.
-            for zygote in self._zygotes.values():
-                zygote.kill()
+            for each in self._zygotes.values():
+                each.kill()
 
-    def _finish(self, job: Job, selector: selectors.BaseSelector) -> None:
+    def _finish(self, job: Job, running: Running) -> None:
         """Read the reply for a program whose connection has closed."""
         if not job.received:
-            self._start(job, selector)
-        elif job.received.endswith(b"}"):
-            job.outcome = replies.outcome(bytes(job.received[1:]), self._limits, self.layers)
-        else:
+            self._start(job, running)
+        elif not job.received.endswith(b"}"):
             message = "the process that watched the program ended"
             job.outcome = Outcome("lost", message=message, layers=self.layers)
+        else:
+            reply = json.loads(job.received[1:])
+            if "failed" in reply:
+                raise SandboxError(f"sandbox: a program could not be run: {reply['failed']}")
+            job.outcome = Outcome(**reply, layers=self.layers)
 
 
-def usable_processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+class Zygote:
+    """The process that programs are copied from, seen from the one that asks for them."""
 
+    def __init__(self, leave_out: Collection[str]) -> None:
+        self._control, theirs = socket.socketpair()
+        config = {
+            "control": theirs.fileno(),
+            "parent": os.getpid(),
+            "packages": files.package_folders(),
+            "temporary": tempfile.gettempdir(),
+            "leave_out": sorted(leave_out),
+        }
+        here = os.path.dirname(os.path.abspath(__file__))
+        command = [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", START, json.dumps(config)]
+        try:
+            with theirs:
+                # Nothing of this process's environment and descriptors goes into it.
+                self.process = subprocess.Popen(
+                    [*command, os.path.dirname(here), here],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env={},
+                    cwd="/",
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                )
+        except OSError as error:
+            self._control.close()
+            raise SandboxError(f"{sys.executable}: can't be started: {error.strerror}") from error
+        try:
+            hello = self._first_word()
+        except BaseException:
+            self.kill()
+            self._control.close()
+            raise
+        self.layers: Mapping[str, str] = hello["layers"]
+        self._base: str | None = hello["base"]
 
-def connection_of(key: selectors.SelectorKey) -> socket.socket:
-    """Return the connection that was registered."""
-    assert isinstance(key.fileobj, socket.socket)
-    return key.fileobj
+    def _first_word(self) -> dict[str, Any]:
+        """Return what a new zygote says of itself: `layers`, and `base`, the folder it made."""
+        self._control.settimeout(FIRST_WORD_WITHIN_S)
+        try:
+            with self._control.makefile("rb") as file:
+                hello: dict[str, Any] = json.loads(file.readline() or b"{}")
+        except TimeoutError as error:
+            late = f"no answer within {FIRST_WORD_WITHIN_S:.0f} s"
+            raise SandboxError(f"sandbox: its first process gave {late}") from error
+        if "layers" not in hello:
+            reason = hello.get("failed", "it ended at once")
+            raise SandboxError(f"sandbox: its first process can't be started: {reason}")
+        return hello
 
+    def ask(self, program: Program, limits: Limits) -> socket.socket:
+        """Have a program run; return where the reply will come. Closing that ends the program."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                wanted = bytes([zygote.wanted_libraries(program.source)])
+                socket.send_fds(self._control, [wanted], [theirs.fileno()])
+            ours.settimeout(REQUEST_WITHIN_S)
+            request = {**asdict(program), "limits": asdict(limits)}
+            ours.sendall(json.dumps(request).encode() + b"\n")
+        except BaseException:
+            ours.close()
+            raise
+        return ours
 
-def receive(connection: socket.socket) -> bytes:
-    """Return what has come; nothing where the other side is gone."""
-    try:
-        return connection.recv(CHUNK)
-    except ConnectionResetError:
-        return b""
+    def kill(self) -> None:
+        """End it at once; its supervisors and programs end with it."""
+        self.process.kill()
+        self.process.wait()
 
-
-def refuse_weak(found: Mapping[str, str]) -> None:
-    """Raise SandboxError where nothing keeps a program from the user's files."""
-    needed = ("namespaces", "landlock")
-    if all(found[name] != layers.OK for name in needed):
-        missing = "; ".join(
-            f"{name} {state}" for name, state in found.items() if state != layers.OK
-        )
-        raise SandboxError(
-            f"sandbox: programs can't be run safely on this machine: {missing}; "
-            "--allow-weak-sandbox runs them with what there is"
-        )
+    def close(self) -> None:
+        """End it, with all that it started, and remove what it may have left."""
+        self._control.close()
+        try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(END_WITHIN_S)
+        finally:
+            self.kill()
+            if self._base is not None:
+                with contextlib.suppress(OSError):
+                    files.remove_tree(self._base)

@@ -1,4 +1,9 @@
-"""A filter of system calls for the rest of a process's life."""
+"""A filter of system calls for the rest of a process's life.
+
+A program that computes an answer needs one process, one thread, memory, and files of its own. The
+calls denied here start processes, reach others, or change more than the program's own state. The
+filter is a second wall: most of this is out of reach already through namespaces and Landlock.
+"""
 
 from __future__ import annotations
 
@@ -6,114 +11,133 @@ import ctypes
 import errno
 import functools
 import platform
-from collections.abc import Sequence
+import re
+import struct
+from collections.abc import Collection
 
-from evalcore.sandbox import kernel, system_calls
+from evalcore.sandbox import kernel
 
-LOAD_WORD, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
+AUDIT_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+"""The names that `platform.machine()` gives, with the numbers that the kernel's filters see."""
+LAST_KNOWN = 462
+"""Calls with greater numbers are newer than this list; they fail as on an older kernel."""
+SET_LIMITS = (302, 261)
+"""`prlimit64`: allowed for the own process, which is how Python reads its limits."""
+DENIED_COMMANDS = (
+    # fcntl: F_SETOWN, F_SETSIG, F_SETOWN_EX; ioctl: FIOSETOWN, SIOCSPGRP, FIOASYNC
+    ((72, 25), (8, 10, 15)),
+    ((16, 29), (0x8901, 0x8902, 0x5452)),
+)
+"""Calls with the values of their second argument that have signals sent to other processes."""
+
+_TABLE = """
+# processes, threads, other programs
+clone 56 220, clone3 435 435, fork 57 -, vfork 58 -, execve 59 221, execveat 322 281,
+ptrace 101 117, process_vm_readv 310 270, process_vm_writev 311 271, process_madvise 440 440,
+process_mrelease 448 448, kcmp 312 272, kill 62 129, tkill 200 130, tgkill 234 131,
+rt_sigqueueinfo 129 138, rt_tgsigqueueinfo 297 240, pidfd_open 434 434, pidfd_getfd 438 438,
+pidfd_send_signal 424 424, setpriority 141 140, sched_setaffinity 203 122,
+sched_setscheduler 144 119, sched_setparam 142 118, sched_setattr 314 274, ioprio_set 251 30,
+migrate_pages 256 238, move_pages 279 239,
+# the network and other channels
+socket 41 198, socketpair 53 199, connect 42 203, bind 49 200, listen 50 201, accept 43 202,
+accept4 288 242, sendto 44 206, sendmsg 46 211, sendmmsg 307 269, recvmsg 47 212, recvmmsg 299 243,
+io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427, shmget 29 194,
+shmat 30 196, shmctl 31 195, shmdt 67 197, semget 64 190, semop 65 193, semctl 66 191,
+semtimedop 220 192, msgget 68 186, msgsnd 69 189, msgrcv 70 188, msgctl 71 187, mq_open 240 180,
+mq_unlink 241 181, memfd_create 319 279, memfd_secret 447 447,
+# the view of the file system
+mount 165 40, umount2 166 39, pivot_root 155 41, chroot 161 51, unshare 272 97, setns 308 268,
+move_mount 429 429, open_tree 428 428, fsopen 430 430, fsconfig 431 431, fsmount 432 432,
+fspick 433 433, mount_setattr 442 442, name_to_handle_at 303 264, open_by_handle_at 304 265,
+fanotify_init 300 262, quotactl 179 60, quotactl_fd 443 443, mknod 133 -, mknodat 259 33,
+# owners, rights and times of files
+chmod 90 -, fchmod 91 52, fchmodat 268 53, fchmodat2 452 452, chown 92 -, fchown 93 55, lchown 94 -,
+fchownat 260 54, utime 132 -, utimes 235 -, futimesat 261 -, utimensat 280 88, setxattr 188 5,
+lsetxattr 189 6, fsetxattr 190 7, removexattr 197 14, lremovexattr 198 15, fremovexattr 199 16,
+# the kernel
+keyctl 250 219, add_key 248 217, request_key 249 218, bpf 321 280, perf_event_open 298 241,
+userfaultfd 323 282, init_module 175 105, finit_module 313 273, delete_module 176 106,
+kexec_load 246 104, kexec_file_load 320 294, reboot 169 142, swapon 167 224, swapoff 168 225,
+acct 163 89, settimeofday 164 170, clock_settime 227 112, adjtimex 159 171, clock_adjtime 305 266,
+sethostname 170 161, setdomainname 171 162, syslog 103 116, vhangup 153 58, iopl 172 -,
+ioperm 173 -, modify_ldt 154 -, personality 135 92,
+"""
+DENIED = {name: numbers for name, *numbers in re.findall(r"(\w+) (\d+) (\d+|-)", _TABLE)}
+"""Calls by name, with their numbers on both architectures, `-` where there is no such call."""
+
+LOAD_WORD, JUMP, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, RETURN = 0x20, 0x05, 0x15, 0x35, 0x06
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24
 """Where the kernel puts them in the record that a filter reads, in bytes."""
 ALLOW, FAIL, KILL_PROCESS = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
 FILTER_MODE = 2
 
 
-class Instruction(ctypes.Structure):
-    """One step of a filter."""
-
-    _fields_ = (
-        ("code", ctypes.c_uint16),
-        ("if_true", ctypes.c_uint8),
-        ("if_false", ctypes.c_uint8),
-        ("operand", ctypes.c_uint32),
-    )
+def step(code: int, operand: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    """Return one step of a filter; a jump leaves out as many steps as it says."""
+    return struct.pack("=HBBI", code, if_true, if_false, operand)
 
 
-class FilterProgram(ctypes.Structure):
-    """A whole filter."""
-
-    _fields_ = (("length", ctypes.c_uint16), ("steps", ctypes.POINTER(Instruction)))
+STEP_BYTES = len(step(0, 0))
 
 
-def steps(machine: str) -> list[Instruction]:
+def steps(machine: str) -> bytes:
     """Return the filter for an architecture, as `platform.machine()` names it.
 
     An unknown call fails with ENOSYS, so that the C library falls back to an older one; a denied
     call fails with EPERM, which Python turns into an exception. Calls made in the manner of another
     architecture, whose numbers mean other things, end the process.
     """
-    column = list(system_calls.AUDIT_ARCHITECTURES).index(machine)
-    limits = system_calls.SET_LIMITS[column]
+    column = list(AUDIT_ARCHITECTURES).index(machine)
+    numbers = [int(row[column]) for row in DENIED.values() if row[column] != "-"]
     made = [
-        Instruction(LOAD_WORD, 0, 0, ARCHITECTURE),
-        Instruction(JUMP_IF_EQUAL, 1, 0, system_calls.AUDIT_ARCHITECTURES[machine]),
-        Instruction(RETURN, 0, 0, KILL_PROCESS),
-        Instruction(LOAD_WORD, 0, 0, NUMBER),
-        Instruction(JUMP_IF_AT_LEAST, 0, 1, system_calls.LAST_KNOWN + 1),
-        Instruction(RETURN, 0, 0, FAIL | errno.ENOSYS),
+        step(LOAD_WORD, ARCHITECTURE),
+        step(JUMP_IF_EQUAL, AUDIT_ARCHITECTURES[machine], if_true=1),
+        step(RETURN, KILL_PROCESS),
+        step(LOAD_WORD, NUMBER),
+        step(JUMP_IF_AT_LEAST, LAST_KNOWN + 1, if_false=1),
+        step(RETURN, FAIL | errno.ENOSYS),
+        deny(numbers),
     ]
-    for first, last in ranges(column):
-        made.append(Instruction(JUMP_IF_AT_LEAST, 0, 2, first))
-        made.append(Instruction(JUMP_IF_AT_LEAST, 1, 0, last + 1))
-        made.append(Instruction(RETURN, 0, 0, FAIL | errno.EPERM))
-    for call, values in system_calls.DENIED_COMMANDS:
-        made += deny_commands(call[column], values)
-    return [
-        *made,
-        Instruction(JUMP_IF_EQUAL, 0, 3, limits),
-        Instruction(LOAD_WORD, 0, 0, FIRST_ARGUMENT),
-        Instruction(JUMP_IF_EQUAL, 1, 0, 0),
-        Instruction(RETURN, 0, 0, FAIL | errno.EPERM),
-        Instruction(RETURN, 0, 0, ALLOW),
+    for call, values in DENIED_COMMANDS:
+        # The kernel takes only the lower half of these arguments.
+        denied = step(LOAD_WORD, SECOND_ARGUMENT) + deny(values) + step(RETURN, ALLOW)
+        made += [step(JUMP_IF_EQUAL, call[column], if_false=len(denied) // STEP_BYTES), denied]
+    made += [
+        step(JUMP_IF_EQUAL, SET_LIMITS[column], if_false=3),
+        step(LOAD_WORD, FIRST_ARGUMENT),
+        step(JUMP_IF_EQUAL, 0, if_true=1),
+        step(RETURN, FAIL | errno.EPERM),
+        step(RETURN, ALLOW),
     ]
+    return b"".join(made)
 
 
-def deny_commands(call: int, values: Sequence[int]) -> list[Instruction]:
-    """Return the steps that deny a call with some values of its second argument, and allow others.
-
-    The kernel takes only the lower half of these arguments.
-    """
-    count = len(values)
-    return [
-        Instruction(JUMP_IF_EQUAL, 0, count + 3, call),
-        Instruction(LOAD_WORD, 0, 0, SECOND_ARGUMENT),
-        *(
-            Instruction(JUMP_IF_EQUAL, count - place, 0, value)
-            for place, value in enumerate(values)
-        ),
-        Instruction(RETURN, 0, 0, ALLOW),
-        Instruction(RETURN, 0, 0, FAIL | errno.EPERM),
-    ]
-
-
-def ranges(column: int) -> list[tuple[int, int]]:
-    """Return the first and last numbers of runs of denied calls, for one of the architectures."""
-    numbers = [row[column] for row in system_calls.DENIED.values()]
-    found: list[tuple[int, int]] = []
-    for number in sorted(number for number in numbers if number is not None):
-        if found and number == found[-1][1] + 1:
-            found[-1] = found[-1][0], number
-        else:
-            found.append((number, number))
-    return found
+def deny(values: Collection[int]) -> bytes:
+    """Return the steps that end with EPERM where the loaded word is one of these, or go on."""
+    left = range(len(values), 0, -1)
+    compare = [step(JUMP_IF_EQUAL, each, if_true=n) for n, each in zip(left, values, strict=True)]
+    return b"".join([*compare, step(JUMP, 1), step(RETURN, FAIL | errno.EPERM)])
 
 
 def apply() -> None:
     """Filter the system calls of this process from now on.
 
-    Raises
-    ------
-    OSError
-        The architecture is none of those whose numbers are known, or the kernel refused.
+    Raises OSError where the numbers of this architecture aren't known, or the kernel refuses.
     """
-    made = built()
-    kernel.control(kernel.SET_SECCOMP, "seccomp", FILTER_MODE, ctypes.byref(made))
+    kernel.forbid_new_privileges()
+    kernel.control(kernel.SECCOMP, "seccomp", FILTER_MODE, built()[0])
 
 
 @functools.cache
-def built() -> FilterProgram:
-    """Return the filter for this machine; made once, for this process and its copies."""
+def built() -> tuple[bytes, ctypes.Array[ctypes.c_char]]:
+    """Return the filter for this machine, made once for this process and its copies.
+
+    The first part is what the kernel takes: the number of steps, and where the second part is.
+    """
     machine = platform.machine()
-    if machine not in system_calls.AUDIT_ARCHITECTURES or ctypes.sizeof(ctypes.c_void_p) != 8:
+    if machine not in AUDIT_ARCHITECTURES or ctypes.sizeof(ctypes.c_void_p) != 8:
         raise OSError(errno.ENOSYS, f"the system calls of {machine} are not known")
     made = steps(machine)
-    return FilterProgram(len(made), (Instruction * len(made))(*made))
+    buffer = ctypes.create_string_buffer(made, len(made))
+    return struct.pack("HP", len(made) // STEP_BYTES, ctypes.addressof(buffer)), buffer

@@ -110,8 +110,9 @@ def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
 
     @wraps(function)
     def called(*arguments: P.args, **options: P.kwargs) -> pd.DataFrame:
-        for name in options.keys() - signature.parameters.keys():
-            nearest = get_close_matches(name, signature.parameters, n=1, cutoff=0)[0]
+        by_name = [one.name for one in known if one.kind is not one.VAR_POSITIONAL]
+        for name in options.keys() - set(by_name):
+            nearest = get_close_matches(name, by_name, n=1, cutoff=0)[0]
             problem = f"there is no option {name!r}; did you mean {nearest!r}?"
             raise TypeError(f"{function.__name__}(): {problem}")
         bound = signature.bind(*arguments, **options)
@@ -225,7 +226,7 @@ def _parameter(one: inspect.Parameter, hint: Any, help_text: str) -> Parameter:
         default=None if one.default is one.empty else one.default,
         kind=_kind([part for part in types if part not in several], terminal),
         terminal=terminal,
-        is_several=bool(several),
+        is_several=bool(several) or one.kind is one.VAR_POSITIONAL,
         is_argument=one.kind is not one.KEYWORD_ONLY,
         is_needed=one.default is one.empty,
     )
@@ -277,7 +278,7 @@ def _helps(function: Callable[..., Any], section: str) -> Iterator[tuple[str, st
                 package = import_module(function.__module__.partition(".")[0])
                 yield name, parameters(getattr(package, other[1]))[name].help
             else:
-                yield name, " ".join(text.split())
+                yield name.lstrip("*"), " ".join(text.split())
 
 
 # The command in the terminal
@@ -354,11 +355,14 @@ def _run(function: Callable[..., Any], values: dict[str, Any], target: Target) -
     for name, one in parameters(function).items():
         if one.is_several and not one.is_argument:
             values[name] = one.parts(values[name] or ())
+    kinds = inspect.signature(function).parameters
+    several = [name for name, one in kinds.items() if one.kind is one.VAR_POSITIONAL]
+    positional = [value for name in several for value in values.pop(name)]
     if verbose is None:
-        result = _inner(function)(**values)
+        result = _inner(function)(*positional, **values)
     else:
         with Terminal(quiet, verbose) as progress:
-            result = _inner(function)(**values, progress=progress)
+            result = _inner(function)(*positional, **values, progress=progress)
     _show(result, target, quiet)
 
 
@@ -381,7 +385,13 @@ _METAVARS = {"integer": "N", "integer range": "N", "float": "X", "float range": 
 def _to_click(one: Parameter, every: Mapping[str, Parameter]) -> click.Parameter:
     if one.is_argument:
         number = -1 if one.is_several else 1
-        return click.Argument([one.name], type=one.kind, nargs=number, required=one.is_needed)
+        return click.Argument(
+            [one.name],
+            type=one.kind,
+            nargs=number,
+            required=one.is_needed,
+            metavar=one.terminal.metavar,
+        )
     is_flag = one.kind is click.BOOL
     # In Python an option is called by its name, in the terminal by its flag.
     text = re.sub(r"`(\w+)`", lambda n: every[n[1]].flag if n[1] in every else n[0], one.help)
