@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evalcore.audit import audit
     from evalcore.commands.agreements import agreement
-    from evalcore.commands.comparing import compare
-    from evalcore.commands.joint_outcomes import complementarity, flips, outcomes
     from evalcore.commands.linking import link
     from evalcore.commands.scoring import score
     from evalcore.commands.token_costs import efficiency
+    from evalcore.compare import compare
     from evalcore.judge import judge
     from evalcore.logs import logs
+    from evalcore.outcomes import complementarity, flips, outcomes
     from evalcore.run import run
 
 _MODULES = {
     "agreement": "commands.agreements",
     "audit": "audit",
-    "compare": "commands.comparing",
-    "complementarity": "commands.joint_outcomes",
+    "compare": "compare",
+    "complementarity": "outcomes",
     "efficiency": "commands.token_costs",
-    "flips": "commands.joint_outcomes",
+    "flips": "outcomes",
     "judge": "judge",
     "link": "commands.linking",
     "logs": "logs",
-    "outcomes": "commands.joint_outcomes",
+    "outcomes": "outcomes",
     "run": "run",
     "score": "commands.scoring",
 }

@@ -1,14 +1,17 @@
-"""Results of several subtasks or benchmarks → averages that say what they are of."""
+"""Comparisons on several subtasks or benchmarks → averages that say what they are of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from evalcore.paired_results import Case, Comparer, Result
-from evalcore.pairings import ALL, CellKey
+from evalcore.pairing import ALL, Pair
+from evalcore.statistics import Comparison, Settings
+
+Found = tuple[Pair, Comparison | None]
+"""Two methods in a cell, and what comparing them gave; None: no pair was left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,58 +37,62 @@ class AverageRow:
     difference_high: float | None
 
 
-def over_subtasks(cases: Sequence[Case], comparer: Comparer) -> Iterator[AverageRow]:
-    """Yield, for each case with several subtasks, the average in which each counts once."""
-    for case in cases:
-        subtasks = list(dict.fromkeys(case.cell.subtasks.values()))
-        parts = [case.cell.pair(case.baseline, case.treatment, subtask) for subtask in subtasks]
-        compared = (comparer.compared(part, comparer.settings.statistics) for part in parts)
-        results = [result for result in compared if result]
+def over_subtasks(
+    found: Iterable[Found], how: Settings, generator: np.random.Generator
+) -> Iterator[AverageRow]:
+    """Yield, for each pair with several subtasks, the average in which each counts once."""
+    for pair, _ in found:
+        results = []
+        for subtask in pair.subtasks:
+            here = pair.first["subtask"] == subtask
+            part = pair._replace(first=pair.first[here], second=pair.second[here])
+            if result := part.compared(how, generator):
+                results.append(result)
         if len(results) > 1:
-            unknown = sum(part.left_out.n for part in parts)
-            yield _average("macro over subtasks", case.cell.key, case, results, unknown)
+            n_unknown = int((pair.left_out >= 0).sum())
+            yield _average("macro over subtasks", pair.names, results, n_unknown)
 
 
-def over_benchmarks(cases: Sequence[Case], comparer: Comparer) -> Iterator[AverageRow]:
-    """Yield, for cases of several benchmarks, their averages: by pairs, and each once."""
-    groups: dict[tuple[CellKey, str, str], list[Case]] = {}
-    for case in cases:
-        key = case.cell.key._replace(dataset=ALL)
-        groups.setdefault((key, case.baseline, case.treatment), []).append(case)
-    for (key, _, _), group in groups.items():
-        if len({case.cell.key.dataset for case in group}) > 1:
-            results = [result for case in group if (result := comparer.result(case))]
-            if len(results) > 1:
-                sizes = [float(result.n) for result in results]
-                unknown = sum(comparer.values(case).left_out.n for case in group)
-                yield _average("micro", key, group[0], results, unknown, sizes)
-                yield _average("macro over benchmarks", key, group[0], results, unknown)
+def over_benchmarks(found: Iterable[Found]) -> Iterator[AverageRow]:
+    """Yield, for methods on several benchmarks, their averages: by pairs, and each once."""
+    groups: dict[tuple[str, ...], list[Found]] = {}
+    for one in found:
+        groups.setdefault(tuple(one[0].names.values())[1:], []).append(one)
+    for group in groups.values():
+        results = [result for _, result in group if result]
+        datasets = {pair.names["dataset"] for pair, _ in group}
+        if len(datasets) > 1 and len(results) > 1:
+            names = {**group[0][0].names, "dataset": ALL}
+            unknown = sum(pair.left_out.size for pair, _ in group)
+            yield _average("micro", names, results, unknown, [result.n for result in results])
+            yield _average("macro over benchmarks", names, results, unknown)
 
 
 def _average(
     name: str,
-    key: CellKey,
-    case: Case,
-    results: Sequence[Result],
+    names: Mapping[str, str],
+    results: Sequence[Comparison],
     n_unknown: int,
-    weights: Sequence[float] = (),
+    weights: Sequence[int] = (),
 ) -> AverageRow:
     """Weigh results of different problems, whose errors are independent (MOVER)."""
-    each_once = np.ones(len(results))
-    shares = np.array(weights or each_once) / sum(weights or each_once)
+    counted = np.array(weights or [1] * len(results), dtype=np.float64)
+    shares = counted / counted.sum()
     differences = [result.difference for result in results]
     mean = float(shares @ [each.value for each in differences])
     low = high = None
-    if all(each.low is not None and each.high is not None for each in differences):
-        below = [each.value - (each.low or 0.0) for each in differences]
-        above = [(each.high or 0.0) - each.value for each in differences]
+    arms = [
+        (each.value - each.low, each.high - each.value)
+        for each in differences
+        if each.low is not None and each.high is not None
+    ]
+    if len(arms) == len(results):
+        below, above = np.array([*zip(*arms, strict=True)])
         low = mean - float(np.sqrt(np.square(shares * below).sum()))
         high = mean + float(np.sqrt(np.square(shares * above).sum()))
     return AverageRow(
         average=name,
-        **key._asdict(),
-        baseline=case.baseline,
-        treatment=case.treatment,
+        **names,
         parts=len(results),
         n=sum(result.n for result in results),
         n_unknown=n_unknown,

@@ -15,7 +15,7 @@ from functools import partial
 from evalcore.claim_tables import Cell, Tables, select
 from evalcore.statistics import t_detectable, t_power
 from evalcore.statistics.printed_tests import exact_signed_rank, normal_signed_rank, usual_mcnemar
-from ngramscan.proportions import mcnemar, wilson
+from ngramscan.statistics.proportions import mcnemar, wilson
 
 _STARS = (Fraction(1, 20), Fraction(1, 100), Fraction(1, 1000))
 
@@ -402,7 +402,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "wilson_high": lambda x, n: Fraction(wilson(as_count(x), as_count(n)).high or 0),
     "power_paired_t": lambda d, n: Fraction(t_power(as_count(n), float(as_number(d)))),
     "effect_paired_t": lambda power, n: Fraction(
-        t_detectable(as_count(n), float(as_number(power))).value or 0
+        t_detectable(as_count(n), float(as_number(power)))
     ),
     "exact_pct": _exact_pct,
     "impossible_pct": _impossible_pct,

@@ -22,7 +22,7 @@ from evalcore.kappas import (
 from evalcore.label_files import Labels
 from evalcore.statistics import Resampling
 from ngramscan.errors import InputError
-from ngramscan.proportions import wilson
+from ngramscan.statistics.proportions import wilson
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 WEIGHTS: tuple[Weights, ...] = ("linear", "quadratic")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal, NamedTuple
 
-from evalcore.comparisons import CompareRow
+from evalcore.compare import CompareRow
 from ngramscan.errors import InputError
-from ngramscan.estimates import geometric_mean_ratio
+from ngramscan.statistics.estimates import geometric_mean_ratio
 
 CORRELATIONAL = (
     "Prevalence and accuracy stand side by side. That they go together, or do not, shows no cause: "

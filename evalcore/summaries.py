@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalcore.scoring.base import NO_ANSWER, UNKNOWN, ScoreRow
-from ngramscan.proportions import wilson
+from ngramscan.statistics.proportions import wilson
 
 if TYPE_CHECKING:
     from rich.console import Console

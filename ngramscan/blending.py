@@ -10,11 +10,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ngramscan.estimates import Estimate
 from ngramscan.marked import ALL, Flags, Marked, Scope, mark, scopes
 from ngramscan.outputs import NO_SOLVER, OutputSet, is_method, methods_of, parts_of
 from ngramscan.patterns import PatternSet
-from ngramscan.proportions import Pairs, effective_size, mcnemar, paired_difference, share_ratio
+from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.proportions import (
+    Pairs,
+    effective_size,
+    mcnemar,
+    paired_difference,
+    share_ratio,
+)
 
 LEVEL = 0.95
 GENERIC_SHARE = 0.5

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ngramscan.estimates import Estimate
+from ngramscan.statistics.estimates import Estimate
 
 DRAWS_FOR_VARIANCE = 30
 """Fewer draws say too little of their own variance; the largest possible one is taken then."""

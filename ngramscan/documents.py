@@ -28,7 +28,6 @@ from ngramscan.document_estimates import (
 )
 from ngramscan.draws import Estimator, Share, document_share, draw_places
 from ngramscan.errors import NgramscanError
-from ngramscan.estimates import Estimate
 from ngramscan.indexes.base import (
     DocumentCounts,
     DocumentIndex,
@@ -43,6 +42,7 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.overlaps import merged_of_unions, nesting, union_of_occurrences
 from ngramscan.patterns import Query, Scope, scopes
+from ngramscan.statistics.estimates import Estimate
 from ngramscan.totals import Total
 
 PILOT = 100

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscan.errors import InputError
-from ngramscan.estimates import Estimate
 from ngramscan.markers import Marker, count_markers, markers_of
 from ngramscan.outputs import Output, OutputSet, methods_of
 from ngramscan.patterns import PatternSet
-from ngramscan.proportions import effective_size, wilson
+from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.proportions import effective_size, wilson
 
 ALL = "all"
 """What stands for the dataset or model of a pooled row."""

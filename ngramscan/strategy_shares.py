@@ -8,8 +8,8 @@ from statistics import fmean
 
 from ngramscan.formulas import Parts, take_apart
 from ngramscan.outputs import Group, OutputSet
-from ngramscan.proportions import effective_size, wilson
 from ngramscan.regexes import whole
+from ngramscan.statistics.proportions import effective_size, wilson
 from ngramscan.strategy_rules import STRATEGIES, Rule, RuleSet
 
 ALL_MODELS = "all"

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscan.blending import describe_unknown
-from ngramscan.estimates import Estimate
 from ngramscan.marked import Marked, Numbers, Scope, mark, scopes
 from ngramscan.markers import REGEX_TIER
 from ngramscan.outputs import OutputSet
 from ngramscan.patterns import PatternSet
+from ngramscan.statistics.estimates import Estimate
 
 LEVEL = 0.95
 MEASURES = ("occurrences", "outputs")

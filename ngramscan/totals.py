@@ -15,11 +15,15 @@ from itertools import combinations
 import numpy as np
 
 from ngramscan.counts import Counting
-from ngramscan.estimates import Estimate, geometric_mean_ratio, probability_of_superiority
 from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.catalog import find_hosted
 from ngramscan.overlaps import describe_overlaps, union_of_occurrences
 from ngramscan.patterns import Query, scopes
+from ngramscan.statistics.estimates import (
+    Estimate,
+    geometric_mean_ratio,
+    probability_of_superiority,
+)
 
 SUM_NOTE = "sum of pattern counts, overlaps counted repeatedly"
 SNAPSHOTS_NOTE = "snapshots share pages: this counts page versions, not pages"

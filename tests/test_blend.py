@@ -19,7 +19,7 @@ from ngramscan.errors import InputError
 from ngramscan.markers import Marker, count_markers
 from ngramscan.outputs import Group, Output, OutputFields, OutputSet, read_outputs
 from ngramscan.patterns import load_patterns, parse_patterns
-from ngramscan.proportions import mcnemar, wilson
+from ngramscan.statistics.proportions import mcnemar, wilson
 from ngramscan.tables import print_blending
 from tests.command import run
 

@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from evalcore.statistics import bootstrap_t, sign_flip_test, signed_rank_test
+from ngramscan.statistics.resampling import bootstrap_t
+from ngramscan.statistics.sign_tests import sign_flip_test, signed_rank_test
 
 Floats = NDArray[np.float64]
 

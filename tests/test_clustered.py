@@ -11,17 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import bootstrap, wilcoxon
 
-from evalcore.statistics import (
-    GradedTest,
-    Settings,
-    bootstrap_mean,
-    bootstrap_t,
-    compare_binary,
-    compare_pooled,
-    compare_scores,
-    mcnemar_test,
-)
-from ngramscan.proportions import Pairs, paired_difference
+from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
+from ngramscan.statistics.proportions import Pairs, mid_p_mcnemar, paired_difference
+from ngramscan.statistics.resampling import bootstrap_mean, bootstrap_t
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
@@ -55,6 +47,14 @@ def right_or_wrong(
     return first.astype(np.float64), second.astype(np.float64)
 
 
+def compare_models(
+    baseline: Floats, treatment: Floats, draw: np.random.Generator, settings: Settings | None = None
+) -> Comparison:
+    """Compare two methods of which each row has the answers of all models to one problem."""
+    problems = np.repeat(np.arange(len(baseline)), baseline.shape[1])
+    return compare_pairs(baseline.ravel(), treatment.ravel(), draw, settings, problems)
+
+
 def error_rates(runs: int, seed: int) -> dict[str, float]:
     """Return how often tests find a difference between equal methods, 18 problems × 5 models."""
     draw = np.random.default_rng(seed)
@@ -66,7 +66,7 @@ def error_rates(runs: int, seed: int) -> dict[str, float]:
         found["naive"] += naive <= 0.05
         for test in tests:
             settings = Settings(draws=499, graded_test=test)
-            found[test] += compare_pooled(baseline, treatment, draw, settings).p.value <= 0.05
+            found[test] += compare_models(baseline, treatment, draw, settings).p.value <= 0.05
     return {name: count / runs for name, count in found.items()}
 
 
@@ -90,8 +90,8 @@ def binary_error_rates(runs: int, seed: int) -> tuple[float, float]:
     draw, naive, ours = np.random.default_rng(seed), 0, 0
     for _ in range(runs):
         baseline, treatment = right_or_wrong(draw, 60, 5, (0.6, 0.6))
-        compared = compare_pooled(baseline, treatment, draw, Settings(draws=99))
-        naive += mcnemar_test(compared.better, compared.worse).value <= 0.05
+        compared = compare_models(baseline, treatment, draw, Settings(draws=99))
+        naive += mid_p_mcnemar(compared.baseline_only, compared.treatment_only) <= 0.05
         ours += compared.p.value <= 0.05
     return naive / runs, ours / runs
 
@@ -111,7 +111,9 @@ def test_sign_flips_of_lopsided_right_and_wrong_answers(problems: int, limit: fl
         gained = draw.random((problems, 1)) < 0.05
         lost = ~gained & (draw.random((problems, 5)) < 0.05 / 0.95)
         treatment = np.broadcast_to(gained, lost.shape).astype(float)
-        found += compare_pooled(lost, treatment, draw, Settings(draws=99)).p.value <= 0.05
+        found += (
+            compare_models(lost.astype(float), treatment, draw, Settings(draws=99)).p.value <= 0.05
+        )
     assert found / 4000 <= limit
 
 
@@ -252,21 +254,23 @@ def test_what_cannot_be_drawn_is_refused(change: dict[str, object], problem: str
 
 def test_right_and_wrong_answers_compared() -> None:
     baseline, treatment = [1, 1, 0, 0, 0, 0, 0, NAN], [1, 0, 1, 1, 1, 1, 0, 1]
-    found = compare_binary(baseline, treatment)
-    assert (found.n, found.missing, found.better, found.worse) == (8, 1, 5, 1)
-    assert (found.baseline.value, found.treatment.value) == (0.25, 0.75)
+    draw = np.random.default_rng(0)
+    found = compare_pairs(baseline, treatment, draw)
+    assert (found.n, found.treatment_only, found.baseline_only) == (8, 5, 1)
+    assert (found.baseline, found.treatment) == (0.25, 0.75)
     assert found.difference == paired_difference(Pairs(1, 1, 5, 1))
-    assert found.mcnemar.value == pytest.approx((2 * 1 + 6) / 64)
-    assert found.mcnemar_exact == pytest.approx(2 * (1 + 6) / 64)
-    dropped = compare_binary(baseline, treatment, Settings(missing="dropped"))
-    assert (dropped.n, dropped.missing, dropped.better, dropped.worse) == (7, 1, 4, 1)
+    assert found.p.value == pytest.approx((2 * 1 + 6) / 64)
+    assert found.p_exact == pytest.approx(2 * (1 + 6) / 64)
+    assert found.spread == pytest.approx(np.std([0, -1, 1, 1, 1, 1, 0, 1], ddof=1))
+    dropped = compare_pairs(baseline, treatment, draw, Settings(missing="dropped"))
+    assert (dropped.n, dropped.treatment_only, dropped.baseline_only) == (7, 4, 1)
 
 
 def test_the_bootstrap_interval_of_right_and_wrong_answers() -> None:
     draw = np.random.default_rng(2)
     baseline, treatment = (draw.random(200) < share for share in (0.5, 0.7))
-    by_formula = compare_binary(baseline, treatment).difference
-    drawn = compare_binary(baseline, treatment, Settings(interval="bootstrap"), draw).difference
+    by_formula = compare_pairs(baseline, treatment, draw).difference
+    drawn = compare_pairs(baseline, treatment, draw, Settings(interval="bootstrap")).difference
     assert drawn.value == pytest.approx(by_formula.value)
     assert (drawn.low, drawn.high) == pytest.approx((by_formula.low, by_formula.high), abs=0.02)
 
@@ -274,10 +278,10 @@ def test_the_bootstrap_interval_of_right_and_wrong_answers() -> None:
 def test_graded_answers_compared() -> None:
     baseline, treatment = [0, 3, 7, 7, NAN], [7, 5, 6, 7, 1]
     found, ranked, flipped = (
-        compare_scores(baseline, treatment, np.random.default_rng(0), Settings(graded_test=test))
+        compare_pairs(baseline, treatment, np.random.default_rng(0), Settings(graded_test=test))
         for test in get_args(GradedTest)
     )
-    assert (found.n, found.missing, found.better, found.worse) == (5, 1, 3, 1)
+    assert (found.n, found.treatment_only, found.baseline_only) == (5, 3, 1)
     assert (found.baseline, found.treatment) == pytest.approx((3.4, 5.2))
     assert found.difference.value == pytest.approx(1.8)
     assert found.difference.note == "no interval: only 5 problems"
@@ -289,35 +293,24 @@ def test_graded_answers_compared() -> None:
 
 
 def test_the_answers_of_several_models_compared() -> None:
-    baseline: list[list[float]] = [[0, 0, 1], [1, NAN, 1], [0, 0, 0]]
-    treatment = [[1, 1, 1], [0, 1, 1], [0, 1, 0]]
-    found = compare_pooled(baseline, treatment, np.random.default_rng(0))
-    assert (found.n, found.n_problems, found.missing) == (9, 3, 1)
-    assert (found.better, found.worse) == (4, 1)
+    baseline = np.array([[0, 0, 1], [1, NAN, 1], [0, 0, 0]])
+    treatment = np.array([[1, 1, 1], [0, 1, 1], [0, 1, 0.0]])
+    found = compare_models(baseline, treatment, np.random.default_rng(0))
+    assert (found.n, found.treatment_only, found.baseline_only) == (9, 4, 1)
     assert (found.baseline, found.treatment) == pytest.approx((3 / 9, 6 / 9))
     assert found.difference.value == pytest.approx(3 / 9)
     # The problems' sums are 2, 0 and 1.
     assert (found.p.value, found.p.n) == (0.5, 2)
-    dropped = compare_pooled(
-        baseline, treatment, np.random.default_rng(0), Settings(missing="dropped")
-    )
-    assert (dropped.n, dropped.n_problems, dropped.better, dropped.worse) == (8, 3, 3, 1)
-
-
-def test_a_list_with_problems_is_the_same_as_a_table() -> None:
-    baseline, treatment = right_or_wrong(np.random.default_rng(1), 40, 3, (0.4, 0.6))
-    problems = np.repeat([f"p{number:02}" for number in range(40)], 3)
-    table = compare_pooled(baseline, treatment, np.random.default_rng(0))
-    listed = compare_pooled(
-        baseline.ravel(), treatment.ravel(), np.random.default_rng(0), problems=problems
-    )
-    assert table == listed
+    assert (found.p_exact, found.spread) == (None, None)
+    settings = Settings(missing="dropped")
+    dropped = compare_models(baseline, treatment, np.random.default_rng(0), settings)
+    assert (dropped.n, dropped.treatment_only, dropped.baseline_only) == (8, 3, 1)
 
 
 def test_graded_answers_of_several_models_are_drawn_and_right_and_wrong_ones_flipped() -> None:
     draw = np.random.default_rng(6)
     baseline, treatment = graded(draw, 40, 3, 0.5, 0.3)
-    found = compare_pooled(baseline, treatment, draw)
+    found = compare_models(baseline, treatment, draw)
     sums = (treatment - baseline).sum(axis=1)
     estimate, p = bootstrap_t(sums, np.random.default_rng(1), np.full(40, 3), draws=40_000)
     assert p is not None
@@ -326,56 +319,14 @@ def test_graded_answers_of_several_models_are_drawn_and_right_and_wrong_ones_fli
     assert (found.difference.low, found.difference.high) == pytest.approx(
         (estimate.low, estimate.high), abs=0.02
     )
-    found = compare_pooled(*right_or_wrong(draw, 40, 3, (0.4, 0.6)), draw)
+    found = compare_models(*right_or_wrong(draw, 40, 3, (0.4, 0.6)), draw)
     assert found.p.procedure == "exact sign flips"
-
-
-@pytest.mark.parametrize(
-    ("compare", "problem"),
-    [
-        pytest.param(lambda draw: compare_binary([], []), "no pairs", id="nothing"),
-        pytest.param(
-            lambda draw: compare_binary([1, 0.5], [1, 0]), "neither 0 nor 1", id="graded as right"
-        ),
-        pytest.param(
-            lambda draw: compare_binary([[1, 0]], [[1, 0]]), "plain list", id="a table of models"
-        ),
-        pytest.param(
-            lambda draw: compare_scores([[1, 0]], [[1, 0]], draw), "plain list", id="graded table"
-        ),
-        pytest.param(
-            lambda draw: compare_binary([1], [0], Settings(interval="bootstrap")),
-            "random generator",
-            id="chance without a source",
-        ),
-        pytest.param(
-            lambda draw: compare_scores(
-                [0.5, 1],
-                [0, 1],
-                draw,
-                Settings(graded_test="t"),  # type: ignore[arg-type]
-            ),
-            "bootstrap-t, signed-rank, sign-flip, not t",
-            id="an unknown test",
-        ),
-        pytest.param(
-            lambda draw: compare_pooled([NAN], [1], draw, Settings(missing="dropped")),
-            "no pairs",
-            id="nothing left",
-        ),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(
-    compare: Callable[[np.random.Generator], object], problem: str
-) -> None:
-    with pytest.raises(ValueError, match=problem):
-        compare(np.random.default_rng(0))
 
 
 def test_methods_with_the_same_answers_do_not_differ_and_nothing_divides_by_zero() -> None:
     answers = [1.0, 0.0] * 10
-    binary = compare_binary(answers, answers)
-    assert (binary.difference.value, binary.mcnemar.value) == (0, 1)
-    scores = compare_scores(answers, answers, np.random.default_rng(0))
+    binary = compare_pairs(answers, answers, np.random.default_rng(0))
+    assert (binary.difference.value, binary.p.value) == (0, 1)
+    scores = compare_pairs([0.5, *answers], [0.5, *answers], np.random.default_rng(0))
     assert scores.difference.low is None
     assert (scores.p.value, scores.p.note) == (1, "no problem differs")

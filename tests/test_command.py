@@ -203,6 +203,30 @@ def test_help_is_read_off_the_function() -> None:
         assert part in text, text
 
 
+def test_what_is_needed_and_is_not_there_is_told() -> None:
+    @command
+    def need(*, method: str, times: int | None = None) -> Result:
+        """Do it.
+
+        Parameters
+        ----------
+        method : str
+            Which.
+        times : int, optional
+            How often.
+        """
+        return Result([Row("method", f"{method} {times}")], Row)
+
+    def run(*arguments: str) -> Any:
+        return CliRunner().invoke(to_click(need, keeps=True), [*arguments, "--format", "csv"])
+
+    missing, wrong = run(), run("--method", "x", "--times", "1.5")
+    assert (missing.exit_code, wrong.exit_code) == (2, 2)
+    assert "Missing option '--method'" in missing.stderr
+    assert "'1.5' is not a valid integer." in wrong.stderr
+    assert run("--method", "x", "--times", "-3").stdout == "name,value\nmethod,x -3\n"
+
+
 def test_what_another_command_says_is_not_said_again(monkeypatch: pytest.MonkeyPatch) -> None:
     @command
     def again(*, unit: str = "") -> Result:

@@ -15,10 +15,8 @@ from statsmodels.stats.multitest import multipletests
 
 import evalcore
 from evalcore.cli import main
-from evalcore.commands.comparing import p_text, stars_of
-from evalcore.comparisons import Compared, compare_methods
+from evalcore.compare import Compared, compare_methods, p_text
 from evalcore.logs import UsageRow
-from evalcore.paired_results import CompareSettings
 from evalcore.score_files import read_scores
 from evalcore.score_runs import choose_runs
 from evalcore.scoring.base import ScoreRow
@@ -44,7 +42,7 @@ def scored(method: str, values: Iterable[Given], **fields: Any) -> list[ScoreRow
 
 
 def compared(rows: list[ScoreRow], **options: Any) -> Compared:
-    return compare_methods(rows, CompareSettings(**({"baseline": "cot"} | options)))
+    return compare_methods(rows, **({"baseline": "cot"} | options))
 
 
 A = [1.0] * 6 + [0.0] * 4  # the baseline
@@ -53,7 +51,7 @@ B = [1.0] * 2 + [0.0] * 4 + [1.0] * 2 + [0.0] * 2  # b = 2, c = 4
 
 def test_right_and_wrong_answers_have_the_mid_p_test_and_newcombes_interval() -> None:
     (row,) = compared([*scored("cot", A), *scored("pot", B)]).rows
-    assert (row.n, row.b, row.c) == (10, 2, 4)
+    assert (row.n, row.treatment_only, row.baseline_only) == (10, 2, 4)
     assert (row.accuracy_baseline, row.accuracy_treatment) == (60.0, 40.0)
     assert row.difference == pytest.approx(-20.0)
     assert (row.test, row.p_exact) == ("mid-p McNemar", stats.binomtest(2, 6).pvalue)
@@ -71,11 +69,22 @@ def test_no_answer_is_wrong_and_left_out_beside_it() -> None:
     second = [1.0, None, 1.0, 1.0, 0.0]
     rows = [*scored("cot", first), *scored("pot", second)]
     (row,) = compared(rows).rows
-    assert (row.n, row.b, row.c, row.n_complete, row.n_no_answer) == (5, 2, 2, 3, 2)
+    assert (row.n, row.treatment_only, row.baseline_only, row.n_complete, row.n_no_answer) == (
+        5,
+        2,
+        2,
+        3,
+        2,
+    )
     assert row.difference_complete == pytest.approx(0.0)
     assert (row.note, row.n_unknown) == ("no answer: 2, counted as wrong", 0)
-    (row,) = compared(rows, statistics=Settings(missing="dropped")).rows
-    assert (row.n, row.b, row.c, row.note) == (3, 1, 1, "no answer: 2, left out")
+    (row,) = compared(rows, how=Settings(missing="dropped")).rows
+    assert (row.n, row.treatment_only, row.baseline_only, row.note) == (
+        3,
+        1,
+        1,
+        "no answer: 2, left out",
+    )
     assert (row.n_no_answer, row.n_complete) == (2, 3)
 
 
@@ -127,7 +136,7 @@ def test_nothing_but_missing_answers_has_no_row_where_these_are_left_out() -> No
     rows = [*scored("cot", [None, None]), *scored("pot", [1.0, 0.0])]
     (row,) = compared(rows).rows
     assert (row.n, row.n_complete, row.difference_complete, row.p_complete) == (2, 0, None, None)
-    found = compared(rows, statistics=Settings(missing="dropped"))
+    found = compared(rows, how=Settings(missing="dropped"))
     assert found.rows == []
     assert found.failures == [
         "d, m, strict, pot − cot: nothing to compare; 2 without an answer left out"
@@ -138,7 +147,7 @@ def test_few_graded_answers_have_an_exact_test_whichever_is_named() -> None:
     first, second = [0.1, 0.2, 0.3, 0.4, 0.5], [0.2, 0.4, 0.6, 0.8, 1.0]
     rows = [*scored("cot", first), *scored("pot", second)]
     for test in get_args(GradedTest):
-        (row,) = compared(rows, statistics=Settings(graded_test=test)).rows
+        (row,) = compared(rows, how=Settings(graded_test=test)).rows
         assert row.p == pytest.approx(0.0625, abs=1e-12)
         assert row.p_exact is None
         assert row.difference == pytest.approx(30.0)
@@ -155,7 +164,7 @@ def test_test_and_interval_of_graded_answers_are_of_the_same_draws() -> None:
     assert row.p is not None
     assert row.p > 0.5
     assert "disagree" not in row.note
-    (row,) = compared(rows, statistics=Settings(graded_test="signed-rank")).rows
+    (row,) = compared(rows, how=Settings(graded_test="signed-rank")).rows
     assert row.test.startswith("exact signed-rank")
     assert row.p is not None
     assert row.p < 0.05
@@ -190,11 +199,15 @@ def test_several_models_are_also_taken_together_with_problems_as_clusters() -> N
     *single, together = compared(rows).rows
     assert [row.model for row in single] == ["m1", "m2", "m3"]
     assert (together.model, together.n) == ("all", 120)
-    assert together.b == sum(row.b for row in single)
+    assert together.treatment_only == sum(row.treatment_only for row in single)
     assert together.difference == pytest.approx(np.mean([row.difference for row in single]))
     assert "sign" in together.test
     (alone,) = compared(rows, by=("dataset",)).rows
-    assert (alone.n, alone.b, alone.c) == (together.n, together.b, together.c)
+    assert (alone.n, alone.treatment_only, alone.baseline_only) == (
+        together.n,
+        together.treatment_only,
+        together.baseline_only,
+    )
     assert alone.difference == pytest.approx(together.difference)
 
 
@@ -265,7 +278,7 @@ def test_repeated_answers_to_a_problem_are_a_cluster() -> None:
         *(row for epoch in (1, 2) for row in scored("pot", B, epoch=epoch)),
     ]
     (row,) = compared(rows).rows
-    assert (row.n, row.b, row.c) == (20, 4, 8)
+    assert (row.n, row.treatment_only, row.baseline_only) == (20, 4, 8)
     assert "sign" in row.test
     once = compared([*scored("cot", A), *scored("pot", B)]).rows[0].p_exact
     assert row.p == pytest.approx(once), "asking twice for the same adds no evidence"
@@ -282,7 +295,9 @@ def test_epochs_of_one_method_alone_are_a_mean_over_problems() -> None:
     assert (row.n, row.n_unknown) == (90, 0)
     assert row.difference == pytest.approx(100 * differences.mean())
     assert row.accuracy_treatment == pytest.approx(100 * once.mean())
-    assert row.b + row.c == sum((values != once).sum() for values in several)
+    assert row.treatment_only + row.baseline_only == sum(
+        (values != once).sum() for values in several
+    )
     signs = generator.choice([-1, 1], (20_000, 30))
     as_far = np.abs(signs @ differences) >= abs(differences.sum()) - 1e-9
     assert row.p == pytest.approx(as_far.mean(), abs=0.02)
@@ -309,7 +324,7 @@ def rejected(population: str, n: int, epochs: int, repetitions: int) -> float:
         rows = scored("pot", (generator.random(n) < share).astype(float).tolist())
         for epoch in range(1, epochs + 1):
             rows += scored("cot", (generator.random(n) < share).astype(float).tolist(), epoch=epoch)
-        (row,) = compared(rows, statistics=Settings(draws=600)).rows
+        (row,) = compared(rows, how=Settings(draws=600)).rows
         count += row.p is not None and row.p <= 0.05
     return count / repetitions
 
@@ -336,7 +351,7 @@ def test_an_epoch_that_only_one_method_has_of_a_problem_is_not_known_for_the_oth
         *(row for epoch in (1, 2) for row in scored("pot", B, epoch=epoch)),
     ]
     (row,) = compared(rows[:-1]).rows
-    assert (row.n, row.n_unknown, row.b, row.c) == (19, 1, 4, 8)
+    assert (row.n, row.n_unknown, row.treatment_only, row.baseline_only) == (19, 1, 4, 8)
 
 
 def test_answers_with_and_without_an_epoch_are_not_one_run() -> None:
@@ -502,7 +517,7 @@ def test_the_function_reads_files_and_returns_a_frame(tmp_path: Path) -> None:
         write_rows(scored(method, values), ScoreRow, target)
     files = [tmp_path / "cot.csv", tmp_path / "pot.csv"]
     frame = evalcore.compare(files, baseline="cot", averages=tmp_path / "averages.csv")
-    assert list(frame["b"]) == [2]
+    assert list(frame["treatment_only"]) == [2]
     assert (tmp_path / "averages.csv").read_text().startswith("average,dataset")
     with pytest.raises(InputError, match="named twice"):
         evalcore.compare([files[0], files[0]], baseline="cot")
@@ -539,7 +554,7 @@ def test_published_verdicts_of_financemath(shared: Path, tmp_path: Path) -> None
     assert len(found) == 6
     for model, (b, c, p) in expected.items():
         row = found[model]
-        assert (row.n, row.b, row.c) == (200, b, c)
+        assert (row.n, row.treatment_only, row.baseline_only) == (200, b, c)
         assert row.p == pytest.approx(p, rel=1e-10)
     ordered = sorted(p for _, _, p in expected.values())
     adjusted, largest = {}, 0.0
@@ -607,14 +622,12 @@ def test_wrong_usage_is_told_in_one_line(files: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "stars"), [(None, ""), (0.05, ""), (0.049, "*"), (0.0099, "**"), (0.0009, "***")]
+    ("p", "text"),
+    [(None, "–"), (0.05, "0.050"), (0.049, "0.049*"), (0.0099, "0.010**"), (0.0009, "9.0e-04***")],
 )
-def test_stars_are_those_of_the_paper(p: float | None, stars: str) -> None:
-    assert stars_of(p) == stars
-
-
-def test_no_p_value_is_printed_as_unknown() -> None:
-    assert p_text(None) == "–"
+def test_stars_are_those_of_the_paper(p: float | None, text: str) -> None:
+    assert p_text(p, stars=True) == text
+    assert p_text(p) == text.rstrip("*")
 
 
 def test_an_interval_by_bootstrap_is_near_newcombes() -> None:
@@ -622,12 +635,12 @@ def test_an_interval_by_bootstrap_is_near_newcombes() -> None:
     first, second = (generator.integers(0, 2, 300).astype(float) for _ in range(2))
     rows = [*scored("cot", first), *scored("pot", second)]
     (newcombe,) = compared(rows).rows
-    (drawn,) = compared(rows, statistics=Settings(interval="bootstrap")).rows
+    (drawn,) = compared(rows, how=Settings(interval="bootstrap")).rows
     assert drawn.difference == pytest.approx(newcombe.difference)
     assert (drawn.difference_low, drawn.difference_high) == pytest.approx(
         (newcombe.difference_low, newcombe.difference_high), abs=1.0
     )
-    (again,) = compared(rows, statistics=Settings(interval="bootstrap")).rows
+    (again,) = compared(rows, how=Settings(interval="bootstrap")).rows
     assert again == drawn, "the seed is the same"
 
 

@@ -24,7 +24,7 @@ from ngramscan.document_estimates import (
     ratio_of_documents,
     required_draws,
 )
-from ngramscan.estimates import Estimate
+from ngramscan.statistics.estimates import Estimate
 from tests.populations import (
     CONSTANT,
     RARE_KINDS,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ngramscan.estimates import geometric_mean_ratio, probability_of_superiority
+from ngramscan.statistics.estimates import geometric_mean_ratio, probability_of_superiority
 
 COUNTS = st.lists(st.integers(0, 10**9), min_size=2, max_size=30)
 

@@ -15,18 +15,18 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from evalcore.statistics import (
-    clopper_pearson,
-    compare_binary,
-    holm,
-    mcnemar_test,
-    paired_counts,
+from evalcore.statistics import Settings, compare_pairs
+from ngramscan.statistics.p_values import holm
+from ngramscan.statistics.proportions import (
+    Pairs,
+    mcnemar,
+    mid_p_mcnemar,
+    paired_difference,
+    wilson,
 )
-from evalcore.statistics.pairing import Missing, pair
-from ngramscan.proportions import Pairs, paired_difference, wilson
-from ngramscan.proportions import mcnemar as exact_mcnemar
 
 NAN = float("nan")
+DRAW = np.random.default_rng(0)
 
 
 def mid_p(better: int, worse: int) -> Fraction:
@@ -41,18 +41,14 @@ def mid_p(better: int, worse: int) -> Fraction:
 @given(better=st.integers(0, 400), worse=st.integers(0, 400))
 @settings(max_examples=60, deadline=None)
 def test_the_mid_p_value_counts_tables_as_far_from_equal_half(better: int, worse: int) -> None:
-    found = mcnemar_test(better, worse)
-    assert (found.procedure, found.n) == ("mid-p McNemar", better + worse)
-    if found.n:
-        assert found.value == pytest.approx(float(mid_p(better, worse)), rel=1e-10)
-    else:
-        assert (found.value, found.note) == (1.0, "no pair differs")
+    expected = float(mid_p(better, worse)) if better + worse else 1.0
+    assert mid_p_mcnemar(worse, better) == pytest.approx(expected, rel=1e-10)
 
 
 def test_the_published_example_of_the_mid_p_value() -> None:
     # Fagerland, Lydersen & Laake 2013, table 1: 1 child against 7 changed.
-    assert mcnemar_test(1, 7).value == mcnemar_test(7, 1).value == 0.0390625
-    assert exact_mcnemar(1, 7) == 0.0703125
+    assert mid_p_mcnemar(1, 7) == mid_p_mcnemar(7, 1) == 0.0390625
+    assert mcnemar(1, 7) == 0.0703125
 
 
 @given(better=st.integers(0, 400), worse=st.integers(0, 400))
@@ -61,19 +57,23 @@ def test_the_exact_p_value_beside_it_is_statsmodels_and_the_binomial_test_s(
     better: int, worse: int
 ) -> None:
     answers = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [3, worse, better, 5], axis=0)
-    found = compare_binary(answers[:, 0], answers[:, 1])
+    found = compare_pairs(answers[:, 0], answers[:, 1], DRAW)
     theirs = statsmodels_mcnemar([[3, worse], [better, 5]], exact=True).pvalue
-    assert found.mcnemar_exact == pytest.approx(theirs, rel=1e-10)
+    assert found.p_exact == pytest.approx(theirs, rel=1e-10)
     if better + worse:
-        binomial = binomtest(better, better + worse).pvalue
-        assert found.mcnemar_exact == pytest.approx(binomial, rel=1e-10)
-    assert found.mcnemar.value == mcnemar_test(better, worse).value
+        assert found.p_exact == pytest.approx(binomtest(better, better + worse).pvalue, rel=1e-10)
+    assert (found.treatment_only, found.baseline_only) == (better, worse)
+    assert (found.p.value, found.p.n) == (mid_p_mcnemar(worse, better), better + worse)
+    assert (found.p.procedure, found.p.note == "no pair differs") == (
+        "mid-p McNemar",
+        not found.p.n,
+    )
 
 
 def test_p_values_of_many_pairs_are_in_full() -> None:
     for better, worse in ((700, 560), (1500, 0)):
-        found = mcnemar_test(better, worse)
-        assert found.value == pytest.approx(float(mid_p(better, worse)), rel=1e-10)
+        found = mid_p_mcnemar(worse, better)
+        assert found == pytest.approx(float(mid_p(better, worse)), rel=1e-10)
 
 
 CELLS = {
@@ -99,7 +99,7 @@ def simulated(name: str, n: int, runs: int) -> dict[str, float]:
         assert interval.low is not None
         assert interval.high is not None
         excludes = not interval.low <= 0 <= interval.high
-        mid, exact = mcnemar_test(better, worse).value, exact_mcnemar(better, worse)
+        mid, exact = mid_p_mcnemar(worse, better), mcnemar(worse, better)
         for test, p in (("mid", mid), ("exact", exact)):
             rates[test] += (p <= 0.05) * count / runs
             rates[f"{test} disagrees"] += (excludes != (p <= 0.05)) * count / runs
@@ -133,7 +133,7 @@ def test_error_and_disagreement_in_many_runs(name: str, n: int) -> None:
 
 def test_mcnemar_refuses_a_negative_count() -> None:
     with pytest.raises(ValueError, match="cannot be negative"):
-        mcnemar_test(-1, 3)
+        mid_p_mcnemar(-1, 3)
 
 
 @given(
@@ -141,21 +141,12 @@ def test_mcnemar_refuses_a_negative_count() -> None:
     level=st.sampled_from([0.8, 0.9, 0.95, 0.99, 0.999]),
 )
 @settings(max_examples=60, deadline=None)
-def test_intervals_of_a_share_are_statsmodels_s(counts: tuple[int, int], level: float) -> None:
+def test_the_interval_of_a_share_is_statsmodels_s(counts: tuple[int, int], level: float) -> None:
     k, n = counts
-    for estimate, method in (
-        (clopper_pearson(k, n, level), "beta"),
-        (wilson(k, n, level), "wilson"),
-    ):
-        theirs = proportion_confint(k, n, alpha=1 - level, method=method)
-        assert (estimate.low, estimate.high) == pytest.approx(theirs, abs=1e-10)
-        assert (estimate.value, estimate.level) == (k / n, level)
-
-
-@pytest.mark.parametrize(("k", "n"), [(0, 0), (-1, 2), (3, 2)])
-def test_clopper_and_pearson_have_no_share_of_nothing(k: int, n: int) -> None:
-    with pytest.raises(ValueError, match="expected"):
-        clopper_pearson(k, n)
+    estimate = wilson(k, n, level)
+    theirs = proportion_confint(k, n, alpha=1 - level, method="wilson")
+    assert (estimate.low, estimate.high) == pytest.approx(theirs, abs=1e-10)
+    assert (estimate.value, estimate.level) == (k / n, level)
 
 
 @pytest.mark.parametrize(
@@ -176,27 +167,6 @@ def test_newcombe_s_published_intervals(
     assert found.low is not None
     assert found.high is not None
     assert (-found.high, -found.low) == pytest.approx((low, high), abs=6e-5)
-
-
-def test_pairs_are_counted_by_who_is_right() -> None:
-    counts = paired_counts([1, 1, 1, 0, 0, 0, 0], [1, 0, 0, 1, 1, 1, 0])
-    assert counts == Pairs(both=1, only_first=2, only_second=3, neither=1)
-
-
-@pytest.mark.parametrize(
-    ("baseline", "treatment", "problem"),
-    [
-        pytest.param([1, 0], [1], "same length", id="different lengths"),
-        pytest.param([], [], "not empty", id="nothing"),
-        pytest.param([1, 0.5], [1, 0], "neither 0 nor 1", id="graded values"),
-        pytest.param([1, 0], [1, NAN], "neither 0 nor 1", id="a gap"),
-    ],
-)
-def test_pairs_that_cannot_be_counted(
-    baseline: list[float], treatment: list[float], problem: str
-) -> None:
-    with pytest.raises(ValueError, match=problem):
-        paired_counts(baseline, treatment)
 
 
 @given(st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.5, 1.0]), min_size=1, max_size=30))
@@ -221,59 +191,33 @@ def test_holm_refuses_what_is_no_p_value(wrong: float) -> None:
         holm([0.2, wrong, 0.1])
 
 
-@pytest.mark.parametrize(
-    ("missing", "baseline", "treatment", "problems"),
-    [
-        pytest.param("wrong", [1, 0, 1, 0], [0, 1, 1, 0], [0, 1, 2, 3], id="a gap counts as 0"),
-        pytest.param("dropped", [1], [1], [0], id="a pair with a gap is dropped"),
-    ],
-)
-def test_missing_values_are_wrong_or_dropped(
-    missing: Missing, baseline: list[float], treatment: list[float], problems: list[int]
-) -> None:
-    paired = pair([1, NAN, 1, NAN], [NAN, 1, 1, NAN], missing)
-    assert paired.baseline.tolist() == baseline
-    assert paired.treatment.tolist() == treatment
-    assert paired.problems.tolist() == problems
-    assert paired.missing == 3
-
-
-def test_the_rows_of_a_table_are_problems() -> None:
-    baseline: list[list[float]] = [[1, 0], [NAN, 1]]
-    paired = pair(baseline, [[0, 0], [1, 1]], "dropped")
-    assert paired.problems.tolist() == [0, 0, 1]
-    assert paired.differences.tolist() == [-1, 0, 0]
-
-
-def test_a_list_says_which_problem_an_answer_is_to() -> None:
-    paired = pair([1, 0, 1], [0, 0, 0], problems=["p7", "p1", "p7"])
-    assert paired.problems.tolist() == [1, 0, 1]
+def test_missing_values_are_wrong_or_dropped() -> None:
+    first, second = [1, NAN, 1, NAN], [NAN, 1, 1, NAN]
+    found = compare_pairs(first, second, DRAW)
+    assert (found.n, found.treatment_only, found.baseline_only) == (4, 1, 1)
+    assert (found.baseline, found.treatment) == (0.5, 0.5)
+    found = compare_pairs(first, second, DRAW, Settings(missing="dropped"))
+    assert (found.n, found.baseline, found.treatment, found.p.note) == (1, 1, 1, "no pair differs")
+    assert np.isnan(first[1]), "what was given is not changed"
 
 
 def test_a_rounding_error_makes_no_value_better() -> None:
-    paired = pair([0.3, 0.1, 0.2], [0.1 + 0.2, 0.4, 0.1])
-    assert (paired.better, paired.worse) == (1, 1)
+    found = compare_pairs([0.3, 0.1, 0.2], [0.1 + 0.2, 0.4, 0.1], DRAW)
+    assert (found.treatment_only, found.baseline_only) == (1, 1)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "problem"),
+    ("values", "problem"),
     [
-        pytest.param(([1], [1, 0]), "different shapes", id="different lengths"),
+        pytest.param(([1], [1, 0]), "same length", id="different lengths"),
         pytest.param(([1, float("inf")], [1, 0]), "infinite", id="an infinite value"),
         pytest.param(([], []), "no pairs", id="nothing"),
-        pytest.param(([NAN], [1], "dropped"), "no pairs", id="nothing is left"),
-        pytest.param(([1], [1], "ignored"), "'wrong' or 'dropped'", id="an unknown rule"),
-        pytest.param(([1, 0], [1, 0], "wrong", ["a"]), "one problem for each", id="few problems"),
-        pytest.param(([[1]], [[0]], "wrong", [["a"]]), "plain list", id="problems of a table"),
-        pytest.param((1.0, 0.0), "a row for each problem", id="no list"),
+        pytest.param(([NAN], [1]), "no pairs", id="nothing is left"),
+        pytest.param(([1, 0], [1, 0], ["a"]), "same length", id="few problems"),
+        pytest.param(([[1, 0]], [[0, 1]]), "lists", id="a table"),
     ],
 )
-def test_values_that_cannot_be_paired(arguments: tuple[Any, ...], problem: str) -> None:
+def test_values_that_cannot_be_compared(values: tuple[Any, ...], problem: str) -> None:
+    first, second, *problems = values
     with pytest.raises(ValueError, match=problem):
-        pair(*arguments)
-
-
-def test_pairs_do_not_change_what_they_were_made_of() -> None:
-    values = np.array([1.0, NAN])
-    pair(values, values)
-    assert np.isnan(values[1])
+        compare_pairs(first, second, DRAW, Settings(missing="dropped"), *problems)

@@ -15,7 +15,7 @@ from scipy import stats
 
 import evalcore
 from evalcore.cli import main
-from evalcore.comparisons import CompareRow
+from evalcore.compare import CompareRow
 from evalcore.figures.prevalence_links import draw_links
 from evalcore.prevalence_links import (
     CORRELATIONAL,
@@ -26,12 +26,13 @@ from evalcore.prevalence_links import (
 )
 from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.estimates import geometric_mean_ratio
 from ngramscan.output import choose_target, write_rows
+from ngramscan.statistics.estimates import geometric_mean_ratio
 
 COMPARED = CompareRow(
     dataset="d", model="m", rule="strict", baseline="cot", treatment="f-1", n=10,
-    n_no_answer=0, n_unknown=0, b=2, c=1, unanswered_baseline=None, unanswered_treatment=None,
+    n_no_answer=0, n_unknown=0, treatment_only=2, baseline_only=1, unanswered_baseline=None,
+    unanswered_treatment=None,
     accuracy_baseline=50.0, accuracy_treatment=60.0, difference=10.0, difference_low=-5.0,
     difference_high=25.0, p=0.5, p_exact=0.6, p_holm=0.5, test="mid-p McNemar", n_complete=10,
     difference_complete=10.0, p_complete=0.5, detectable=None, note="",

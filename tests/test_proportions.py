@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binomtest, norm, t
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from ngramscan.proportions import (
+from ngramscan.statistics.proportions import (
     Pairs,
     effective_size,
     mcnemar,

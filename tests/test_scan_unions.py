@@ -10,13 +10,13 @@ import pytest
 
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError
-from ngramscan.estimates import Estimate
 from ngramscan.indexes import scan_pieces
 from ngramscan.indexes.base import DocumentCounts, DocumentIndex, IndexSize
 from ngramscan.indexes.sampling import estimate_total, take_sample
 from ngramscan.indexes.scan import ScanIndex, ScanOptions
 from ngramscan.journal import Journal
 from ngramscan.progress import Silent
+from ngramscan.statistics.estimates import Estimate
 from tests import corpus_files, oracle
 from tests.test_formats import F1, make_texts
 

@@ -13,9 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import permutation_test, wilcoxon
 
-from evalcore.statistics import sign_flip_test, signed_rank_test
-from evalcore.statistics.sign_flips import _drawn, _enumerated
-from evalcore.statistics.signed_ranks import Zeros
+from ngramscan.statistics.sign_tests import (
+    Zeros,
+    _drawn,
+    _enumerated,
+    sign_flip_test,
+    signed_rank_test,
+)
 
 RULES: tuple[Zeros, ...] = ("dropped", "pratt")
 FEW_LEVELS = st.lists(st.integers(-3, 3), min_size=1, max_size=11)

@@ -6,9 +6,9 @@ import pytest
 
 from ngramscan.counts import count_queries
 from ngramscan.errors import RemoteUnavailable
-from ngramscan.estimates import geometric_mean_ratio
 from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
 from ngramscan.patterns import Pattern, PatternSet
+from ngramscan.statistics.estimates import geometric_mean_ratio
 from ngramscan.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total, make_totals
 
 

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-from evalcore.commands.comparing import p_text, read_all
-from evalcore.comparisons import CompareRow, compare_methods
+from evalcore.compare import CompareRow, compare_methods, p_text, read_all
 from evalcore.figures.prevalence_links import draw_links
-from evalcore.paired_results import CompareSettings
 from evalcore.prevalence_links import (
     Linked,
     LinkRow,
@@ -103,7 +101,7 @@ def _compared(
     _, first = next(iter(read_table(table)), ("", {}))
     if "difference" not in first:
         rows = choose_runs(read_all([table], rules), runs)
-        found = compare_methods(rows, CompareSettings())
+        found = compare_methods(rows)
         return found.rows, [*filter(None, [found.left_out]), *found.failures]
     compared = read_rows(table, CompareRow, "rows of `evalcore compare` or `score`")
     refuse_unscored(rules, (row.rule for row in compared))

@@ -11,8 +11,8 @@ from evalcore.logs import UsageRow
 from evalcore.records import read_records
 from evalcore.row_files import GivenTables, Table, as_tables, read_rows
 from evalcore.scoring.base import NO_ANSWER_IS, UNKNOWN, ScoreRow
-from evalcore.solved_problems import read_chosen
 from evalcore.statistics import Resampling
+from evalcore.tallies import read_chosen
 from evalcore.token_costs import (
     TOKENS,
     CostSettings,

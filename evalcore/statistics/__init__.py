@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from evalcore.statistics.binary import clopper_pearson, mcnemar_test, paired_counts
-from evalcore.statistics.bootstrap import (
+from evalcore.statistics.paired import Comparison, GradedTest, Settings, compare_pairs
+from evalcore.statistics.power import mcnemar_detectable, mcnemar_power, t_detectable, t_power
+from ngramscan.statistics.resampling import (
     ITEMS_FOR_AN_INTERVAL,
     Ratio,
     Resampling,
@@ -11,56 +12,19 @@ from evalcore.statistics.bootstrap import (
     drawn_sums,
     studentized_limits,
 )
-from evalcore.statistics.bootstrap_t import MeanDifference, bootstrap_mean, bootstrap_t
-from evalcore.statistics.contrast import (
-    BinaryComparison,
-    GradedTest,
-    PooledComparison,
-    ScoreComparison,
-    Settings,
-    compare_binary,
-    compare_pooled,
-    compare_scores,
-)
-from evalcore.statistics.multiplicity import holm
-from evalcore.statistics.p_values import PValue
-from evalcore.statistics.power import (
-    Detectable,
-    mcnemar_detectable,
-    mcnemar_power,
-    t_detectable,
-    t_power,
-)
-from evalcore.statistics.sign_flips import sign_flip_test
-from evalcore.statistics.signed_ranks import signed_rank_test
 
 __all__ = [
     "ITEMS_FOR_AN_INTERVAL",
-    "BinaryComparison",
-    "Detectable",
+    "Comparison",
     "GradedTest",
-    "MeanDifference",
-    "PValue",
-    "PooledComparison",
     "Ratio",
     "Resampling",
-    "ScoreComparison",
     "Settings",
     "Studentized",
-    "bootstrap_mean",
-    "bootstrap_t",
-    "clopper_pearson",
-    "compare_binary",
-    "compare_pooled",
-    "compare_scores",
+    "compare_pairs",
     "drawn_sums",
-    "holm",
     "mcnemar_detectable",
     "mcnemar_power",
-    "mcnemar_test",
-    "paired_counts",
-    "sign_flip_test",
-    "signed_rank_test",
     "studentized_limits",
     "t_detectable",
     "t_power",

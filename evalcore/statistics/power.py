@@ -4,23 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, optimize, special, stats
-
-
-@dataclass(frozen=True, slots=True)
-class Detectable:
-    """The smallest effect that a test finds with a stated probability."""
-
-    value: float | None
-    """None where there is none; `note` says why."""
-    power: float
-    """Probability of p at or below `alpha` if the effect is this large."""
-    alpha: float
-    note: str = ""
 
 
 def mcnemar_power(n: int, discordance: float, difference: float, alpha: float = 0.05) -> float:
@@ -66,39 +53,18 @@ def mcnemar_power(n: int, discordance: float, difference: float, alpha: float = 
 
 def mcnemar_detectable(
     n: int, discordance: float, power: float = 0.8, alpha: float = 0.05
-) -> Detectable:
+) -> float | None:
     """Find the smallest difference of accuracies that the mid-p McNemar test finds often enough.
 
-    Parameters
-    ----------
-    n : int
-        Pairs.
-    discordance : float
-        Share of pairs in which exactly one is right, in [0, 1].
-    power : float
-        Probability with which it is to be found, in (alpha, 1).
-    alpha : float
-        The largest p-value that counts as found.
-
-    Returns
-    -------
-    Detectable
-        In (0, discordance], or none where even the largest difference is not found often enough.
-
-    Raises
-    ------
-    ValueError
-        There are no pairs, or a share is impossible.
+    As in `mcnemar_power`; `power`, in (alpha, 1), is the probability with which it is to be found.
+    Return None where even a difference as large as the discordance is not found often enough.
     """
     _check_power(power, alpha)
 
     def at(difference: float) -> float:
         return mcnemar_power(n, discordance, difference, alpha)
 
-    if at(discordance) < power:
-        note = "none: with so few pairs that differ, even a difference in all of them is not enough"
-        return Detectable(None, power, alpha, note)
-    return Detectable(_smallest(at, discordance, power), power, alpha)
+    return _smallest(at, discordance, power) if at(discordance) >= power else None
 
 
 def t_power(n: int, effect: float, alpha: float = 0.05) -> float:
@@ -148,27 +114,10 @@ def t_power(n: int, effect: float, alpha: float = 0.05) -> float:
     return min(1.0, float(power))
 
 
-def t_detectable(n: int, power: float = 0.8, alpha: float = 0.05) -> Detectable:
-    """Find the smallest effect that the paired t test finds often enough.
+def t_detectable(n: int, power: float = 0.8, alpha: float = 0.05) -> float:
+    """Find the smallest effect that the paired t test finds with probability `power`.
 
-    Parameters
-    ----------
-    n : int
-        Pairs, at least 2.
-    power : float
-        Probability with which it is to be found, in (alpha, 1).
-    alpha : float
-        The largest p-value that counts as found.
-
-    Returns
-    -------
-    Detectable
-        Mean difference over the standard deviation of the differences (d_z).
-
-    Raises
-    ------
-    ValueError
-        Fewer than two pairs, or a probability is impossible.
+    As in `t_power`; in standard deviations of the differences (d_z).
     """
     _check_power(power, alpha)
 
@@ -178,7 +127,7 @@ def t_detectable(n: int, power: float = 0.8, alpha: float = 0.05) -> Detectable:
     largest = 1.0
     while at(largest) < power:
         largest *= 2
-    return Detectable(_smallest(at, largest, power), power, alpha)
+    return _smallest(at, largest, power)
 
 
 def _smallest(at: Callable[[float], float], largest: float, power: float) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from evalcore.statistics.signed_ranks import signed_rank_test
-from ngramscan.proportions import mcnemar
+from ngramscan.statistics.proportions import mcnemar
+from ngramscan.statistics.sign_tests import signed_rank_test
 
 EXACT_BELOW = 25
 

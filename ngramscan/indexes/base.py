@@ -8,7 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 from urllib.parse import unquote, urlsplit
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.estimates import Estimate
+from ngramscan.statistics.estimates import Estimate
 
 TIMEOUT_S = 45.0
 """For a whole request of a host, unless another time is asked for."""

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from ngramscan.corpora import CorpusFile, Piece, split
 from ngramscan.errors import InputError
-from ngramscan.estimates import Estimate, cluster_total
 from ngramscan.indexes.base import IndexSize
+from ngramscan.statistics.estimates import Estimate, cluster_total
 
 ALIKE = 0.1
 """The part of the chance to be drawn that does not depend on size."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ngramscan.corpora import Corpus, Piece, ReadOptions
-from ngramscan.estimates import Estimate
 from ngramscan.indexes.base import (
     DocumentCounts,
     Found,
@@ -24,6 +23,7 @@ from ngramscan.indexes.scan_windows import Occurrences, WindowReader
 from ngramscan.journal import Journal, now
 from ngramscan.progress import Progress
 from ngramscan.scanning import Counts, Question, count_piece
+from ngramscan.statistics.estimates import Estimate
 
 LEVEL = 0.95
 """Of intervals; those of exact counts are of no width."""

@@ -243,6 +243,8 @@ def _kind(types: Sequence[Any], terminal: Option) -> click.ParamType[Any]:
     if float not in types and int not in types:
         return click.STRING
     least, most, over, under = terminal.least, terminal.most, terminal.over, terminal.under
+    if {least, most, over, under} == {None}:
+        return click.FLOAT if float in types else click.INT
     limits: dict[str, Any] = {
         "min": least if over is None else over,
         "max": most if under is None else under,
@@ -377,7 +379,7 @@ def _show(result: Result, target: Target, quiet: bool) -> None:
     fail_with(result.failures)
 
 
-_METAVARS = {"integer range": "N", "float range": "X"}
+_METAVARS = {"integer": "N", "integer range": "N", "float": "X", "float range": "X"}
 
 
 def _to_click(one: Parameter, every: Mapping[str, Parameter]) -> click.Parameter:
@@ -394,12 +396,17 @@ def _to_click(one: Parameter, every: Mapping[str, Parameter]) -> click.Parameter
     # In Python an option is called by its name, in the terminal by its flag.
     text = re.sub(r"`(\w+)`", lambda n: every[n[1]].flag if n[1] in every else n[0], one.help)
     default = None if one.default in ((), "", None) else one.default
+    # What is needed has no default, not even None.
+    given: dict[str, Any] = {}
+    if not one.is_needed:
+        several = [default] if one.is_several and default else default
+        given["default"] = False if is_flag else several
     return click.Option(
         [one.name, *(one.terminal.flags.split() or [one.flag])],
         type=None if is_flag else one.kind,
         is_flag=is_flag,
         multiple=one.is_several,
-        default=False if is_flag else [default] if one.is_several and default else default,
+        **given,
         required=one.is_needed,
         show_default=not is_flag and default is not None,
         metavar=one.terminal.metavar or _METAVARS.get(one.kind.name),

@@ -83,7 +83,7 @@ def _least_width(columns: Mapping[str, Sequence[str]], layout: Layout) -> int:
 
 
 def _least_column_width(name: str, cells: Sequence[str], layout: Layout) -> int:
-    widest = max(cell_len(text) for text in (name, *cells))
+    widest = max(cell_len(text) for text in (*name.splitlines(), *cells))
     return min(widest, _WRAPPED_WIDTH) if name in layout.wrapping else widest
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import bootstrap
 
-from evalcore.statistics import bootstrap_mean
+from ngramscan.statistics.resampling import bootstrap_mean
 
 Floats = NDArray[np.float64]
 Interval = Callable[[Floats, np.random.Generator], object]
