@@ -12,26 +12,26 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evalcore.agreement import agreement
     from evalcore.audit import audit
-    from evalcore.commands.agreements import agreement
     from evalcore.commands.comparing import compare
     from evalcore.commands.joint_outcomes import complementarity, flips, outcomes
-    from evalcore.commands.linking import link
     from evalcore.commands.scoring import score
-    from evalcore.commands.token_costs import efficiency
+    from evalcore.efficiency import efficiency
     from evalcore.judge import judge
+    from evalcore.link import link
     from evalcore.logs import logs
     from evalcore.run import run
 
 _MODULES = {
-    "agreement": "commands.agreements",
+    "agreement": "agreement",
     "audit": "audit",
     "compare": "commands.comparing",
     "complementarity": "commands.joint_outcomes",
-    "efficiency": "commands.token_costs",
+    "efficiency": "efficiency",
     "flips": "commands.joint_outcomes",
     "judge": "judge",
-    "link": "commands.linking",
+    "link": "link",
     "logs": "logs",
     "outcomes": "commands.joint_outcomes",
     "run": "run",

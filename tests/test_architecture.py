@@ -122,15 +122,15 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "score_runs": ["scoring"],
     "left_out": [],
     "summaries": ["scoring"],
-    "figures": ["figures", "prevalence_links", "summaries", "token_costs"],
-    "kappas": ["statistics"],
-    "label_files": ["row_files", "score_files"],
-    "label_agreement": ["kappas", "label_files", "statistics"],
+    "figures": ["efficiency", "link", "summaries"],
+    "agreement": ["row_files", "score_files", "statistics"],
     "solved_problems": ["left_out", "row_files", "score_files", "score_runs", "scoring"],
     "joint_outcomes": ["solved_problems"],
     "wins": ["joint_outcomes", "solved_problems"],
-    "cost_estimates": ["statistics"],
-    "token_costs": ["cost_estimates", "logs", "records", "scoring", "statistics"],
+    "efficiency": [
+        *("figures", "logs", "records", "row_files", "scoring", "solved_problems"),
+        "statistics",
+    ],
     "yaml_files": [],
     "claim_tables": ["yaml_files"],
     "claim_formulas": ["claim_tables", "statistics"],
@@ -144,7 +144,10 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "comparisons": [
         *("averages", "left_out", "paired_results", "pairings", "scoring", "statistics"),
     ],
-    "prevalence_links": ["comparisons"],
+    "link": [
+        *("commands", "comparisons", "figures", "paired_results", "row_files", "score_files"),
+        "score_runs",
+    ],
     "judgements": [],
     "judge": [
         *(
@@ -162,7 +165,7 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "commands": ["*"],
     "cli": ["*"],
     "__main__": ["cli"],
-    "": ["audit", "commands", "judge", "logs", "run"],
+    "": ["agreement", "audit", "commands", "efficiency", "judge", "link", "logs", "run"],
 }
 # Delayed because they are slow to import and not needed by every command.
 DELAYED = {

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import click
 
-from evalcore.cli.agreement import agreement_command
-from evalcore.cli.audit import audit_command
 from evalcore.cli.datasets import datasets_group
-from evalcore.cli.efficiency import efficiency_command
-from evalcore.cli.link import link_command
 from evalcore.cli.outcomes import complementarity_command, flips_command, outcomes_command
 from evalcore.cli.score import score_command
 from ngramscan import __version__
@@ -19,7 +15,7 @@ __all__ = ["main"]
 
 main = Commands(
     "evalcore",
-    ["run", "judge", "logs", "compare"],
+    ["run", "judge", "logs", "compare", "efficiency", "agreement", "audit", "link"],
     keeping=["run", "judge"],
     name="evalcore",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -37,9 +33,5 @@ for command in (
     flips_command,
     complementarity_command,
     outcomes_command,
-    efficiency_command,
-    agreement_command,
-    audit_command,
-    link_command,
 ):
     main.add_command(command)
