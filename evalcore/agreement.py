@@ -409,7 +409,7 @@ def agreement(
     target = optional_target(votes)
     given = read_labels(as_tables(labels))
     worth = scale(given.values(), level, [*order], weights)
-    items, judges = ([*dict.fromkeys(part)] for part in zip(*given, strict=True))
+    items, judges = (list(dict.fromkeys(key[part] for key in given)) for part in (0, 1))
     if len(judges) < 2:
         raise InputError("labels", f"of {len(judges)} judge; at least two were expected")
     numbers: dict[str | None, int] = {label: number for number, label in enumerate(worth)}

@@ -419,7 +419,7 @@ def efficiency(
     no_answer: Literal["wrong", "exclude"] = "wrong",
     draws: Annotated[int, Option(least=100)] = 2000,
     seed: Annotated[int, Option(least=0)] = 1,
-    figure: Annotated[Path | None, Option(metavar="FILE", is_written=True)] = None,
+    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
 ) -> Result:
     """Find what correct answers cost, and which methods are worth it.
 
@@ -466,7 +466,8 @@ def efficiency(
     $ evalcore efficiency scores.jsonl --outputs outputs/
     $ evalcore efficiency scores.jsonl --outputs outputs/ --tokens total --figure frontier.svg
     """
-    check_target(figure)
+    target = Path(figure) if figure else None
+    check_target(target)
     if outputs and usage:
         raise InputError("--usage", "it can't go with --outputs; both have the tokens")
     if not outputs and not usage:
@@ -481,11 +482,11 @@ def efficiency(
         refuse_other("--baseline", baseline, dict.fromkeys(row.method for row in chosen))
     settings = _Settings(tokens, no_answer, baseline, Resampling(draws, seed))
     rows = list(_cost_rows([*_with_tokens(chosen, used)], settings))
-    if figure:
+    if target:
         drawable = [row for row in rows if row.on_frontier is not None]
         if not drawable:
-            raise InputError(str(figure), "nothing to draw: no tokens are known")
-        save_figure(draw_frontier(drawable), figure)
+            raise InputError(str(target), "nothing to draw: no tokens are known")
+        save_figure(draw_frontier(drawable), target)
     drawn = f"Intervals: {draws:,} draws of problems, seed {seed}"
     notices = [*_left_out(chosen, used), drawn]
     return Result(rows, EfficiencyRow, notices=notices, print_table=partial(_print, rows=rows))

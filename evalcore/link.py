@@ -271,7 +271,7 @@ def link(
     rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     ranks: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    figure: Annotated[Path | None, Option(metavar="FILE", is_written=True)] = None,
+    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
 ) -> Result:
     """Put the prevalence of methods in corpora beside the accuracy that they reach.
 
@@ -315,7 +315,8 @@ def link(
     $ evalcore link counts.csv compared.csv --figure link.svg
     """
     target = optional_target(ranks)
-    check_target(figure)
+    picture = Path(figure) if figure else None
+    check_target(picture)
     patterns = read_rows(as_table(counts), PatternCount, "rows of `ngramscan count` or `docnorm`")
     names = dict(_names([*map]))
     compared, notices = _compared(as_table(scores), [*rule], [*run])
@@ -334,8 +335,8 @@ def link(
         raise InputError("counts", f"{problem} (see --map)")
     orders = list(_ranks(attested, compared, measure))
     save(orders, RankRow, target)
-    if figure:
-        save_figure(draw_links(rows), figure)
+    if picture:
+        save_figure(draw_links(rows), picture)
     found = {method for _, method in attested}
     if absent := [method for method in methods if method not in found]:
         notices.append(f"without patterns, and left out: {', '.join(absent)}")

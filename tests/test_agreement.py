@@ -370,6 +370,8 @@ def test_what_can_not_be_used_is_refused(
         (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         agreement(tmp_path / name, **options)
+    with pytest.raises(InputError, match="of 0 judge; at least two"):
+        agreement([])
 
 
 def test_the_command_prints_rows_and_says_how_often_it_drew(tmp_path: Path) -> None:
