@@ -12,26 +12,26 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evalcore.agreement import agreement
     from evalcore.audit import audit
-    from evalcore.commands.agreements import agreement
-    from evalcore.commands.linking import link
     from evalcore.commands.scoring import score
-    from evalcore.commands.token_costs import efficiency
     from evalcore.compare import compare
+    from evalcore.efficiency import efficiency
     from evalcore.judge import judge
+    from evalcore.link import link
     from evalcore.logs import logs
     from evalcore.outcomes import complementarity, flips, outcomes
     from evalcore.run import run
 
 _MODULES = {
-    "agreement": "commands.agreements",
+    "agreement": "agreement",
     "audit": "audit",
     "compare": "compare",
     "complementarity": "outcomes",
-    "efficiency": "commands.token_costs",
+    "efficiency": "efficiency",
     "flips": "outcomes",
     "judge": "judge",
-    "link": "commands.linking",
+    "link": "link",
     "logs": "logs",
     "outcomes": "outcomes",
     "run": "run",

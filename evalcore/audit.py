@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import product
@@ -20,10 +21,9 @@ from evalcore.claim_formulas import Evaluator, parse_formula
 from evalcore.claim_tables import Printed, Reading, Tables, parse_printed, read_tables, select
 from evalcore.yaml_files import parse_yaml, read_text
 from ngramscan.errors import InputError
-from ngramscan.output import strict_keywords, to_frame
+from ngramscan.output.command import Option, Result, command
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.console import Console
 
 OK = "ok"
@@ -250,27 +250,49 @@ def _details(row: AuditRow) -> Iterator[str]:
             yield f"  {name}: {text}"
 
 
-@strict_keywords
-def audit(tables: str | Path | None = None, *, claims: str | Path | None = None) -> pd.DataFrame:
+@command
+def audit(
+    tables: str | Path | None = None,
+    *,
+    claims: Annotated[str | Path | None, Option(metavar="FILE")] = None,
+    strict: Annotated[bool, Option(is_shown=True)] = False,
+) -> Result:
     """Recompute published figures from published tables.
+
+    TABLES is a folder of CSV files; without it, the tables of the Formula-One Prompting paper.
+    Verdicts: ok, rounding (the last decimal), mismatch, different quantity, not derivable. A
+    mismatch is a result: the exit code is 0 unless --strict. In the terminal, claims that are ok
+    are only counted; every other format has all of them.
 
     Parameters
     ----------
-    tables : str, Path or None
-        A folder of CSV files; None: the tables of the Formula-One Prompting paper.
-    claims : str, Path or None
-        What is claimed, and how it follows; None: `claims.yaml` in that folder.
+    tables : str or Path, optional
+        A folder of CSV files. By default the tables of the Formula-One Prompting paper.
+    claims : str or Path, optional
+        What is claimed, and how it follows. By default `claims.yaml` among the tables.
+    strict : bool
+        End with exit code 1 where a claim is a mismatch.
 
     Returns
     -------
     DataFrame
-        One row per claim: `id, where, statement, published, recomputed, low, high, verdict,
-        formula, inputs, note`. The verdict is `ok`, `rounding`, `mismatch`, `different quantity` or
-        `not derivable`.
+        One row per claim.
 
     Raises
     ------
     InputError
         A file can't be read, or a formula can't be computed.
+
+    Examples
+    --------
+    $ evalcore audit
+    $ evalcore audit tables/ --claims claims.yaml --strict -o audit.csv
     """
-    return to_frame(audit_rows(tables, claims), AuditRow)
+    rows = audit_rows(tables, claims)
+    wrong = sum(row.verdict == MISMATCH for row in rows)
+    return Result(
+        rows,
+        AuditRow,
+        failures=[f"{wrong} of {len(rows)} claims are mismatches"] if strict and wrong else [],
+        print_table=partial(print_findings, rows=rows),
+    )

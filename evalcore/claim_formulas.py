@@ -10,12 +10,12 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 from evalcore.claim_tables import Cell, Tables, select
 from evalcore.statistics import t_detectable, t_power
-from evalcore.statistics.printed_tests import exact_signed_rank, normal_signed_rank, usual_mcnemar
 from ngramscan.statistics.proportions import mcnemar, wilson
+from ngramscan.statistics.sign_tests import signed_rank_test
 
 _STARS = (Fraction(1, 20), Fraction(1, 100), Fraction(1, 1000))
 
@@ -309,6 +309,39 @@ def _wrong_bold(
     return Fraction(len(wrong)), wrong
 
 
+def _usual_mcnemar(net: int, pairs: int) -> float:
+    """Return McNemar's p-value as many programs compute it: Edwards 1948, 10.1007/BF02289261.
+
+    Exact below 25 pairs, otherwise of chi-square with continuity correction. `net` are the pairs in
+    which only the one is right, minus those in which only the other is.
+    """
+    if pairs < abs(net) or (pairs < 25 and (pairs - net) % 2):
+        raise ValueError(f"no two counts have the sum {pairs} and the difference {net}")
+    if pairs < 25:
+        return mcnemar((pairs + net) // 2, (pairs - net) // 2)
+    return math.erfc(max(abs(net) - 1, 0) / math.sqrt(2 * pairs))
+
+
+@cache
+def _exact_signed_rank(n: int, rank_sum: int) -> float:
+    """Return the exact p-value of n differences, none equal in size; the ranks of one sign sum."""
+    if not 0 <= rank_sum <= n * (n + 1) // 2:
+        raise ValueError(f"no ranks of {n} differences have the sum {rank_sum}")
+    differences = []
+    for rank in range(n, 0, -1):
+        differences.append(rank if rank > rank_sum else -rank)
+        rank_sum -= 0 if rank > rank_sum else rank
+    return signed_rank_test(differences).value if n else 1.0
+
+
+def _normal_signed_rank(n: int, rank_sum: int) -> float:
+    """Return what the normal approximation without correction gives in the place of that."""
+    if n < 1:
+        raise ValueError("one difference or more was expected")
+    spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+    return math.erfc(abs(rank_sum - n * (n + 1) / 4) / spread / math.sqrt(2))
+
+
 def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry]:
     """Return for McNemar p-values the pairs of which one is right, the fewest or the most.
 
@@ -319,7 +352,7 @@ def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry
     for entry, cell in _cells(p_values):
         n, (low, high) = as_count(cell.beside(of).value), _ends(cell)
         net = abs(round(as_number(cell.beside(delta).value) * n / 100))
-        of_pairs = {pairs: usual_mcnemar(net, pairs) for pairs in range(net, n + 1, 2)}
+        of_pairs = {pairs: _usual_mcnemar(net, pairs) for pairs in range(net, n + 1, 2)}
         fits = [pairs for pairs, p in of_pairs.items() if low <= p <= high]
         nearest = min(
             of_pairs, key=lambda pairs: max(low - of_pairs[pairs], of_pairs[pairs] - high)
@@ -331,7 +364,7 @@ def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry
 def _impossible_signed_rank(p_values: Value, n: Value) -> Noted:
     """Count p-values that no exact test of up to n differences of different sizes gives."""
     sizes = range(1, as_count(n) + 1)
-    exact = [exact_signed_rank(m, w) for m in sizes for w in range(m * (m + 1) // 4 + 1)]
+    exact = [_exact_signed_rank(m, w) for m in sizes for w in range(m * (m + 1) // 4 + 1)]
     ends = [(cell, *_ends(cell)) for _, cell in _cells(p_values)]
     wrong = [
         f"{cell} is none" for cell, low, high in ends if not any(low <= p <= high for p in exact)
@@ -392,11 +425,11 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "round": _round,
     "sqrt": lambda value: Fraction(math.sqrt(as_number(value))),
     "mcnemar": lambda b, c: Fraction(mcnemar(as_count(b), as_count(c))),
-    "mcnemar_usual": lambda net, pairs: Fraction(usual_mcnemar(int(net), as_count(pairs))),
+    "mcnemar_usual": lambda net, pairs: Fraction(_usual_mcnemar(int(net), as_count(pairs))),
     "discordant_min": partial(_discordant, 0),
     "discordant_max": partial(_discordant, -1),
-    "signed_rank": lambda n, w: Fraction(exact_signed_rank(as_count(n), as_count(w))),
-    "signed_rank_normal": lambda n, w: Fraction(normal_signed_rank(as_count(n), as_count(w))),
+    "signed_rank": lambda n, w: Fraction(_exact_signed_rank(as_count(n), as_count(w))),
+    "signed_rank_normal": lambda n, w: Fraction(_normal_signed_rank(as_count(n), as_count(w))),
     "impossible_signed_rank": _impossible_signed_rank,
     "wilson_low": lambda x, n: Fraction(wilson(as_count(x), as_count(n)).low or 0),
     "wilson_high": lambda x, n: Fraction(wilson(as_count(x), as_count(n)).high or 0),

@@ -129,12 +129,11 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "score_runs": ["scoring"],
     "left_out": [],
     "summaries": ["scoring"],
-    "figures": ["figures", "prevalence_links", "summaries", "token_costs"],
-    "kappas": ["statistics"],
-    "label_files": ["row_files", "score_files"],
-    "label_agreement": ["kappas", "label_files", "statistics"],
-    "cost_estimates": ["statistics"],
-    "token_costs": ["cost_estimates", "logs", "records", "scoring", "statistics"],
+    "figures": ["efficiency", "link", "summaries"],
+    "agreement": ["row_files", "score_files", "statistics"],
+    "efficiency": [
+        *("figures", "logs", "records", "row_files", "scoring", "statistics", "tallies"),
+    ],
     "yaml_files": [],
     "claim_tables": ["yaml_files"],
     "claim_formulas": ["claim_tables", "statistics"],
@@ -158,7 +157,7 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     ],
     "tallies": ["left_out", "row_files", "score_files", "score_runs", "scoring"],
     "outcomes": ["row_files", "tallies"],
-    "prevalence_links": ["compare"],
+    "link": ["compare", "figures", "row_files", "score_files", "score_runs"],
     "judgements": [],
     "judge": [
         *(
@@ -176,7 +175,10 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "commands": ["*"],
     "cli": ["*"],
     "__main__": ["cli"],
-    "": ["audit", "commands", "compare", "judge", "logs", "outcomes", "run"],
+    "": [
+        *("agreement", "audit", "commands", "compare", "efficiency", "judge", "link", "logs"),
+        *("outcomes", "run"),
+    ],
 }
 # Delayed because they are slow to import and not needed by every command.
 DELAYED = {

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from evalcore.audit import AuditRow, audit, audit_rows, judge
 from evalcore.claim_tables import parse_printed
-from evalcore.cli.audit import audit_command
+from evalcore.cli import main
 from ngramscan.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,7 +33,7 @@ def check(folder: Path, claims: str, scores: str = SCORES) -> list[AuditRow]:
 
 
 def invoke(*arguments: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(audit_command, list(arguments))
+    result = CliRunner().invoke(main, ["audit", *arguments])
     return result.exit_code, result.stdout, result.stderr
 
 

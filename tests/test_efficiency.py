@@ -1,4 +1,4 @@
-"""What correct answers cost, against sums written out; the frontier; tables that can't be true."""
+"""What correct answers cost, against sums written out; the frontier."""
 
 from __future__ import annotations
 
@@ -15,18 +15,15 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 import evalcore
-from evalcore.cli.efficiency import efficiency_command
-from evalcore.commands.token_costs import efficiency
-from evalcore.cost_estimates import estimate_costs, pareto_frontier, sums_of
+from evalcore import efficiency
+from evalcore.cli import main
+from evalcore.efficiency import estimate_costs, pareto_frontier
 from evalcore.logs import UsageRow
 from evalcore.records import Record, record_path
 from evalcore.scoring.base import ScoreRow
 from evalcore.statistics import Resampling
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, write_rows
-from ngramscan.output.options import Group
-
-MAIN = Group(commands=[efficiency_command])
 
 
 class Made:
@@ -109,7 +106,7 @@ def test_outputs_of_which_nothing_is_known_cost_nothing_and_are_told(made: Made)
     row = made.found()["m", "cot"]
     assert (row["n"], row["n_unknown"], row["accuracy"], row["mean_tokens"]) == (2, 1, 50, 200)
     done = CliRunner().invoke(
-        MAIN, ["efficiency", str(made.scores), "--outputs", str(made.outputs)]
+        main, ["efficiency", str(made.scores), "--outputs", str(made.outputs)]
     )
     assert done.exit_code == 0
     assert "1 of 3 outputs are left out: nothing is known of them" in done.stderr
@@ -165,6 +162,12 @@ def test_rows_of_all_models_have_both_kinds_of_ratio(made: Made) -> None:
     assert "no mean of ratios: a model's tokens are not known" in row["note"]
 
 
+def sums_of(right: Any, tokens: Any, models: int = 1) -> Any:
+    """Return the sums of problems, to each of which some models gave an answer."""
+    outputs = np.full(len(right), models)
+    return np.column_stack([outputs, right, outputs, right, tokens]).astype(float)
+
+
 def log_of_ratio(above: Any, below: Any) -> tuple[float, float]:
     """The logarithm of a ratio of sums over problems, and its standard error by the jackknife."""
     left_out = np.log((above.sum() - above) / (below.sum() - below))
@@ -177,10 +180,8 @@ def test_intervals_are_those_of_problems_copied_one_by_one_with_jackknifed_error
     n = 60
     values = (generator.random(2 * n) < 0.6).astype(float)
     tokens = np.round(np.exp(generator.normal(5, 1, 2 * n)))
-    places = [*range(n), *range(n)]
-    sums = sums_of(places, values.tolist(), tokens.tolist(), n)
-    (found,) = estimate_costs([sums], Resampling(6000, 3))
     right, used = values.reshape(2, n).sum(axis=0), tokens.reshape(2, n).sum(axis=0)
+    ((found, _),) = estimate_costs([sums_of(right, used, 2)], Resampling(6000, 3))
     parts = {
         "tokens_per_correct": (used, right),
         "mean_tokens": (used, np.full(n, 2.0)),
@@ -198,15 +199,11 @@ def test_intervals_are_those_of_problems_copied_one_by_one_with_jackknifed_error
         limits = np.exp([value - high * error, value - low * error])
         if name == "accuracy":
             limits = 100 * limits / (1 + limits)
-        assert (found.limits[name].low, found.limits[name].high) == pytest.approx(limits, rel=0.03)
-    per_100, per_correct = (
-        found.limits[name] for name in ("accuracy_per_100_tokens", "tokens_per_correct")
-    )
-    assert per_correct.low is not None
-    assert per_correct.high is not None
-    assert per_100.low == pytest.approx(1e4 / per_correct.high)
-    assert per_100.high == pytest.approx(1e4 / per_correct.low)
-    assert found.frontier_share == 1
+        assert (found[f"{name}_low"], found[f"{name}_high"]) == pytest.approx(limits, rel=0.03)
+    per_100, cost = "accuracy_per_100_tokens", "tokens_per_correct"
+    assert found[f"{per_100}_low"] == pytest.approx(1e4 / found[f"{cost}_high"])
+    assert found[f"{per_100}_high"] == pytest.approx(1e4 / found[f"{cost}_low"])
+    assert found["frontier_share"] == 1
 
 
 def made_costs(
@@ -242,13 +239,12 @@ def coverages(n: int, models: int, of: tuple[float, float, float], runs: int) ->
     covered: dict[str, list[bool]] = {name: [] for name in truths}
     for seed in range(runs):
         right, tokens = made_costs(draw, n, models, of)
-        outputs = np.full(n, models)
-        sums = np.column_stack([outputs, right, outputs, right, tokens])
-        (found,) = estimate_costs([sums], Resampling(400, seed))
-        for name, limits in found.limits.items():
-            if limits.low is not None:
-                assert limits.high is not None
-                covered[name].append(limits.low <= truths[name] <= limits.high)
+        sums = sums_of(right, tokens, models)
+        ((found, _),) = estimate_costs([sums], Resampling(400, seed))
+        for name, truth in truths.items():
+            low, high = found[f"{name}_low"], found[f"{name}_high"]
+            if low is not None:
+                covered[name].append(low <= truth <= high)
     assert all(len(hits) > 0.9 * runs for hits in covered.values())
     return {name: float(np.mean(hits)) for name, hits in covered.items()}
 
@@ -272,15 +268,13 @@ def test_intervals_cover_costs_in_many_runs(
 
 
 def test_the_share_of_draws_on_the_frontier_says_how_sure_it_is() -> None:
-    places, tokens = list(range(40)), [100] * 40
-    better = sums_of(places, [1.0] * 24 + [0.0] * 16, tokens, 40)
-    worse = sums_of(places, [0.0] * 20 + [1.0] * 20, tokens, 40)
-    first, second = estimate_costs([better, worse], Resampling(2000, 1))
-    assert (first.on_frontier, second.on_frontier) == (True, False)
-    assert first.frontier_share is not None
-    assert second.frontier_share is not None
-    assert 0.6 < first.frontier_share < 0.95
-    assert first.frontier_share + second.frontier_share >= 1
+    tokens = [100] * 40
+    better, worse = ([1.0] * 24 + [0.0] * 16), ([0.0] * 20 + [1.0] * 20)
+    both = [sums_of(right, tokens) for right in (better, worse)]
+    (first, _), (second, _) = estimate_costs(both, Resampling(2000, 1))
+    assert (first["on_frontier"], second["on_frontier"]) == (True, False)
+    assert 0.6 < first["frontier_share"] < 0.95
+    assert first["frontier_share"] + second["frontier_share"] >= 1
 
 
 points = st.lists(
@@ -343,7 +337,7 @@ def test_the_command_prints_rows_and_draws_the_frontier(made: Made, suffix: str)
             made.add(model, method, many(seed, 0.4 + 0.2 * seed * (seed < 2), 100 * k + 60 * seed))
     figure = made.scores.with_name(f"frontier{suffix}")
     done = CliRunner().invoke(
-        MAIN,
+        main,
         [
             *("efficiency", str(made.scores), "--outputs", str(made.outputs)),
             *("--figure", str(figure), "--draws", "300"),
@@ -365,7 +359,7 @@ def test_outputs_and_scores_that_do_not_match_are_reported(made: Made) -> None:
     made.rows.append(ScoreRow("d", "m", "pot", "1", None, "r", 1.0, "", "", ""))
     write_rows(made.rows, ScoreRow, choose_target(None, made.scores))
     arguments = ["efficiency", str(made.scores), "--outputs", str(made.outputs)]
-    done = CliRunner().invoke(MAIN, arguments)
+    done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0
     assert "1 of 2 scored outputs are not among the recorded ones" in done.stderr
     assert "1 of 2 recorded outputs are not scored; they are left out" in done.stderr

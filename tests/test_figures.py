@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evalcore.figures.accuracies import draw_accuracy
+from evalcore.figures import draw_accuracy
 from ngramscan import figures
 from ngramscan.blending import find_blends
 from ngramscan.counts import Count

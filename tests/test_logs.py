@@ -58,7 +58,7 @@ def test_genuine_logs_are_compared_on_what_is_known_of_them(
         chosen: dict[str, Any] = {"rule": [rule], "no_answer": no_answer}
         frame = evalcore.compare(scores, baseline=methods[0], **chosen)
         (found,) = frame.to_dict("records")
-        assert (found["n"], found["c"], found["b"]) == expected
+        assert (found["n"], found["baseline_only"], found["treatment_only"]) == expected
         assert found["n_unknown"] == n_unknown
 
 
@@ -72,7 +72,12 @@ def test_genuine_runs_of_one_method_are_not_merged(shared: Path, tmp_path: Path)
     with pytest.raises(InputError, match=message):
         compare()
     (once,) = compare(run=["10-50-10"]).to_dict("records")
-    assert (once["n"], once["c"], once["b"], once["n_unknown"]) == (118, 18, 9, 2)
+    assert (once["n"], once["baseline_only"], once["treatment_only"], once["n_unknown"]) == (
+        118,
+        18,
+        9,
+        2,
+    )
     (twice,) = compare(run=["latest"]).to_dict("records")
     assert (twice["n"], twice["n_unknown"]) == (79, 81)
     planned, more = truth(shared, "truth.csv"), truth(shared, "truth_more.csv")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from evalcore.benchmarks import Dataset, benchmarks, load_dataset
-from evalcore.figures.accuracies import draw_accuracy
+from evalcore.figures import draw_accuracy
 from evalcore.records import LAYOUTS, Record, read_records
 from evalcore.sandbox import Limits, Outcome, Program, Sandbox
 from evalcore.scorers import Tools, choose_reading, choose_rules, score_records

@@ -1,12 +1,15 @@
+"""Prevalence beside accuracy: joined by names, ratios by their own formula, orders by scipy."""
+
 from __future__ import annotations
 
 import itertools
 import json
-import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -16,17 +19,11 @@ from scipy import stats
 import evalcore
 from evalcore.cli import main
 from evalcore.compare import CompareRow
-from evalcore.figures.prevalence_links import draw_links
-from evalcore.prevalence_links import (
-    CORRELATIONAL,
-    LinkSettings,
-    PatternCount,
-    link_prevalence,
-    rank_agreement,
-)
+from evalcore.figures import draw_links
+from evalcore.link import CORRELATIONAL, LinkRow, PatternCount, rank_agreement
 from evalcore.scoring.base import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.output import choose_target, write_rows
+from ngramscan.output import choose_target, to_frame, write_rows
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
 COMPARED = CompareRow(
@@ -49,79 +46,79 @@ def counts(method: str, *numbers: int, index: str = "i", tier: str = "T1") -> li
 COUNTS = [*counts("CoT", 10, 100, 1000), *counts("FP/F-1", 40, 300, 5000, 7)]
 
 
+def link(
+    rows: Sequence[PatternCount], compared: Sequence[CompareRow] = (COMPARED,), **options: Any
+) -> Any:
+    return evalcore.link(to_frame(rows, PatternCount), to_frame(compared, CompareRow), **options)
+
+
 def test_a_pair_of_methods_has_its_ratio_and_its_difference() -> None:
-    linked = link_prevalence(COUNTS, [COMPARED], LinkSettings())
-    (row,) = linked.rows
+    (row,) = link(COUNTS).itertuples()
     expected = geometric_mean_ratio([40, 300, 5000, 7], [10, 100, 1000])
     assert row.prevalence_ratio == pytest.approx(expected.value)
     assert (row.prevalence_low, row.prevalence_high) == (expected.low, expected.high)
     assert row.sum_ratio == pytest.approx(5347 / 1110)
     assert (row.difference, row.difference_low, row.p) == (10.0, -5.0, 0.5)
     assert row.same_direction
-    assert CORRELATIONAL in linked.notices
-    assert linked.ranks[0].tau is None
-    assert linked.ranks[0].note == "two methods have no order to agree on"
 
 
 def test_documents_take_the_place_of_occurrences() -> None:
-    (row,) = link_prevalence(COUNTS, [COMPARED], LinkSettings(measure="documents")).rows
+    (row,) = link(COUNTS, measure="documents").itertuples()
     expected = geometric_mean_ratio([20, 150, 2500, 3], [5, 50, 500])
     assert row.prevalence_ratio == pytest.approx(expected.value)
     unknown = [replace(one, documents=None) for one in COUNTS]
-    with pytest.raises(InputError, match="no documents in this row"):
-        link_prevalence(unknown, [COMPARED], LinkSettings(measure="documents"))
+    with pytest.raises(InputError, match="no documents in this row; see ngramscan docnorm"):
+        link(unknown, measure="documents")
 
 
 def test_variants_of_a_pattern_add_up_and_other_tiers_are_left_out() -> None:
-    more = [*COUNTS, COUNTS[0], *counts("CoT", 10**6, tier="T3")]
-    (row,) = link_prevalence(more, [COMPARED], LinkSettings()).rows
+    (row,) = link([*COUNTS, COUNTS[0], *counts("CoT", 10**6, tier="T3")]).itertuples()
     expected = geometric_mean_ratio([40, 300, 5000, 7], [20, 100, 1000])
     assert row.prevalence_ratio == pytest.approx(expected.value)
 
 
-def test_methods_may_be_mapped_and_those_without_patterns_are_told() -> None:
+def test_methods_may_be_mapped() -> None:
     other = replace(COMPARED, treatment="mine")
-    linked = link_prevalence(COUNTS, [COMPARED, other], LinkSettings())
-    assert len(linked.rows) == 1
-    assert linked.notices[0] == "without patterns, and left out: mine"
-    mapped = link_prevalence(COUNTS, [other], LinkSettings(names={"mine": "F-1"}))
-    assert mapped.rows[0].treatment == "mine"
+    assert len(link(COUNTS, [COMPARED, other])) == 1
+    assert link(COUNTS, [other], map="mine=F-1").treatment.tolist() == ["mine"]
 
 
 @pytest.mark.parametrize(
-    ("rows", "settings", "message"),
+    ("rows", "options", "message"),
     [
-        pytest.param([], LinkSettings(), "no patterns of T1, T2", id="no counts"),
-        pytest.param(counts("PoT", 1), LinkSettings(), "these have some: PoT", id="no pair"),
-        pytest.param(
-            COUNTS,
-            LinkSettings(names={"tot": "CoT"}),
-            "--map tot=CoT: no such",
-            id="no such method",
-        ),
+        (counts("CoT", 1, tier="T3"), {}, "no patterns of T1, T2"),
+        (counts("PoT", 1), {}, r"these have some: PoT \(see --map\)"),
+        (COUNTS, {"map": "tot=CoT"}, "--map tot=CoT: no such method compared"),
+        (COUNTS, {"map": "=CoT"}, "--map =CoT: METHOD=NAME was expected"),
+        (COUNTS, {"tier": "T3"}, "--tier T3: not among the counts; there are T1"),
+        (COUNTS, {"rule": "nope"}, "--rule nope: not scored; there are strict"),
     ],
 )
 def test_what_can_not_be_joined_is_refused(
-    rows: list[PatternCount], settings: LinkSettings, message: str
+    rows: list[PatternCount], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        link_prevalence(rows, [COMPARED], settings)
+        link(rows, **options)
 
 
 def test_a_list_without_any_occurrence_has_no_ratio_of_sums() -> None:
-    rows = [*counts("CoT", 0, 0), *counts("F-1", 3, 4)]
-    (row,) = link_prevalence(rows, [COMPARED], LinkSettings()).rows
-    assert row.sum_ratio is None
-    assert math.isfinite(row.prevalence_ratio)
+    (row,) = link([*counts("CoT", 0, 0), *counts("F-1", 3, 4)]).itertuples()
+    assert pd.isna(row.sum_ratio)
+    assert row.prevalence_low < row.prevalence_ratio < row.prevalence_high
 
 
-def test_three_methods_have_an_order() -> None:
+def test_three_methods_have_an_order_and_two_have_none(tmp_path: Path) -> None:
     pot = replace(COMPARED, treatment="pot", accuracy_treatment=40.0, difference=-10.0)
-    linked = link_prevalence([*COUNTS, *counts("PoT", 1, 2)], [COMPARED, pot], LinkSettings())
-    (rank,) = linked.ranks
+    path = tmp_path / "ranks.csv"
+    link([*COUNTS, *counts("PoT", 1, 2)], [COMPARED, pot], ranks=path)
+    rank: Any = next(pd.read_csv(path).itertuples())
     assert (rank.methods, rank.tau) == (3, 1.0)
     assert rank.p == pytest.approx(2 / 6)
     assert rank.note == "p can't be below 0.33 with 3 methods"
+    link(COUNTS, ranks=path)
+    rank = next(pd.read_csv(path).itertuples())
+    assert pd.isna(rank.tau)
+    assert rank.note == "two methods have no order to agree on"
 
 
 @settings(deadline=None)
@@ -149,15 +146,18 @@ def test_too_many_methods_have_no_p() -> None:
 
 
 def test_a_figure_has_a_point_per_row() -> None:
-    other = replace(COMPARED, model="m2", difference=-3.0, difference_low=None)
-    rows = link_prevalence(
-        [*COUNTS, *counts("CoT", 5, 6, index="j"), *counts("F-1", 5, 60, index="j")],
-        [COMPARED, other],
-        LinkSettings(),
-    ).rows
+    row = LinkRow(
+        *("i", "occurrences", "d", "m", "strict", "cot", "f-1"),
+        *(4.0, 2.0, 8.0, 5.0, 10.0, -5.0, 25.0, 0.5),
+        same_direction=True,
+    )
+    other = replace(row, model="m2", difference=-3.0, difference_low=None)
+    rows = [row, other, replace(row, index="j", prevalence_low=None), replace(other, index="j")]
     figure = draw_links(rows)
-    points = [line for axes in figure.axes for line in axes.lines if line.get_gid() == "point"]
-    assert len(points) == len(rows) == 4
+    gids = [one.get_gid() for axes in figure.axes for one in axes.lines]
+    assert (gids.count("point"), gids.count("interval")) == (4, 2)
+    bands = [one for axes in figure.axes for one in axes.patches if one.get_gid() == "band"]
+    assert len(bands) == 1
 
 
 def write_inputs(folder: Path) -> None:

@@ -1,1 +1,0 @@
-"""Rows → pictures. matplotlib is imported where one is drawn."""

@@ -1,0 +1,342 @@
+"""`evalcore link`: how often methods are attested, beside how well they do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations, permutations
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from evalcore.compare import CompareRow, compare_methods, p_text
+from evalcore.figures import draw_links
+from evalcore.row_files import GivenTable, Table, as_table, read_rows, read_table
+from evalcore.score_files import refuse_unscored
+from evalcore.score_runs import choose_runs
+from ngramscan.errors import InputError
+from ngramscan.output import optional_target
+from ngramscan.output.canvas import check_target, save_figure
+from ngramscan.output.command import Option, Result, command
+from ngramscan.output.layout import Layout, print_columns, print_rows, rate
+from ngramscan.output.options import save
+from ngramscan.statistics.estimates import geometric_mean_ratio
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+CORRELATIONAL = (
+    "Prevalence and accuracy stand side by side. That they go together, or do not, shows no cause: "
+    "methods differ in much else, and there are few of them."
+)
+_MOST_METHODS = 8
+"""Whose orders are all tried: 40,320."""
+Lists = Mapping[tuple[str, str], Sequence[float]]
+"""By index and method, the counts of the patterns."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatternCount:
+    """What a row of `ngramscan count` or `docnorm` says of one pattern."""
+
+    index: str
+    method: str
+    tier: str
+    pattern: str
+    occurrences: float
+    documents: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """One pair of methods in one corpus and one cell of a comparison."""
+
+    index: str
+    measure: str
+    """`occurrences` or `documents`: what was counted."""
+    dataset: str
+    model: str
+    rule: str
+    baseline: str
+    treatment: str
+    prevalence_ratio: float
+    """Treatment to baseline: of the geometric means of count + 0.5 over patterns."""
+    prevalence_low: float | None
+    prevalence_high: float | None
+    sum_ratio: float | None
+    """Of the plain sums, which grows with the length of a list; None: the baseline's is 0."""
+    difference: float
+    """Of the accuracies, treatment minus baseline, in percentage points."""
+    difference_low: float | None
+    difference_high: float | None
+    p: float | None
+    same_direction: bool
+    """The method that is more frequent is the one that is more often right."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankRow:
+    """Whether the order of methods by prevalence is that by accuracy, in one cell."""
+
+    index: str
+    measure: str
+    dataset: str
+    model: str
+    rule: str
+    methods: int
+    tau: float | None
+    """Kendall's, from -1 to 1; None: too few methods, or all alike."""
+    p: float | None
+    """Two-sided, over all orders of the methods."""
+    note: str
+
+
+def _lists(counts: Sequence[PatternCount], measure: str, tiers: Sequence[str]) -> Lists:
+    """Return the counts of the patterns of some tiers; variants of a pattern add up."""
+    known = {row.tier.lower(): row.tier for row in counts}
+    for tier in tiers:
+        if tier.lower() not in known:
+            problem = f"not among the counts; there are {', '.join(known.values())}"
+            raise InputError(f"--tier {tier}", problem)
+    wanted = [known[tier.lower()] for tier in tiers] or ["T1", "T2"]
+    lists: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
+    for row in counts:
+        if row.tier not in wanted:
+            continue
+        value = getattr(row, measure)
+        if value is None:
+            problem = f"{row.index}, {row.pattern!r}: no {measure} in this row"
+            raise InputError("counts", f"{problem}; see ngramscan docnorm")
+        own = lists.setdefault((row.index, row.method), {})
+        own[row.tier, row.pattern] = own.get((row.tier, row.pattern), 0) + value
+    if not lists:
+        raise InputError("counts", f"no patterns of {', '.join(wanted)}")
+    return {key: list(own.values()) for key, own in lists.items()}
+
+
+def _attested(lists: Lists, methods: Sequence[str], names: Mapping[str, str]) -> Lists:
+    """Return the counts by the names of the comparison: `f-1` is the `FP/F-1` of a pattern set."""
+    attested = {
+        (index, method): counts
+        for method in methods
+        for (index, name), counts in lists.items()
+        if names.get(method, method).lower() in {name.lower(), *name.lower().split("/")}
+    }
+    found = {method for _, method in attested}
+    for method, name in names.items():
+        if method not in found:
+            problem = "no such method compared, or without patterns"
+            raise InputError(f"--map {method}={name}", problem)
+    return attested
+
+
+def _names(given: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield what the pattern sets call each method."""
+    for text in given:
+        method, _, name = text.partition("=")
+        if not method or not name:
+            raise InputError(f"--map {text}", "METHOD=NAME was expected")
+        yield method, name
+
+
+def _compared(
+    table: Table, rules: Sequence[str], runs: Sequence[str]
+) -> tuple[Sequence[CompareRow], list[str]]:
+    """Return comparisons, of scores in all pairs of methods, and what they leave out."""
+    _, first = next(iter(read_table(table)), ("", {}))
+    if "difference" not in first:
+        found = compare_methods(choose_runs(read_all([table], rules), runs))
+        return found.rows, [*filter(None, [found.left_out]), *found.failures]
+    compared = read_rows(table, CompareRow, "rows of `evalcore compare` or `score`")
+    refuse_unscored(rules, (row.rule for row in compared))
+    return [row for row in compared if not rules or row.rule in rules], []
+
+
+# Rows
+
+
+def _link(index: str, measure: str, one: CompareRow, attested: Lists) -> LinkRow:
+    treatment, baseline = attested[index, one.treatment], attested[index, one.baseline]
+    ratio = geometric_mean_ratio(treatment, baseline, 0.95)
+    return LinkRow(
+        index=index, measure=measure, dataset=one.dataset, model=one.model, rule=one.rule,
+        baseline=one.baseline, treatment=one.treatment,
+        prevalence_ratio=ratio.value, prevalence_low=ratio.low, prevalence_high=ratio.high,
+        sum_ratio=sum(treatment) / sum(baseline) if sum(baseline) else None,
+        difference=one.difference, difference_low=one.difference_low,
+        difference_high=one.difference_high, p=one.p,
+        same_direction=math.log(ratio.value) * one.difference > 0,
+    )  # fmt: skip
+
+
+def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[RankRow]:
+    cells: dict[tuple[str, str, str], dict[str, float]] = {}
+    for one in compared:
+        accuracies = cells.setdefault((one.dataset, one.model, one.rule), {})
+        accuracies[one.baseline] = one.accuracy_baseline
+        accuracies[one.treatment] = one.accuracy_treatment
+    for index in dict.fromkeys(index for index, _ in attested):
+        for cell, accuracies in cells.items():
+            methods = [method for method in accuracies if (index, method) in attested]
+            if len(methods) > 1:
+                lists = [attested[index, method] for method in methods]
+                means = [sum(math.log(n + 0.5) for n in counts) / len(counts) for counts in lists]
+                agreement = rank_agreement(means, [accuracies[method] for method in methods])
+                yield RankRow(index, measure, *cell, len(methods), *agreement)
+
+
+def rank_agreement(
+    first: Sequence[float], second: Sequence[float]
+) -> tuple[float | None, float | None, str]:
+    """Return Kendall's tau-b of two lists, its exact p-value, and a note where one is missing.
+
+    Parameters
+    ----------
+    first, second : sequence of float, shape (n,)
+        Two values of the same things.
+
+    Returns
+    -------
+    tau : float or None
+        From -1 to 1, ties taken into account.
+    p : float or None
+        Two-sided: how many of all orders of the second list have a tau as far from 0.
+    note : str
+        Why one of them is None, or what is to be known of p.
+    """
+    n = len(first)
+    if n < 3:
+        return None, None, "two methods have no order to agree on"
+    signs = _signs(first)
+    scale = math.sqrt(sum(map(abs, signs)) * sum(map(abs, _signs(second))))
+    if not scale:
+        return None, None, "all values of one list are the same"
+
+    def concordance(order: Sequence[float]) -> int:
+        return sum(one * other for one, other in zip(signs, _signs(order), strict=True))
+
+    tau = concordance(second) / scale
+    if n > _MOST_METHODS:
+        return tau, None, f"more than {_MOST_METHODS} methods: not all orders tried"
+    orders = [abs(concordance(order)) for order in permutations(second)]
+    p = sum(far >= abs(concordance(second)) for far in orders) / len(orders)
+    least = 2 / math.factorial(n)
+    return tau, p, f"p can't be below {least:.2g} with {n} methods" * (least > 0.05)
+
+
+def _signs(values: Sequence[float]) -> list[int]:
+    """Return of each pair whether its first value is the smaller (1) or the greater one (-1)."""
+    return [(one < other) - (one > other) for one, other in combinations(values, 2)]
+
+
+def _print(console: Console, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
+    """Print prevalence beside accuracy, then how their orders agree."""
+    columns = {
+        "index": [row.index for row in rows],
+        "dataset": [row.dataset for row in rows],
+        "model": [row.model for row in rows],
+        "methods": [f"{row.treatment} : {row.baseline}" for row in rows],
+        rows[0].measure: [
+            _with(rate(row.prevalence_ratio), row.prevalence_low, row.prevalence_high)
+            for row in rows
+        ],
+        "accuracy": [
+            _with(f"{row.difference:+.1f}", row.difference_low, row.difference_high) for row in rows
+        ],
+        "p": [p_text(row.p) for row in rows],
+    }
+    print_columns(console, columns, Layout(4, frozenset({"model"}), ("dataset", "p", "index")))
+    if ordered := [rank for rank in ranks if rank.tau is not None]:
+        console.print("Order of methods by prevalence and by accuracy\n")
+        print_rows(console, ordered, RankRow)
+
+
+def _with(value: str, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return f"{value} (no interval)"
+    return f"{value} [{rate(low)}, {rate(high)}]"
+
+
+@command
+def link(
+    counts: GivenTable,
+    scores: GivenTable,
+    *,
+    measure: Literal["occurrences", "documents"] = "occurrences",
+    tier: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
+    map: Annotated[str | Sequence[str], Option(metavar="METHOD=NAME")] = (),
+    rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
+    run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
+    ranks: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+) -> Result:
+    """Put the prevalence of methods in corpora beside the accuracy that they reach.
+
+    COUNTS are rows of `ngramscan count` or `docnorm`, SCORES those of `evalcore compare`, or of
+    `evalcore score`, which are then compared in all pairs. Nothing here shows that one causes the
+    other.
+
+    Parameters
+    ----------
+    counts : str, Path or DataFrame
+        Rows of `ngramscan count` or `docnorm`: a file, or what they returned.
+    scores : str, Path or DataFrame
+        Rows of `evalcore compare`, or score rows, which are then compared in all pairs.
+    measure : str
+        What prevalence is: `occurrences` or `documents`.
+    tier : str or sequence of str
+        Only patterns of these tiers. By default T1 and T2.
+    map : str or sequence of str
+        What the pattern sets call a method: `METHOD=NAME`.
+    rule : see compare
+    run : see compare
+    ranks : str or Path, optional
+        Write how the orders of methods agree to this file.
+    figure : str or Path, optional
+        Draw differences of accuracies against ratios of prevalences: .svg or .png.
+
+    Returns
+    -------
+    DataFrame
+        One row per index, cell and pair of methods.
+
+    Raises
+    ------
+    InputError
+        A file or an argument is wrong, or nothing can be joined.
+
+    Examples
+    --------
+    $ ngramscan count f1 --index dclm -o counts.csv
+    $ evalcore compare scores.jsonl --all-pairs -o compared.csv
+    $ evalcore link counts.csv compared.csv --figure link.svg
+    """
+    target = optional_target(ranks)
+    picture = Path(figure) if figure else None
+    check_target(picture)
+    patterns = read_rows(as_table(counts), PatternCount, "rows of `ngramscan count` or `docnorm`")
+    names = dict(_names([*map]))
+    compared, notices = _compared(as_table(scores), [*rule], [*run])
+    lists = _lists(patterns, measure, [*tier])
+    methods = [*dict.fromkeys(name for one in compared for name in (one.baseline, one.treatment))]
+    attested = _attested(lists, methods, names)
+    rows = [
+        _link(index, measure, one, attested)
+        for index in dict.fromkeys(index for index, _ in lists)
+        for one in compared
+        if (index, one.baseline) in attested and (index, one.treatment) in attested
+    ]
+    if not rows:
+        known = ", ".join(dict.fromkeys(method for _, method in lists))
+        problem = f"no compared pair of methods has patterns; these have some: {known}"
+        raise InputError("counts", f"{problem} (see --map)")
+    orders = list(_ranks(attested, compared, measure))
+    save(orders, RankRow, target)
+    if picture:
+        save_figure(draw_links(rows), picture)
+    found = {method for _, method in attested}
+    if absent := [method for method in methods if method not in found]:
+        notices.append(f"without patterns, and left out: {', '.join(absent)}")
+    printed = partial(_print, rows=rows, ranks=orders)
+    return Result(rows, LinkRow, notices=[*notices, CORRELATIONAL], print_table=printed)
