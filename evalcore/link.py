@@ -10,7 +10,7 @@ from itertools import combinations, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from evalcore.compare import CompareRow, compare_methods, p_text
+from evalcore.compare import CompareRow, compare_methods, p_text, read_all
 from evalcore.figures import draw_links
 from evalcore.row_files import GivenTable, Table, as_table, read_rows, read_table
 from evalcore.score_files import refuse_unscored
