@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from evalcore.audit import audit
     from evalcore.commands.agreements import agreement
     from evalcore.commands.linking import link
-    from evalcore.commands.scoring import score
     from evalcore.commands.token_costs import efficiency
     from evalcore.compare import compare
     from evalcore.judge import judge
     from evalcore.logs import logs
     from evalcore.outcomes import complementarity, flips, outcomes
     from evalcore.run import run
+    from evalcore.score import score
 
 _MODULES = {
     "agreement": "commands.agreements",
@@ -35,7 +35,7 @@ _MODULES = {
     "logs": "logs",
     "outcomes": "outcomes",
     "run": "run",
-    "score": "commands.scoring",
+    "score": "score",
 }
 __all__ = [
     "agreement",

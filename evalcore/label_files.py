@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalcore.row_files import Table, name_of, read_table
-from evalcore.score_files import read_scores
+from evalcore.scores import read_scores
 from ngramscan.errors import InputError
 
 _LONG = ("item", "judge", "label")

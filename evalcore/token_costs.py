@@ -11,7 +11,7 @@ import numpy as np
 from evalcore.cost_estimates import Estimates, Sums, estimate_costs, sums_of
 from evalcore.logs import UsageRow
 from evalcore.records import Record
-from evalcore.scoring.base import NO_ANSWER, NO_ANSWER_IS, UNKNOWN, ScoreRow
+from evalcore.scores import NO_ANSWER, NO_ANSWER_IS, UNKNOWN, ScoreRow
 from evalcore.statistics import Resampling
 
 TOKENS = ("completion", "total")

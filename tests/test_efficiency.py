@@ -20,7 +20,7 @@ from evalcore.commands.token_costs import efficiency
 from evalcore.cost_estimates import estimate_costs, pareto_frontier, sums_of
 from evalcore.logs import UsageRow
 from evalcore.records import Record, record_path
-from evalcore.scoring.base import ScoreRow
+from evalcore.scores import ScoreRow
 from evalcore.statistics import Resampling
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, write_rows

@@ -24,7 +24,7 @@ from evalcore.prevalence_links import (
     link_prevalence,
     rank_agreement,
 )
-from evalcore.scoring.base import ScoreRow
+from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, write_rows
 from ngramscan.statistics.estimates import geometric_mean_ratio

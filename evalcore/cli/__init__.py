@@ -9,7 +9,6 @@ from evalcore.cli.audit import audit_command
 from evalcore.cli.datasets import datasets_group
 from evalcore.cli.efficiency import efficiency_command
 from evalcore.cli.link import link_command
-from evalcore.cli.score import score_command
 from ngramscan import __version__
 from ngramscan.output.command import Commands
 
@@ -18,7 +17,7 @@ __all__ = ["main"]
 
 main = Commands(
     "evalcore",
-    ["run", "judge", "logs", "compare", "flips", "complementarity", "outcomes"],
+    ["run", "score", "judge", "logs", "compare", "flips", "complementarity", "outcomes"],
     keeping=["run", "judge"],
     name="evalcore",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -32,7 +31,6 @@ main = click.version_option(__version__, prog_name="evalcore")(main)
 
 for command in (
     datasets_group,
-    score_command,
     efficiency_command,
     agreement_command,
     audit_command,

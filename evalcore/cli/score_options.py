@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from evalcore.scoring.base import NO_ANSWER_IS
+from evalcore.scores import NO_ANSWER_IS
 
 rule_option = click.option(
     "--rule",

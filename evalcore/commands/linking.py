@@ -17,8 +17,8 @@ from evalcore.prevalence_links import (
     link_prevalence,
 )
 from evalcore.row_files import GivenTable, Table, as_table, read_rows, read_table
-from evalcore.score_files import refuse_unscored
 from evalcore.score_runs import choose_runs
+from evalcore.scores import refuse_unscored
 from ngramscan.errors import InputError
 from ngramscan.output import (
     optional_target,

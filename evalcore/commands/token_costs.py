@@ -10,7 +10,7 @@ from evalcore.figures.frontier import draw_frontier
 from evalcore.logs import UsageRow
 from evalcore.records import read_records
 from evalcore.row_files import GivenTables, Table, as_tables, read_rows
-from evalcore.scoring.base import NO_ANSWER_IS, UNKNOWN, ScoreRow
+from evalcore.scores import NO_ANSWER_IS, UNKNOWN, ScoreRow
 from evalcore.statistics import Resampling
 from evalcore.tallies import read_chosen
 from evalcore.token_costs import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evalcore.summaries import SummaryRow
+from evalcore.scores import SummaryRow
 from ngramscan.output.canvas import (
     COLOURS,
     HATCHES,
