@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+import evalcore
 from evalcore.benchmarks import Dataset
 from evalcore.formats import Problem
 from evalcore.records import Record
@@ -291,3 +295,17 @@ def test_other_extraction_rules_can_be_chosen() -> None:
     ]
     with pytest.raises(InputError, match="--extraction best: unknown; expected one of boxed/1"):
         choose_scoring("financemath", [], ["best"])
+
+
+def test_a_figure_of_which_nothing_is_known_is_refused(shared: Path, tmp_path: Path) -> None:
+    with (shared / "data/imobench/answerbench_v2.csv").open(encoding="utf-8", newline="") as file:
+        prose = next(row for row in csv.DictReader(file) if "odd $n$" in row["Short Answer"])
+    path = tmp_path / "imo-answerbench/m/cot.jsonl"
+    path.parent.mkdir(parents=True)
+    line = {"id": prose["Problem ID"], "output": "So the final answer is \\boxed{3}."}
+    path.write_text(json.dumps(line) + "\n")
+    options: dict[str, Any] = {"dataset": "imo-answerbench", "data": shared / "data"}
+    (reason,) = evalcore.score(tmp_path, **options)["reason"]
+    assert reason == "needs a judge: the reference answer is prose"
+    with pytest.raises(InputError, match="nothing to draw: nothing is known of any output"):
+        evalcore.score(tmp_path, figure=tmp_path / "a.svg", **options)
