@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evalcore.agreement import agreement
     from evalcore.audit import audit
-    from evalcore.commands.scoring import score
     from evalcore.compare import compare
     from evalcore.efficiency import efficiency
     from evalcore.judge import judge
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from evalcore.logs import logs
     from evalcore.outcomes import complementarity, flips, outcomes
     from evalcore.run import run
+    from evalcore.score import score
 
 _MODULES = {
     "agreement": "agreement",
@@ -35,7 +35,7 @@ _MODULES = {
     "logs": "logs",
     "outcomes": "outcomes",
     "run": "run",
-    "score": "commands.scoring",
+    "score": "score",
 }
 __all__ = [
     "agreement",

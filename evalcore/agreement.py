@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalcore.row_files import GivenTables, Table, as_tables, name_of, read_table
-from evalcore.score_files import read_scores
+from evalcore.scores import read_scores
 from evalcore.statistics import ITEMS_FOR_AN_INTERVAL, Resampling, Studentized, studentized_limits
 from ngramscan.errors import InputError
 from ngramscan.output import optional_target

@@ -22,9 +22,8 @@ from evalcore.pairing import (
     unanswered_share,
 )
 from evalcore.row_files import GivenTables, Table, as_tables
-from evalcore.score_files import read_scores, refuse_unscored
 from evalcore.score_runs import choose_runs
-from evalcore.scoring.base import ScoreRow
+from evalcore.scores import ScoreRow, read_scores, refuse_unscored
 from evalcore.statistics import (
     Comparison,
     GradedTest,

@@ -15,7 +15,7 @@ from evalcore.figures import draw_frontier
 from evalcore.logs import UsageRow
 from evalcore.records import Record, read_records
 from evalcore.row_files import GivenTables, as_tables, read_rows
-from evalcore.scoring.base import NO_ANSWER, UNKNOWN, ScoreRow
+from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow
 from evalcore.statistics import (
     ITEMS_FOR_AN_INTERVAL,
     Ratio,

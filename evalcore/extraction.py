@@ -1,4 +1,4 @@
-"""Find the final answer in an output, by named rules whose names carry a version.
+"""Find the final answer or the program in an output, by named rules whose names carry a version.
 
 Which rules are tried, and in which order, moves the accuracy of a model by up to 25 points: so
 every answer is kept with the rule that found it, and a rule that changes gets a new version.
@@ -7,11 +7,18 @@ every answer is kept with the rule that found it, and a rule that changes gets a
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from evalcore.scoring.base import Extracted
-from ngramscan.errors import InputError
+
+class Extracted(NamedTuple):
+    """What a rule found in an output."""
+
+    text: str
+    rule: str
+    """The name of the rule, with its version: `boxed/1`."""
+
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)  # an escaped character is neither brace
@@ -49,16 +56,7 @@ _WRAPPERS = (
 # Models fall into endless repetition, so no pattern may take quadratic time on any text.
 
 
-def find_boxed(text: str) -> list[str]:
-    r"""Return the content of every box (`\boxed{…}`, `\fbox{…}`), in the order of the text.
-
-    Of nested boxes the outermost counts. Empty boxes are left out, and so is a box that is not
-    closed: the text was cut within it.
-    """
-    return [box.content for box in _find_boxes(text)[0]]
-
-
-def find_final_boxed(text: str) -> list[str]:
+def _final_boxes(text: str) -> list[str]:
     r"""Return the contents of the last box and of the boxes in the same sentence, in their order.
 
     A problem with several answers has them in boxes of their own: `$\boxed{1}$ and $\boxed{2}$`.
@@ -106,13 +104,7 @@ def _closing_brace(text: str, start: int) -> int | None:
 
 def _boxed(text: str) -> str | None:
     """Take the content of the last box."""
-    boxes = find_final_boxed(text)
-    return boxes[-1] if boxes else None
-
-
-def _boxes(text: str) -> str | None:
-    """Take the contents of the boxes in the last sentence that has any, with commas between."""
-    return ", ".join(find_final_boxed(text)) or None
+    return next(reversed(_final_boxes(text)), None)
 
 
 def _after(phrase: re.Pattern[str]) -> Callable[[str], str | None]:
@@ -121,11 +113,7 @@ def _after(phrase: re.Pattern[str]) -> Callable[[str], str | None]:
     Occurrences that no answer follows are passed over: models repeat the words of their prompt,
     `the answer is {final answer}`.
     """
-
-    def rule(text: str) -> str | None:
-        return next((clause.text for clause in _clauses(text, phrase)), None)
-
-    return rule
+    return lambda text: next((clause.text for clause in _clauses(text, phrase)), None)
 
 
 def _final_answer(text: str) -> str | None:
@@ -155,18 +143,6 @@ def _conclusion(text: str) -> str | None:
     return None
 
 
-def _only_line(text: str) -> str | None:
-    """Take the whole text, where it is one line."""
-    line = text.strip()
-    return line if line and "\n" not in line else None
-
-
-def _last_number(text: str) -> str | None:
-    """Take the last number, with its sign and its currency or percent sign."""
-    numbers = _NUMBER.findall(text)
-    return numbers[-1] if numbers else None
-
-
 class _Clause(NamedTuple):
     text: str
     stop: int
@@ -192,8 +168,7 @@ def _clauses(text: str, phrase: re.Pattern[str]) -> Iterator[_Clause]:
 
 def _answer_of(clause: str) -> str | None:
     """Take the last box of a clause, or all of it."""
-    boxed = find_final_boxed(clause)
-    return boxed[-1] if boxed else _unwrap(clause)
+    return _boxed(clause) or _unwrap(clause)
 
 
 def _unwrap(text: str) -> str | None:
@@ -217,15 +192,15 @@ _below_heading = _after(_FINAL_ANSWER_HEADING)
 
 RULES: Mapping[str, Callable[[str], str | None]] = {
     "boxed/1": _boxed,
-    "boxes/1": _boxes,
+    "boxes/1": lambda text: ", ".join(_final_boxes(text)) or None,
     "final-answer/2": _final_answer,
     "final-answer-heading/1": _below_heading,
     "the-answer-is/1": _the_answer,
     "so-the-final-answer-is/1": _after(_SO_THE_FINAL_ANSWER),
     "so-the-answer-is/1": _after(_SO_THE_ANSWER),
     "conclusion/1": _conclusion,
-    "only-line/1": _only_line,
-    "last-number/1": _last_number,
+    "only-line/1": lambda text: text.strip() if "\n" not in text.strip() else None,
+    "last-number/1": lambda text: next(reversed(_NUMBER.findall(text)), None),
 }
 FINANCEMATH_RULES = (
     "final-answer/2",
@@ -241,30 +216,77 @@ BBH_RULES = ("so-the-answer-is/1", "only-line/1")
 """Prompts without reasoning have the bare answer on one line."""
 
 
+MATHEMATICS_RULES = (
+    "boxes/1",
+    "so-the-final-answer-is/1",
+    "final-answer/2",
+    "the-answer-is/1",
+    "final-answer-heading/1",
+)
+
+
 def extract(text: str, names: Sequence[str]) -> Extracted | None:
-    """Find the final answer by the first of several rules that finds one.
+    """Return the final answer by the first of several rules in `RULES` that finds one.
 
-    Parameters
-    ----------
-    text : str
-        What a model wrote.
-    names : sequence of str
-        Names in `RULES`, tried in this order.
-
-    Returns
-    -------
-    Extracted or None
-        The answer as it stands in the text, without quotes, bold type and the like around it, and
-        the name of the rule; None where no rule finds an answer.
-
-    Raises
-    ------
-    InputError
-        There is no rule of such a name.
+    It is as it stands in the text, without quotes, bold type and the like around it.
     """
-    for name in names:
-        if name not in RULES:
-            raise InputError(f"rule {name}", f"unknown; expected one of {', '.join(RULES)}")
-        if answer := RULES[name](text):
-            return Extracted(answer, name)
-    return None
+    found = ((RULES[name](text), name) for name in names)
+    return next((Extracted(answer, name) for answer, name in found if answer), None)
+
+
+# Programs
+
+_FENCE = "```"
+_PYTHON_BLOCK = re.compile(r"```python(.*?)```", re.DOTALL)
+_ANY_BLOCK = re.compile(r"```(.*?)```", re.DOTALL)
+_FUNCTION = "def solution():"
+_PYTHON = ("python", "python3", "py")
+_BLOCK = re.compile(
+    r"^[ \t]*```(?P<name>[^`\n]*)\n(?P<body>.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+
+
+def _financemath_program(output: str) -> str | None:
+    """Do what the evaluation of FinanceMath's authors does, to the letter of its published results.
+
+    It takes the first block, and makes a function of an output that goes on where a prompt ending
+    in `def solution():` stopped.
+    """
+    if not output or "argparse" in output:
+        return None
+    block = _PYTHON_BLOCK.search(output) or _ANY_BLOCK.search(output)
+    if block:
+        program = block[1].strip("\n")
+    elif _FUNCTION in output:
+        program = output.strip()  # so that the backticks of a fence are at the end
+    else:
+        indent = "" if output.startswith("    ") else "    "
+        body = output.split(_FENCE, maxsplit=1)[0] if output.count(_FENCE) == 1 else output
+        program = f"{_FUNCTION}\n{indent}{body}"
+    return program.strip("`").strip()
+
+
+def _fenced_program(output: str) -> str | None:
+    """Take the last block marked as Python, or else the last block that is marked as nothing.
+
+    A model that corrects itself does so further down; its sample of what is printed comes last
+    too, and is seldom marked as Python. As Markdown has it, a block that is not closed runs to the
+    end of the text.
+    """
+    marked, unmarked = None, None
+    for block in _BLOCK.finditer(output):
+        name = block["name"].strip().lower()
+        if name in _PYTHON:
+            marked = textwrap.dedent(block["body"])
+        elif not name:
+            unmarked = textwrap.dedent(block["body"])
+    program = (marked or unmarked or "").strip("\n").rstrip()
+    return program or None
+
+
+PROGRAM_RULES: Mapping[str, Callable[[str], str | None]] = {
+    "financemath-authors/2": _financemath_program,
+    "fenced/1": _fenced_program,
+}
+"""The first is for functions called `solution`, where an output without any fence is a program as
+well; the second for scripts. What they find need not be valid Python."""

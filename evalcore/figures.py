@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evalcore.efficiency import EfficiencyRow
     from evalcore.link import LinkRow
-    from evalcore.summaries import SummaryRow
+    from evalcore.scores import SummaryRow
 
 _ASIDE = 1.06
 """By which factor points of one pair of methods stand apart."""

@@ -35,12 +35,10 @@ from evalcore.endpoint import (
 from evalcore.formats import Problem
 from evalcore.judgements import FORMS, Judgement, UnparsedError
 from evalcore.prompts import fill
-from evalcore.records import CUT_REASONS, Record, messages_sha256, read_records
+from evalcore.records import CUT_REASONS, Record, in_order, messages_sha256, read_records
 from evalcore.replies import EndpointRefused, Reply
 from evalcore.row_files import GivenTable, as_table
-from evalcore.score_files import ScoreKey, read_open, read_wrong
-from evalcore.scorers import in_order
-from evalcore.scoring.base import NO_ANSWER, SCORED, UNKNOWN
+from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, ScoreKey, read_open, read_wrong
 from ngramscan.errors import InputError, RemoteError
 from ngramscan.journal import Journal
 from ngramscan.output.command import Option, Result, command

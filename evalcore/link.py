@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from evalcore.compare import CompareRow, compare_methods, p_text, read_all
 from evalcore.figures import draw_links
 from evalcore.row_files import GivenTable, Table, as_table, read_rows, read_table
-from evalcore.score_files import refuse_unscored
 from evalcore.score_runs import choose_runs
+from evalcore.scores import refuse_unscored
 from ngramscan.errors import InputError
 from ngramscan.output import optional_target
 from ngramscan.output.canvas import check_target, save_figure

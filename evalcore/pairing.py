@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalcore.left_out import reasons_for_left_out
-from evalcore.scoring.base import NOT_FOUND, SCORED, UNKNOWN, ScoreRow
+from evalcore.scores import NOT_FOUND, SCORED, UNKNOWN, ScoreRow
 from evalcore.statistics import Comparison, Settings, compare_pairs
 from ngramscan.errors import InputError
 

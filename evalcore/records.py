@@ -18,6 +18,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from evalcore.benchmarks import Dataset
 from ngramscan.errors import InputError
 from ngramscan.surrogates import describe_halves, replace_halves
 
@@ -384,3 +385,26 @@ def _read_own(path: Path, descriptor: int, on_notice: Callable[[str], None]) -> 
         records += [record for _, record in _lines(path, b"\n" * (number - 1) + tail)]
         os.write(descriptor, b"\n")
     return records
+
+
+def in_order(records: Sequence[Record], dataset: Dataset) -> list[Record]:
+    """Return records by run, and within it in the order of the benchmark: they come in any.
+
+    Raises
+    ------
+    InputError
+        One is of a problem that the benchmark does not have.
+    """
+    places = {problem.id: place for place, problem in enumerate(dataset.problems)}
+    runs: dict[tuple[str, str, str], list[Record]] = {}
+    for record in records:
+        run = (record.dataset, record.model, record.method)
+        if record.id not in places:
+            problem = f"id {record.id!r} is no problem of {dataset.name}"
+            raise InputError("/".join(run), problem)
+        runs.setdefault(run, []).append(record)
+    return [
+        record
+        for run in runs.values()
+        for record in sorted(run, key=lambda one: (places[one.id], one.epoch or 0))
+    ]

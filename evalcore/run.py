@@ -30,13 +30,13 @@ from evalcore.prompts import PromptSet, load_templates
 from evalcore.records import (
     Record,
     RecordFile,
+    in_order,
     messages_sha256,
     open_records,
     read_records,
     record_path,
 )
 from evalcore.replies import EndpointRefused, Reply
-from evalcore.scorers import in_order
 from ngramscan.errors import InputError
 from ngramscan.output.command import Option, Result, command
 from ngramscan.progress import SILENT, Progress

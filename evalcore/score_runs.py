@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from evalcore.scoring.base import ScoreRow
+from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 
 LATEST = "latest"

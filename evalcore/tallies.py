@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from evalcore.left_out import reasons_for_left_out, say_left_out
 from evalcore.row_files import GivenTables, Table, as_tables, name_of
-from evalcore.score_files import read_scores, refuse_unscored
 from evalcore.score_runs import choose_runs
-from evalcore.scoring.base import NO_ANSWER, UNKNOWN, ScoreRow
+from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, read_scores, refuse_unscored
 from ngramscan.errors import InputError
 
 

@@ -199,6 +199,7 @@ def test_help_is_read_off_the_function() -> None:
         "--level X Level, on two lines. [default: 0.95; 0<x<1]",
         "-n, --most N The most. [x>=1]",
         "--key KEY The most. [env var: MEASURE_KEY]",
+        "-q, --quiet Show no progress and no notices.",
     ):
         assert part in text, text
 

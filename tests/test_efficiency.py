@@ -20,7 +20,7 @@ from evalcore.cli import main
 from evalcore.efficiency import estimate_costs, pareto_frontier
 from evalcore.logs import UsageRow
 from evalcore.records import Record, record_path
-from evalcore.scoring.base import ScoreRow
+from evalcore.scores import ScoreRow
 from evalcore.statistics import Resampling
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, write_rows

@@ -22,7 +22,7 @@ from evalcore.benchmarks import load_dataset
 from evalcore.cli import main
 from evalcore.prompts import load_templates
 from evalcore.records import read_records
-from evalcore.score_files import read_scores
+from evalcore.scores import read_scores
 from ngramscan.errors import IncompleteError, InputError
 from tests.chat_server import Answer, ChatServer, Faults, chat_server, hash_of
 from tests.made_benchmarks import write_financemath, write_proofbench

@@ -20,7 +20,7 @@ import evalcore
 import ngramscan
 from evalcore.cli import main as evalcore_main
 from evalcore.records import Record, record_path
-from evalcore.scoring.base import ScoreRow
+from evalcore.scores import ScoreRow
 from ngramscan.cli import main as ngramscan_main
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, to_frame, write_rows

@@ -11,7 +11,7 @@ import pytest
 
 from evalcore.logs import LogOptions, read_logs
 from evalcore.score_runs import choose_runs
-from evalcore.scoring.base import ScoreRow
+from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from tests.made_logs import eval_members, failed, header, sample, write_eval, write_json, zip_bytes
 

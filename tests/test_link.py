@@ -21,7 +21,7 @@ from evalcore.cli import main
 from evalcore.compare import CompareRow
 from evalcore.figures import draw_links
 from evalcore.link import CORRELATIONAL, LinkRow, PatternCount, rank_agreement
-from evalcore.scoring.base import ScoreRow
+from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, to_frame, write_rows
 from ngramscan.statistics.estimates import geometric_mean_ratio

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evalcore.logs import LogOptions, read_logs
-from evalcore.scoring.base import ScoreRow
+from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from tests.made_logs import TIME, results, row, write_lm_eval
 

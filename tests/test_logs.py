@@ -16,8 +16,7 @@ from click.testing import CliRunner
 import evalcore
 from evalcore.cli import main
 from evalcore.logs import LogOptions, read_logs
-from evalcore.score_files import read_scores
-from evalcore.scoring.base import ScoreRow
+from evalcore.scores import ScoreRow, read_scores
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, write_rows
 from tests.made_logs import failed, header, row, sample, write_eval, write_json, write_lm_eval

@@ -25,7 +25,7 @@ from evalcore.outcomes import (
     outcomes,
     win_rows,
 )
-from evalcore.scoring.base import ScoreRow
+from evalcore.scores import ScoreRow
 from evalcore.tallies import Cell
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.output import choose_target, write_rows

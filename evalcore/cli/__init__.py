@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from evalcore.cli.datasets import datasets_group
-from evalcore.cli.score import score_command
 from ngramscan import __version__
 from ngramscan.output.command import Commands
 
@@ -15,7 +14,7 @@ __all__ = ["main"]
 main = Commands(
     "evalcore",
     [
-        *("run", "judge", "logs", "compare", "flips", "complementarity", "outcomes"),
+        *("run", "score", "judge", "logs", "compare", "flips", "complementarity", "outcomes"),
         *("efficiency", "agreement", "audit", "link"),
     ],
     keeping=["run", "judge"],
@@ -29,8 +28,5 @@ main = Commands(
 )
 main = click.version_option(__version__, prog_name="evalcore")(main)
 
-for command in (
-    datasets_group,
-    score_command,
-):
+for command in (datasets_group,):
     main.add_command(command)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evalcore.records import Number
-from evalcore.scoring.base import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow
+from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
 
 MAX_LINE = 256

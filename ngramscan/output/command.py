@@ -44,9 +44,9 @@ from ngramscan.output.options import (
     fail_with,
     keeps_nothing,
     output_options,
+    progress_options,
     quiet_option,
     tell,
-    verbose_option,
 )
 from ngramscan.output.rows import Target, choose_target, to_frame
 from ngramscan.progress import Terminal
@@ -340,7 +340,7 @@ def to_click(function: Callable[..., Any], keeps: bool) -> click.Command:
         _run(function, values, target)
 
     takes_progress = "progress" in inspect.signature(function).parameters
-    decorated = quiet_option(verbose_option(run) if takes_progress else run)
+    decorated = progress_options(run) if takes_progress else quiet_option(run)
     if "output" not in own:
         decorated = output_options(decorated)
     return click.command(

@@ -1,21 +1,24 @@
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from evalcore.answers import READINGS, find_answers
+import evalcore
 from evalcore.benchmarks import Dataset
 from evalcore.formats import Problem
 from evalcore.records import Record
+from evalcore.rules import Tools, Verdict
+from evalcore.rules.mathematics import MathTask
 from evalcore.sandbox import Outcome, Program
-from evalcore.scorers import RULES, Tools, choose_reading, choose_rules, score_records
-from evalcore.scoring.base import Verdict
-from evalcore.scoring.mathematics import MathTask
-from evalcore.summaries import for_figure, print_summaries, summarise
+from evalcore.score import RULES, SCORINGS, choose_scoring, score_records
+from evalcore.scores import for_figure, print_summaries, summarise
 from ngramscan.errors import InputError, SandboxError
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
@@ -49,82 +52,11 @@ def ok(value: float | str) -> Outcome:
     return Outcome("ok", value, layers=LAYERS)
 
 
-def answer_of(one: Record, runner: Runner | None = None) -> Any:
-    return find_answers([one], READINGS[one.dataset], runner or Runner())[0]
-
-
-@pytest.mark.parametrize(
-    ("method", "output", "value", "extraction", "problem"),
-    [
-        pytest.param("cot", "Therefore, the answer is 3.", "3", "the-answer-is/1", "", id="text"),
-        pytest.param("cot", FUNCTION, "0.5", "last-number/1", "", id="CoT runs no program"),
-        pytest.param(
-            "pot", FUNCTION, 7, "program, financemath-authors/2", "", id="PoT is its program"
-        ),
-        pytest.param(
-            "pot",
-            "import argparse. Therefore, the answer is 3.",
-            None,
-            None,
-            "no program found",
-            id="PoT without a program is not read as text",
-        ),
-        pytest.param(
-            "f-1", f"{FUNCTION}The answer is 3.", 7, "program, fenced/1", "", id="F-1 computes"
-        ),
-        pytest.param(
-            "f-1+verify", "The answer is 3.", "3", "the-answer-is/1", "", id="F-1 without a program"
-        ),
-        pytest.param(
-            "F-1+PoT", FUNCTION, 7, "program, financemath-authors/2", "", id="F-1+PoT is PoT"
-        ),
-        pytest.param("f-1+cot", FUNCTION, "0.5", "last-number/1", "", id="F-1+CoT is CoT"),
-        pytest.param("cot", "I can't say.", None, None, "no answer found", id="no number at all"),
-        pytest.param(
-            "mine", f"{FUNCTION}The answer is 3.", 7, "program, fenced/1", "", id="one's own method"
-        ),
-    ],
-)
-def test_a_method_says_whether_text_or_program_is_the_answer(
-    method: str, output: str, value: object, extraction: str | None, problem: str
-) -> None:
-    answer = answer_of(record(output, method), Runner(**{"return 0.5": ok(7)}))
-    assert (answer.value, answer.extraction, answer.problem) == (value, extraction, problem)
-
-
-def test_a_program_that_fails_leaves_the_text_where_the_model_chose() -> None:
-    answer = answer_of(record(f"{FUNCTION}The answer is 3.", "f-1"))
-    assert (answer.value, answer.extraction) == ("3", "the-answer-is/1")
-    assert answer.problem == "program: error, NameError: x"
-    assert not answer.is_computed
-    assert answer.layers == LAYERS
-
-
-def test_a_program_that_fails_is_no_answer_where_the_prompt_wants_a_program() -> None:
-    answer = answer_of(record(f"{FUNCTION}The answer is 3.", "pot"))
-    assert (answer.value, answer.problem) == (None, "program: error, NameError: x")
-
-
-def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value() -> None:
-    runner = Runner()
-    script = "```python\nanswer = 2\n```"
-    answer_of(record(script, "pot", dataset="imo-answerbench"), runner)
-    answer_of(record(FUNCTION, "pot", dataset="imo-answerbench"), runner)
-    assert [program.answer_from for program in runner.ran] == ["answer", "solution()"]
-
-
-def test_words_are_never_programs() -> None:
-    runner = Runner()
-    answer_of(record(FUNCTION, "f-1", dataset="bbh-word-sorting"), runner)
-    assert not runner.ran
-
-
-# Rules
-
 PROBLEMS = (
     Problem("1", "?", "0.5", details={"ground_truth": 0.5, "program": "REFERENCE 0.5"}),
     Problem("2", "?", "100.0", details={"ground_truth": 100.0, "program": "REFERENCE 100"}),
 )
+MATH = Dataset("olympiadbench-oe-maths", (Problem("1", "?", "5", details={"unit": "cm"}),), "0")
 FINANCE = Dataset("financemath", PROBLEMS, "0" * 64)
 
 
@@ -138,7 +70,70 @@ def grade(tasks: Iterable[MathTask]) -> Iterator[Verdict]:
 
 def scores(records: Sequence[Record], dataset: Dataset, *rules: str, **outcomes: Outcome) -> Any:
     tools = Tools(Runner(**outcomes), grade)
-    return score_records(records, dataset, choose_rules(dataset.name, rules), tools)
+    return score_records(records, dataset, choose_scoring(dataset.name, rules, ()), tools)
+
+
+@pytest.mark.parametrize(
+    ("method", "output", "value", "extraction", "problem"),
+    [
+        pytest.param("cot", "Therefore, the answer is 3.", "3", "the-answer-is/1", "", id="text"),
+        pytest.param("cot", FUNCTION, "0.5", "last-number/1", "", id="CoT runs no program"),
+        pytest.param(
+            "pot", FUNCTION, "7", "program, financemath-authors/2", "", id="PoT is its program"
+        ),
+        pytest.param(
+            "pot",
+            "import argparse. Therefore, the answer is 3.",
+            None,
+            None,
+            "no program found",
+            id="PoT without a program is not read as text",
+        ),
+        pytest.param(
+            "f-1", f"{FUNCTION}The answer is 3.", "7", "program, fenced/1", "", id="F-1 computes"
+        ),
+        pytest.param(
+            "f-1+verify", "The answer is 3.", "3", "the-answer-is/1", "", id="F-1 without a program"
+        ),
+        pytest.param(
+            "F-1+PoT", FUNCTION, "7", "program, financemath-authors/2", "", id="F-1+PoT is PoT"
+        ),
+        pytest.param("f-1+cot", FUNCTION, "0.5", "last-number/1", "", id="F-1+CoT is CoT"),
+        pytest.param("cot", "I can't say.", None, None, "no answer found", id="no number at all"),
+        pytest.param(
+            "mine",
+            f"{FUNCTION}The answer is 3.",
+            "7",
+            "program, fenced/1",
+            "",
+            id="one's own method",
+        ),
+    ],
+)
+def test_a_method_says_whether_text_or_program_is_the_answer(
+    method: str, output: str, value: str | None, extraction: str | None, problem: str
+) -> None:
+    (row,) = scores([record(output, method)], FINANCE, **{"return 0.5": ok(7)}).rows
+    assert (row.answer, row.extraction) == (value, extraction)
+    assert row.reason == problem or not problem
+
+
+def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value() -> None:
+    runner = Runner()
+    script = "```python\nanswer = 2\n```"
+    scoring = choose_scoring(MATH.name, (), ())
+    given = [record(output, "pot", dataset=MATH.name) for output in (script, FUNCTION)]
+    score_records(given, MATH, scoring, Tools(runner, grade))
+    assert [program.answer_from for program in runner.ran] == ["answer", "solution()"]
+
+
+def test_words_are_never_programs() -> None:
+    words = Dataset("bbh-word-sorting", (Problem("1", "?", "a b"),), "0")
+    (row,) = scores([record(FUNCTION, "f-1", dataset=words.name)], words).rows
+    assert (row.sandbox, row.status) == (None, "not_found")
+
+
+# Rules
 
 
 def test_two_rules_score_side_by_side() -> None:
@@ -216,9 +211,6 @@ def test_an_answer_beside_a_failed_program_says_that_it_failed() -> None:
     assert row.reason == "equal at 3 decimals; program: error, NameError: x"
 
 
-MATH = Dataset("olympiadbench-oe-maths", (Problem("1", "?", "5", details={"unit": "cm"}),), "0")
-
-
 def test_formulas_are_graded_with_the_unit_of_the_problem() -> None:
     one = record("So the final answer is \\boxed{5}.", dataset=MATH.name)
     (row,) = scores([one], MATH).rows
@@ -241,11 +233,12 @@ def test_an_output_to_an_unknown_problem_is_refused() -> None:
 
 def test_unknown_rules_and_judged_benchmarks_are_refused() -> None:
     with pytest.raises(InputError, match="--rule exact: unknown for financemath; it has strict"):
-        choose_rules("financemath", ["exact"])
+        choose_scoring("financemath", ["exact"], [])
     with pytest.raises(InputError, match="judged, not compared; see evalcore judge"):
-        choose_rules("imo-proofbench", [])
-    assert choose_rules("financemath", ["lenient", "strict", "lenient"]) == ["lenient", "strict"]
-    assert set(RULES) == set(READINGS)
+        choose_scoring("imo-proofbench", [], [])
+    chosen = choose_scoring("financemath", ["lenient", "strict", "lenient"], [])
+    assert list(chosen.rules) == ["lenient", "strict"]
+    assert {rule for scoring in SCORINGS.values() for rule in scoring.rules} == set(RULES)
 
 
 def test_a_summary_counts_no_answer_as_wrong() -> None:
@@ -257,10 +250,10 @@ def test_a_summary_counts_no_answer_as_wrong() -> None:
     ]
     first, second = summarise(scores(given, FINANCE).rows)
     assert (first.method, first.n, first.accuracy, first.answered) == ("cot", 2, 50.0, 50.0)
-    assert (first.no_answer, first.unknown, first.accuracy_scored) == (1, 0, 100.0)
-    assert (second.accuracy, second.no_answer, second.accuracy_scored) == (0.0, 0, 0.0)
+    assert (first.no_answer, first.unknown) == (1, 0)
+    assert (second.accuracy, second.no_answer) == (0.0, 0)
     (nothing,) = summarise(scores([record(None)], FINANCE).rows)
-    assert (nothing.accuracy, nothing.accuracy_scored) == (0.0, None)
+    assert (nothing.accuracy, nothing.no_answer) == (0.0, 1)
 
 
 def test_a_summary_leaves_out_what_is_not_known() -> None:
@@ -294,12 +287,25 @@ def test_rules_are_told_apart_in_a_figure() -> None:
 
 def test_other_extraction_rules_can_be_chosen() -> None:
     given = [record("so 0.5 it seems"), record("The answer is 100. Or 3?", id="2")]
-    reading = choose_reading("financemath", ["the-answer-is/1", "last-number/1"])
-    rows = score_records(given, FINANCE, ["strict"], Tools(Runner(), grade), reading).rows
+    scoring = choose_scoring("financemath", [], ["the-answer-is/1", "last-number/1"])
+    rows = score_records(given, FINANCE, scoring, Tools(Runner(), grade)).rows
     assert [(row.answer, row.extraction, row.value) for row in rows] == [
         ("0.5", "last-number/1", 1.0),
         ("100", "the-answer-is/1", 1.0),
     ]
-    assert choose_reading("financemath", []) == READINGS["financemath"]
     with pytest.raises(InputError, match="--extraction best: unknown; expected one of boxed/1"):
-        choose_reading("financemath", ["best"])
+        choose_scoring("financemath", [], ["best"])
+
+
+def test_a_figure_of_which_nothing_is_known_is_refused(shared: Path, tmp_path: Path) -> None:
+    with (shared / "data/imobench/answerbench_v2.csv").open(encoding="utf-8", newline="") as file:
+        prose = next(row for row in csv.DictReader(file) if "odd $n$" in row["Short Answer"])
+    path = tmp_path / "imo-answerbench/m/cot.jsonl"
+    path.parent.mkdir(parents=True)
+    line = {"id": prose["Problem ID"], "output": "So the final answer is \\boxed{3}."}
+    path.write_text(json.dumps(line) + "\n")
+    options: dict[str, Any] = {"dataset": "imo-answerbench", "data": shared / "data"}
+    (reason,) = evalcore.score(tmp_path, **options)["reason"]
+    assert reason == "needs a judge: the reference answer is prose"
+    with pytest.raises(InputError, match="nothing to draw: nothing is known of any output"):
+        evalcore.score(tmp_path, figure=tmp_path / "a.svg", **options)

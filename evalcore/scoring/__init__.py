@@ -1,1 +1,0 @@
-"""Rules that tell whether an answer is the gold."""

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evalcore.rules import Verdict, formula_pool
+from evalcore.rules.formula_pool import compare_all
+from evalcore.rules.mathematics import MathGold, MathTask
+from ngramscan.errors import InputError, WorkerLostError
+
+ROOT = Path(__file__).resolve().parent.parent
+ENDLESS = MathTask(r"\prod_{k=1}^{100000000} k", MathGold("7"))
+EQUAL = Verdict(1.0, "equal")
+
+
+def task(answer: str, gold: str) -> MathTask:
+    return MathTask(answer, MathGold(gold))
+
+
+def compared(*tasks: MathTask, seconds: float = 60.0) -> list[Verdict]:
+    return list(compare_all(tasks, seconds, workers=1))
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended within ten seconds."""
+    for _ in range(200):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_verdicts_come_in_the_order_of_the_tasks() -> None:
+    tasks = [task(f"{k}/2", f"{k / 2}") for k in range(30)] + [task("1", "2"), task("3", "3")]
+    verdicts = list(compare_all(tasks, workers=2))
+    assert verdicts == [EQUAL] * 30 + [Verdict(0.0, "not equal"), Verdict(1.0, "the same text")]
+
+
+def test_a_task_that_takes_too_long_fails_alone() -> None:
+    started = time.monotonic()
+    first, late, *rest = compared(
+        task("1/2", "0.5"), ENDLESS, task("1/4", "0.25"), task("1/8", "0.125"), seconds=1.5
+    )
+    assert late == Verdict(None, "grader: time-out after 1.5 s", failed=True)
+    assert [first, *rest] == [EQUAL] * 3
+    assert time.monotonic() - started < 60
+
+
+@pytest.mark.parametrize(
+    ("accident", "said"),
+    [
+        pytest.param("1 / 0", "ZeroDivisionError: division by zero", id="an error"),
+        pytest.param(
+            "bytearray(3 << 30)",
+            "MemoryError",
+            id="too much memory",
+            marks=pytest.mark.skipif(sys.platform == "darwin", reason="macOS sets no such limit"),
+        ),
+        pytest.param("(_ for _ in ()).throw(SystemExit(4))", "exit status 4", id="an exit"),
+        pytest.param("__import__('os').abort()", "was killed by SIGABRT", id="an abort"),
+    ],
+)
+def test_a_crash_fails_its_task_alone_and_says_how(
+    accident: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crashing = formula_pool._COMMAND.replace(
+        "serve(",
+        "import evalcore.rules.formula_pool as p; real = p.compare_formulas; "
+        f"p.compare_formulas = lambda t: {accident} if t.answer == '5' else real(t); serve(",
+    )
+    monkeypatch.setattr(formula_pool, "_COMMAND", crashing)
+    crash, other = compared(task("5", "6"), task("1/2", "0.5"))
+    assert (crash.value, crash.failed, other) == (None, True, EQUAL)
+    assert said in crash.reason
+
+
+def test_a_process_that_was_gone_before_its_task_is_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    once = (
+        "import os, sys; print('{}', flush=True); sys.stdin.readline(); os.close(0); "
+        'print(\'{"value": 1.0, "reason": "equal"}\', flush=True)'
+    )
+    monkeypatch.setattr(formula_pool, "_COMMAND", once)
+    assert compared(*[task("1/2", "0.5")] * 3) == [EQUAL] * 3
+
+
+def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formula_pool, "_COMMAND", "raise SystemExit(3)")
+    with pytest.raises(WorkerLostError, match="could not start: the process ended with exit st"):
+        compared(task("1/2", "0.5"))
+
+
+def test_a_process_that_does_not_answer_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    mute = "print('{}', flush=True); import time; time.sleep(600)"
+    monkeypatch.setattr(formula_pool, "_COMMAND", mute)
+    monkeypatch.setattr(formula_pool, "START_SECONDS", 1.0)
+    verdict = Verdict(None, "grader: the process does not answer", failed=True)
+    assert compared(task("1/2", "0.5"), seconds=0.5) == [verdict]
+
+
+CALLER = """
+import subprocess
+class Told(subprocess.Popen):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        print(self.pid, flush=True)
+subprocess.Popen = Told
+from evalcore.rules.formula_pool import compare_all
+from evalcore.rules.mathematics import MathGold, MathTask
+print("run", flush=True)
+tasks = [MathTask("1/2", MathGold("0.5")), MathTask({answer!r}, MathGold("7"))]
+verdicts = compare_all(tasks, seconds=2, workers=1)
+print(next(verdicts).reason, flush=True)
+{then}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "then"),
+    [
+        pytest.param(signal.SIGINT, "next(verdicts)", id="Ctrl-C"),
+        pytest.param(signal.SIGKILL, "next(verdicts)", id="kill -9"),
+        pytest.param(None, "verdicts.close()", id="a loop that is left early"),
+    ],
+)
+def test_no_process_outlives_its_parent_or_knows_its_keys(
+    tmp_path: Path, how: signal.Signals | None, then: str
+) -> None:
+    script = tmp_path / "unguarded.py"
+    script.write_text(CALLER.format(answer=ENDLESS.answer, then=then), encoding="utf-8")
+    caller = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "API_KEY": "secret"},
+        text=True,
+    )
+    assert caller.stdout is not None
+    assert caller.stdout.readline() == "run\n"  # and never again
+    worker = int(caller.stdout.readline())
+    assert caller.stdout.readline() == "equal\n"
+    environment = Path(f"/proc/{worker}/environ")
+    if how is not None:
+        assert not environment.exists() or b"secret" not in environment.read_bytes()
+        caller.send_signal(how)
+    rest, _ = caller.communicate(timeout=60)
+    assert rest == ""
+    assert gone(worker)
+
+
+def test_without_math_verify_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"pip install 'ngramscan\[eval\]'"):
+        compared()
