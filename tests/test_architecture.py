@@ -160,8 +160,7 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
         *("asking", "benchmarks", "endpoint", "formats", "judgements", "prompts", "records"),
         *("replies", "row_files", "scores"),
     ],
-    "commands": ["*"],
-    "cli": ["*"],
+    "cli": ["benchmarks"],
     "__main__": ["cli"],
     "": [
         *("agreement", "audit", "compare", "efficiency", "judge", "link", "logs"),

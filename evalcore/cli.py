@@ -1,4 +1,4 @@
-"""`evalcore datasets`."""
+"""The `evalcore` command: its parts are derived from the functions; benchmarks have a group."""
 
 from __future__ import annotations
 
@@ -7,12 +7,31 @@ from pathlib import Path
 
 import click
 
+from ngramscan import __version__
 from ngramscan.output import choose_target
+from ngramscan.output.command import Commands
 from ngramscan.output.options import Group, emit, fail_with, output_options, quiet_option, say
 from ngramscan.screen import visible
 
+main = Commands(
+    "evalcore",
+    [
+        *("run", "score", "judge", "logs", "compare", "flips", "complementarity", "outcomes"),
+        *("efficiency", "agreement", "audit", "link"),
+    ],
+    keeping=["run", "judge"],
+    name="evalcore",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Put prompting methods to models, score what they answer, and compare them.
 
-@click.group("datasets", cls=Group)
+    Exit codes: 0 all done, 1 something could not be done (what was done is kept), 2 wrong usage,
+    130 interrupted (kept; the same command goes on).
+    """,
+)
+click.version_option(__version__, prog_name="evalcore")(main)
+
+
+@main.group("datasets", cls=Group)
 def datasets_group() -> None:
     """Benchmarks: list them, fetch them, check a copy."""
 
@@ -29,8 +48,7 @@ def list_command(format_name: str | None, output: Path | None) -> None:
     Example:
       evalcore datasets list
     """
-    from evalcore.benchmarks import DatasetRow, describe_datasets
-    from evalcore.commands.datasets import print_benchmarks
+    from evalcore.benchmarks import DatasetRow, describe_datasets, print_benchmarks
 
     target = choose_target(format_name, output)
     emit(describe_datasets(), DatasetRow, target, print_benchmarks)
@@ -51,7 +69,7 @@ def check_command(
     Example:
       evalcore datasets check financemath --data validation.json
     """
-    from evalcore.commands.datasets import CheckRow, check_each, print_checks
+    from evalcore.benchmarks import CheckRow, check_each, print_checks
 
     target = choose_target(format_name, output)
     rows, failures = check_each(names, data)
@@ -69,7 +87,7 @@ def fetch_command(names: Sequence[str], quiet: bool) -> None:
     Example:
       evalcore datasets fetch financemath bbh-word-sorting
     """
-    from evalcore.commands.datasets import fetch_each
+    from evalcore.benchmarks import fetch_each
 
     for path, notices in fetch_each(names):
         click.echo(visible(str(path)))
