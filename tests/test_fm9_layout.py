@@ -231,7 +231,15 @@ print(refused, same)
 """
 
 
-@pytest.mark.parametrize(("name", "rounds"), [("d5", 400), ("dlit", 150)])
+@pytest.mark.parametrize(
+    ("name", "rounds"),
+    [
+        ("d5", 100),
+        ("dlit", 30),
+        pytest.param("d5", 400, marks=pytest.mark.slow),
+        pytest.param("dlit", 150, marks=pytest.mark.slow),
+    ],
+)
 def test_flipped_bits_are_refused_or_do_no_harm(tmp_path: Path, name: str, rounds: int) -> None:
     arguments = [FIXTURES / name / "index", tmp_path / "x", rounds, 3]
     done = subprocess.run(

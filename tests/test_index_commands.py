@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,13 +116,14 @@ def test_a_built_index_is_counted_sampled_and_shown_as_the_corpus_is(tmp_path: P
     assert list(counted["occurrences"]) == list(read["occurrences"])
     assert set(counted["source"]) == {"fm9"}
     exact = dict(zip(read["pattern"], read["documents"], strict=True))
-    whole = ngramscan.docnorm("f1", index=index, context=10**6, journal=tmp_path / "j")
+    options: dict[str, Any] = {"index": index, "samples": 40, "journal": tmp_path / "j"}
+    whole = ngramscan.docnorm("f1", context=10**6, **options)
     assert not whole["truncated_share"].fillna(0).any()
     within = [
         row.documents_low <= exact[row.pattern] <= row.documents_high for row in whole.itertuples()
     ]
     assert sum(within) >= 43
-    cut = ngramscan.docnorm("f1", index=index, context=1000, journal=tmp_path / "j")
+    cut = ngramscan.docnorm("f1", context=1000, **options)
     assert cut["truncated_share"].fillna(0).max() > 0.5
     shown = ngramscan.contexts("step by step", index=index, n=30, width=40)
     assert len(shown) == 30
