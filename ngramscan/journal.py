@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ngramscan.errors import InputError
+from ngramscan.errors import DiskFullError, InputError
 
 _VERSION = 1
 _SCHEMA = """
@@ -94,7 +94,8 @@ class Journal:
 
     def _unusable(self, error: Exception) -> InputError:
         problem = f"can't be opened as a journal ({error}); name another file"
-        return InputError(f"--journal {self.path}", problem)
+        kind = DiskFullError if _takes_no_more(error) else InputError
+        return kind(f"--journal {self.path}", problem)
 
     def _prepare(self) -> None:
         self._connection.execute("PRAGMA journal_mode = WAL")
@@ -145,7 +146,8 @@ class Journal:
                     (source, _stored(name), request, reply, asked_at),
                 )
         except sqlite3.Error as error:
-            raise InputError(f"--journal {self.path}", f"can't be written ({error})") from error
+            kind = DiskFullError if _takes_no_more(error) else InputError
+            raise kind(f"--journal {self.path}", f"can't be written ({error})") from error
         return asked_at
 
     def close(self) -> None:
@@ -163,3 +165,9 @@ class Journal:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _takes_no_more(error: Exception) -> bool:
+    """Tell whether it is the disk that refuses."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    return name.startswith(("SQLITE_FULL", "SQLITE_IOERR"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -78,6 +79,16 @@ def test_no_room_for_a_file_is_one_line_and_the_old_one_stays(tmp_path: Path) ->
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"Error: {path}: can't be written (file too large)\n"
     assert [file.read_text() for file in tmp_path.iterdir()] == ["old\n"]
+
+
+def test_no_room_for_a_journal_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_text('{"text": "step by step"}\n')
+    command = ["bash", "-c", f'ulimit -f 4; exec "{sys.executable}" "$@"', "-"]
+    command += ["-m", "ngramscan", "count", "f1", "--index", f"scan:{tmp_path / 'c.jsonl'}"]
+    command += ["--journal", str(tmp_path / "j.sqlite")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(r"Error: --journal \S+: can't be opened as a journal .*\n", done.stderr)
 
 
 WRITE = """
