@@ -154,6 +154,8 @@ def test_what_the_terminal_refuses_python_refuses(
 def test_an_unknown_or_hidden_option_is_a_type_error_with_the_nearest_name() -> None:
     with pytest.raises(TypeError, match=r"^measure\(\): there is no option 'levl'; .* 'level'\?"):
         measure("x", levl=0.5)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="no option 'zzz'; there are what, unit, names, by, level"):
+        measure("x", zzz=1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="there is no option 'stars'"):
         measure("x", stars=True)
     assert "stars" not in inspect.signature(measure).parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
@@ -25,12 +25,17 @@ def strict_keywords(function: Callable[Parameters, Result]) -> Callable[Paramete
     def call(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
         for name in options:
             if name not in known:
-                nearest = get_close_matches(name, known, n=1, cutoff=0)[0]
-                problem = f"there is no option {name!r}; did you mean {nearest!r}?"
-                raise TypeError(f"{function.__name__}(): {problem}")
+                raise unknown_option(function.__name__, name, known)
         return function(*arguments, **options)
 
     return call
+
+
+def unknown_option(function: str, name: str, known: Sequence[str]) -> TypeError:
+    """Return the error of an option that a function does not have; it names the nearest."""
+    nearest = get_close_matches(name, known, n=1)
+    hint = f"did you mean {nearest[0]!r}?" if nearest else f"there are {', '.join(known)}"
+    return TypeError(f"{function}(): there is no option {name!r}; {hint}")
 
 
 def several(given: str | Iterable[str]) -> tuple[str, ...]:

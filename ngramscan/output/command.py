@@ -15,7 +15,6 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache, wraps
 from importlib import import_module
 from pathlib import Path
@@ -37,7 +36,7 @@ from typing import (
 import click
 
 from ngramscan.errors import IncompleteError, InputError
-from ngramscan.output.arguments import refuse_other, refuse_same_file
+from ngramscan.output.arguments import refuse_other, refuse_same_file, unknown_option
 from ngramscan.output.options import (
     Group,
     emit,
@@ -112,9 +111,7 @@ def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
     def called(*arguments: P.args, **options: P.kwargs) -> pd.DataFrame:
         by_name = [one.name for one in known if one.kind is not one.VAR_POSITIONAL]
         for name in options.keys() - set(by_name):
-            nearest = get_close_matches(name, by_name, n=1, cutoff=0)[0]
-            problem = f"there is no option {name!r}; did you mean {nearest!r}?"
-            raise TypeError(f"{function.__name__}(): {problem}")
+            raise unknown_option(function.__name__, name, by_name)
         bound = signature.bind(*arguments, **options)
         bound.apply_defaults()
         for name, one in parameters(called).items():
