@@ -1,13 +1,8 @@
-"""Benchmarks: what their YAML says of them, where their files are, and proof that these are right.
-
-A benchmark is an entry under `benchmarks` in a file of the folder of this name; the same file has
-the prompts that are put to models.
-"""
+"""Benchmarks: what is known of them, where their files are, and proof that these are right."""
 
 from __future__ import annotations
 
-import logging
-import re
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,84 +11,20 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 import platformdirs
 
-from evalcore.formats import (
-    FOLDER_FORMATS,
-    FORMATS,
-    Problem,
-    Published,
-    read_content,
-    sha256_of,
-)
-from evalcore.yaml_files import parse_yaml
-from ngramscan.errors import (
-    InputError,
-    NgramscanError,
-    RemoteError,
-    RemoteRefused,
-    RemoteUnavailable,
-)
+from evalcore.formats import FORMATS, Benchmark, Problem, PublishedFile
+from evalcore.row_files import SUFFIXES
+from evalcore.yaml_files import as_type, parse_yaml, read_text
+from ngramscan.errors import InputError, NgramscanError, RemoteRefused, RemoteUnavailable
+from ngramscan.output import write_whole
 from ngramscan.output.layout import Layout, cell, print_columns
 
 if TYPE_CHECKING:
-    import requests
     from rich.console import Console
 
-_TIMEOUT_S = 60.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedFile:
-    """One file of a benchmark."""
-
-    name: str
-    """Under which it is kept, relative to the folder of its project."""
-    url: str = ""
-    """Empty: under the address of the benchmark."""
-    sha256: str | None = None
-    """In hexadecimal; None: nobody could tell it from a copy, so it is not pinned."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Benchmark:
-    """What is known of a benchmark before any file of it is read."""
-
-    name: str
-    prompts: str
-    """The file that it and its prompts stand in."""
-    format: str
-    """A key of `FORMATS` or `FOLDER_FORMATS`."""
-    folder: str
-    """Of its project, in the cache and in a folder of copies."""
-    url: str
-    files: tuple[PublishedFile, ...]
-    """What is fetched; the first is the one that is read, unless all are one benchmark."""
-    sizes: tuple[int, ...]
-    """The numbers of problems that its editions have; the paper's comes last."""
-    licence: str
-    source: str
-    subset: str = ""
-    other_names: tuple[str, ...] = ()
-    """Of copies of the first file in other formats or editions."""
-    first_version: PublishedFile | None = None
-    """One that its authors have replaced, which is recognised."""
-    note: str = ""
-
-    @property
-    def is_folder(self) -> bool:
-        """Whether all of its files are one benchmark."""
-        return self.format in FOLDER_FORMATS
-
-    def url_of(self, file: PublishedFile) -> str:
-        """Return the address of one of its files."""
-        return file.url or f"{self.url}/{file.name}"
-
-    @property
-    def cache(self) -> Path:
-        """Where its files are kept once they are fetched."""
-        return Path(platformdirs.user_cache_dir("ngramscan")) / "datasets" / self.folder
+GENERAL = "any-benchmark.yaml"
+"""The file of the prompts that all benchmarks share, and that one's own questions have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,18 +82,41 @@ def benchmarks() -> dict[str, Benchmark]:
     """Return all benchmarks by their names, in alphabetical order."""
     found = {}
     for file in (resources.files("evalcore") / "benchmarks").iterdir():
-        content = parse_yaml(file.read_text(encoding="utf-8"), file.name)
-        for name, fields in content.get("benchmarks", {}).items():
-            known = {"name": name, "prompts": file.name}
-            found[name] = msgspec.convert(fields | known, Benchmark)
+        for name, fields in parse_yaml(read_text(file), file.name).get("benchmarks", {}).items():
+            entry = {**fields, "name": name, "prompts": file.name}
+            found[name] = as_type(entry, Benchmark, f"{file.name}: {name}")
     return dict(sorted(found.items()))
 
 
-def find_benchmark(name: str) -> Benchmark:
-    """Return what is known of a benchmark, or raise InputError with the names that there are."""
-    if name not in benchmarks():
-        raise InputError(f"dataset {name}", f"unknown; known are {', '.join(benchmarks())}")
-    return benchmarks()[name]
+def find_benchmark(
+    name: str | None,
+    data: Path | None = None,
+    id_field: str = "id",
+    question_field: str = "question",
+    answer_field: str = "answer",
+) -> Benchmark:
+    """Return what is known of a benchmark, or what is said of a file of one's own questions.
+
+    Raises
+    ------
+    InputError
+        There is neither, or columns are named for a benchmark that is known.
+    """
+    columns = {"id": id_field, "question": question_field, "answer": answer_field}
+    if known := benchmarks().get(name or ""):
+        for each, column in columns.items():
+            if column != each:
+                problem = f"the columns of {name} are known; leave the option out"
+                raise InputError(f"--{each}-field {column}", problem)
+        return known
+    if data is None or data.suffix.lower() not in SUFFIXES:
+        what = f"--dataset {name}: unknown benchmark" if name else "--dataset: missing"
+        cure = f"for questions of your own, give --data FILE ({', '.join(SUFFIXES)})"
+        raise InputError(what, f"known are {', '.join(benchmarks())}; {cure}")
+    if name is None and data.stem in benchmarks():
+        problem = "it bears the name of a benchmark; say which it is with --dataset NAME"
+        raise InputError(str(data), problem)
+    return Benchmark(name=name or data.stem, prompts=GENERAL, format="questions", columns=columns)
 
 
 def describe_datasets() -> list[DatasetRow]:
@@ -174,7 +128,7 @@ def describe_datasets() -> list[DatasetRow]:
             file=each.files[0].name,
             licence=each.licence,
             source=each.source,
-            url=each.url_of(each.files[0]),
+            url=_url(each, each.files[0]),
             sha256=each.files[0].sha256,
             note=each.note,
         )
@@ -185,22 +139,16 @@ def describe_datasets() -> list[DatasetRow]:
 # Loading
 
 
-def load_dataset(name: str, path: Path | None) -> Dataset:
+def load_dataset(benchmark: str | Benchmark, path: Path | None) -> Dataset:
     """Load a benchmark and prove that it is whole.
 
     Parameters
     ----------
-    name : str
-        A benchmark.
+    benchmark : str or Benchmark
+        What is known of it, or its name.
     path : Path or None
         Its file, a folder that holds it under its published name, or a folder of such folders.
         None: the fetched copy.
-
-    Returns
-    -------
-    Dataset
-        All problems in the order of the file. What is known to be wrong with it, or differs from
-        the published file, is in `faults`.
 
     Raises
     ------
@@ -210,141 +158,146 @@ def load_dataset(name: str, path: Path | None) -> Dataset:
         It is not the benchmark: a wrong number of problems, an id that stands twice, a column that
         is missing or of a wrong type.
     """
-    benchmark = find_benchmark(name)
-    place = str(path or name)
-    if benchmark.is_folder:
-        files = _find_files(benchmark, path)
-        problems, faults = FOLDER_FORMATS[benchmark.format](files)
-        sha256 = sha256_of(b"".join(content for _, content in files))
-    else:
-        file = _find_file(benchmark, path)
-        content = read_content(file)
-        sha256 = sha256_of(content)
-        first = benchmark.first_version or PublishedFile(name="")
-        published = Published(file, benchmark.subset, first.name, first.sha256)
-        problems, faults = FORMATS[benchmark.format](content, published)
-        faults += _edition_faults(benchmark, sha256)
-    times = Counter(each.id for each in problems)
-    if twice := [name for name, count in times.items() if count > 1]:
-        raise InputError(place, f"{twice[0]} stands there more than once")
-    if len(problems) not in benchmark.sizes:
-        expected = " or ".join(map(str, benchmark.sizes))
+    if isinstance(benchmark, str):
+        benchmark = find_benchmark(benchmark, path)
+    place, paths = str(path or benchmark.name), _find(benchmark, path)
+    sha256 = hashlib.sha256(b"".join(map(_content, paths))).hexdigest()
+    problems, faults = FORMATS[benchmark.format](paths, benchmark)
+    for name, count in Counter(each.id for each in problems).items():
+        if count > 1:
+            raise InputError(place, f"id {name} stands there {count} times")
+    sizes, first = benchmark.sizes or (len(problems),), benchmark.first_version
+    if len(problems) not in sizes or not problems:
+        expected = " or ".join(map(str, benchmark.sizes or ["some"]))
         raise InputError(place, f"{len(problems)} problems; expected {expected}")
-    if len(problems) != benchmark.sizes[-1]:
-        faults.append(
-            f"{len(problems)} problems, all distinct; the paper has {benchmark.sizes[-1]}"
-        )
-    return Dataset(name, tuple(problems), sha256, tuple(faults))
+    published = benchmark.files[0].sha256 if len(benchmark.files) and not benchmark.is_folder else None
+    if first and sha256 == first.sha256:
+        faults.append("this is the first version, which its authors call deprecated")
+    elif published not in (None, sha256):
+        faults.append(f"not the published file: its SHA-256 is {sha256}")
+    if len(problems) != sizes[-1]:
+        faults.append(f"{len(problems)} problems, all distinct; the paper has {sizes[-1]}")
+    return Dataset(benchmark.name, tuple(problems), sha256, tuple(faults))
 
 
-def _edition_faults(benchmark: Benchmark, sha256: str) -> list[str]:
-    """Tell a file that is not the one that is fetched; where no hash is known, nothing can be."""
-    published, first = benchmark.files[0].sha256, benchmark.first_version
-    if first is not None and sha256 == first.sha256:
-        return ["this is the first version, which its authors call deprecated"]
-    if published is not None and sha256 != published:
-        return [f"not the published file: its SHA-256 is {sha256}"]
-    return []
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(str(path), (error.strerror or str(error)).lower()) from error
 
 
-def _folders(benchmark: Benchmark, path: Path | None) -> Sequence[Path]:
-    return [benchmark.cache] if path is None else [path, path / benchmark.folder]
-
-
-def _find_file(benchmark: Benchmark, path: Path | None) -> Path:
-    if path is not None and path.is_file():
-        return path
-    names = (benchmark.files[0].name, *benchmark.other_names)
-    for folder in _folders(benchmark, path):
-        for name in names:
-            if (folder / name).is_file():
-                return folder / name
-    raise _absent(benchmark, path, names)
-
-
-def _find_files(benchmark: Benchmark, path: Path | None) -> list[tuple[str, bytes]]:
-    for folder in _folders(benchmark, path):
-        missing = [each.name for each in benchmark.files if not (folder / each.name).is_file()]
-        if len(missing) == len(benchmark.files):
-            continue
-        if missing:
-            problem = f"{len(missing)} of {len(benchmark.files)} files are missing"
-            raise InputError(str(folder), f"{problem}, the first is {missing[0]}")
-        return [(each.name, read_content(folder / each.name)) for each in benchmark.files]
-    raise _absent(benchmark, path, (benchmark.files[0].name,))
-
-
-def _absent(benchmark: Benchmark, path: Path | None, names: Sequence[str]) -> AbsentError:
+def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
+    """Return the file that is the benchmark, or all of its files."""
+    if path and path.is_file() and not benchmark.is_folder:
+        return [path]
+    names = [each.name for each in benchmark.files]
+    if not benchmark.is_folder:
+        names = [*names[:1], *benchmark.other_names]
+    for folder in [path, path / benchmark.folder] if path else [_cache(benchmark)]:
+        there = [folder / name for name in names if (folder / name).is_file()]
+        if there and not benchmark.is_folder:
+            return there[:1]
+        if len(there) == len(names):
+            return there
+        if there:
+            absent = [name for name in names if folder / name not in there]
+            problem = f"{len(absent)} of {len(names)} files are missing"
+            raise InputError(str(folder), f"{problem}, the first is {absent[0]}")
     if path is None:
         cure = f"run `evalcore datasets fetch {benchmark.name}`, or give a copy with --data PATH"
-        return AbsentError(f"dataset {benchmark.name}", f"not fetched yet; {cure}")
-    if not path.exists():
-        return AbsentError(str(path), "no such file or folder")
-    return AbsentError(str(path), f"no {' or '.join(names)} in it")
+        raise AbsentError(f"dataset {benchmark.name}", f"not fetched yet; {cure}")
+    shown = names[:1] if benchmark.is_folder else names
+    problem = f"no {' or '.join(shown)} in it" if path.exists() else "no such file or folder"
+    raise AbsentError(str(path), problem)
+
+
+def _cache(benchmark: Benchmark) -> Path:
+    return Path(platformdirs.user_cache_dir("ngramscan")) / "datasets" / benchmark.folder
+
+
+def check_each(names: Sequence[str], data: Path | None) -> tuple[list[CheckRow], list[str]]:
+    """Read copies of benchmarks: those named, or all that are there; what can't be read is second."""
+    rows: list[CheckRow] = []
+    failures: list[str] = []
+    for name in names or benchmarks():
+        try:
+            dataset = load_dataset(name, data)
+        except NgramscanError as error:
+            if names or not isinstance(error, AbsentError):
+                failures.append(str(error))
+            continue
+        subtasks = len({problem.subtask for problem in dataset.problems})
+        for fault in dataset.faults or (None,):
+            rows.append(CheckRow(name, len(dataset), subtasks, dataset.sha256, fault))
+    if not rows and not failures:
+        where = str(data) if data else "the cache"
+        failures.append(f"{where}: no benchmark there; fetch one or name a copy with --data")
+    return rows, failures
 
 
 # Fetching
 
 
-def fetch_dataset(name: str) -> tuple[Path, tuple[str, ...]]:
-    """Fetch a benchmark into the cache; what is there already is checked, not asked for again.
+def fetch_each(names: Sequence[str]) -> Iterator[tuple[Path, list[str]]]:
+    """Fetch benchmarks into the cache; what is there already is checked, not asked for again.
 
-    Returns
-    -------
+    Yields
+    ------
     path : Path
         The file, or the folder where the benchmark is a folder; what `load_dataset` takes.
-    notices : tuple of str
+    notices : list of str
         One sentence for each file that can't be checked, because its hash is not known.
 
     Raises
     ------
     InputError
-        A file is not the one that was published, the disk refuses it, or pooch is not installed.
+        A name is unknown, a file is not the one that was published, or the disk refuses it.
     RemoteRefused
         The file is not where it was.
     RemoteUnavailable
         The service can't be reached or is in trouble.
     """
-    benchmark = find_benchmark(name)
-    paths = [_fetch(benchmark.url_of(file), file, benchmark.cache) for file in benchmark.files]
-    notices = tuple(
-        f"not pinned: {path} has SHA-256 {sha256_of(read_content(path))}"
-        for path, file in zip(paths, benchmark.files, strict=True)
-        if file.sha256 is None
-    )
-    return (benchmark.cache if benchmark.is_folder else paths[0]), notices
+    for benchmark in [find_benchmark(name) for name in names]:
+        notices = []
+        for file in benchmark.files:
+            place = _cache(benchmark) / file.name
+            sha256 = _fetch(_url(benchmark, file), file, place)
+            if file.sha256 is None:
+                notices.append(f"not pinned: {place} has SHA-256 {sha256}")
+        folder = _cache(benchmark)
+        yield folder if benchmark.is_folder else folder / benchmark.files[0].name, notices
 
 
-def _fetch(url: str, file: PublishedFile, folder: Path) -> Path:
-    """Fetch one file; pooch moves it to its place only when it is whole and its hash is right."""
+def _url(benchmark: Benchmark, file: PublishedFile) -> str:
+    return file.url or f"{benchmark.url}/{file.name}"
+
+
+def _fetch(url: str, file: PublishedFile, place: Path) -> str:
+    """Fetch one file unless it is there, and return its SHA-256."""
+    import httpx
+
+    if place.is_file():
+        sha256 = hashlib.sha256(_content(place)).hexdigest()
+        if file.sha256 in (None, sha256):
+            return sha256
     try:
-        import pooch
-        import requests
-    except ImportError as error:
-        raise InputError("pooch", "not installed; pip install 'ngramscan[eval]'") from error
-    pooch.get_logger().setLevel(logging.WARNING)
-    place = folder / file.name
-    known = f"sha256:{file.sha256}" if file.sha256 else None
-    download = pooch.HTTPDownloader(timeout=_TIMEOUT_S)
+        answer = httpx.get(url, timeout=60.0, follow_redirects=True)
+    except httpx.HTTPError as error:
+        raise RemoteUnavailable(f"{url}: {type(error).__name__} while it was fetched") from error
+    if not answer.is_success:
+        may_pass = answer.status_code == 429 or answer.status_code >= 500
+        kind = RemoteUnavailable if may_pass else RemoteRefused
+        raise kind(f"{url}: HTTP status {answer.status_code}")
+    sha256 = hashlib.sha256(answer.content).hexdigest()
+    if file.sha256 not in (None, sha256):
+        raise InputError(url, f"its SHA-256 is {sha256}; expected {file.sha256}")
     try:
-        pooch.retrieve(url, known, place.name, place.parent, downloader=download)
-    except requests.RequestException as error:
-        raise _translated(error, url) from error
+        place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(str(place), (error.strerror or str(error)).lower()) from error
-    except ValueError as error:  # the only way in which pooch tells a wrong hash
-        found = re.search(r"but got \"?(?:sha256:)?([0-9a-f]{64})", str(error))
-        got = found[1] if found else "another"
-        raise InputError(url, f"its SHA-256 is {got}; expected {file.sha256}") from error
-    return place
-
-
-def _translated(error: requests.RequestException, url: str) -> RemoteError:
-    status = error.response.status_code if error.response is not None else None
-    if status is None:
-        return RemoteUnavailable(f"{url}: {type(error).__name__} while it was fetched")
-    message = f"{url}: HTTP status {status}"
-    return RemoteUnavailable(message) if status == 429 or status >= 500 else RemoteRefused(message)
+    write_whole(place, lambda new: new.write_bytes(answer.content))
+    return sha256
 
 
 # What is told of them
@@ -365,59 +318,6 @@ def print_benchmarks(console: Console) -> None:
 
 def print_checks(console: Console, rows: Sequence[CheckRow]) -> None:
     """Print what copies hold, without their hashes."""
-    columns = {
-        "dataset": [row.dataset for row in rows],
-        "fault": [cell(row.fault) for row in rows],
-        "problems": [cell(row.problems) for row in rows],
-        "subtasks": [cell(row.subtasks) for row in rows],
-    }
+    names = ("dataset", "fault", "problems", "subtasks")
+    columns = {name: [cell(getattr(row, name)) for row in rows] for name in names}
     print_columns(console, columns, Layout(2, frozenset({"fault"})))
-
-
-def check_each(names: Sequence[str], data: Path | None) -> tuple[list[CheckRow], list[str]]:
-    """Read copies of benchmarks.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Which; none: all that are there.
-    data : Path or None
-        A copy, or a folder of them; None: those that were fetched.
-
-    Returns
-    -------
-    rows : list of CheckRow
-        What they hold, and what is known to be wrong.
-    failures : list of str
-        Why others can't be read; what was not named and is not there is passed over.
-    """
-    rows: list[CheckRow] = []
-    failures: list[str] = []
-    for name in names or benchmarks():
-        try:
-            rows += _check(name, data)
-        except AbsentError as error:
-            if names:
-                failures.append(str(error))
-        except NgramscanError as error:
-            failures.append(str(error))
-    if not rows and not failures:
-        where = str(data) if data else "the cache"
-        failures.append(f"{where}: no benchmark there; fetch one or name a copy with --data")
-    return rows, failures
-
-
-def _check(name: str, data: Path | None) -> Iterator[CheckRow]:
-    dataset = load_dataset(name, data)
-    subtasks = len({problem.subtask for problem in dataset.problems})
-    for fault in dataset.faults or (None,):
-        yield CheckRow(name, len(dataset), subtasks, dataset.sha256, fault)
-
-
-def fetch_each(names: Sequence[str]) -> Iterator[tuple[Path, Sequence[str]]]:
-    """Fetch benchmarks; yield where each is, and what is to be known of it."""
-    for name in names:
-        if name not in benchmarks():
-            raise InputError(name, f"no such benchmark; known are {', '.join(benchmarks())}")
-    for name in names:
-        yield fetch_dataset(name)

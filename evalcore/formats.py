@@ -1,19 +1,21 @@
-"""The formats in which benchmarks are published: bytes → problems, each column of its type."""
+"""What a benchmark is, and the formats of its files: one function each, from files to problems."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
 import io
-import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import UnionType
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
+import msgspec
+
+from evalcore.row_files import read_table
+from evalcore.yaml_files import as_type, read_text
 from ngramscan.errors import InputError
 
 
@@ -34,394 +36,323 @@ class Problem:
     """What scorers and judges need: unit, tolerance, points, guidelines, a reference program."""
 
 
-class Published(NamedTuple):
-    """What a format needs to know of the benchmark whose file it reads."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedFile:
+    """One file of a benchmark."""
 
-    path: Path
-    """The file; of a folder, the folder."""
+    name: str
+    """Under which it is kept, relative to the folder of its project."""
+    url: str = ""
+    """Empty: under the address of the benchmark."""
+    sha256: str | None = None
+    """In hexadecimal; None: nobody could tell it from a copy, so it is not pinned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmark:
+    """What a YAML file says of a benchmark; or the options of a command, of one's own questions."""
+
+    name: str
+    prompts: str
+    """The file that its prompts stand in."""
+    format: str
+    """A key of `FORMATS`."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Which column is the id, question, answer and subtask; others become details."""
     subset: str = ""
-    first_version: str = ""
-    """The name of the file that its authors have replaced."""
-    first_sha256: str | None = None
+    """The subtask of all problems, where no column says it."""
+    folder: str = ""
+    """Of its project, in the cache and in a folder of copies."""
+    url: str = ""
+    files: tuple[PublishedFile, ...] = ()
+    """What is fetched; the first is the one that is read, unless all are one benchmark."""
+    is_folder: bool = False
+    """All of its files are one benchmark."""
+    other_names: tuple[str, ...] = ()
+    """Of copies of the first file in other formats or editions."""
+    first_version: PublishedFile | None = None
+    """One that its authors have replaced, which is recognised."""
+    sizes: tuple[int, ...] = ()
+    """The numbers of problems of its editions, the paper's last; none: any number."""
+    licence: str = ""
+    source: str = ""
+    note: str = ""
 
 
 Parsed = tuple[list[Problem], list[str]]
 """The problems in their order, and what is known to be wrong with them, a sentence each."""
+_Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
 
 
-# Rows
+def _told(ids: Sequence[str], what: str) -> list[str]:
+    """Return one sentence on all problems that have a fault, or none."""
+    return [f"{len(ids)} {what}, the first is {ids[0]}"] if ids else []
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row, and where it stands."""
-
-    where: str
-    """File and row, for messages; the first row is row 1."""
-    values: Mapping[str, Any]
-
-    def take(self, column: str, kind: type | UnionType) -> Any:
-        """Return a value of a type, None if it may be null; an InputError: it is missing, or other.
-
-        A bool is no number.
-        """
-        value = self.values.get(column)
-        is_hidden_bool = isinstance(value, bool) and kind is not bool
-        if not isinstance(value, kind) or is_hidden_bool:
-            found = "missing" if column not in self.values else f"a {type(value).__name__}"
-            name = getattr(kind, "__name__", str(kind))
-            raise InputError(self.where, f"{column} is {found}; expected {name}")
-        return value
-
-    def text(self, column: str) -> str:
-        """Return the value of a column that must hold more than white space."""
-        value: str = self.take(column, str)
-        if not value.strip():
-            raise InputError(self.where, f"{column} is empty")
-        return value
-
-    def texts(self, column: str) -> list[str]:
-        """Return the texts of a list; none where it is null."""
-        texts = self.take(column, list | None) or []
-        if not all(isinstance(text, str) for text in texts):
-            raise InputError(self.where, f"{column} is not a list of texts")
-        return list(texts)
+# Questions: a column for each thing
 
 
-def read_content(path: Path) -> bytes:
-    """Return the bytes of a file, or raise InputError."""
+def _questions(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
+    [path] = paths
+    return [_question(place, values, benchmark) for place, values in read_table(path)], []
+
+
+def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Problem:
+    texts = {}
+    for name, column in benchmark.columns.items():
+        if column not in values:
+            cure = f"; --{name}-field names another" * (not benchmark.files)
+            raise InputError(place, f"no column {column}; there are {', '.join(values)}{cure}")
+        value = values[column]
+        if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
+            value = str(value)
+        if not isinstance(value, str) or not value.strip():
+            raise InputError(place, f"{column} is {value!r:.40}; expected a text")
+        texts[name] = value
+    gold = texts.pop("answer", None)
+    return Problem(
+        id=texts.pop("id"),
+        text=texts.pop("question").strip(),
+        gold=gold and gold.strip(),
+        subtask=texts.pop("subtask", benchmark.subset),
+        details=texts,
+    )
+
+
+# Word sorting of BIG-Bench Hard: the task without equations
+
+
+class _Example(msgspec.Struct):
+    input: _Text
+    target: _Text
+
+
+class _WordSorting(msgspec.Struct):
+    examples: list[_Example]
+    canary: str | None = None
+
+
+def _word_sorting(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
+    [path] = paths
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(str(path), (error.strerror or str(error)).lower()) from error
-
-
-def sha256_of(content: bytes) -> str:
-    """Return the SHA-256 in hexadecimal."""
-    return hashlib.sha256(content).hexdigest()
-
-
-def _decode(content: bytes, where: object) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(str(where), f"not UTF-8 at byte {error.start}") from error
-
-
-def _json(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        problem = f"not valid JSON in line {error.lineno}: {error.msg.lower()}"
-        raise InputError(where, problem) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(where, f"not valid JSON: {error}") from error
-
-
-def _rows_of(value: Any, where: str) -> list[Row]:
-    if not isinstance(value, list):
-        raise InputError(where, f"a {type(value).__name__}; expected a list of problems")
-    return [_row(item, f"{where}: row {number}") for number, item in enumerate(value, 1)]
-
-
-def _row(value: Any, where: str) -> Row:
-    if not isinstance(value, dict):
-        raise InputError(where, f"a {type(value).__name__}; expected an object")
-    return Row(where, value)
-
-
-def rows_of_file(content: bytes, path: Path) -> list[Row]:
-    """Return the rows of a file: JSON, a JSON object a line, CSV or Parquet, as its name ends."""
-    where = str(path)
-    if path.suffix == ".parquet":
-        return _parquet(content, where)
-    text = _decode(content, where)
-    if path.suffix == ".csv":
-        return list(_csv(csv.DictReader(io.StringIO(text, newline="")), where))
-    if text.lstrip().startswith("["):
-        return _rows_of(_json(text, where), where)
-    lines = [(f"{where}: row {number}", line) for number, line in enumerate(text.split("\n"), 1)]
-    return [_row(_json(line, place), place) for place, line in lines if line.strip()]
-
-
-def _parquet(content: bytes, where: str) -> list[Row]:
-    import pyarrow
-    from pyarrow import parquet
-
-    try:
-        table = parquet.read_table(io.BytesIO(content))
-    except (pyarrow.ArrowException, OSError) as error:
-        problem = f"not a readable Parquet file: {' '.join(str(error).split())}"
-        raise InputError(where, problem) from error
-    return _rows_of(table.to_pylist(), where)
-
-
-def _csv(reader: csv.DictReader[str], where: str) -> Iterator[Row]:
-    number = 0
-    try:
-        for number, values in enumerate(reader, 1):
-            if None in values:
-                raise InputError(f"{where}: row {number}", "has more fields than the header")
-            yield Row(f"{where}: row {number}", values)
-    except csv.Error as error:
-        raise InputError(f"{where}: row {number + 1}", f"not valid CSV: {error}") from error
+        file = msgspec.json.decode(path.read_bytes(), type=_WordSorting)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise InputError(str(path), f"not BIG-Bench Hard's JSON: {error}") from error
+    problems = [
+        Problem(f"{benchmark.subset}-{number}", each.input, each.target, benchmark.subset)
+        for number, each in enumerate(file.examples)
+    ]
+    gone = "the canary that keeps it out of training data is gone"
+    return problems, [gone] if file.canary is None else []
 
 
 # FinanceMath: questions with tables, and the programs that answer them
 
 
-def _financemath(content: bytes, published: Published) -> Parsed:
-    where = str(published.path)
-    rows = _rows_of(_json(_decode(content, where), where), where)
-    problems = [_finance_problem(row) for row in rows]
-    golds = {problem.id: float(problem.gold or "") for problem in problems}
-    noisy = [name for name, gold in golds.items() if round(gold, 3) != gold]
-    said = f"{len(noisy)} answers have more than 3 decimals, the first is {''.join(noisy[:1])}"
-    return problems, [said] if noisy else []
+class _FinanceRow(msgspec.Struct):
+    question_id: _Text
+    question: _Text
+    tables: list[str]
+    python_solution: _Text
+    ground_truth: float
+    topic: _Text
 
 
-def _finance_problem(row: Row) -> Problem:
-    gold = float(row.take("ground_truth", float | int))
-    if not math.isfinite(gold):
-        raise InputError(row.where, f"ground_truth is {gold}; expected a number")
-    # Joined as the authors do in their chain-of-thought prompt. Their two prompts introduce tables
-    # in different words; here nothing but the method differs between methods.
-    question = f"Question: {row.text('question')}"
-    row.take("tables", list)
-    tables = "\n\n".join(row.texts("tables"))
-    return Problem(
-        id=row.text("question_id"),
-        text=f"Table:\n{tables}\n\n{question}" if tables else question,
-        gold=str(gold),
-        subtask=row.text("topic"),
-        details={"program": row.text("python_solution"), "ground_truth": gold},
-    )
+def _financemath(paths: Sequence[Path], _benchmark: Benchmark) -> Parsed:
+    [path] = paths
+    problems, noisy = [], []
+    for place, values in read_table(path):
+        row = as_type(values, _FinanceRow, place)
+        if not math.isfinite(row.ground_truth):
+            raise InputError(place, f"ground_truth is {row.ground_truth}; expected a number")
+        if round(row.ground_truth, 3) != row.ground_truth:
+            noisy.append(row.question_id)
+        # Joined as the authors do in their chain-of-thought prompt. Their two prompts introduce
+        # tables in different words; here nothing but the method differs between methods.
+        tables = "Table:\n" * bool(row.tables) + "".join(f"{table}\n\n" for table in row.tables)
+        problems.append(
+            Problem(
+                id=row.question_id,
+                text=f"{tables}Question: {row.question}",
+                gold=str(row.ground_truth),
+                subtask=row.topic,
+                details={"program": row.python_solution, "ground_truth": row.ground_truth},
+            )
+        )
+    return problems, _told(noisy, "answers have more than 3 decimals")
 
 
-# IMO-AnswerBench and IMO-ProofBench: competition problems with answers or with gradings
+# IMO-AnswerBench: competition problems with answers
 
 _BROKEN_UPSTREAM = "imo-bench-algebra-036"
 """In the second version a quotation mark is missing: its answer stands in its problem."""
 
 
-def _answerbench(content: bytes, published: Published) -> Parsed:
+def _answerbench(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
     """Take the one row that is known to be broken from the first version beside the file.
 
     A row without a source is broken: its fields are shifted, which puts the answer into the
     problem.
     """
+    [path] = paths
     problems, faults = [], []
-    for row in rows_of_file(content, published.path):
-        if (row.values.get("Source") or "").strip():
-            problems.append(_answer_problem(row))
-        else:
-            problem, fault = _repaired(row, published)
-            problems.append(problem)
-            faults.extend(fault)
+    for place, values in _shifted_rows(path):
+        if not values["Source"].strip():
+            place, values, fault = _repaired(place, values, path, benchmark)
+            faults += fault
+        problems.append(_question(place, values, benchmark))
     open_formulas = [each.id for each in problems if (each.gold or "").count("$") % 2]
     return problems, faults + [f"{i}: its answer has a $ without its pair" for i in open_formulas]
 
 
-def _answer_problem(row: Row) -> Problem:
-    return Problem(
-        id=row.text("Problem ID"),
-        text=row.text("Problem").strip(),
-        gold=row.text("Short Answer").strip(),
-        subtask=row.text("Category"),
-        details={"category": row.text("Category"), "subcategory": row.text("Subcategory")},
-    )
+def _shifted_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield rows of CSV, also those with too few cells."""
+    lines = io.StringIO(read_text(path), newline="")
+    try:
+        for number, values in enumerate(csv.DictReader(lines, restval=""), 1):
+            if None in values or "Source" not in values:
+                raise InputError(f"{path}: row {number}", "more cells than columns, or no Source")
+            yield f"{path}: row {number}", values
+    except csv.Error as error:
+        raise InputError(str(path), f"not valid CSV: {error}") from error
 
 
-def _repaired(row: Row, published: Published) -> tuple[Problem, list[str]]:
-    name = row.text("Problem ID")
-    broken = f"{name} has no Source: its fields are shifted"
-    if name != _BROKEN_UPSTREAM:
-        raise InputError(row.where, broken)
-    other = published.path.with_name(published.first_version)
-    if not other.is_file() or other.samefile(published.path):
+def _repaired(
+    place: str, broken: Mapping[str, str], path: Path, benchmark: Benchmark
+) -> tuple[str, Mapping[str, str], list[str]]:
+    name, first = broken["Problem ID"], benchmark.first_version
+    problem = f"{name} has no Source: its fields are shifted"
+    if name != _BROKEN_UPSTREAM or first is None:
+        raise InputError(place, problem)
+    other = path.with_name(first.name)
+    if not other.is_file() or other.samefile(path):
         cure = f"put {other.name} of the same project beside this file"
-        raise InputError(row.where, f"{broken}, and its answer stands in its problem; {cure}")
-    content = read_content(other)
-    for candidate in rows_of_file(content, other):
-        if candidate.values.get("Problem ID") == name and candidate.values.get("Source"):
-            faults = [f"{broken} upstream; it was taken from {other.name}"]
-            if sha256_of(content) != published.first_sha256:
+        raise InputError(place, f"{problem}, and its answer stands in its problem; {cure}")
+    for place, values in _shifted_rows(other):
+        if values["Problem ID"] == name and values["Source"]:
+            faults = [f"{problem} upstream; it was taken from {other.name}"]
+            if hashlib.sha256(other.read_bytes()).hexdigest() != first.sha256:
                 faults.append(f"{other.name} beside it is not the published file")
-            return _answer_problem(candidate), faults
-    raise InputError(row.where, f"{broken}, and {other.name} beside it has no whole row for it")
-
-
-def _proofbench(content: bytes, published: Published) -> Parsed:
-    return [
-        Problem(
-            id=row.text("Problem ID"),
-            text=row.text("Problem").strip(),
-            gold=None,
-            subtask=row.text("Category"),
-            details={
-                "solution": row.text("Solution"),
-                "guidelines": row.text("Grading guidelines"),
-                "level": row.text("Level"),
-            },
-        )
-        for row in rows_of_file(content, published.path)
-    ], []
+            return place, values, faults
+    raise InputError(place, f"{problem}, and {other.name} beside it has no whole row for it")
 
 
 # OlympiadBench: open-ended and theorem-proving problems, and how their answers are asked for
+
+
+class _OlympiadRow(msgspec.Struct):
+    id: int | str
+    question: _Text
+    context: str | None = None
+    subfield: str | None = None
+    solution: list[str] | None = None
+
+
+class _OlympiadAnswer(_OlympiadRow, kw_only=True):
+    final_answer: Annotated[list[str], msgspec.Meta(min_length=1)]
+    is_multiple_answer: bool
+    answer_type: _Text
+    unit: str | None = None
+    error: str | None = None
+
 
 _KINDS = {
     "Numerical": "a numerical value",
     "Expression": "an expression",
     "Equation": "an equation",
     "Interval": "an interval",
+    "Tuple": "",
+    "Need_human_evaluate": "",
 }
-_UNNAMED_KINDS = ("Tuple", "Need_human_evaluate")
-"""Kinds of which the authors tell a model nothing: what a tuple is depends on the problem."""
+"""The authors tell a model nothing of the last two: what a tuple is depends on the problem."""
 
 
-def _olympiadbench(content: bytes, published: Published) -> Parsed:
-    make = _olympiad_proof if published.subset.startswith("TP") else _olympiad_answer
-    problems = [make(row, published.subset) for row in rows_of_file(content, published.path)]
+def _olympiadbench(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
+    [path] = paths
+    is_proof = benchmark.subset.startswith("TP")
+    problems = []
+    for place, values in read_table(path):
+        row = as_type(values, _OlympiadRow if is_proof else _OlympiadAnswer, place)
+        details: dict[str, Any] = {"solution": row.solution or [], "subfield": row.subfield}
+        gold, fields = None, {}
+        if isinstance(row, _OlympiadAnswer):
+            gold, fields = ", ".join(row.final_answer), _answer_fields(row, place)
+            details |= {
+                "unit": row.unit or None,
+                "tolerance": _tolerance(row, place),
+                "answer_type": row.answer_type,
+                "is_multiple_answer": row.is_multiple_answer,
+            }
+        text = f"{row.context}\n{row.question}" if row.context else row.question
+        problems.append(Problem(str(row.id), text, gold, benchmark.subset, fields, details))
     pictured = [each.id for each in problems if "<img_" in each.text]
-    said = f"{len(pictured)} problems need a picture, the first is {''.join(pictured[:1])}"
-    return problems, [said] if pictured else []
+    return problems, _told(pictured, "problems need a picture")
 
 
-def _olympiad_proof(row: Row, subset: str) -> Problem:
-    subfield = row.take("subfield", str | None)
-    return Problem(
-        id=str(row.take("id", int | str)),
-        text=_statement(row),
-        gold=None,
-        subtask=subset,
-        details={"solution": row.texts("solution"), "subfield": subfield},
-    )
-
-
-def _olympiad_answer(row: Row, subset: str) -> Problem:
-    answers = row.texts("final_answer")
-    if not answers:
-        raise InputError(row.where, "final_answer is empty")
-    has_several: bool = row.take("is_multiple_answer", bool)
-    kind = row.text("answer_type")
-    unit: str | None = row.take("unit", str | None) or None
-    boxed = "multiple answers connected with commas" if has_several else "answer"
-    unit_text = ", note that the unit of the answer should not be included in \\boxed{}"
-    return Problem(
-        id=str(row.take("id", int | str)),
-        text=_statement(row),
-        gold=", ".join(answers),
-        subtask=subset,
-        fields={
-            "answer_type_text": _answer_type_text(kind, has_several, row.where),
-            "boxed_format": f"\\boxed{{{boxed}}}" + ("(unit)" if unit else ""),
-            "unit_text": unit_text if unit else "",
-        },
-        details={
-            "unit": unit,
-            "tolerance": _tolerance(row),
-            "answer_type": kind,
-            "is_multiple_answer": has_several,
-            "solution": row.texts("solution"),
-            "subfield": row.take("subfield", str | None),
-        },
-    )
-
-
-def _statement(row: Row) -> str:
-    context: str | None = row.take("context", str | None)
-    question = row.text("question")
-    return f"{context}\n{question}" if context else question
-
-
-def _tolerance(row: Row) -> float | tuple[float | None, ...] | None:
+def _tolerance(row: _OlympiadAnswer, place: str) -> float | tuple[float | None, ...] | None:
     """Return the tolerance of the answer; several, where several answers have their own."""
-    stated: str | None = row.take("error", str | None)
-    if not stated:
-        return None
+    parts = (row.error or "").split(",")
     try:
-        tolerances = tuple(float(part) if part.strip() else None for part in stated.split(","))
+        tolerances = tuple(float(part) if part.strip() else None for part in parts)
     except ValueError as error:
-        raise InputError(row.where, f"error is {stated}; expected a number") from error
+        raise InputError(place, f"error is {row.error}; expected a number") from error
     return tolerances if len(tolerances) > 1 else tolerances[0]
 
 
-def _answer_type_text(kind: str, has_several: bool, where: str) -> str:
-    """Say what the answer must be, in the words of the authors' own prompt."""
-    if any(unnamed in kind for unnamed in _UNNAMED_KINDS):
-        return ""
-    kinds = [_kind(part, where) for part in (kind.split(",") if has_several else [kind])]
-    if not has_several:
-        return f"The answer of The problem should be {kinds[0]}. "
-    if len(set(kinds)) == 1:
-        return f"The problem has multiple answers, each of them should be {kinds[0]}. "
-    listed = ", ".join(kinds)
-    return f"The problem has multiple answers, with the answers in order being {listed}. "
-
-
-def _kind(stated: str, where: str) -> str:
-    for kind, words in _KINDS.items():
-        if kind in stated:
-            return words
-    expected = ", ".join([*_KINDS, *_UNNAMED_KINDS])
-    raise InputError(where, f"answer_type is {stated}; expected {expected}")
-
-
-# Word sorting of BIG-Bench Hard: the task without equations
-
-
-def _word_sorting(content: bytes, published: Published) -> Parsed:
-    where = str(published.path)
-    document = _json(_decode(content, where), where)
-    if not isinstance(document, dict) or "examples" not in document:
-        raise InputError(where, "no list of examples; expected BIG-Bench Hard's JSON")
-    problems = [
-        Problem(f"word_sorting-{number}", row.text("input"), row.text("target"), "word_sorting")
-        for number, row in enumerate(_rows_of(document["examples"], where))
-    ]
-    marked = isinstance(document.get("canary"), str)
-    return problems, [] if marked else ["the canary that keeps it out of training data is gone"]
+def _answer_fields(row: _OlympiadAnswer, place: str) -> dict[str, str]:
+    """Say what the answer must be and how to write it, in the words of the authors' prompt."""
+    several = row.is_multiple_answer
+    kinds = []
+    for part in row.answer_type.split(",") if several else [row.answer_type]:
+        known = [words for kind, words in _KINDS.items() if kind in part]
+        if not known:
+            raise InputError(place, f"answer_type is {part}; expected {', '.join(_KINDS)}")
+        kinds += known[:1]
+    if not several:
+        said = f"The answer of The problem should be {kinds[0]}. "
+    elif len(set(kinds)) == 1:
+        said = f"The problem has multiple answers, each of them should be {kinds[0]}. "
+    else:
+        order = ", ".join(kinds)
+        said = f"The problem has multiple answers, with the answers in order being {order}. "
+    boxed = "multiple answers connected with commas" if several else "answer"
+    no_unit = ", note that the unit of the answer should not be included in \\boxed{}"
+    return {
+        "answer_type_text": said if all(kinds) else "",
+        "boxed_format": f"\\boxed{{{boxed}}}" + "(unit)" * bool(row.unit),
+        "unit_text": no_unit * bool(row.unit),
+    }
 
 
 # AICrypto: proof problems of three exams, one LaTeX file each, with their points
 
-_HEADING = re.compile(
-    r"(?:\\paragraph\{|\*\*)Problem (?P<number>\d+) \((?P<points>\d+) points?\)(?:\}|\*\*)"
-)
+_HEADING = re.compile(r"(?:\\paragraph\{|\*\*)Problem (\d+) \((\d+) points?\)(?:\}|\*\*)")
 """One of the published files has its heading in Markdown."""
 _ALL_POINTS = 330
 
 
-def _aicrypto(files: Sequence[tuple[str, bytes]]) -> Parsed:
-    problems = [_exam_problem(name, content) for name, content in files]
+def _aicrypto(paths: Sequence[Path], _benchmark: Benchmark) -> Parsed:
+    problems = []
+    for path in paths:
+        text, number = read_text(path).strip(), path.stem.removeprefix("problem")
+        found = _HEADING.findall(text)
+        if [heading[0] for heading in found] != [number]:
+            there = " and ".join(heading[0] for heading in found) or "none"
+            expected = f"one \\paragraph{{Problem {number} (P points)}}"
+            raise InputError(str(path), f"problems with points: {there}; expected {expected}")
+        exam, details = path.parent.name, {"points": int(found[0][1])}
+        problems.append(Problem(f"{exam}/{path.stem}", text, None, exam, details=details))
     points = sum(each.details["points"] for each in problems)
-    if points != _ALL_POINTS:
-        return problems, [f"the points add up to {points}; the benchmark has {_ALL_POINTS}"]
-    return problems, []
+    told = f"the points add up to {points}; the benchmark has {_ALL_POINTS}"
+    return problems, [told] if points != _ALL_POINTS else []
 
 
-def _exam_problem(name: str, content: bytes) -> Problem:
-    text = _decode(content, name).strip()
-    identifier = name.removesuffix(".tex")
-    exam, _, number = identifier.partition("/problem")
-    found = list(_HEADING.finditer(text))
-    if len(found) != 1:
-        expected = f"\\paragraph{{Problem {number} (P points)}}"
-        raise InputError(name, f"{len(found)} headings with points; expected one {expected}")
-    if found[0]["number"] != number:
-        raise InputError(name, f"its heading is of problem {found[0]['number']}")
-    details = {"points": int(found[0]["points"])}
-    return Problem(identifier, text, gold=None, subtask=exam, details=details)
-
-
-FORMATS: dict[str, Callable[[bytes, Published], Parsed]] = {
+FORMATS: dict[str, Callable[[Sequence[Path], Benchmark], Parsed]] = {
+    "questions": _questions,
     "financemath": _financemath,
     "answerbench": _answerbench,
-    "proofbench": _proofbench,
     "olympiadbench": _olympiadbench,
     "word-sorting": _word_sorting,
+    "aicrypto": _aicrypto,
 }
-"""Of one file; a benchmark's YAML names one."""
-FOLDER_FORMATS: dict[str, Callable[[Sequence[tuple[str, bytes]]], Parsed]] = {"aicrypto": _aicrypto}
-"""Of several files, given by their names and contents."""
+"""A benchmark's YAML names one."""

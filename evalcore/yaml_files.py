@@ -1,15 +1,25 @@
-"""Texts and YAML from files, refused where they can't be read or say a thing twice."""
+"""Texts, YAML and their values, refused where they can't be read or are not what is expected."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 import yaml
 
 from ngramscan.errors import InputError
+
+_Kind = TypeVar("_Kind")
+_WORDS = {
+    r"Object missing required field `(.+)`": r"\1 is missing",
+    r"Object contains unknown field `(.+)`": r"unknown key \1",
+    r"Expected `str` (?:matching|of length).*": "COLUMN is empty",
+    r"Expected (.+), got (.+)": r"COLUMN is \2; expected \1",
+}
 
 
 def read_text(file: Path | Traversable) -> str:
@@ -41,9 +51,16 @@ def parse_yaml(text: str, where: str) -> Any:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(f"{where}:{line}", f"not valid YAML: {error.problem}") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError, ValueError) as error:  # the last: no such date
         raise InputError(where, f"not valid YAML: {' '.join(str(error).split())}") from error
-    except RecursionError as error:
-        raise InputError(where, "not valid YAML: it is nested too deeply") from error
-    except ValueError as error:  # a number or date that can't be one
-        raise InputError(where, f"not valid YAML: {error}") from error
+
+
+def as_type(value: object, kind: type[_Kind], where: str) -> _Kind:
+    """Return a value as a type, or raise InputError with the key or column that is not of it."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        said, _, column = str(error).partition(" - at `$")
+        for pattern, words in _WORDS.items():
+            said = re.sub(pattern, words.replace("COLUMN", column.strip(".`") or "it"), said)
+        raise InputError(where, said.replace("`", "")) from error
