@@ -9,12 +9,12 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import platformdirs
@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _TIMEOUT_S = 60.0
+
+Answers = Literal["program", "text", "either"]
+"""What answers to a prompting method: its program alone, its text, or the text where there is no
+program that gives a value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +84,15 @@ class Benchmark:
     first_version: PublishedFile | None = None
     """One that its authors have replaced, which is recognised."""
     note: str = ""
+    rules: tuple[str, ...] = ()
+    """How answers are compared: names in `rules.RULES`, the usual one first. None: it is judged."""
+    extraction: tuple[str, ...] = ()
+    """How an answer is found in a text: names in `extraction.RULES`, tried in this order."""
+    programs: Mapping[Answers, str] = field(
+        default_factory=lambda: {"program": "fenced/1", "either": "fenced/1"}
+    )
+    """How a program is found, by what answers to a method: names in `extraction.PROGRAM_RULES`.
+    Where there is none, outputs are read as texts."""
 
     @property
     def is_folder(self) -> bool:

@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from evalcore.benchmarks import find_benchmark
+from evalcore.benchmarks import Answers, find_benchmark
 from evalcore.formats import Problem
 from evalcore.yaml_files import parse_yaml, read_text
 from ngramscan.errors import InputError
@@ -27,7 +27,7 @@ _METHOD_NAME = re.compile(r"[a-z0-9][a-z0-9+._-]*")  # it also names a file
 _OWN_KEYS = {"source": str, "phases": dict, "methods": dict}
 _KEYS = {**_OWN_KEYS, "fields": list, "benchmarks": dict}
 _OWN_METHOD_KEYS = {"system": str, "user": str, "note": str}
-_METHOD_KEYS = {**_OWN_METHOD_KEYS, "ours": bool}
+_METHOD_KEYS = {**_OWN_METHOD_KEYS, "ours": bool, "answer": str}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Template:
     ours: bool = False
     """The paper prints no such prompt: it was written for this package, or by its user."""
     note: str = ""
+    answer: Answers = "either"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,11 @@ class PromptSet:
             known = ", ".join(self.methods)
             raise InputError(f"method {method}", f"unknown for {self.dataset}; it has {known}")
         return method.lower()
+
+    def answer_to(self, method: str) -> Answers:
+        """Return what answers to a method: as it, or the part after its last `+`, stands here."""
+        names = (method.lower(), method.lower().rpartition("+")[2])
+        return next((self.methods[one].answer for one in names if one in self.methods), "either")
 
     def render(self, method: str, problem: Problem) -> list[dict[str, str]]:
         """Make the messages that put a problem after a method.
@@ -235,9 +241,8 @@ def _expand(content: _File, phases: Mapping[str, str], fields: set[str]) -> dict
         }
         if _PROBLEM not in _PLACEHOLDER.findall(texts["user"]):
             raise InputError(where, "the user message has no {{problem}}")
-        methods[name] = Template(
-            texts.get("system"), texts["user"], raw["ours"], raw.get("note", "")
-        )
+        kept = {key: raw[key] for key in ("ours", "note", "answer") if key in raw}
+        methods[name] = Template(texts.get("system"), texts["user"], **kept)
     return methods
 
 
