@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
-from evalcore.formats import FORMATS, Benchmark, Problem, PublishedFile
+from evalcore.formats import FORMATS, Benchmark, Problem
 from evalcore.row_files import SUFFIXES
-from evalcore.yaml_files import as_type, parse_yaml, read_text
+from evalcore.yaml_files import as_type, input_errors, parse_yaml, read_text
 from ngramscan.errors import InputError, NgramscanError, RemoteRefused, RemoteUnavailable
 from ngramscan.output import write_whole
 from ngramscan.output.layout import Layout, cell, print_columns
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 GENERAL = "any-benchmark.yaml"
-"""The file of the prompts that all benchmarks share, and that one's own questions have."""
+"""The prompts that all benchmarks share, and how one's own questions are scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,44 +95,31 @@ def find_benchmark(
     question_field: str = "question",
     answer_field: str = "answer",
 ) -> Benchmark:
-    """Return what is known of a benchmark, or what is said of a file of one's own questions.
-
-    Raises
-    ------
-    InputError
-        There is neither, or columns are named for a benchmark that is known.
-    """
+    """Return what is known of a benchmark, or what is said of a file of one's own questions."""
     columns = {"id": id_field, "question": question_field, "answer": answer_field}
     if known := benchmarks().get(name or ""):
-        for each, column in columns.items():
-            if column != each:
-                problem = f"the columns of {name} are known; leave the option out"
-                raise InputError(f"--{each}-field {column}", problem)
+        if named := [each for each in columns if columns[each] != each]:
+            problem = f"the columns of {name} are known; leave the option out"
+            raise InputError(f"--{named[0]}-field", problem)
         return known
     if data is None or data.suffix.lower() not in SUFFIXES:
         what = f"--dataset {name}: unknown benchmark" if name else "--dataset: missing"
-        cure = f"for questions of your own, give --data FILE ({', '.join(SUFFIXES)})"
+        cure = f"questions of your own need only --data FILE ({', '.join(SUFFIXES)})"
         raise InputError(what, f"known are {', '.join(benchmarks())}; {cure}")
     if name is None and data.stem in benchmarks():
-        problem = "it bears the name of a benchmark; say which it is with --dataset NAME"
-        raise InputError(str(data), problem)
+        raise InputError(str(data), "has the name of a benchmark; say which it is with --dataset")
     return Benchmark(name=name or data.stem, prompts=GENERAL, format="questions", columns=columns)
 
 
 def describe_datasets() -> list[DatasetRow]:
-    """List all benchmarks."""
+    """List all benchmarks, each with its first file."""
     return [
         DatasetRow(
-            name=each.name,
-            problems=each.sizes[0],
-            file=each.files[0].name,
-            licence=each.licence,
-            source=each.source,
-            url=_url(each, each.files[0]),
-            sha256=each.files[0].sha256,
-            note=each.note,
+            *(one.name, one.sizes[0], file, one.licence, one.source),
+            *(one.url.format(name=file), sha256, one.note),
         )
-        for each in benchmarks().values()
+        for one in benchmarks().values()
+        for file, sha256 in list(one.files.items())[:1]
     ]
 
 
@@ -142,36 +129,24 @@ def describe_datasets() -> list[DatasetRow]:
 def load_dataset(benchmark: str | Benchmark, path: Path | None) -> Dataset:
     """Load a benchmark and prove that it is whole.
 
-    Parameters
-    ----------
-    benchmark : str or Benchmark
-        What is known of it, or its name.
-    path : Path or None
-        Its file, a folder that holds it under its published name, or a folder of such folders.
-        None: the fetched copy.
-
-    Raises
-    ------
-    AbsentError
-        It is not there.
-    InputError
-        It is not the benchmark: a wrong number of problems, an id that stands twice, a column that
-        is missing or of a wrong type.
+    Its place is a file, a folder that holds it under its published name, or a folder of such
+    folders; None: the fetched copy. An AbsentError: it is not there; an InputError: it is not the
+    benchmark.
     """
     if isinstance(benchmark, str):
         benchmark = find_benchmark(benchmark, path)
     place, paths = str(path or benchmark.name), _find(benchmark, path)
-    sha256 = hashlib.sha256(b"".join(map(_content, paths))).hexdigest()
+    sha256 = _sha256(*paths)
     problems, faults = FORMATS[benchmark.format](paths, benchmark)
-    for name, count in Counter(each.id for each in problems).items():
-        if count > 1:
-            raise InputError(place, f"id {name} stands there {count} times")
-    sizes, first = benchmark.sizes or (len(problems),), benchmark.first_version
+    [(name, times)] = Counter(each.id for each in problems).most_common(1) or [("", 0)]
+    if times > 1:
+        raise InputError(place, f"id {name} stands there more than once")
+    sizes = benchmark.sizes or (len(problems),)
     if len(problems) not in sizes or not problems:
-        expected = " or ".join(map(str, benchmark.sizes or ["some"]))
+        expected = " or ".join(map(str, benchmark.sizes)) or "one or more"
         raise InputError(place, f"{len(problems)} problems; expected {expected}")
-    published = benchmark.files[0].sha256 if len(benchmark.files) and not benchmark.is_folder else None
-    if first and sha256 == first.sha256:
+    published = None if benchmark.is_folder else next(iter(benchmark.files.values()), None)
+    if sha256 in benchmark.first_version.values():
         faults.append("this is the first version, which its authors call deprecated")
     elif published not in (None, sha256):
         faults.append(f"not the published file: its SHA-256 is {sha256}")
@@ -180,35 +155,34 @@ def load_dataset(benchmark: str | Benchmark, path: Path | None) -> Dataset:
     return Dataset(benchmark.name, tuple(problems), sha256, tuple(faults))
 
 
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(str(path), (error.strerror or str(error)).lower()) from error
+def _sha256(*paths: Path) -> str:
+    content = hashlib.sha256()
+    for path in paths:
+        with input_errors(path):
+            content.update(path.read_bytes())
+    return content.hexdigest()
 
 
 def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
     """Return the file that is the benchmark, or all of its files."""
     if path and path.is_file() and not benchmark.is_folder:
         return [path]
-    names = [each.name for each in benchmark.files]
+    names = [*benchmark.files]
     if not benchmark.is_folder:
         names = [*names[:1], *benchmark.other_names]
     for folder in [path, path / benchmark.folder] if path else [_cache(benchmark)]:
         there = [folder / name for name in names if (folder / name).is_file()]
-        if there and not benchmark.is_folder:
-            return there[:1]
-        if len(there) == len(names):
-            return there
-        if there:
-            absent = [name for name in names if folder / name not in there]
+        absent = [name for name in names if folder / name not in there]
+        if there and absent and benchmark.is_folder:
             problem = f"{len(absent)} of {len(names)} files are missing"
             raise InputError(str(folder), f"{problem}, the first is {absent[0]}")
+        if there:
+            return there if benchmark.is_folder else there[:1]
     if path is None:
         cure = f"run `evalcore datasets fetch {benchmark.name}`, or give a copy with --data PATH"
         raise AbsentError(f"dataset {benchmark.name}", f"not fetched yet; {cure}")
-    shown = names[:1] if benchmark.is_folder else names
-    problem = f"no {' or '.join(shown)} in it" if path.exists() else "no such file or folder"
+    wanted = " or ".join(names[:1] if benchmark.is_folder else names)
+    problem = f"no {wanted} in it" if path.exists() else "no such file or folder"
     raise AbsentError(str(path), problem)
 
 
@@ -217,19 +191,19 @@ def _cache(benchmark: Benchmark) -> Path:
 
 
 def check_each(names: Sequence[str], data: Path | None) -> tuple[list[CheckRow], list[str]]:
-    """Read copies of benchmarks: those named, or all that are there; what can't be read is second."""
+    """Read copies of the named benchmarks, or of all that are there; return failures beside."""
     rows: list[CheckRow] = []
     failures: list[str] = []
     for name in names or benchmarks():
         try:
-            dataset = load_dataset(name, data)
+            one = load_dataset(name, data)
         except NgramscanError as error:
             if names or not isinstance(error, AbsentError):
                 failures.append(str(error))
             continue
-        subtasks = len({problem.subtask for problem in dataset.problems})
-        for fault in dataset.faults or (None,):
-            rows.append(CheckRow(name, len(dataset), subtasks, dataset.sha256, fault))
+        subtasks = len({problem.subtask for problem in one.problems})
+        for fault in one.faults or (None,):
+            rows.append(CheckRow(name, len(one), subtasks, one.sha256, fault))
     if not rows and not failures:
         where = str(data) if data else "the cache"
         failures.append(f"{where}: no benchmark there; fetch one or name a copy with --data")
@@ -242,60 +216,39 @@ def check_each(names: Sequence[str], data: Path | None) -> tuple[list[CheckRow],
 def fetch_each(names: Sequence[str]) -> Iterator[tuple[Path, list[str]]]:
     """Fetch benchmarks into the cache; what is there already is checked, not asked for again.
 
-    Yields
-    ------
-    path : Path
-        The file, or the folder where the benchmark is a folder; what `load_dataset` takes.
-    notices : list of str
-        One sentence for each file that can't be checked, because its hash is not known.
-
-    Raises
-    ------
-    InputError
-        A name is unknown, a file is not the one that was published, or the disk refuses it.
-    RemoteRefused
-        The file is not where it was.
-    RemoteUnavailable
-        The service can't be reached or is in trouble.
+    Yield what `load_dataset` takes, and a sentence for each file whose hash is not known. An
+    InputError: a file is not the published one; a RemoteError: it can't be had.
     """
     for benchmark in [find_benchmark(name) for name in names]:
         notices = []
-        for file in benchmark.files:
-            place = _cache(benchmark) / file.name
-            sha256 = _fetch(_url(benchmark, file), file, place)
-            if file.sha256 is None:
+        for name, published in benchmark.files.items():
+            place = _cache(benchmark) / name
+            sha256 = _fetch(benchmark.url.format(name=name), published, place)
+            if published is None:
                 notices.append(f"not pinned: {place} has SHA-256 {sha256}")
         folder = _cache(benchmark)
-        yield folder if benchmark.is_folder else folder / benchmark.files[0].name, notices
+        yield folder if benchmark.is_folder else folder / next(iter(benchmark.files)), notices
 
 
-def _url(benchmark: Benchmark, file: PublishedFile) -> str:
-    return file.url or f"{benchmark.url}/{file.name}"
-
-
-def _fetch(url: str, file: PublishedFile, place: Path) -> str:
+def _fetch(url: str, published: str | None, place: Path) -> str:
     """Fetch one file unless it is there, and return its SHA-256."""
     import httpx
 
-    if place.is_file():
-        sha256 = hashlib.sha256(_content(place)).hexdigest()
-        if file.sha256 in (None, sha256):
-            return sha256
+    if place.is_file() and published in (None, sha256 := _sha256(place)):
+        return sha256
     try:
         answer = httpx.get(url, timeout=60.0, follow_redirects=True)
     except httpx.HTTPError as error:
         raise RemoteUnavailable(f"{url}: {type(error).__name__} while it was fetched") from error
     if not answer.is_success:
         may_pass = answer.status_code == 429 or answer.status_code >= 500
-        kind = RemoteUnavailable if may_pass else RemoteRefused
-        raise kind(f"{url}: HTTP status {answer.status_code}")
+        error_type = RemoteUnavailable if may_pass else RemoteRefused
+        raise error_type(f"{url}: HTTP status {answer.status_code}")
     sha256 = hashlib.sha256(answer.content).hexdigest()
-    if file.sha256 not in (None, sha256):
-        raise InputError(url, f"its SHA-256 is {sha256}; expected {file.sha256}")
-    try:
+    if published not in (None, sha256):
+        raise InputError(url, f"its SHA-256 is {sha256}; expected {published}")
+    with input_errors(place):
         place.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(str(place), (error.strerror or str(error)).lower()) from error
     write_whole(place, lambda new: new.write_bytes(answer.content))
     return sha256
 

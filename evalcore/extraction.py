@@ -202,27 +202,6 @@ RULES: Mapping[str, Callable[[str], str | None]] = {
     "only-line/1": lambda text: text.strip() if "\n" not in text.strip() else None,
     "last-number/1": lambda text: next(reversed(_NUMBER.findall(text)), None),
 }
-FINANCEMATH_RULES = (
-    "final-answer/2",
-    "the-answer-is/1",
-    "boxed/1",
-    "final-answer-heading/1",
-    "conclusion/1",
-    "last-number/1",
-)
-"""The last number comes last: an answer that nothing marks must not count as wrong in texts alone,
-for a program gives its value without any mark."""
-BBH_RULES = ("so-the-answer-is/1", "only-line/1")
-"""Prompts without reasoning have the bare answer on one line."""
-
-
-MATHEMATICS_RULES = (
-    "boxes/1",
-    "so-the-final-answer-is/1",
-    "final-answer/2",
-    "the-answer-is/1",
-    "final-answer-heading/1",
-)
 
 
 def extract(text: str, names: Sequence[str]) -> Extracted | None:
@@ -288,5 +267,8 @@ PROGRAM_RULES: Mapping[str, Callable[[str], str | None]] = {
     "financemath-authors/2": _financemath_program,
     "fenced/1": _fenced_program,
 }
-"""The first is for functions called `solution`, where an output without any fence is a program as
-well; the second for scripts. What they find need not be valid Python."""
+"""By the first an output without any fence is a program as well. What they find need not be valid
+Python."""
+FUNCTION_RULES = frozenset({"financemath-authors/2"})
+"""Those whose programs are functions called `solution`, whatever is in them; others find scripts
+too."""

@@ -8,15 +8,19 @@ import io
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from evalcore.row_files import read_table
 from evalcore.yaml_files import as_type, read_text
 from ngramscan.errors import InputError
+
+Answers = Literal["program", "text", "either"]
+"""What answers to a prompting method: its program alone, its text, or the text where there is no
+program that gives a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +41,6 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedFile:
-    """One file of a benchmark."""
-
-    name: str
-    """Under which it is kept, relative to the folder of its project."""
-    url: str = ""
-    """Empty: under the address of the benchmark."""
-    sha256: str | None = None
-    """In hexadecimal; None: nobody could tell it from a copy, so it is not pinned."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
     """What a YAML file says of a benchmark; or the options of a command, of one's own questions."""
 
@@ -64,16 +56,26 @@ class Benchmark:
     folder: str = ""
     """Of its project, in the cache and in a folder of copies."""
     url: str = ""
-    files: tuple[PublishedFile, ...] = ()
-    """What is fetched; the first is the one that is read, unless all are one benchmark."""
+    """Of each file; `{name}` stands for its name."""
+    files: Mapping[str, str | None] = field(default_factory=dict)
+    """The SHA-256 of each; None: nobody could tell it from a copy, so it is not pinned."""
     is_folder: bool = False
-    """All of its files are one benchmark."""
+    """All of its files are one benchmark; else the first is."""
     other_names: tuple[str, ...] = ()
     """Of copies of the first file in other formats or editions."""
-    first_version: PublishedFile | None = None
-    """One that its authors have replaced, which is recognised."""
+    first_version: Mapping[str, str] = field(default_factory=dict)
+    """A file that its authors have replaced, which is recognised, and its SHA-256."""
     sizes: tuple[int, ...] = ()
     """The numbers of problems of its editions, the paper's last; none: any number."""
+    rules: tuple[str, ...] = ()
+    """How answers are compared: names in `rules.RULES`, the usual one first. None: it is judged."""
+    extraction: tuple[str, ...] = ()
+    """How an answer is found in a text: names in `extraction.RULES`, tried in this order."""
+    programs: Mapping[Answers, str] = field(
+        default_factory=lambda: {"program": "fenced/1", "either": "fenced/1"}
+    )
+    """How a program is found, by what answers to a method: names in `extraction.PROGRAM_RULES`.
+    Where there is none, outputs are read as texts."""
     licence: str = ""
     source: str = ""
     note: str = ""
@@ -104,7 +106,7 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
             cure = f"; --{name}-field names another" * (not benchmark.files)
             raise InputError(place, f"no column {column}; there are {', '.join(values)}{cure}")
         value = values[column]
-        if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             value = str(value)
         if not isinstance(value, str) or not value.strip():
             raise InputError(place, f"{column} is {value!r:.40}; expected a text")
@@ -122,13 +124,8 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
 # Word sorting of BIG-Bench Hard: the task without equations
 
 
-class _Example(msgspec.Struct):
-    input: _Text
-    target: _Text
-
-
 class _WordSorting(msgspec.Struct):
-    examples: list[_Example]
+    examples: list[dict[str, Any]]
     canary: str | None = None
 
 
@@ -139,8 +136,8 @@ def _word_sorting(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise InputError(str(path), f"not BIG-Bench Hard's JSON: {error}") from error
     problems = [
-        Problem(f"{benchmark.subset}-{number}", each.input, each.target, benchmark.subset)
-        for number, each in enumerate(file.examples)
+        _question(f"{path}: row {number + 1}", {**row, "id": f"word_sorting-{number}"}, benchmark)
+        for number, row in enumerate(file.examples)
     ]
     gone = "the canary that keeps it out of training data is gone"
     return problems, [gone] if file.canary is None else []
@@ -149,58 +146,54 @@ def _word_sorting(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
 # FinanceMath: questions with tables, and the programs that answer them
 
 
-class _FinanceRow(msgspec.Struct):
-    question_id: _Text
-    question: _Text
-    tables: list[str]
-    python_solution: _Text
-    ground_truth: float
-    topic: _Text
-
-
-def _financemath(paths: Sequence[Path], _benchmark: Benchmark) -> Parsed:
+def _financemath(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
     [path] = paths
     problems, noisy = [], []
     for place, values in read_table(path):
-        row = as_type(values, _FinanceRow, place)
-        if not math.isfinite(row.ground_truth):
-            raise InputError(place, f"ground_truth is {row.ground_truth}; expected a number")
-        if round(row.ground_truth, 3) != row.ground_truth:
-            noisy.append(row.question_id)
+        problem = _question(place, values, benchmark)
+        gold = as_type(values["ground_truth"], float, f"{place}: ground_truth")
+        tables = as_type(values.get("tables"), list[str], f"{place}: tables")
         # Joined as the authors do in their chain-of-thought prompt. Their two prompts introduce
         # tables in different words; here nothing but the method differs between methods.
-        tables = "Table:\n" * bool(row.tables) + "".join(f"{table}\n\n" for table in row.tables)
-        problems.append(
-            Problem(
-                id=row.question_id,
-                text=f"{tables}Question: {row.question}",
-                gold=str(row.ground_truth),
-                subtask=row.topic,
-                details={"program": row.python_solution, "ground_truth": row.ground_truth},
-            )
+        above = "Table:\n" * bool(tables) + "".join(f"{table}\n\n" for table in tables)
+        text, details = (
+            f"{above}Question: {problem.text}",
+            {**problem.details, "ground_truth": gold},
         )
+        problems.append(replace(problem, text=text, gold=str(gold), details=details))
+        if round(gold, 3) != gold:
+            noisy.append(problem.id)
     return problems, _told(noisy, "answers have more than 3 decimals")
 
 
 # IMO-AnswerBench: competition problems with answers
 
-_BROKEN_UPSTREAM = "imo-bench-algebra-036"
-"""In the second version a quotation mark is missing: its answer stands in its problem."""
-
 
 def _answerbench(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
-    """Take the one row that is known to be broken from the first version beside the file.
+    """Take a row that is broken, as one is upstream, from the first version beside the file.
 
     A row without a source is broken: its fields are shifted, which puts the answer into the
     problem.
     """
-    [path] = paths
-    problems, faults = [], []
+    [path], [(first, sha256)] = paths, benchmark.first_version.items()
+    other, problems, faults = path.with_name(first), [], []
     for place, values in _shifted_rows(path):
-        if not values["Source"].strip():
-            place, values, fault = _repaired(place, values, path, benchmark)
-            faults += fault
-        problems.append(_question(place, values, benchmark))
+        row = values
+        if not row["Source"].strip():
+            broken = f"{row['Problem ID']} has no Source: its fields are shifted"
+            whole = [
+                each
+                for _, each in (_shifted_rows(other) if other.is_file() else ())
+                if each["Problem ID"] == row["Problem ID"] and each["Source"].strip()
+            ]
+            if not whole:
+                cure = f"put a whole {first} of the same project beside this file"
+                raise InputError(place, f"{broken}, and its answer stands in its problem; {cure}")
+            row = whole[0]
+            faults.append(f"{broken} upstream; it was taken from {first}")
+            if hashlib.sha256(other.read_bytes()).hexdigest() != sha256:
+                faults.append(f"{first} beside it is not the published file")
+        problems.append(_question(place, row, benchmark))
     open_formulas = [each.id for each in problems if (each.gold or "").count("$") % 2]
     return problems, faults + [f"{i}: its answer has a $ without its pair" for i in open_formulas]
 
@@ -210,31 +203,12 @@ def _shifted_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     lines = io.StringIO(read_text(path), newline="")
     try:
         for number, values in enumerate(csv.DictReader(lines, restval=""), 1):
-            if None in values or "Source" not in values:
-                raise InputError(f"{path}: row {number}", "more cells than columns, or no Source")
+            if None in values or not {"Problem ID", "Source"} <= {*values}:
+                problem = "more cells than columns, or no column Problem ID or Source"
+                raise InputError(f"{path}: row {number}", problem)
             yield f"{path}: row {number}", values
     except csv.Error as error:
         raise InputError(str(path), f"not valid CSV: {error}") from error
-
-
-def _repaired(
-    place: str, broken: Mapping[str, str], path: Path, benchmark: Benchmark
-) -> tuple[str, Mapping[str, str], list[str]]:
-    name, first = broken["Problem ID"], benchmark.first_version
-    problem = f"{name} has no Source: its fields are shifted"
-    if name != _BROKEN_UPSTREAM or first is None:
-        raise InputError(place, problem)
-    other = path.with_name(first.name)
-    if not other.is_file() or other.samefile(path):
-        cure = f"put {other.name} of the same project beside this file"
-        raise InputError(place, f"{problem}, and its answer stands in its problem; {cure}")
-    for place, values in _shifted_rows(other):
-        if values["Problem ID"] == name and values["Source"]:
-            faults = [f"{problem} upstream; it was taken from {other.name}"]
-            if hashlib.sha256(other.read_bytes()).hexdigest() != first.sha256:
-                faults.append(f"{other.name} beside it is not the published file")
-            return place, values, faults
-    raise InputError(place, f"{problem}, and {other.name} beside it has no whole row for it")
 
 
 # OlympiadBench: open-ended and theorem-proving problems, and how their answers are asked for

@@ -13,42 +13,42 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from evalcore.benchmarks import find_benchmark
-from evalcore.formats import Problem
-from evalcore.yaml_files import parse_yaml, read_text
+import msgspec
+
+from evalcore.benchmarks import GENERAL, find_benchmark
+from evalcore.formats import Answers, Benchmark, Problem
+from evalcore.yaml_files import as_type, parse_yaml, read_text
 from ngramscan.errors import InputError
 
-_FOR_ALL = "any-benchmark.yaml"
 _PROBLEM = "problem"
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z][\w+.-]*)\}\}")
-_METHOD_NAME = re.compile(r"[a-z0-9][a-z0-9+._-]*")  # it also names a file
-_OWN_KEYS = {"source": str, "phases": dict, "methods": dict}
-_KEYS = {**_OWN_KEYS, "fields": list, "benchmarks": dict}
-_OWN_METHOD_KEYS = {"system": str, "user": str, "note": str}
-_METHOD_KEYS = {**_OWN_METHOD_KEYS, "ours": bool}
+_PHASE = re.compile(r"[A-Za-z][\w+.-]*")
+_METHOD = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]*")  # it also names a file
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
-    """One method: its messages, in which only what a problem fills is left open."""
-
-    system: str | None
-    user: str
-    ours: bool = False
-    """The paper prints no such prompt: it was written for this package, or by its user."""
+class _OwnMethod(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    user: _Text
+    system: _Text | None = None
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A template file, each key of the right type; what its texts name is not looked up yet."""
+class Template(_OwnMethod, kw_only=True, forbid_unknown_fields=True):
+    """One method: its messages, in which only what a problem fills is left open."""
 
-    where: str
-    phases: Mapping[str, str]
-    fields: tuple[str, ...]
-    methods: Mapping[str, Mapping[str, Any]]
+    ours: bool = False
+    """The paper prints no such prompt: it was written for this package, or by its user."""
+    answer: Answers = "either"
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    source: str = ""
+    phases: dict[str, _Text] = {}
+    methods: dict[str, Any] = {}
+    fields: list[str] = []
+    benchmarks: dict[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,37 +65,22 @@ class PromptSet:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def resolve(self, method: str) -> str:
-        """Return the name of a method, whatever the case in which it is written.
-
-        Raises
-        ------
-        InputError
-            There is no such method; names those that there are.
-        """
+        """Return the name of a method that may be written in any case; an InputError: none such."""
         if method.lower() not in self.methods:
             known = ", ".join(self.methods)
             raise InputError(f"method {method}", f"unknown for {self.dataset}; it has {known}")
         return method.lower()
 
+    def answer_to(self, method: str) -> Answers:
+        """Return what answers to a method: as it, or the part after its last `+`, stands here."""
+        names = (method.lower(), method.lower().rpartition("+")[2])
+        return next((self.methods[one].answer for one in names if one in self.methods), "either")
+
     def render(self, method: str, problem: Problem) -> list[dict[str, str]]:
-        """Make the messages that put a problem after a method.
+        """Return the messages that put a problem after a method: `role` and `content` of each.
 
-        Parameters
-        ----------
-        method : str
-            Its name, in any case.
-        problem : Problem
-            Of this benchmark; its gold and details are not looked at.
-
-        Returns
-        -------
-        list of dict
-            The system message, where the method has one, then the user's: `role` and `content`.
-
-        Raises
-        ------
-        InputError
-            There is no such method, or the problem lacks a field that its prompt names.
+        The problem's gold and details are not looked at. An InputError: there is no such method, or
+        the problem lacks a field that its prompt names.
         """
         template = self.methods[self.resolve(method)]
         values = {**problem.fields, _PROBLEM: problem.text}
@@ -103,142 +88,77 @@ class PromptSet:
         try:
             return [{"role": role, "content": fill(text, values)} for role, text in texts if text]
         except KeyError as error:
-            raise InputError(
-                f"problem {problem.id}", f"has no {error.args[0]}, which {method} names"
-            ) from error
+            problem_is = f"has no {error.args[0]}, which {method} names"
+            raise InputError(f"problem {problem.id}", problem_is) from error
 
 
-def load_templates(dataset: str, extra: Path | None = None) -> PromptSet:
-    """Load the prompting methods of a benchmark, and a user's own beside them.
+def load_templates(benchmark: str | Benchmark, extra: Path | None = None) -> PromptSet:
+    """Load the methods of a benchmark, those of any benchmark, and those of a file of one's own.
 
-    Parameters
-    ----------
-    dataset : str
-        A benchmark's name.
-    extra : Path or None
-        A file of the same format; its methods may name the phases of the benchmark.
-
-    Returns
-    -------
-    PromptSet
-        The methods of the benchmark, those that hold for any benchmark, and those of the file.
-
-    Raises
-    ------
-    InputError
-        There are no prompts for such a benchmark, or a file breaks the format.
+    One's own may name the benchmark's phases. An InputError: a file breaks the format.
     """
-    general, own = _shipped(_FOR_ALL), _shipped(find_benchmark(dataset).prompts)
-    fields = {_PROBLEM, *own.fields}
-    phases = {**general.phases, **own.phases}
-    methods = _expand(own, phases, fields)
-    methods = {**methods, **_without(_expand(general, phases, fields), methods)}
+    if isinstance(benchmark, str):
+        benchmark = find_benchmark(benchmark)
+    folder = resources.files("evalcore") / "benchmarks"
+    general, own = (_parse(read_text(folder / name), name) for name in (GENERAL, benchmark.prompts))
+    fields, phases = {_PROBLEM, *own.fields}, {**general.phases, **own.phases}
+    chosen = {**own.methods, **general.methods, **own.methods}  # the benchmark's come first
+    methods = _expand(chosen, phases, fields, benchmark.prompts)
     if extra is not None:
-        added = _parse(read_text(extra), str(extra), is_own=True)
-        _refuse_known("phases", added.phases, phases, added.where)
-        _refuse_known("methods", added.methods, methods, added.where)
-        methods.update(_expand(added, {**phases, **added.phases}, fields))
-    return PromptSet(dataset, methods)
+        where = str(extra)
+        added = _parse(read_text(extra), where)
+        if added.fields or added.benchmarks or not added.methods:
+            raise InputError(where, "it must have methods, and may have phases and a source")
+        # Outputs of two prompts must not go by one name.
+        for kind, known in (("phases", {_PROBLEM, *phases}), ("methods", {*methods})):
+            if taken := [name for name in getattr(added, kind) if name in known]:
+                problem = f"{taken[0]} is among the benchmark's {kind}; take another name"
+                raise InputError(where, problem)
+        phases |= added.phases
+        methods |= _expand(added.methods, phases, fields, where, _OwnMethod)
+    return PromptSet(benchmark.name, methods)
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """Put values in the places of a text that two braces mark; they are not looked into.
+    """Put values in the places that two braces mark; they are not looked into.
 
-    Parameters
-    ----------
-    text : str
-        With placeholders such as `{{problem}}`.
-    values : Mapping of str to str
-        By the names of the placeholders.
-
-    Returns
-    -------
-    str
-        The text without placeholders of its own.
-
-    Raises
-    ------
-    KeyError
-        There is no value for a placeholder.
+    A KeyError: there is no value for a placeholder.
     """
     return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
 
 
-def _shipped(name: str) -> _File:
-    content = (resources.files("evalcore") / "benchmarks" / name).read_text(encoding="utf-8")
-    return _parse(content, name)
+def _parse(content: str, where: str) -> _File:
+    """Return what a template file says, the names of its methods in lower case."""
+    file = as_type(parse_yaml(content, where), _File, where)
+    for what, form, names in (("phase", _PHASE, file.phases), ("method", _METHOD, file.methods)):
+        for name in names:
+            if not form.fullmatch(name):
+                raise InputError(where, f"{what} {name}: its name may have letters, digits, +._-")
+            if what == "method" and [other.lower() for other in names].count(name.lower()) > 1:
+                raise InputError(where, f"method {name} stands twice")
+    file.methods = {name.lower(): method for name, method in file.methods.items()}
+    return file
 
 
-def _parse(content: str, where: str, is_own: bool = False) -> _File:
-    document = _checked(parse_yaml(content, where), _OWN_KEYS if is_own else _KEYS, where)
-    phases = document.get("phases", {})
-    for name, text in phases.items():
-        _check_phase(name, text, where)
-    methods = {}
-    for name, raw in document.get("methods", {}).items():
-        if not isinstance(name, str) or not _METHOD_NAME.fullmatch(name.lower()):
-            raise InputError(where, f"method {name}: its name may have letters, digits and +._-")
-        keys = _OWN_METHOD_KEYS if is_own else _METHOD_KEYS
-        method = _checked(raw, keys, f"{where}: method {name}")
-        if name.lower() in methods:
-            raise InputError(where, f"method {name} stands twice")
-        methods[name.lower()] = {"ours": is_own, **method}
-    if not methods:
-        raise InputError(where, "no methods")
-    return _File(where, phases, tuple(document.get("fields", ())), methods)
-
-
-def _checked(value: object, keys: Mapping[str, type], where: str) -> dict[str, Any]:
-    """Return a mapping of which each key is known and of its type."""
-    if not isinstance(value, dict):
-        raise InputError(where, f"not a mapping with some of {', '.join(keys)}")
-    for key, content in value.items():
-        if key not in keys:
-            raise InputError(where, f"unknown key {key}; known are {', '.join(keys)}")
-        if not isinstance(content, keys[key]) or content == "":
-            kind = {str: "a text", bool: "true or false"}.get(keys[key], f"a {keys[key].__name__}")
-            raise InputError(where, f"{key} is not {kind}")
-    return value
-
-
-def _check_phase(name: object, text: object, where: str) -> None:
-    if not isinstance(name, str) or not _PLACEHOLDER.fullmatch(f"{{{{{name}}}}}"):
-        raise InputError(where, f"phase {name}: its name may have letters, digits and _+.-")
-    if not isinstance(text, str) or not text:
-        raise InputError(where, f"phase {name} is not a text")
-
-
-def _refuse_known(
-    kind: str, added: Mapping[str, Any], known: Mapping[str, Any], where: str
-) -> None:
-    """Refuse a name that the benchmark has: outputs of two prompts would go by one name."""
-    for name in added:
-        if name in known or name == _PROBLEM:
-            raise InputError(where, f"{name} is among the benchmark's {kind}; take another name")
-
-
-def _without(methods: dict[str, Template], names: Mapping[str, Any]) -> dict[str, Template]:
-    return {name: each for name, each in methods.items() if name not in names}
-
-
-def _expand(content: _File, phases: Mapping[str, str], fields: set[str]) -> dict[str, Template]:
+def _expand(
+    methods: Mapping[str, Any],
+    phases: Mapping[str, str],
+    fields: set[str],
+    where: str,
+    kind: type[_OwnMethod] = Template,
+) -> dict[str, Template]:
     """Put the phases in their places; only what a problem fills stays open."""
-    methods = {}
-    for name, raw in content.methods.items():
-        where = f"{content.where}: method {name}"
-        if "user" not in raw:
-            raise InputError(where, "user is missing: the message in which the problem stands")
-        texts = {
-            role: _with_phases(raw[role], phases, fields, where)
-            for role in ("system", "user")
-            if role in raw
-        }
-        if _PROBLEM not in _PLACEHOLDER.findall(texts["user"]):
-            raise InputError(where, "the user message has no {{problem}}")
-        methods[name] = Template(
-            texts.get("system"), texts["user"], raw["ours"], raw.get("note", "")
-        )
-    return methods
+    expanded = {}
+    for name, raw in methods.items():
+        place = f"{where}: method {name}"
+        template = Template(**{"ours": True, **msgspec.structs.asdict(as_type(raw, kind, place))})
+        template.user = _with_phases(template.user, phases, fields, place)
+        if template.system:
+            template.system = _with_phases(template.system, phases, fields, place)
+        if _PROBLEM not in _PLACEHOLDER.findall(template.user):
+            raise InputError(place, "the user message has no {{problem}}")
+        expanded[name] = template
+    return expanded
 
 
 def _with_phases(text: str, phases: Mapping[str, str], fields: set[str], where: str) -> str:

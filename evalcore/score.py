@@ -10,22 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
-from evalcore.benchmarks import Dataset, benchmarks, load_dataset
-from evalcore.extraction import (
-    BBH_RULES,
-    FINANCEMATH_RULES,
-    MATHEMATICS_RULES,
-    PROGRAM_RULES,
-    extract,
-)
+from evalcore.benchmarks import Dataset, benchmarks, find_benchmark, load_dataset
+from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.figures import draw_accuracy
-from evalcore.formats import Problem
+from evalcore.formats import Answers, Benchmark, Problem
+from evalcore.prompts import load_templates
 from evalcore.records import Record, in_order, read_records
 from evalcore.rules import Item, Tools, Verdict, financemath, mathematics, words
 from evalcore.rules.formula_pool import compare_all
@@ -58,54 +53,28 @@ RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Verdict]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Scoring:
-    """How the outputs of one benchmark are scored."""
-
-    rules: Sequence[str]
-    """Names in `RULES`, the usual one first."""
-    text_rules: Sequence[str]
-    """How answers are found: names of extraction rules, tried in this order."""
-    has_programs: bool = True
-    """Where a prompt lets the model choose, a program counts if it gives something."""
-    authors_programs: bool = False
-    """Outputs to a prompt for a program are read as the authors of FinanceMath do: the program
-    they find is all that counts."""
-
-
-_MATHEMATICS = Scoring(("math",), MATHEMATICS_RULES)
-SCORINGS: Mapping[str, Scoring] = {
-    "financemath": Scoring(("strict", "lenient"), FINANCEMATH_RULES, authors_programs=True),
-    "imo-answerbench": _MATHEMATICS,
-    "olympiadbench-oe-maths": _MATHEMATICS,
-    "olympiadbench-oe-physics": _MATHEMATICS,
-    "bbh-word-sorting": Scoring(("exact",), BBH_RULES, has_programs=False),
-}
-"""By the name of the benchmark; those that are not here are judged."""
-
-
-def choose_scoring(dataset: str, rules: Sequence[str], text_rules: Sequence[str]) -> Scoring:
-    """Return how a benchmark is scored: by its usual rule, found as usual, or as is wanted.
+def choose_scoring(dataset: str, rules: Sequence[str], extraction: Sequence[str]) -> Benchmark:
+    """Return a benchmark with the rules that are wanted, or with its usual ones.
 
     Raises
     ------
     InputError
         The benchmark has no such rule, or none at all, or there is no such extraction rule.
     """
-    if dataset not in SCORINGS:
+    usual = find_benchmark(dataset)
+    if not usual.rules:
         problem = f"its answers are judged, not compared; see evalcore judge --dataset {dataset}"
         raise InputError(f"--dataset {dataset}", problem)
-    usual = SCORINGS[dataset]
     for name in rules:
         if name not in usual.rules:
             problem = f"unknown for {dataset}; it has {', '.join(usual.rules)}"
             raise InputError(f"--rule {name}", problem)
-    for name in text_rules:
+    for name in extraction:
         if name not in TEXT_RULES:
             problem = f"unknown; expected one of {', '.join(TEXT_RULES)}"
             raise InputError(f"--extraction {name}", problem)
     chosen = tuple(dict.fromkeys(rules)) or usual.rules[:1]
-    return replace(usual, rules=chosen, text_rules=tuple(text_rules) or usual.text_rules)
+    return replace(usual, rules=chosen, extraction=tuple(extraction) or usual.extraction)
 
 
 # Outputs → answers, read from the text or computed by their programs
@@ -131,40 +100,37 @@ class _Source(NamedTuple):
 
     program: Program | None
     rule: str
-    """The rule by which the program was looked for."""
-    reads_text: bool = True
+    """The rule by which the program was found."""
+    reads_text: bool
 
 
-_TEXT_ONLY = ("cot", "zero-shot", "zs")
+def _source(output: str, answer: Answers, benchmark: Benchmark) -> _Source:
+    rule = benchmark.programs.get(answer)
+    found = PROGRAM_RULES[rule](output) if rule else None
+    reads_text = rule is None or answer != "program"
+    if rule is None or found is None:
+        return _Source(None, "", reads_text)
+    is_function = rule in FUNCTION_RULES or "def solution(" in found
+    return _Source(Program(found, "solution()" if is_function else "answer"), rule, reads_text)
 
 
-def _source(record: Record, scoring: Scoring) -> _Source:
-    solver = record.method.lower().rpartition("+")[2]
-    if not scoring.has_programs or solver in _TEXT_ONLY:
-        return _Source(None, "")
-    output, wants_program = record.output or "", solver == "pot"
-    rule = "financemath-authors/2" if wants_program and scoring.authors_programs else "fenced/1"
-    found = PROGRAM_RULES[rule](output)
-    if rule != "fenced/1":
-        return _Source(None if found is None else Program(found), rule, reads_text=False)
-    if found is None:
-        return _Source(None, rule if wants_program else "")
-    return _Source(Program(found, "solution()" if "def solution(" in found else "answer"), rule)
-
-
-def _find_answers(records: Sequence[Record], scoring: Scoring, tools: Tools) -> list[Answer]:
+def _find_answers(records: Sequence[Record], benchmark: Benchmark, tools: Tools) -> list[Answer]:
     """Return what each output answers; programs are run all at once."""
-    sources = [_source(record, scoring) for record in records]
+    prompts = load_templates(benchmark.name)
+    sources = [
+        _source(record.output or "", prompts.answer_to(record.method), benchmark)
+        for record in records
+    ]
     programs = [source.program for source in sources if source.program]
     outcomes = iter(tools.run_programs(programs) if programs else ())
     return [
-        _answer(record.output or "", source, next(outcomes) if source.program else None, scoring)
+        _answer(record.output or "", source, next(outcomes) if source.program else None, benchmark)
         for record, source in zip(records, sources, strict=True)
     ]
 
 
-def _answer(output: str, source: _Source, outcome: Outcome | None, scoring: Scoring) -> Answer:
-    problem, layers = "no program found" if source.rule else "", None
+def _answer(output: str, source: _Source, outcome: Outcome | None, benchmark: Benchmark) -> Answer:
+    problem, layers = "" if source.reads_text else "no program found", None
     if outcome is not None:
         layers = outcome.layers
         if outcome.status == "ok":
@@ -172,7 +138,7 @@ def _answer(output: str, source: _Source, outcome: Outcome | None, scoring: Scor
         if outcome.status == "lost":
             return Answer(None, None, f"sandbox: {outcome.message}", layers, is_lost=True)
         problem = ", ".join(filter(None, (f"program: {outcome.status}", outcome.message)))
-    found = extract(output, scoring.text_rules) if source.reads_text else None
+    found = extract(output, benchmark.extraction) if source.reads_text else None
     if found is None:
         return Answer(None, None, problem or "no answer found", layers)
     return Answer(found.text, found.rule, problem, layers)
@@ -190,7 +156,7 @@ class Scores(NamedTuple):
 
 
 def score_records(
-    records: Sequence[Record], dataset: Dataset, scoring: Scoring, tools: Tools
+    records: Sequence[Record], dataset: Dataset, benchmark: Benchmark, tools: Tools
 ) -> Scores:
     """Return one row per output and rule: by run, then in the order of the benchmark, then by rule.
 
@@ -202,14 +168,14 @@ def score_records(
     problems = {problem.id: problem for problem in dataset.problems}
     records = in_order(records, dataset)
     whole = [record for record in records if record.not_scorable is None]
-    found = _find_answers(whole, scoring, tools)
+    found = _find_answers(whole, benchmark, tools)
     pairs = [(problems[record.id], answer) for record, answer in zip(whole, found, strict=True)]
-    by_rule = {rule: iter(_verdicts(rule, pairs, tools)) for rule in scoring.rules}
+    by_rule = {rule: iter(_verdicts(rule, pairs, tools)) for rule in benchmark.rules}
     answers = iter(found)
     scores = Scores([], [])
     for record in records:
         answer = None if record.not_scorable else next(answers)
-        for rule in scoring.rules:
+        for rule in benchmark.rules:
             verdict = next(by_rule[rule]) if answer else Verdict(None, record.not_scorable or "")
             scores.rows.append(_row(record, problems[record.id], rule, answer, verdict))
             if verdict.failed:
@@ -389,12 +355,12 @@ def score(
     """
     check_target(Path(figure) if figure else None)
     refuse_other("--dataset", dataset, benchmarks())
-    scoring = choose_scoring(dataset, rule, extraction)
+    benchmark = choose_scoring(dataset, rule, extraction)
     problems = load_dataset(dataset, Path(data) if data else None)
     records = read_records(Path(outputs), layout, method, dataset, progress.notice)
     limits = Limits(seconds=program_seconds)
     with _tools(limits, allow_weak_sandbox, progress) as (tools, layers):
-        scores = score_records(records, problems, scoring, tools)
+        scores = score_records(records, problems, benchmark, tools)
     if figure:
         _save_figure(scores.rows, Path(figure))
     return Result(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,14 +23,21 @@ _WORDS = {
 }
 
 
-def read_text(file: Path | Traversable) -> str:
-    """Return the text of a file, or raise InputError."""
+@contextmanager
+def input_errors(file: object) -> Iterator[None]:
+    """Translate what the system says of a file."""
     try:
-        return file.read_text(encoding="utf-8-sig")
+        yield
     except OSError as error:
         raise InputError(str(file), (error.strerror or str(error)).lower()) from error
     except UnicodeDecodeError as error:
         raise InputError(str(file), f"not UTF-8 at byte {error.start}") from error
+
+
+def read_text(file: Path | Traversable) -> str:
+    """Return the text of a file, or raise InputError."""
+    with input_errors(file):
+        return file.read_text(encoding="utf-8-sig")
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -60,7 +68,7 @@ def as_type(value: object, kind: type[_Kind], where: str) -> _Kind:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        said, _, column = str(error).partition(" - at `$")
+        said, _, column = str(error).replace("$.", "").partition(" - at ")
         for pattern, words in _WORDS.items():
-            said = re.sub(pattern, words.replace("COLUMN", column.strip(".`") or "it"), said)
+            said = re.sub(pattern, words.replace("COLUMN", column or "it"), said)
         raise InputError(where, said.replace("`", "")) from error

@@ -124,8 +124,8 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "rules": ["formats", "rules", "sandbox"],
     "scores": ["row_files"],
     "score": [
-        *("benchmarks", "extraction", "figures", "formats", "records", "rules", "sandbox"),
-        "scores",
+        *("benchmarks", "extraction", "figures", "formats", "prompts", "records", "rules"),
+        *("sandbox", "scores"),
     ],
     "score_runs": ["scores"],
     "left_out": [],

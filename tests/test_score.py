@@ -5,19 +5,22 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from rich.console import Console
 
 import evalcore
-from evalcore.benchmarks import Dataset
-from evalcore.formats import Problem
+from evalcore.benchmarks import Dataset, benchmarks
+from evalcore.extraction import PROGRAM_RULES
+from evalcore.extraction import RULES as TEXT_RULES
+from evalcore.formats import Answers, Problem
+from evalcore.prompts import load_templates
 from evalcore.records import Record
 from evalcore.rules import Tools, Verdict
 from evalcore.rules.mathematics import MathTask
 from evalcore.sandbox import Outcome, Program
-from evalcore.score import RULES, SCORINGS, choose_scoring, score_records
+from evalcore.score import RULES, choose_scoring, score_records
 from evalcore.scores import for_figure, print_summaries, summarise
 from ngramscan.errors import InputError, SandboxError
 
@@ -99,6 +102,7 @@ def scores(records: Sequence[Record], dataset: Dataset, *rules: str, **outcomes:
             "F-1+PoT", FUNCTION, "7", "program, financemath-authors/2", "", id="F-1+PoT is PoT"
         ),
         pytest.param("f-1+cot", FUNCTION, "0.5", "last-number/1", "", id="F-1+CoT is CoT"),
+        pytest.param("mine+CoT", FUNCTION, "0.5", "last-number/1", "", id="its last part says"),
         pytest.param("cot", "I can't say.", None, None, "no answer found", id="no number at all"),
         pytest.param(
             "mine",
@@ -238,7 +242,18 @@ def test_unknown_rules_and_judged_benchmarks_are_refused() -> None:
         choose_scoring("imo-proofbench", [], [])
     chosen = choose_scoring("financemath", ["lenient", "strict", "lenient"], [])
     assert list(chosen.rules) == ["lenient", "strict"]
-    assert {rule for scoring in SCORINGS.values() for rule in scoring.rules} == set(RULES)
+
+
+def test_benchmarks_name_rules_that_there_are() -> None:
+    for one in benchmarks().values():
+        assert bool(one.rules) == bool(one.extraction)
+        assert {*one.rules} <= {*RULES}
+        assert {*one.extraction} <= {*TEXT_RULES}
+        assert {*one.programs.values()} <= {*PROGRAM_RULES}
+        assert {each.answer for each in load_templates(one.name).methods.values()} <= {
+            *get_args(Answers)
+        }
+    assert {rule for one in benchmarks().values() for rule in one.rules} == {*RULES}
 
 
 def test_a_summary_counts_no_answer_as_wrong() -> None:
