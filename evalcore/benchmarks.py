@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -24,7 +24,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 GENERAL = "any-benchmark.yaml"
-"""The prompts that all benchmarks share, and how one's own questions are scored."""
+"""The file of the prompts that all benchmarks share."""
+_OWN = Benchmark(
+    name="",
+    prompts=GENERAL,
+    format="questions",
+    rules=("exact", "math", "strict", "lenient"),
+    extraction=(
+        *("boxes/1", "so-the-final-answer-is/1", "final-answer/2", "the-answer-is/1"),
+        *("final-answer-heading/1", "only-line/1"),
+    ),
+    judge="imo-answerbench",
+)
+"""Questions of one's own. By default only the same words are right, which never takes a wrong
+answer for a right one and needs no library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +116,14 @@ def find_benchmark(
             raise InputError(f"--{named[0]}-field", problem)
         return known
     if data is None or data.suffix.lower() not in SUFFIXES:
-        what = f"--dataset {name}: unknown benchmark" if name else "--dataset: missing"
+        what, known_are = ("unknown benchmark" if name else "missing"), ", ".join(benchmarks())
         cure = f"questions of your own need only --data FILE ({', '.join(SUFFIXES)})"
-        raise InputError(what, f"known are {', '.join(benchmarks())}; {cure}")
+        raise InputError(
+            f"--dataset {name or ''}".strip(), f"{what}; known are {known_are}; {cure}"
+        )
     if name is None and data.stem in benchmarks():
         raise InputError(str(data), "has the name of a benchmark; say which it is with --dataset")
-    return Benchmark(name=name or data.stem, prompts=GENERAL, format="questions", columns=columns)
+    return replace(_OWN, name=name or data.stem, columns=columns)
 
 
 def describe_datasets() -> list[DatasetRow]:

@@ -76,6 +76,8 @@ class Benchmark:
     )
     """How a program is found, by what answers to a method: names in `extraction.PROGRAM_RULES`.
     Where there is none, outputs are read as texts."""
+    judge: str = ""
+    """What judges are asked: a name in judge_prompts.yaml; empty: that of the benchmark."""
     licence: str = ""
     source: str = ""
     note: str = ""

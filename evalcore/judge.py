@@ -21,7 +21,7 @@ import yaml
 from platformdirs import user_cache_path
 
 from evalcore.asking import Question, ask_all
-from evalcore.benchmarks import load_dataset
+from evalcore.benchmarks import find_benchmark, load_dataset
 from evalcore.endpoint import (
     ChatModel,
     Endpoint,
@@ -343,8 +343,11 @@ def _why_failed(result: Reply | RemoteError) -> str:
 def judge(
     outputs: str | Path,
     *,
-    dataset: Annotated[str, Option(metavar="NAME")],
+    dataset: Annotated[str | None, Option(metavar="NAME")] = None,
     data: Annotated[str | Path | None, Option(metavar="PATH")] = None,
+    id_field: Annotated[str, Option(metavar="COLUMN")] = "id",
+    question_field: Annotated[str, Option(metavar="COLUMN")] = "question",
+    answer_field: Annotated[str, Option(metavar="COLUMN")] = "answer",
     layout: Literal["evalcore", "financemath", "bbh"] = "evalcore",
     method: Annotated[str | None, Option(metavar="NAME")] = None,
     judges: Annotated[str | Sequence[str], Option(flags="--judge", metavar="MODEL")],
@@ -370,10 +373,7 @@ def judge(
     ----------
     outputs : str or Path
         A folder of outputs, or a file.
-    dataset : str
-        The benchmark; see `evalcore datasets list`.
-    data : str or Path, optional
-        A local copy of the benchmark. By default the one that was fetched.
+    dataset, data, id_field, question_field, answer_field : see score
     layout : str
         How the files of the outputs are laid out.
     method : str, optional
@@ -409,10 +409,12 @@ def judge(
     $ evalcore judge outputs/imo-proofbench --dataset imo-proofbench --judge NAME \
           --base-url http://localhost:8000/v1 -o judged.jsonl
     """
-    prompt = choose_prompt(dataset, task)
+    place = Path(data) if data else None
+    benchmark = find_benchmark(dataset, place, id_field, question_field, answer_field)
+    prompt = choose_prompt(benchmark.judge or benchmark.name, task)
     if task == "failure-causes" and scores is None:
         raise InputError("--scores", "missing; only answers that were found wrong have a cause")
-    problems = load_dataset(dataset, Path(data) if data else None)
+    problems = load_dataset(benchmark, place)
     by_id = {problem.id: problem for problem in problems.problems}
     wanted = _wanted(scores, task)
     records = read_records(Path(outputs), layout, method, problems.name)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from evalcore.asking import Answer, Question, Replay, Usage, ask_all
-from evalcore.benchmarks import Dataset, load_dataset
+from evalcore.benchmarks import Dataset, find_benchmark, load_dataset
 from evalcore.endpoint import (
     ChatModel,
     Endpoint,
@@ -258,8 +258,11 @@ class MessageRow:
 @command
 def run(
     *,
-    dataset: Annotated[str, Option(metavar="NAME")],
+    dataset: Annotated[str | None, Option(metavar="NAME")] = None,
     data: Annotated[str | Path | None, Option(metavar="PATH")] = None,
+    id_field: Annotated[str, Option(metavar="COLUMN")] = "id",
+    question_field: Annotated[str, Option(metavar="COLUMN")] = "question",
+    answer_field: Annotated[str, Option(metavar="COLUMN")] = "answer",
     model: Annotated[str, Option(metavar="NAME")],
     methods: Annotated[
         str | Sequence[str], Option(flags="--method", metavar="NAME,...", has_commas=True)
@@ -289,10 +292,7 @@ def run(
 
     Parameters
     ----------
-    dataset : str
-        The benchmark; see `evalcore datasets list`.
-    data : str or Path, optional
-        A local copy of the benchmark. By default the one that was fetched.
+    dataset, data, id_field, question_field, answer_field : see score
     model : str
         The model, as the endpoint calls it; with `replay`, as the folder is called.
     methods : str or sequence of str
@@ -352,8 +352,10 @@ def run(
     $ evalcore run --dataset financemath --model NAME --method cot,pot,f-1 \
           --base-url http://localhost:8000/v1 -o outputs/
     """
-    problems = load_dataset(dataset, Path(data) if data else None)
-    templates = load_templates(problems.name, Path(prompts) if prompts else None)
+    place = Path(data) if data else None
+    benchmark = find_benchmark(dataset, place, id_field, question_field, answer_field)
+    problems = load_dataset(benchmark, place)
+    templates = load_templates(benchmark, Path(prompts) if prompts else None)
     chosen = list(dict.fromkeys(templates.resolve(name) for name in methods))
     if not chosen:
         known = ", ".join(templates.methods)

@@ -15,7 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
-from evalcore.benchmarks import Dataset, benchmarks, find_benchmark, load_dataset
+from evalcore.benchmarks import Dataset, find_benchmark, load_dataset
 from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.figures import draw_accuracy
@@ -37,7 +37,6 @@ from evalcore.scores import (
     summarise,
 )
 from ngramscan.errors import InputError
-from ngramscan.output import refuse_other
 from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.output.command import Option, Result, command
 from ngramscan.progress import SILENT, Progress
@@ -53,7 +52,9 @@ RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Verdict]]] = {
 }
 
 
-def choose_scoring(dataset: str, rules: Sequence[str], extraction: Sequence[str]) -> Benchmark:
+def choose_scoring(
+    dataset: str | Benchmark, rules: Sequence[str], extraction: Sequence[str]
+) -> Benchmark:
     """Return a benchmark with the rules that are wanted, or with its usual ones.
 
     Raises
@@ -61,7 +62,8 @@ def choose_scoring(dataset: str, rules: Sequence[str], extraction: Sequence[str]
     InputError
         The benchmark has no such rule, or none at all, or there is no such extraction rule.
     """
-    usual = find_benchmark(dataset)
+    usual = find_benchmark(dataset) if isinstance(dataset, str) else dataset
+    dataset = usual.name
     if not usual.rules:
         problem = f"its answers are judged, not compared; see evalcore judge --dataset {dataset}"
         raise InputError(f"--dataset {dataset}", problem)
@@ -116,7 +118,7 @@ def _source(output: str, answer: Answers, benchmark: Benchmark) -> _Source:
 
 def _find_answers(records: Sequence[Record], benchmark: Benchmark, tools: Tools) -> list[Answer]:
     """Return what each output answers; programs are run all at once."""
-    prompts = load_templates(benchmark.name)
+    prompts = load_templates(benchmark)
     sources = [
         _source(record.output or "", prompts.answer_to(record.method), benchmark)
         for record in records
@@ -291,8 +293,11 @@ def _save_figure(rows: Sequence[ScoreRow], path: Path) -> None:
 def score(
     outputs: str | Path,
     *,
-    dataset: Annotated[str, Option(metavar="NAME")],
+    dataset: Annotated[str | None, Option(metavar="NAME")] = None,
     data: Annotated[str | Path | None, Option(metavar="PATH")] = None,
+    id_field: Annotated[str, Option(metavar="COLUMN")] = "id",
+    question_field: Annotated[str, Option(metavar="COLUMN")] = "question",
+    answer_field: Annotated[str, Option(metavar="COLUMN")] = "answer",
     layout: Literal["evalcore", "financemath", "bbh"] = "evalcore",
     method: Annotated[str | None, Option(metavar="NAME")] = None,
     rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
@@ -311,10 +316,18 @@ def score(
     ----------
     outputs : str or Path
         A folder of outputs, or a file.
-    dataset : str
-        The benchmark; see `evalcore datasets list`.
+    dataset : str, optional
+        The benchmark; see `evalcore datasets list`. With questions of your own in `data`, what they
+        are called: by default as their file.
     data : str or Path, optional
-        A local copy of the benchmark. By default the one that was fetched.
+        A local copy of the benchmark, by default the one that was fetched; or a file of questions
+        of your own (.csv, .json, .jsonl, .parquet).
+    id_field : str
+        Column of the ids, in questions of your own.
+    question_field : str
+        Column of the questions, in questions of your own.
+    answer_field : str
+        Column of the reference answers, in questions of your own.
     layout : str
         How the files of the outputs are laid out.
     method : str, optional
@@ -354,10 +367,11 @@ def score(
     $ evalcore score raw_pot_outputs --layout financemath --method pot --dataset financemath
     """
     check_target(Path(figure) if figure else None)
-    refuse_other("--dataset", dataset, benchmarks())
-    benchmark = choose_scoring(dataset, rule, extraction)
-    problems = load_dataset(dataset, Path(data) if data else None)
-    records = read_records(Path(outputs), layout, method, dataset, progress.notice)
+    place = Path(data) if data else None
+    known = find_benchmark(dataset, place, id_field, question_field, answer_field)
+    benchmark = choose_scoring(known, rule, extraction)
+    problems = load_dataset(benchmark, place)
+    records = read_records(Path(outputs), layout, method, benchmark.name, progress.notice)
     limits = Limits(seconds=program_seconds)
     with _tools(limits, allow_weak_sandbox, progress) as (tools, layers):
         scores = score_records(records, problems, benchmark, tools)
