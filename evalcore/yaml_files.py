@@ -68,7 +68,7 @@ def as_type(value: object, kind: type[_Kind], where: str) -> _Kind:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        said, _, column = str(error).replace("$.", "").partition(" - at ")
+        said, _, column = str(error).replace("$.", "").replace("$", "").partition(" - at ")
         for pattern, words in _WORDS.items():
             said = re.sub(pattern, words.replace("COLUMN", column or "it"), said)
         raise InputError(where, said.replace("`", "")) from error
