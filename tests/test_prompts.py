@@ -202,7 +202,7 @@ def test_a_problem_without_a_field_that_the_prompt_names_is_refused() -> None:
 
 
 def test_an_unknown_benchmark_has_no_prompts() -> None:
-    with pytest.raises(InputError, match="dataset gsm8k: unknown; known are aicrypto"):
+    with pytest.raises(InputError, match="--dataset gsm8k: unknown benchmark; known are aicrypto"):
         load_templates("gsm8k")
 
 
@@ -247,15 +247,23 @@ def test_one_entry_is_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param("[]", "not a mapping with some of source, phases, methods", id="a list"),
-        pytest.param("phases: {a: b}", "no methods", id="no methods"),
+        pytest.param("[]", "it is array; expected object", id="a list"),
+        pytest.param("phases: {a: b}", "it must have methods", id="no methods"),
         pytest.param("method: {}", "unknown key method; known are source", id="an unknown key"),
-        pytest.param("fields: [x]", "unknown key fields", id="what only shipped files may say"),
-        pytest.param("methods: []", "methods is not a dict", id="a list of methods"),
-        pytest.param("methods: {a: x}", "method a: not a mapping", id="a text for a method"),
+        pytest.param(
+            "fields: [x]\nmethods: {a: {user: x}}",
+            "it must have methods, and may have phases and a s",
+            id="what only shipped files may say",
+        ),
+        pytest.param("methods: []", "methods is array; expected object", id="a list of methods"),
+        pytest.param(
+            "methods: {a: x}", "method a: it is str; expected object", id="a text for a method"
+        ),
         pytest.param("methods: {a: {}}", "method a: user is missing", id="no user message"),
-        pytest.param("methods: {a: {user: 3}}", "method a: user is not a text", id="a number"),
-        pytest.param("methods: {a: {user: ''}}", "method a: user is not a text", id="empty"),
+        pytest.param(
+            "methods: {a: {user: 3}}", "method a: user is int; expected str", id="a number"
+        ),
+        pytest.param("methods: {a: {user: ''}}", "method a: user is empty", id="empty"),
         pytest.param("methods: {a: {ours: true}}", "method a: unknown key ours", id="ours"),
         pytest.param(
             "methods: {a: {user: Solve.}}", "the user message has no {{problem}}", id="no problem"
@@ -271,7 +279,7 @@ def test_one_entry_is_a_file(tmp_path: Path) -> None:
             id="a phase in a phase",
         ),
         pytest.param("phases: {x y: z}", "phase x y: its name may have", id="a phase's name"),
-        pytest.param("phases: {x: 3}", "phase x is not a text", id="a number for a phase"),
+        pytest.param("phases: {x: 3}", "phases.* is int; expected str", id="a number for a phase"),
         pytest.param(
             "methods: {a/b: {user: '{{problem}}'}}", "method a/b: its name may have", id="a slash"
         ),
@@ -290,7 +298,7 @@ def test_one_entry_is_a_file(tmp_path: Path) -> None:
         ),
         pytest.param(
             "methods: {a: {user: '{{problem}}'}, A: {user: '{{problem}}'}}",
-            "method A stands twice",
+            "method a stands twice",
             id="two cases of one name",
         ),
         pytest.param(
