@@ -71,22 +71,15 @@ def own_file(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("dataset", list(benchmarks()))
-def test_every_method_makes_messages_of_every_benchmark(dataset: str, method: str) -> None:
-    system, user = messages(dataset, method)
-    assert user.count(PROBLEM.text) == 1
-    around = (system or "") + user.replace(PROBLEM.text, "")
-    assert "{{" not in around
-    assert "secret" not in around
-    assert "same as" not in around.lower()
-
-
-@pytest.mark.parametrize("dataset", list(benchmarks()))
-def test_every_benchmark_has_the_same_methods_each_with_a_prompt_of_its_own(dataset: str) -> None:
-    methods = load_templates(dataset).methods
-    assert set(methods) == set(METHODS)
-    assert len({messages(dataset, method) for method in METHODS}) == len(METHODS)
+def test_every_benchmark_has_the_same_methods_each_with_a_prompt_of_its_own() -> None:
+    for dataset in benchmarks():
+        assert set(load_templates(dataset).methods) == set(METHODS)
+        made = [messages(dataset, method) for method in METHODS]
+        assert len(set(made)) == len(METHODS)
+        for system, user in made:
+            assert user.count(PROBLEM.text) == 1
+            around = (system or "") + user.replace(PROBLEM.text, "")
+            assert not [text for text in ("{{", "secret", "same as") if text in around.lower()]
 
 
 @pytest.mark.parametrize(("dataset", "method"), HAND_MADE)
@@ -95,19 +88,16 @@ def test_a_prompt_is_what_a_reader_of_the_paper_writes_down(dataset: str, method
     assert messages(dataset, method, problem) == HAND_MADE[dataset, method]
 
 
-@pytest.mark.parametrize(
-    ("dataset", "start"),
-    [
-        pytest.param("financemath", "b9a8dda84187d169", id="financemath"),
-        pytest.param("imo-answerbench", "c261ad220e36e1d4", id="imo-bench"),
-        pytest.param("olympiadbench-oe-maths", "183129e4666b3777", id="olympiadbench"),
-        pytest.param("olympiadbench-tp-maths", "2e1356bddb90b5d9", id="olympiadbench proofs"),
-        pytest.param("aicrypto", "ea209c6fd9bffc5b", id="aicrypto"),
-        pytest.param("bbh-word-sorting", "a39284e96b4e74b5", id="word sorting"),
-    ],
-)
-def test_no_shipped_prompt_changes_unnoticed(dataset: str, start: str) -> None:
-    assert load_templates(dataset).sha256.startswith(start)
+def test_no_shipped_prompt_changes_unnoticed() -> None:
+    starts = {
+        "financemath": "b9a8dda84187d169",
+        "imo-answerbench": "c261ad220e36e1d4",
+        "olympiadbench-oe-maths": "183129e4666b3777",
+        "olympiadbench-tp-maths": "2e1356bddb90b5d9",
+        "aicrypto": "ea209c6fd9bffc5b",
+        "bbh-word-sorting": "a39284e96b4e74b5",
+    }
+    assert {name: load_templates(name).sha256[:16] for name in starts} == starts
 
 
 def printed(paper: dict[str, Any], key: str) -> str | None:
@@ -135,7 +125,6 @@ def expected(paper: dict[str, Any], benchmark: str, name: str) -> tuple[str | No
     return system, f"{prefix}\n\nPROBLEM" if prefix else "PROBLEM"
 
 
-@pytest.mark.parametrize("name", PAPER_NAMES)
 @pytest.mark.parametrize(
     ("benchmark", "dataset"),
     [
@@ -148,12 +137,13 @@ def expected(paper: dict[str, Any], benchmark: str, name: str) -> tuple[str | No
     ],
 )
 def test_prompts_are_word_for_word_those_that_are_printed(
-    benchmark: str, dataset: str, name: str, shared: Path
+    benchmark: str, dataset: str, shared: Path
 ) -> None:
     paper = yaml.safe_load((shared / "paper" / "prompts.yaml").read_text(encoding="utf-8"))
     problem = Problem(id="1", text="PROBLEM", gold=None, fields=FIELDS)
-    assert messages(dataset, name, problem) == expected(paper, benchmark, name)
-    assert not load_templates(dataset).methods[name.lower()].ours
+    for name in PAPER_NAMES:
+        assert messages(dataset, name, problem) == expected(paper, benchmark, name)
+        assert not load_templates(dataset).methods[name.lower()].ours
 
 
 def test_the_main_text_is_word_for_word_too(shared: Path) -> None:
@@ -233,7 +223,7 @@ def test_the_documentation_names_every_shipped_phase_and_method() -> None:
     named = set(re.findall(r"`([^`]+)`", prose))
     for path in (ROOT / "evalcore" / "benchmarks").glob("*.yaml"):
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        assert named >= {*content["phases"], *content["methods"]}
+        assert named >= {*content.get("phases", ()), *content.get("methods", ())}
 
 
 def test_one_entry_is_a_file(tmp_path: Path) -> None:
