@@ -21,9 +21,8 @@ from evalcore.pairing import (
     method_pairs,
     unanswered_share,
 )
-from evalcore.row_files import GivenTables, Table, as_tables
-from evalcore.score_runs import choose_runs
-from evalcore.scores import ScoreRow, read_scores, refuse_unscored
+from evalcore.row_files import GivenTables
+from evalcore.scores import ScoreRow, read_all
 from evalcore.statistics import (
     Comparison,
     GradedTest,
@@ -356,24 +355,6 @@ def _for_paper(rows: Sequence[CompareRow], stars: bool) -> list[Any]:
 # The command
 
 
-def read_all(tables: Sequence[Table], rules: Sequence[str]) -> list[ScoreRow]:
-    """Read the rows of some tables, and of some rules only where these are named.
-
-    Raises
-    ------
-    InputError
-        A table is malformed or named twice, or has none of the rules.
-    """
-    same = {table.resolve() if isinstance(table, Path) else id(table) for table in tables}
-    if len(same) < len(tables):
-        raise InputError("scores", "a file is named twice")
-    rows = [row for table in tables for row in read_scores(table)]
-    if not rows:
-        raise InputError("scores", "there are no rows")
-    refuse_unscored(rules, (row.rule for row in rows))
-    return [row for row in rows if not rules or row.rule in rules]
-
-
 @command
 def compare(
     scores: GivenTables,
@@ -465,7 +446,7 @@ def compare(
         raise InputError("--baseline", "either a baseline or --all-pairs was expected")
     target = optional_target(averages)
     compared = compare_methods(
-        choose_runs(read_all(as_tables(scores), rule), run),
+        read_all(scores, rule, run),
         baseline,
         treatment,
         by,

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from evalcore.figures import draw_frontier
 from evalcore.logs import UsageRow
 from evalcore.records import Record, read_records
-from evalcore.row_files import GivenTables, as_tables, read_rows
-from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow
+from evalcore.row_files import GivenTables, read_rows
+from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, read_chosen
 from evalcore.statistics import (
     ITEMS_FOR_AN_INTERVAL,
     Ratio,
@@ -24,7 +24,6 @@ from evalcore.statistics import (
     drawn_sums,
     studentized_limits,
 )
-from evalcore.tallies import read_chosen
 from ngramscan.errors import InputError
 from ngramscan.output import refuse_other
 from ngramscan.output.canvas import check_target, save_figure
@@ -477,7 +476,7 @@ def efficiency(
         used = read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`")
     else:
         used = read_records(Path(outputs or ""))
-    chosen = read_chosen(as_tables(scores), list(rule), list(run))
+    chosen = read_chosen(scores, rule, run)
     if baseline != _BASELINE:
         refuse_other("--baseline", baseline, dict.fromkeys(row.method for row in chosen))
     settings = _Settings(tokens, no_answer, baseline, Resampling(draws, seed))

@@ -37,8 +37,8 @@ from evalcore.judgements import FORMS, Judgement, UnparsedError
 from evalcore.prompts import fill
 from evalcore.records import CUT_REASONS, Record, in_order, messages_sha256, read_records
 from evalcore.replies import EndpointRefused, Reply
-from evalcore.row_files import GivenTable, as_table
-from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, ScoreKey, read_open, read_wrong
+from evalcore.row_files import Table
+from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, ScoreKey, key_of, read_open, read_wrong
 from ngramscan.errors import InputError, RemoteError
 from ngramscan.journal import Journal
 from ngramscan.output.command import Option, Result, command
@@ -352,7 +352,7 @@ def judge(
     method: Annotated[str | None, Option(metavar="NAME")] = None,
     judges: Annotated[str | Sequence[str], Option(flags="--judge", metavar="MODEL")],
     task: Literal["grade", "failure-causes"] = "grade",
-    scores: Annotated[GivenTable | None, Option(metavar="FILE")] = None,
+    scores: Annotated[Table | None, Option(metavar="FILE")] = None,
     journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     base_url: Annotated[str | None, Option(metavar="URL", envvar="OPENAI_BASE_URL")] = None,
     api_key_env: Annotated[str, Option(metavar="VARIABLE")] = "OPENAI_API_KEY",
@@ -421,7 +421,7 @@ def judge(
     asked = [
         Asked(record, by_id[record.id], prompt, "", task)
         for record in in_order(records, problems)
-        if wanted is None or _key(record) in wanted
+        if wanted is None or key_of(record) in wanted
     ]
     parameters = request_parameters(temperature, max_tokens, params)
     rows: list[JudgeRow] = []
@@ -446,14 +446,10 @@ def judge(
     )
 
 
-def _wanted(scores: GivenTable | None, task: str) -> set[ScoreKey] | None:
+def _wanted(scores: Table | None, task: str) -> set[ScoreKey] | None:
     if scores is None:
         return None
-    return (read_wrong if task == "failure-causes" else read_open)(as_table(scores))
-
-
-def _key(record: Record) -> ScoreKey:
-    return ScoreKey(record.dataset, record.model, record.method, record.id, record.epoch)
+    return (read_wrong if task == "failure-causes" else read_open)(scores)
 
 
 def _describe(rows: Sequence[JudgeRow]) -> Iterator[str]:

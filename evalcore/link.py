@@ -10,11 +10,10 @@ from itertools import combinations, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from evalcore.compare import CompareRow, compare_methods, p_text, read_all
+from evalcore.compare import CompareRow, compare_methods, p_text
 from evalcore.figures import draw_links
-from evalcore.row_files import GivenTable, Table, as_table, read_rows, read_table
-from evalcore.score_runs import choose_runs
-from evalcore.scores import refuse_unscored
+from evalcore.row_files import Table, read_rows, read_table
+from evalcore.scores import read_all, refuse_unscored
 from ngramscan.errors import InputError
 from ngramscan.output import optional_target
 from ngramscan.output.canvas import check_target, save_figure
@@ -146,7 +145,7 @@ def _compared(
     """Return comparisons, of scores in all pairs of methods, and what they leave out."""
     _, first = next(iter(read_table(table)), ("", {}))
     if "difference" not in first:
-        found = compare_methods(choose_runs(read_all([table], rules), runs))
+        found = compare_methods(read_all(table, rules, runs))
         return found.rows, [*filter(None, [found.left_out]), *found.failures]
     compared = read_rows(table, CompareRow, "rows of `evalcore compare` or `score`")
     refuse_unscored(rules, (row.rule for row in compared))
@@ -260,8 +259,8 @@ def _with(value: str, low: float | None, high: float | None) -> str:
 
 @command
 def link(
-    counts: GivenTable,
-    scores: GivenTable,
+    counts: Table,
+    scores: Table,
     *,
     measure: Literal["occurrences", "documents"] = "occurrences",
     tier: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
@@ -315,9 +314,9 @@ def link(
     target = optional_target(ranks)
     picture = Path(figure) if figure else None
     check_target(picture)
-    patterns = read_rows(as_table(counts), PatternCount, "rows of `ngramscan count` or `docnorm`")
+    patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
     names = dict(_names([*map]))
-    compared, notices = _compared(as_table(scores), [*rule], [*run])
+    compared, notices = _compared(scores, [*rule], [*run])
     lists = _lists(patterns, measure, [*tier])
     methods = [*dict.fromkeys(name for one in compared for name in (one.baseline, one.treatment))]
     attested = _attested(lists, methods, names)

@@ -9,22 +9,20 @@ not known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal
 
 from evalcore.benchmarks import Dataset, find_benchmark, load_dataset
 from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.figures import draw_accuracy
-from evalcore.formats import Answers, Benchmark, Problem
+from evalcore.formats import Answers, Benchmark
 from evalcore.prompts import load_templates
 from evalcore.records import Record, in_order, read_records
 from evalcore.rules import Item, Tools, Verdict, financemath, mathematics, words
 from evalcore.rules.formula_pool import compare_all
-from evalcore.rules.mathematics import MathTask
 from evalcore.sandbox import Limits, Outcome, Program, Sandbox
 from evalcore.scores import (
     NO_ANSWER,
@@ -32,18 +30,15 @@ from evalcore.scores import (
     SCORED,
     UNKNOWN,
     ScoreRow,
-    for_figure,
     print_summaries,
     summarise,
 )
 from ngramscan.errors import InputError
+from ngramscan.output import refuse_other
 from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.output.command import Option, Result, command
 from ngramscan.progress import SILENT, Progress
 
-_Result = TypeVar("_Result")
-Layers = Mapping[str, str]
-"""Of the sandbox: their names, and what each was."""
 RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Verdict]]] = {
     "strict": financemath.strict,
     "lenient": financemath.lenient,
@@ -53,240 +48,158 @@ RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Verdict]]] = {
 
 
 def choose_scoring(
-    dataset: str | Benchmark, rules: Sequence[str], extraction: Sequence[str]
+    usual: Benchmark, rules: Sequence[str] = (), extraction: Sequence[str] = ()
 ) -> Benchmark:
-    """Return a benchmark with the rules that are wanted, or with its usual ones.
-
-    Raises
-    ------
-    InputError
-        The benchmark has no such rule, or none at all, or there is no such extraction rule.
-    """
-    usual = find_benchmark(dataset) if isinstance(dataset, str) else dataset
-    dataset = usual.name
+    """Return a benchmark with the rules that are wanted, each of which it must have."""
     if not usual.rules:
-        problem = f"its answers are judged, not compared; see evalcore judge --dataset {dataset}"
-        raise InputError(f"--dataset {dataset}", problem)
+        problem = "its answers are judged, not compared; see evalcore judge --dataset"
+        raise InputError(f"--dataset {usual.name}", f"{problem} {usual.name}")
     for name in rules:
         if name not in usual.rules:
-            problem = f"unknown for {dataset}; it has {', '.join(usual.rules)}"
+            problem = f"unknown for {usual.name}; it has {', '.join(usual.rules)}"
             raise InputError(f"--rule {name}", problem)
     for name in extraction:
-        if name not in TEXT_RULES:
-            problem = f"unknown; expected one of {', '.join(TEXT_RULES)}"
-            raise InputError(f"--extraction {name}", problem)
+        refuse_other("--extraction", name, TEXT_RULES)
     chosen = tuple(dict.fromkeys(rules)) or usual.rules[:1]
     return replace(usual, rules=chosen, extraction=tuple(extraction) or usual.extraction)
 
 
-# Outputs → answers, read from the text or computed by their programs
-
-
-class Answer(NamedTuple):
-    """What one output answers, or why nothing can be told."""
-
-    value: float | int | bool | str | None
-    """None: no answer."""
-    extraction: str | None
-    """The rule that found the answer, or the program that computed it."""
-    problem: str = ""
-    """Why there is no answer, or why the program that came first gave none."""
-    layers: Layers | None = None
-    """Of the sandbox that ran the program; None where none ran."""
-    is_lost: bool = False
-    """The sandbox failed while the program ran, so that nothing is known of the answer."""
-
-
-class _Source(NamedTuple):
-    """Where the answer of one output may be."""
-
-    program: Program | None
-    rule: str
-    """The rule by which the program was found."""
-    reads_text: bool
-
-
-def _source(output: str, answer: Answers, benchmark: Benchmark) -> _Source:
-    rule = benchmark.programs.get(answer)
-    found = PROGRAM_RULES[rule](output) if rule else None
-    reads_text = rule is None or answer != "program"
-    if rule is None or found is None:
-        return _Source(None, "", reads_text)
-    is_function = rule in FUNCTION_RULES or "def solution(" in found
-    return _Source(Program(found, "solution()" if is_function else "answer"), rule, reads_text)
-
-
-def _find_answers(records: Sequence[Record], benchmark: Benchmark, tools: Tools) -> list[Answer]:
-    """Return what each output answers; programs are run all at once."""
-    prompts = load_templates(benchmark)
-    sources = [
-        _source(record.output or "", prompts.answer_to(record.method), benchmark)
-        for record in records
-    ]
-    programs = [source.program for source in sources if source.program]
-    outcomes = iter(tools.run_programs(programs) if programs else ())
-    return [
-        _answer(record.output or "", source, next(outcomes) if source.program else None, benchmark)
-        for record, source in zip(records, sources, strict=True)
-    ]
-
-
-def _answer(output: str, source: _Source, outcome: Outcome | None, benchmark: Benchmark) -> Answer:
-    problem, layers = "" if source.reads_text else "no program found", None
-    if outcome is not None:
-        layers = outcome.layers
-        if outcome.status == "ok":
-            return Answer(outcome.value, f"program, {source.rule}", layers=layers)
-        if outcome.status == "lost":
-            return Answer(None, None, f"sandbox: {outcome.message}", layers, is_lost=True)
-        problem = ", ".join(filter(None, (f"program: {outcome.status}", outcome.message)))
-    found = extract(output, benchmark.extraction) if source.reads_text else None
-    if found is None:
-        return Answer(None, None, problem or "no answer found", layers)
-    return Answer(found.text, found.rule, problem, layers)
-
-
-# Answers → rows
-
-
-class Scores(NamedTuple):
-    """The rows, and what is to be known beside them."""
-
-    rows: list[ScoreRow]
-    failures: list[str]
-    """What could not be decided because a grader or the sandbox crashed, or ran out of time."""
-
-
 def score_records(
     records: Sequence[Record], dataset: Dataset, benchmark: Benchmark, tools: Tools
-) -> Scores:
-    """Return one row per output and rule: by run, then in the order of the benchmark, then by rule.
+) -> tuple[list[ScoreRow], list[str]]:
+    """Return a row per output and rule, and what is not known because something failed.
 
-    Raises
-    ------
-    InputError
-        An output is to a problem that the benchmark does not have.
+    Rows come by run, then in the order of the benchmark, then by rule.
     """
-    problems = {problem.id: problem for problem in dataset.problems}
-    records = in_order(records, dataset)
-    whole = [record for record in records if record.not_scorable is None]
-    found = _find_answers(whole, benchmark, tools)
-    pairs = [(problems[record.id], answer) for record, answer in zip(whole, found, strict=True)]
-    by_rule = {rule: iter(_verdicts(rule, pairs, tools)) for rule in benchmark.rules}
-    answers = iter(found)
-    scores = Scores([], [])
-    for record in records:
-        answer = None if record.not_scorable else next(answers)
+    answers = list(_find_answers(in_order(records, dataset), dataset, benchmark, tools))
+    items = [item for _, item in answers if item]
+    # Taken at once, so that no process of a rule goes on when something is wrong.
+    verdicts = {rule: iter(list(RULES[rule](items, tools))) for rule in benchmark.rules}
+    rows, failures = [], []
+    for found, item in answers:
         for rule in benchmark.rules:
-            verdict = next(by_rule[rule]) if answer else Verdict(None, record.not_scorable or "")
-            scores.rows.append(_row(record, problems[record.id], rule, answer, verdict))
-            if verdict.failed:
-                named = f"{record.dataset}, {record.model}, {record.method}, {record.id}"
-                scores.failures.append(f"{named}: {verdict.reason}")
-    return scores
+            row, failed = replace(found, rule=rule), found.status == UNKNOWN
+            if item:
+                value, reason, failed = next(verdicts[rule])
+                reason = "; ".join(filter(None, (reason, row.reason)))
+                row = replace(row, value=value, reason=reason, status="")
+            rows.append(row)
+            if failed:
+                named = f"{row.dataset}, {row.model}, {row.method}, {row.id}"
+                failures.append(f"{named}: {row.reason}")
+    return rows, failures
 
 
-def _verdicts(
-    rule: str, pairs: Sequence[tuple[Problem, Answer]], tools: Tools
-) -> Iterator[Verdict]:
-    """Yield a verdict per answer; where there is none it is wrong by any rule."""
-    items = []
-    for problem, answer in pairs:
-        if answer.value is not None:
-            is_computed = answer.layers is not None and not answer.problem
-            items.append(Item(problem, answer.value, is_computed))
-    compared = RULES[rule](items, tools)
-    for _, answer in pairs:
-        if answer.is_lost:
-            yield Verdict(None, answer.problem, failed=True)
-        elif answer.value is None:
-            yield Verdict(0.0, answer.problem)
-        else:
-            verdict = next(compared)
-            reasons = filter(None, (verdict.reason, answer.problem))
-            yield verdict._replace(reason="; ".join(reasons))
+def _find_answers(
+    records: Sequence[Record], dataset: Dataset, benchmark: Benchmark, tools: Tools
+) -> Iterator[tuple[ScoreRow, Item | None]]:
+    """Yield the row of each output before any rule, and what rules compare; programs are run."""
+    problems = {problem.id: problem for problem in dataset.problems}
+    prompts = load_templates(benchmark)
+    kinds = [prompts.answer_to(record.method) for record in records]
+    programs = [
+        _find_program(record, benchmark.programs.get(kind))
+        for record, kind in zip(records, kinds, strict=True)
+    ]
+    outcomes = iter(tools.run_programs([program for program in programs if program]))
+    for record, kind, program in zip(records, kinds, programs, strict=True):
+        outcome, problem = next(outcomes) if program else None, problems[record.id]
+        value, extraction, reason, status = _find_answer(record, kind, outcome, benchmark)
+        layers = (outcome and outcome.layers) or {}
+        row = ScoreRow(
+            dataset=record.dataset,
+            model=record.model,
+            method=record.method,
+            id=record.id,
+            epoch=record.epoch,
+            rule="",
+            value=0.0 if status in {SCORED, NOT_FOUND} else None,
+            answer=None if value is None else str(value),
+            extraction=extraction,
+            reason=reason,
+            sandbox="; ".join(map(" ".join, layers.items())) or None,
+            subtask=problem.subtask or None,
+            status=status,
+        )
+        is_computed = outcome is not None and outcome.status == "ok"
+        yield row, None if value is None else Item(problem, value, is_computed)
 
 
-def _row(
-    record: Record, problem: Problem, rule: str, answer: Answer | None, verdict: Verdict
-) -> ScoreRow:
-    layers = answer.layers if answer else None
-    if answer is None:
-        status = NO_ANSWER
-    elif verdict.value is None:
-        status = UNKNOWN
-    else:  # a program that gave no answer is one that is wrong
-        status = NOT_FOUND if answer.value is None and layers is None else SCORED
-    return ScoreRow(
-        dataset=record.dataset,
-        model=record.model,
-        method=record.method,
-        id=record.id,
-        epoch=record.epoch,
-        rule=rule,
-        value=verdict.value,
-        answer=None if answer is None or answer.value is None else str(answer.value),
-        extraction=answer.extraction if answer else None,
-        reason=verdict.reason,
-        sandbox="; ".join(f"{name} {state}" for name, state in layers.items()) if layers else None,
-        subtask=problem.subtask or None,
-        status=status,
-    )
+def _find_program(record: Record, rule: str | None) -> Program | None:
+    found = PROGRAM_RULES[rule](record.output or "") if rule and not record.not_scorable else None
+    if found is None:
+        return None
+    is_function = rule in FUNCTION_RULES or "def solution(" in found
+    return Program(found, "solution()" if is_function else "answer")
+
+
+def _find_answer(
+    record: Record, kind: Answers, outcome: Outcome | None, benchmark: Benchmark
+) -> tuple[float | int | bool | str | None, str | None, str, str]:
+    """Return the answer, the rule that found it, why there is none or no better one, the status."""
+    rule, failed = benchmark.programs.get(kind), ""
+    if record.not_scorable:
+        return None, None, record.not_scorable, NO_ANSWER
+    if outcome and outcome.status == "lost":
+        return None, None, f"sandbox: {outcome.message}", UNKNOWN
+    if outcome and outcome.status == "ok":
+        return outcome.value, f"program, {rule}", "", SCORED
+    if outcome:
+        failed = ", ".join(filter(None, (f"program: {outcome.status}", outcome.message)))
+    is_text = kind != "program" or rule is None
+    found = extract(record.output or "", benchmark.extraction) if is_text else None
+    if found:
+        return found.text, found.rule, failed, SCORED
+    why = failed or ("no answer found" if is_text else "no program found")
+    return None, None, why, SCORED if outcome else NOT_FOUND  # a program that failed is wrong
 
 
 # The command
 
 
-@contextmanager
-def _tools(limits: Limits, allow_weak: bool, progress: Progress) -> Iterator[tuple[Tools, Layers]]:
-    """Lend what rules need, started when needed first, and the layers of the sandbox."""
-    layers: dict[str, str] = {}
-    with ExitStack() as stack:
+def _make_tools(
+    limits: Limits, allow_weak: bool, progress: Progress, layers: dict[str, str]
+) -> Tools:
+    """Return what rules need, which say what goes on; a sandbox tells its layers."""
 
-        @cache
-        def sandbox() -> Sandbox:
-            started = stack.enter_context(Sandbox(limits=limits, allow_weak=allow_weak))
-            layers.update(started.layers)
-            return started
+    def counted(results: Iterable[Any], total: int, unit: str) -> Iterator[Any]:
+        progress.expect(total, unit)
+        for result in results:
+            progress.advance(1, unit)
+            yield result
 
-        def counted(results: Iterable[_Result], total: int, unit: str) -> Iterator[_Result]:
-            progress.expect(total, unit)
-            for result in results:
-                progress.advance(1, unit)
-                yield result
+    def run_programs(programs: Sequence[Program]) -> Sequence[Outcome]:
+        if not programs:
+            return []
+        with Sandbox(limits, allow_weak) as sandbox:
+            layers.update(sandbox.layers)
+            return list(counted(sandbox.run(programs), len(programs), "programs"))
 
-        def run_programs(programs: Sequence[Program]) -> Sequence[Outcome]:
-            return list(counted(sandbox().run(programs), len(programs), "programs"))
-
-        def compare_formulas(tasks: Sequence[MathTask]) -> Iterator[Verdict]:
-            verdicts = stack.enter_context(closing(compare_all(tasks)))
-            return counted(verdicts, len(tasks), "answers")
-
-        yield Tools(run_programs, compare_formulas), layers
+    return Tools(run_programs, lambda items: counted(compare_all(items), len(items), "answers"))
 
 
-def _notices(layers: Layers, records: Sequence[Record], dataset: Dataset) -> Iterator[str]:
-    """Yield what the sandbox lacked, and which runs lack problems, so that accuracy is of some."""
-    for name, state in layers.items():
-        if state != "ok":
-            yield f"Warning: sandbox without {name} ({state})"
-    runs: dict[tuple[str, str, str], set[str]] = {}
-    for record in records:
-        run = (record.dataset, record.model, record.method)
-        runs.setdefault(run, set()).add(record.id)
-    for run, ids in runs.items():
-        if len(ids) < len(dataset):
-            absent = len(dataset) - len(ids)
-            yield f"{'/'.join(run)}: no output for {absent} of {len(dataset)} problems"
-    yield from (f"{dataset.name}: {fault}" for fault in dataset.faults)
+def _notices(layers: Mapping[str, str], rows: Sequence[ScoreRow], dataset: Dataset) -> list[str]:
+    """Say what the sandbox lacked, and which runs lack problems, so that accuracy is of some."""
+    ids: dict[str, set[str]] = {}
+    for row in rows:
+        ids.setdefault(f"{row.dataset}/{row.model}/{row.method}", set()).add(row.id)
+    absent = {run: len(dataset) - len(there) for run, there in ids.items()}
+    weak = {name: state for name, state in layers.items() if state != "ok"}
+    return [
+        *(f"Warning: sandbox without {name} ({state})" for name, state in weak.items()),
+        *(f"{run}: no output for {n} of {len(dataset)} problems" for run, n in absent.items() if n),
+        *(f"{dataset.name}: {fault}" for fault in dataset.faults),
+    ]
 
 
 def _save_figure(rows: Sequence[ScoreRow], path: Path) -> None:
-    """Draw how each model did, where something is known of it."""
+    """Draw how each model did, where something is known of it; several rules are told apart."""
     known = [row for row in summarise(rows) if row.accuracy is not None]
     if not known:
         raise InputError(str(path), "nothing to draw: nothing is known of any output")
-    save_figure(draw_accuracy(for_figure(known)), path)
+    if len({row.rule for row in known}) > 1:
+        known = [row._replace(method=f"{row.method}, {row.rule}") for row in known]
+    save_figure(draw_accuracy(known), path)
 
 
 @command
@@ -367,20 +280,19 @@ def score(
     $ evalcore score raw_pot_outputs --layout financemath --method pot --dataset financemath
     """
     check_target(Path(figure) if figure else None)
-    place = Path(data) if data else None
+    place, layers = Path(data) if data else None, dict[str, str]()
     known = find_benchmark(dataset, place, id_field, question_field, answer_field)
     benchmark = choose_scoring(known, rule, extraction)
     problems = load_dataset(benchmark, place)
     records = read_records(Path(outputs), layout, method, benchmark.name, progress.notice)
-    limits = Limits(seconds=program_seconds)
-    with _tools(limits, allow_weak_sandbox, progress) as (tools, layers):
-        scores = score_records(records, problems, benchmark, tools)
+    tools = _make_tools(Limits(seconds=program_seconds), allow_weak_sandbox, progress, layers)
+    rows, failures = score_records(records, problems, benchmark, tools)
     if figure:
-        _save_figure(scores.rows, Path(figure))
+        _save_figure(rows, Path(figure))
     return Result(
-        scores.rows,
+        rows,
         ScoreRow,
-        notices=list(_notices(layers, records, problems)),
-        failures=scores.failures,
-        print_table=partial(print_summaries, rows=scores.rows),
+        notices=_notices(layers, rows, problems),
+        failures=failures,
+        print_table=partial(print_summaries, rows=rows),
     )

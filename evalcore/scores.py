@@ -1,25 +1,29 @@
-"""Score rows: what one says, how they are read back from tables, and how each model did."""
+"""Score rows: what one says, how tables of them are read, which run is meant, how models did."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalcore.row_files import Table, read_table, to_row
+from evalcore.row_files import GivenTables, Table, as_tables, name_of, read_rows
 from ngramscan.errors import InputError
+from ngramscan.output.layout import Layout, cell, print_columns
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = STATUSES = ("scored", "not_found", "no_answer", "unknown")
-"""What is known of an output. Where the model gave no answer (it refused, was cut off, or wrote
-nothing), that counts as wrong or is left out; where nothing is known (not run, not judged, the
-grader crashed), it never counts. Both have no value. A complete output in which no answer was
-found has one: it is wrong."""
-
-NO_ANSWER_IS = ("wrong", "exclude")
-"""What no answer counts as."""
+Group = tuple[str, str, str, str]
+"""Dataset, model, method, rule: what has one run, or of which one is chosen."""
+group_of = attrgetter("dataset", "model", "method", "rule")
+ScoreKey = tuple[str, str, str, str, int | None]
+key_of = attrgetter("dataset", "model", "method", "id", "epoch")
+"""Which output a score or a record is about: a `ScoreKey`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,49 +57,39 @@ class ScoreRow:
     value is `scored` and one without `unknown`."""
 
     def __post_init__(self) -> None:
-        """Complete the status; raise a ValueError where it contradicts the value."""
+        """Complete the status; raise a ValueError where there is no such value or status."""
+        has = "no value" if self.value is None else f"value {self.value:g}"
+        if self.value is not None and not 0 <= self.value <= 1:
+            raise ValueError(f"{has}; a number from 0 to 1 was expected")
         if not self.status:
             object.__setattr__(self, "status", UNKNOWN if self.value is None else SCORED)
-        elif self.status not in STATUSES:
+        if self.status not in STATUSES:
             raise ValueError(f"status {self.status!r}; one of {', '.join(STATUSES)} was expected")
-        elif (self.value is None) != (self.status in {NO_ANSWER, UNKNOWN}):
-            has = "no value" if self.value is None else f"value {self.value:g}"
+        if (self.value is None) != (self.status in {NO_ANSWER, UNKNOWN}):
             raise ValueError(f"status {self.status}, but {has}")
 
 
 # Read back from what `score`, `judge` and `logs` wrote or returned
 
-_WHAT = "rows of `evalcore score`"
-_MAY_BE_ABSENT = {"epoch": None, "answer": None, "extraction": None}
-"""Columns that rows of others need not have, and what their absence says."""
-
-
-class ScoreKey(NamedTuple):
-    """Which output a row is about."""
-
-    dataset: str
-    model: str
-    method: str
-    id: str
-    epoch: int | None
-
 
 def read_scores(table: Table) -> list[ScoreRow]:
-    """Read the rows of one table; columns beyond those of scores, as judges have, are left out.
+    """Read the rows of one table; columns beyond those of scores, as judges have, are left out."""
+    absent = {"epoch": None, "answer": None, "extraction": None, "reason": "", "status": ""}
+    return read_rows(table, ScoreRow, "rows of `evalcore score`", absent)
 
-    Raises
-    ------
-    InputError
-        There is no such file, a column is missing, or a value is malformed; says where.
-    """
-    rows = []
-    for place, values in read_table(table):
-        texts = {"reason": values.get("reason") or "", "status": values.get("status") or ""}
-        row = to_row(place, _MAY_BE_ABSENT | values | texts, ScoreRow, _WHAT)
-        if row.value is not None and not 0 <= row.value <= 1:
-            raise InputError(place, f"value {row.value:g}; a number from 0 to 1 was expected")
-        rows.append(row)
-    return rows
+
+def read_wrong(table: Table) -> set[ScoreKey]:
+    """Return the outputs that were found wrong by every rule of a table that could tell."""
+    rows = read_scores(table)
+    return {key_of(row) for row in rows if row.value == 0} - {
+        key_of(row) for row in rows if row.value
+    }
+
+
+def read_open(table: Table) -> set[ScoreKey]:
+    """Return the outputs that no rule of a table could score."""
+    rows = read_scores(table)
+    return {key_of(row) for row in rows} - {key_of(row) for row in rows if row.value is not None}
 
 
 def refuse_unscored(rules: Iterable[str], scored: Iterable[str]) -> None:
@@ -106,129 +100,181 @@ def refuse_unscored(rules: Iterable[str], scored: Iterable[str]) -> None:
             raise InputError(f"--rule {rule}", f"not scored; there are {', '.join(known)}")
 
 
-def read_wrong(table: Table) -> set[ScoreKey]:
-    """Return the outputs that were found wrong by every rule of a table that could tell."""
-    return _select(table, lambda values: set(values) - {None} == {0.0})
+def read_all(
+    scores: GivenTables, rules: Sequence[str] = (), runs: Sequence[str] = ()
+) -> list[ScoreRow]:
+    """Read the rows of some tables, of some rules only where these are named, and of one run each.
+
+    An InputError: a table is malformed or named twice, or has none of the rules; or see
+    `choose_runs`.
+    """
+    tables = as_tables(scores)
+    same = {Path(one).resolve() if isinstance(one, str | Path) else id(one) for one in tables}
+    if len(same) < len(tables):
+        raise InputError("scores", "a file is named twice")
+    rows = [row for table in tables for row in read_scores(table)]
+    if not rows:
+        raise InputError("scores", "there are no rows")
+    refuse_unscored(rules, (row.rule for row in rows))
+    return choose_runs([row for row in rows if not rules or row.rule in rules], runs)
 
 
-def read_open(table: Table) -> set[ScoreKey]:
-    """Return the outputs that no rule of a table could score."""
-    return _select(table, lambda values: set(values) == {None})
+def read_chosen(
+    scores: GivenTables, rules: Sequence[str] = (), runs: Sequence[str] = ()
+) -> list[ScoreRow]:
+    """Read rows as `read_all` does; an InputError: there are two for one answer to a problem."""
+    rows = read_all(scores, rules, runs)
+    key, times = Counter((*key_of(row), row.rule) for row in rows).most_common(1)[0]
+    if times > 1:
+        named = " ".join(str(part) for part in key if part is not None)
+        there = [
+            name_of(table)
+            for table in as_tables(scores)
+            for row in read_scores(table)
+            if (*key_of(row), row.rule) == key
+        ]
+        raise InputError(there[-1], f"two rows of {named}; the other is in {there[0]}")
+    by_dataset: dict[str, dict[str, None]] = defaultdict(dict)
+    for row in rows:
+        by_dataset[row.dataset][row.rule] = None
+    for dataset, named_rules in by_dataset.items():
+        if len(named_rules) > 1:
+            scored = f"scored by {', '.join(named_rules)}"
+            raise InputError(dataset, f"{scored}; --rule says which is meant")
+    return rows
 
 
-def _select(table: Table, holds: Callable[[list[float | None]], bool]) -> set[ScoreKey]:
-    values: dict[ScoreKey, list[float | None]] = {}
-    for row in read_scores(table):
-        key = ScoreKey(row.dataset, row.model, row.method, row.id, row.epoch)
-        values.setdefault(key, []).append(row.value)
-    return {key for key, found in values.items() if holds(found)}
+# Which of several runs is meant
+
+LATEST = "latest"
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d")
+Runs = Mapping[Group, Mapping[str | None, int]]
+"""How many rows each run has."""
+
+
+def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[ScoreRow]:
+    """Leave one run of each method: that whose name, or part of it, is wanted, or the `latest`.
+
+    Methods with one run keep it. An InputError: a method has several of which none or more than one
+    is wanted, no run has such a name, or not all say when they were.
+    """
+    runs = count_runs(rows)
+    for name in wanted:
+        if name != LATEST and not any(name in (run or "") for own in runs.values() for run in own):
+            told = "; ".join(describe_runs(runs)) or "no method has several runs"
+            raise InputError(f"--run {name}", f"no run has that name; {told}")
+    meant = {group: _meant([*own], wanted) for group, own in runs.items()}
+    if unclear := {group: runs[group] for group, own in meant.items() if len(own) > 1}:
+        cure = "--run NAME says which is meant"
+        cure += " (not all have a time)" if LATEST in wanted else f", or --run {LATEST}"
+        raise InputError("scores", f"{'; '.join(describe_runs(unclear))}; {cure}")
+    kept = [row for row in rows if row.run == meant[group_of(row)][0]]
+    # A method that was asked once and several times: these were two runs.
+    asked_once = {group_of(row) for row in kept if row.epoch is None}
+    for group in {group_of(row): None for row in kept if row.epoch is not None}:
+        if group in asked_once:
+            said = "some rows have an epoch and others have none, so these are several runs"
+            raise InputError(", ".join(group), f"{said}; a column `run` tells them apart")
+    return kept
+
+
+def count_runs(rows: Iterable[ScoreRow]) -> Runs:
+    """Return the runs of each method, with the number of their rows."""
+    runs: dict[Group, Counter[str | None]] = defaultdict(Counter)
+    for row in rows:
+        runs[group_of(row)][row.run] += 1
+    return runs
+
+
+def describe_runs(runs: Runs) -> Iterator[str]:
+    """Tell of each method that has several runs which these are."""
+    for group, own in runs.items():
+        if len(own) > 1:
+            named = ", ".join(f"{run or 'one without a name'} ({n} rows)" for run, n in own.items())
+            yield f"{', '.join(group)} has {len(own)} runs: {named}"
+
+
+def _meant(runs: Sequence[str | None], wanted: Sequence[str]) -> Sequence[str | None]:
+    """Return the runs of a method that may be meant; one, where that is clear."""
+    exact = [run for run in runs if run in wanted]
+    named = exact or [run for run in runs if any(name in (run or "") for name in wanted)]
+    if not named and LATEST in wanted and all(run and _TIME.match(run) for run in runs):
+        return [max(runs, key=str)]
+    return named or runs
 
 
 # How each model did
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryRow:
-    """How one model did after one method, by one rule."""
+class SummaryRow(NamedTuple):
+    """How one model did after one method, by one rule; shares in percent."""
 
     dataset: str
     model: str
     method: str
     rule: str
     run: str | None
-    """Which run of the method, where its log tells."""
     n: int
     """Outputs of which something is known; repeated answers to one problem are several."""
     accuracy: float | None
-    """In percent, with no answer as a wrong one; None: nothing is known of any output."""
+    """With no answer as a wrong one; None: nothing is known of any output."""
     accuracy_low: float | None
-    """Lower limit of the 95 % Wilson interval; None: values between 0 and 1, or several answers to
-    a problem, which are not independent."""
+    """Of the 95 % Wilson interval; None: values between 0 and 1, or several answers to a problem,
+    which are not independent."""
     accuracy_high: float | None
     answered: float | None
-    """In percent: outputs in which an answer was found, or whose program gave one."""
+    """Outputs in which an answer was found, or whose program gave one."""
     no_answer: int
-    """Outputs that were refused, cut off or empty."""
     unknown: int
-    """Outputs that are left out of all this, since nothing is known of them: an error, or a judge
-    has to tell."""
 
 
 def summarise(rows: Sequence[ScoreRow]) -> list[SummaryRow]:
-    """Return one row per dataset, model, method, rule and run, in the order in which they come."""
+    """Return how each model did by each rule, in the order in which they come."""
     groups: dict[tuple[str, str, str, str, str | None], list[ScoreRow]] = {}
     for row in rows:
-        key = (row.dataset, row.model, row.method, row.rule, row.run)
-        groups.setdefault(key, []).append(row)
-    return [_summary(key, group) for key, group in groups.items()]
+        groups.setdefault((*group_of(row), row.run), []).append(row)
+    return [_summary(key, own) for key, own in groups.items()]
 
 
 def _summary(key: tuple[str, str, str, str, str | None], rows: Sequence[ScoreRow]) -> SummaryRow:
     known = [row for row in rows if row.status != UNKNOWN]
-    values = [row.value or 0.0 for row in known]
+    n, values = len(known), [row.value or 0.0 for row in known]
     low = high = None
-    if known and {*values} <= {0.0, 1.0} and len({row.id for row in known}) == len(known):
+    if known and {*values} <= {0.0, 1.0} and len({row.id for row in known}) == n:
         from ngramscan.statistics.proportions import wilson  # NumPy is slow to import
 
-        share = wilson(sum(values), len(values))
-        low, high = (_percent(limit, 1) for limit in (share.low, share.high))
-    return SummaryRow(
-        *key,
-        n=len(known),
-        accuracy=_percent(sum(values), len(known)),
-        accuracy_low=low,
-        accuracy_high=high,
-        answered=_percent(sum(row.answer is not None for row in known), len(known)),
-        no_answer=sum(row.status == NO_ANSWER for row in known),
-        unknown=len(rows) - len(known),
-    )
-
-
-def _percent(part: float | None, n: int) -> float | None:
-    return None if part is None or not n else 100 * part / n
+        share = wilson(sum(values), n)
+        low, high = (100 * (limit or 0.0) for limit in (share.low, share.high))
+    accuracy = 100 * sum(values) / n if n else None
+    answered = 100 * sum(row.answer is not None for row in known) / n if n else None
+    no_answer = sum(row.status == NO_ANSWER for row in known)
+    return SummaryRow(*key, n, accuracy, low, high, answered, no_answer, len(rows) - n)
 
 
 def print_summaries(console: Console, rows: Sequence[ScoreRow]) -> None:
     """Print how each model did."""
-    from ngramscan.output.layout import Layout, cell, print_columns
-
-    summaries = summarise(rows)
-    names = ("dataset", "model", "method", "rule")
-    has_runs = len({tuple(getattr(row, one) for one in names) for row in summaries}) < len(
-        summaries
-    )
-    runs = {"run": [row.run or "" for row in summaries]} if has_runs else {}
-    counts = {
-        "no answer": [cell(row.no_answer) for row in summaries],
-        "unknown": [cell(row.unknown) for row in summaries],
-    }
-    columns = {
-        **{name: [getattr(row, name) for row in summaries] for name in names},
-        **runs,
-        "n": [cell(row.n) for row in summaries],
-        "accuracy": [_with_interval(row) for row in summaries],
-        "answered": [_one(row.answered) for row in summaries],
-        **{name: cells for name, cells in counts.items() if {*cells} != {"0"}},
-    }
+    found = summarise(rows)
+    names = ["dataset", "model", "method", "rule"]
+    if len({group_of(one) for one in found}) < len(found):
+        names.append("run")
+    columns = {name: [getattr(one, name) or "" for one in found] for name in names}
+    columns["n"] = [cell(one.n) for one in found]
+    columns["accuracy"] = [_with_interval(one) for one in found]
+    columns["answered"] = [_percent(one.answered) for one in found]
+    for name in ("no_answer", "unknown"):
+        if any(getattr(one, name) for one in found):
+            columns[name.replace("_", " ")] = [cell(getattr(one, name)) for one in found]
     optional = ("answered", "dataset", "no answer", "n")
-    wrapping = frozenset({"model", "method", "run"})
-    print_columns(console, columns, Layout(4 + len(runs), wrapping, optional))
+    print_columns(
+        console, columns, Layout(len(names), frozenset({"model", "method", "run"}), optional)
+    )
 
 
-def _one(share: float | None) -> str:
-    return "–" if share is None else f"{share:.1f}"
+def _percent(share: float | None) -> str:
+    return cell(None) if share is None else f"{share:.1f}"
 
 
 def _with_interval(row: SummaryRow) -> str:
-    if row.accuracy is None:
-        return _one(None)
-    if row.accuracy_low is None or row.accuracy_high is None:
-        return f"{row.accuracy:.1f} (no interval)"
+    if row.accuracy is None or row.accuracy_low is None:
+        return _percent(row.accuracy) + " (no interval)" * (row.accuracy is not None)
     return f"{row.accuracy:.1f} [{row.accuracy_low:.1f}, {row.accuracy_high:.1f}]"
-
-
-def for_figure(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """Return rows whose methods name the rule too, where several rules scored."""
-    if len({row.rule for row in rows}) < 2:
-        return list(rows)
-    return [replace(row, method=f"{row.method}, {row.rule}") for row in rows]

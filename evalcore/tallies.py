@@ -10,9 +10,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from evalcore.left_out import reasons_for_left_out, say_left_out
-from evalcore.row_files import GivenTables, Table, as_tables, name_of
-from evalcore.score_runs import choose_runs
-from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, read_scores, refuse_unscored
+from evalcore.row_files import GivenTables
+from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, read_chosen
 from ngramscan.errors import InputError
 
 
@@ -65,42 +64,6 @@ class Cell(NamedTuple):
         )
 
 
-def read_chosen(
-    tables: Iterable[Table], rules: Sequence[str] = (), runs: Sequence[str] = ()
-) -> list[ScoreRow]:
-    """Read the score rows of some tables, by one rule per benchmark and of one run per method.
-
-    Raises
-    ------
-    InputError
-        Two rows are of the same answer, a benchmark was scored by several rules, nothing was
-        scored by one of those that are named, or a method has several runs.
-    """
-    rows: list[ScoreRow] = []
-    seen: dict[tuple[object, ...], str] = {}
-    for table in tables:
-        for row in read_scores(table):
-            key = (row.dataset, row.model, row.method, row.id, row.epoch, row.rule, row.run)
-            if key in seen:
-                named = " ".join(str(part) for part in key if part is not None)
-                problem = f"two rows of {named}; the other is in {seen[key]}"
-                raise InputError(name_of(table), problem)
-            seen[key] = name_of(table)
-            rows.append(row)
-    if not rows:
-        raise InputError("scores", "there are no rows")
-    refuse_unscored(rules, (row.rule for row in rows))
-    chosen = [row for row in rows if not rules or row.rule in rules]
-    by_dataset: dict[str, dict[str, None]] = {}
-    for row in chosen:
-        by_dataset.setdefault(row.dataset, {})[row.rule] = None
-    for dataset, named_rules in by_dataset.items():
-        if len(named_rules) > 1:
-            scored = f"scored by {', '.join(named_rules)}"
-            raise InputError(dataset, f"{scored}; --rule says which is meant")
-    return choose_runs(chosen, runs)
-
-
 class Reading(NamedTuple):
     """How score rows are read; the options of all three commands."""
 
@@ -127,7 +90,7 @@ def read_cells(
     scores: GivenTables, methods: Sequence[str], reading: Reading
 ) -> tuple[list[Cell], dict[str, Any]]:
     """Return the cells in which methods can be compared, and what to say of the others."""
-    rows = read_chosen(as_tables(scores), reading.rule, reading.run)
+    rows = read_chosen(scores, reading.rule, reading.run)
     if len(set(methods)) < len(methods):
         raise InputError(", ".join(methods), "a method is named twice")
     cells, notices = [], []

@@ -17,8 +17,7 @@ import evalcore
 from evalcore.cli import main
 from evalcore.compare import Compared, compare_methods, p_text
 from evalcore.logs import UsageRow
-from evalcore.score_runs import choose_runs
-from evalcore.scores import ScoreRow, read_scores
+from evalcore.scores import ScoreRow, choose_runs, read_scores
 from evalcore.statistics import GradedTest, Settings
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, write_rows

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from evalcore.logs import LogOptions, read_logs
-from evalcore.score_runs import choose_runs
-from evalcore.scores import ScoreRow
+from evalcore.scores import ScoreRow, choose_runs
 from ngramscan.errors import InputError
 from tests.made_logs import eval_members, failed, header, sample, write_eval, write_json, zip_bytes
 

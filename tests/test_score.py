@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 import evalcore
-from evalcore.benchmarks import Dataset, benchmarks
+from evalcore.benchmarks import Dataset, benchmarks, find_benchmark
 from evalcore.extraction import PROGRAM_RULES
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.formats import Answers, Problem
@@ -21,7 +21,7 @@ from evalcore.rules import Tools, Verdict
 from evalcore.rules.mathematics import MathTask
 from evalcore.sandbox import Outcome, Program
 from evalcore.score import RULES, choose_scoring, score_records
-from evalcore.scores import for_figure, print_summaries, summarise
+from evalcore.scores import print_summaries, summarise
 from ngramscan.errors import InputError, SandboxError
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
@@ -73,7 +73,9 @@ def grade(tasks: Iterable[MathTask]) -> Iterator[Verdict]:
 
 def scores(records: Sequence[Record], dataset: Dataset, *rules: str, **outcomes: Outcome) -> Any:
     tools = Tools(Runner(**outcomes), grade)
-    return score_records(records, dataset, choose_scoring(dataset.name, rules, ()), tools)
+    return score_records(
+        records, dataset, choose_scoring(find_benchmark(dataset.name), rules), tools
+    )
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ def scores(records: Sequence[Record], dataset: Dataset, *rules: str, **outcomes:
 def test_a_method_says_whether_text_or_program_is_the_answer(
     method: str, output: str, value: str | None, extraction: str | None, problem: str
 ) -> None:
-    (row,) = scores([record(output, method)], FINANCE, **{"return 0.5": ok(7)}).rows
+    (row,) = scores([record(output, method)], FINANCE, **{"return 0.5": ok(7)})[0]
     assert (row.answer, row.extraction) == (value, extraction)
     assert row.reason == problem or not problem
 
@@ -125,7 +127,7 @@ def test_a_method_says_whether_text_or_program_is_the_answer(
 def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value() -> None:
     runner = Runner()
     script = "```python\nanswer = 2\n```"
-    scoring = choose_scoring(MATH.name, (), ())
+    scoring = choose_scoring(find_benchmark(MATH.name))
     given = [record(output, "pot", dataset=MATH.name) for output in (script, FUNCTION)]
     score_records(given, MATH, scoring, Tools(runner, grade))
     assert [program.answer_from for program in runner.ran] == ["answer", "solution()"]
@@ -133,7 +135,7 @@ def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value() -> No
 
 def test_words_are_never_programs() -> None:
     words = Dataset("bbh-word-sorting", (Problem("1", "?", "a b"),), "0")
-    (row,) = scores([record(FUNCTION, "f-1", dataset=words.name)], words).rows
+    (row,) = scores([record(FUNCTION, "f-1", dataset=words.name)], words)[0]
     assert (row.sandbox, row.status) == (None, "not_found")
 
 
@@ -142,7 +144,7 @@ def test_words_are_never_programs() -> None:
 
 def test_two_rules_score_side_by_side() -> None:
     given = [record("The answer is 50%."), record("The answer is 100.", id="2")]
-    rows = scores(given, FINANCE, "strict", "lenient").rows
+    rows = scores(given, FINANCE, "strict", "lenient")[0]
     assert [(row.id, row.rule, row.value, row.answer) for row in rows] == [
         ("1", "strict", 0.0, "50%"),
         ("1", "lenient", 1.0, "50%"),
@@ -154,10 +156,10 @@ def test_two_rules_score_side_by_side() -> None:
 
 def test_lenient_compares_programs_with_the_reference_program_and_strict_with_the_gold() -> None:
     outcomes = {"return 0.5": ok(0.50003), "REFERENCE 0.5": ok(0.5000302)}
-    rows = scores([record(FUNCTION, "pot")], FINANCE, "strict", "lenient", **outcomes).rows
+    rows = scores([record(FUNCTION, "pot")], FINANCE, "strict", "lenient", **outcomes)[0]
     assert [row.value for row in rows] == [1.0, 1.0]
     outcomes = {"return 0.5": ok(0.52), "REFERENCE 0.5": ok(0.52)}
-    rows = scores([record(FUNCTION, "pot")], FINANCE, "strict", "lenient", **outcomes).rows
+    rows = scores([record(FUNCTION, "pot")], FINANCE, "strict", "lenient", **outcomes)[0]
     assert [row.value for row in rows] == [0.0, 1.0]
     assert rows[0].sandbox == "limits ok; landlock missing: not on this system"
 
@@ -178,22 +180,22 @@ def test_a_reference_program_that_fails_stops_scoring() -> None:
 )
 def test_what_is_no_whole_answer_has_no_value(fields: dict[str, Any], reason: str) -> None:
     given = {"output": "The answer is 0.5."} | fields
-    (row,) = scores([record(**given)], FINANCE).rows
+    (row,) = scores([record(**given)], FINANCE)[0]
     assert (row.value, row.answer, row.reason, row.status) == (None, None, reason, "no_answer")
 
 
 def test_a_whole_output_without_an_answer_is_wrong() -> None:
-    (row,) = scores([record("I wonder.")], FINANCE).rows
+    (row,) = scores([record("I wonder.")], FINANCE)[0]
     assert (row.value, row.answer, row.reason) == (0.0, None, "no answer found")
     assert row.status == "not_found"
-    (row,) = scores([record("import argparse", "pot")], FINANCE).rows
+    (row,) = scores([record("import argparse", "pot")], FINANCE)[0]
     assert (row.value, row.reason, row.status) == (0.0, "no program found", "not_found")
 
 
 def test_a_program_that_fails_is_a_wrong_answer_that_was_found() -> None:
-    (row,) = scores([record(FUNCTION, "pot")], FINANCE).rows
+    (row,) = scores([record(FUNCTION, "pot")], FINANCE)[0]
     assert (row.value, row.answer, row.status) == (0.0, None, "scored")
-    (row,) = scores([record("The answer is 0.5.")], FINANCE).rows
+    (row,) = scores([record("The answer is 0.5.")], FINANCE)[0]
     assert (row.value, row.status) == (1.0, "scored")
 
 
@@ -202,30 +204,30 @@ def test_a_program_that_the_sandbox_lost_is_an_error_and_no_wrong_answer(method:
     lost = Outcome("lost", message="the process that watched the program ended", layers=LAYERS)
     given = [record(f"{FUNCTION}The answer is 0.5.", method)]
     found = scores(given, FINANCE, **{"return 0.5": lost})
-    (row,) = found.rows
+    (row,) = found[0]
     assert (row.value, row.answer, row.status) == (None, None, "unknown")
-    assert found.failures == [
+    assert found[1] == [
         f"financemath, m, {method}, 1: sandbox: the process that watched the program ended"
     ]
 
 
 def test_an_answer_beside_a_failed_program_says_that_it_failed() -> None:
-    (row,) = scores([record(f"{FUNCTION}The answer is 0.5.", "f-1")], FINANCE).rows
+    (row,) = scores([record(f"{FUNCTION}The answer is 0.5.", "f-1")], FINANCE)[0]
     assert row.value == 1.0
     assert row.reason == "equal at 3 decimals; program: error, NameError: x"
 
 
 def test_formulas_are_graded_with_the_unit_of_the_problem() -> None:
     one = record("So the final answer is \\boxed{5}.", dataset=MATH.name)
-    (row,) = scores([one], MATH).rows
+    (row,) = scores([one], MATH)[0]
     assert (row.value, row.answer, row.extraction, row.reason) == (1.0, "5", "boxes/1", "cm")
 
 
 def test_a_grader_that_crashed_is_an_error_and_no_wrong_answer() -> None:
     one = record("\\boxed{crash}", dataset=MATH.name)
     found = scores([one], MATH)
-    assert (found.rows[0].value, found.rows[0].status) == (None, "unknown")
-    assert found.failures == [
+    assert (found[0][0].value, found[0][0].status) == (None, "unknown")
+    assert found[1] == [
         "olympiadbench-oe-maths, m, cot, 1: grader: ran out of time",
     ]
 
@@ -237,10 +239,10 @@ def test_an_output_to_an_unknown_problem_is_refused() -> None:
 
 def test_unknown_rules_and_judged_benchmarks_are_refused() -> None:
     with pytest.raises(InputError, match="--rule exact: unknown for financemath; it has strict"):
-        choose_scoring("financemath", ["exact"], [])
+        choose_scoring(find_benchmark("financemath"), ["exact"], [])
     with pytest.raises(InputError, match="judged, not compared; see evalcore judge"):
-        choose_scoring("imo-proofbench", [], [])
-    chosen = choose_scoring("financemath", ["lenient", "strict", "lenient"], [])
+        choose_scoring(find_benchmark("imo-proofbench"))
+    chosen = choose_scoring(find_benchmark("financemath"), ["lenient", "strict", "lenient"], [])
     assert list(chosen.rules) == ["lenient", "strict"]
 
 
@@ -263,17 +265,17 @@ def test_a_summary_counts_no_answer_as_wrong() -> None:
         record("The answer is 1.", method="f-1"),
         record("Hm.", method="f-1", id="2"),
     ]
-    first, second = summarise(scores(given, FINANCE).rows)
+    first, second = summarise(scores(given, FINANCE)[0])
     assert (first.method, first.n, first.accuracy, first.answered) == ("cot", 2, 50.0, 50.0)
     assert (first.no_answer, first.unknown) == (1, 0)
     assert (second.accuracy, second.no_answer) == (0.0, 0)
-    (nothing,) = summarise(scores([record(None)], FINANCE).rows)
+    (nothing,) = summarise(scores([record(None)], FINANCE)[0])
     assert (nothing.accuracy, nothing.no_answer) == (0.0, 1)
 
 
 def test_a_summary_leaves_out_what_is_not_known() -> None:
     given = [record(f"\\boxed{{{text}}}", dataset=MATH.name) for text in ("5", "crash")]
-    rows = [row for one in given for row in scores([one], MATH).rows]
+    rows = [row for one in given for row in scores([one], MATH)[0]]
     (both,) = summarise(rows)
     assert (both.n, both.accuracy, both.unknown, both.answered) == (1, 100.0, 1, 100.0)
     (nothing,) = summarise(rows[1:])
@@ -285,31 +287,27 @@ def test_a_summary_leaves_out_what_is_not_known() -> None:
 
 def test_an_interval_needs_single_right_or_wrong_answers() -> None:
     given = [record("The answer is 0.5."), record("Hm.", id="2")]
-    (once,) = summarise(scores(given, FINANCE).rows)
+    (once,) = summarise(scores(given, FINANCE)[0])
     assert once.accuracy_low is not None
     assert once.accuracy_high is not None
     assert once.accuracy_low < 50 < once.accuracy_high
     twice = [record("The answer is 0.5.", epoch=epoch) for epoch in (1, 2)]
-    (again,) = summarise(scores(twice, FINANCE).rows)
+    (again,) = summarise(scores(twice, FINANCE)[0])
     assert (again.accuracy, again.accuracy_low, again.accuracy_high) == (100.0, None, None)
-
-
-def test_rules_are_told_apart_in_a_figure() -> None:
-    rows = summarise(scores([record("The answer is 0.5.")], FINANCE, "strict", "lenient").rows)
-    assert [row.method for row in for_figure(rows)] == ["cot, strict", "cot, lenient"]
-    assert for_figure(rows[:1]) == rows[:1]
 
 
 def test_other_extraction_rules_can_be_chosen() -> None:
     given = [record("so 0.5 it seems"), record("The answer is 100. Or 3?", id="2")]
-    scoring = choose_scoring("financemath", [], ["the-answer-is/1", "last-number/1"])
-    rows = score_records(given, FINANCE, scoring, Tools(Runner(), grade)).rows
+    scoring = choose_scoring(
+        find_benchmark("financemath"), [], ["the-answer-is/1", "last-number/1"]
+    )
+    rows = score_records(given, FINANCE, scoring, Tools(Runner(), grade))[0]
     assert [(row.answer, row.extraction, row.value) for row in rows] == [
         ("0.5", "last-number/1", 1.0),
         ("100", "the-answer-is/1", 1.0),
     ]
     with pytest.raises(InputError, match="--extraction best: unknown; expected one of boxed/1"):
-        choose_scoring("financemath", [], ["best"])
+        choose_scoring(find_benchmark("financemath"), [], ["best"])
 
 
 def test_a_figure_of_which_nothing_is_known_is_refused(shared: Path, tmp_path: Path) -> None:

@@ -17,8 +17,13 @@ from evalcore.logs.files import convert, find_logs, read_lines
 from evalcore.logs.inspect import read_inspect
 from evalcore.logs.lm_eval import read_lm_eval
 from evalcore.logs.log import MAX_LINE, Log, LogOptions, UsageRow
-from evalcore.score_runs import count_runs, describe_runs
-from evalcore.scores import ScoreRow, print_summaries, read_scores
+from evalcore.scores import (
+    ScoreRow,
+    count_runs,
+    describe_runs,
+    print_summaries,
+    read_scores,
+)
 from ngramscan.errors import InputError
 from ngramscan.output import optional_target
 from ngramscan.output.command import Option, Result, command
