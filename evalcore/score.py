@@ -47,9 +47,10 @@ def choose_scoring(
     if not usual.rules:
         problem = "its answers are judged, not compared; see evalcore judge --dataset"
         raise InputError(f"--dataset {usual.name}", f"{problem} {usual.name}")
+    known = usual.rules if usual.files else tuple(dict.fromkeys((*usual.rules, *RULES)))
     for name in rules:
-        if name not in usual.rules:
-            problem = f"unknown for {usual.name}; it has {', '.join(usual.rules)}"
+        if name not in known:
+            problem = f"unknown for {usual.name}; it has {', '.join(known)}"
             raise InputError(f"--rule {name}", problem)
     for name in extraction:
         refuse_other("--extraction", name, TEXT_RULES)

@@ -256,7 +256,9 @@ def test_benchmarks_name_rules_that_there_are() -> None:
             *get_args(Answers)
         }
     own = find_benchmark(None, Path("mine.jsonl"))
-    assert {rule for one in (own, *benchmarks().values()) for rule in one.rules} == {*RULES}
+    assert choose_scoring(own).rules == ("exact",)
+    for name in RULES:
+        assert choose_scoring(own, [name]).rules == (name,)
 
 
 def test_a_summary_counts_no_answer_as_wrong() -> None:
