@@ -109,11 +109,10 @@ def find_benchmark(
             raise InputError(f"--{named[0]}-field", problem)
         return known
     if data is None or data.suffix.lower() not in SUFFIXES:
-        what, known_are = ("unknown benchmark" if name else "missing"), ", ".join(benchmarks())
+        what, known_are = "unknown benchmark" if name else "missing", ", ".join(benchmarks())
         cure = f"questions of your own need only --data FILE ({', '.join(SUFFIXES)})"
-        raise InputError(
-            f"--dataset {name or ''}".strip(), f"{what}; known are {known_are}; {cure}"
-        )
+        place = f"--dataset {name}" if name else "--dataset"
+        raise InputError(place, f"{what}; known are {known_are}; {cure}")
     if name is None and data.stem in benchmarks():
         raise InputError(str(data), "has the name of a benchmark; say which it is with --dataset")
     return replace(_entries()["questions"], name=name or data.stem, columns=columns)
@@ -176,22 +175,23 @@ def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
     if path and path.is_file() and not benchmark.is_folder:
         return [path]
     names = [*benchmark.files]
-    if not benchmark.is_folder:
-        names = [*names[:1], *benchmark.other_names]
+    wanted = (
+        [names] if benchmark.is_folder else [[one] for one in (*names[:1], *benchmark.other_names)]
+    )
     for folder in [path, path / benchmark.folder] if path else [_cache(benchmark)]:
-        there = [folder / name for name in names if (folder / name).is_file()]
-        absent = [name for name in names if folder / name not in there]
-        if there and absent and benchmark.is_folder:
-            problem = f"{len(absent)} of {len(names)} files are missing"
-            raise InputError(str(folder), f"{problem}, the first is {absent[0]}")
-        if there:
-            return there if benchmark.is_folder else there[:1]
+        for each in wanted:
+            absent = [name for name in each if not (folder / name).is_file()]
+            if not absent:
+                return [folder / name for name in each]
+            if len(absent) < len(each):
+                problem = f"{len(absent)} of {len(each)} files are missing"
+                raise InputError(str(folder), f"{problem}, the first is {absent[0]}")
     if path is None:
         cure = f"run `evalcore datasets fetch {benchmark.name}`, or give a copy with --data PATH"
         raise AbsentError(f"dataset {benchmark.name}", f"not fetched yet; {cure}")
-    wanted = " or ".join(names[:1] if benchmark.is_folder else names)
-    problem = f"no {wanted} in it" if path.exists() else "no such file or folder"
-    raise AbsentError(str(path), problem)
+    if not path.exists():
+        raise AbsentError(str(path), "no such file or folder")
+    raise AbsentError(str(path), f"no {' or '.join(each[0] for each in wanted)} in it")
 
 
 def _cache(benchmark: Benchmark) -> Path:

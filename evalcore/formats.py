@@ -85,7 +85,7 @@ class Benchmark:
 
 Parsed = tuple[list[Problem], list[str]]
 """The problems in their order, and what is known to be wrong with them, a sentence each."""
-_Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 def _told(ids: Sequence[str], what: str) -> list[str]:
