@@ -34,7 +34,7 @@ class Dataset:
     name: str
     problems: tuple[Problem, ...]
     sha256: str
-    """Of the file, or of its files in order, in hexadecimal."""
+    """SHA-256 of the file, or of all its files in order."""
     faults: tuple[str, ...] = ()
     """What is known to be wrong upstream, or differs from the paper; one sentence each."""
 
@@ -55,9 +55,9 @@ class DatasetRow:
     source: str
     """The project that publishes it."""
     url: str
-    """From which the file is fetched."""
+    """Where the file is fetched from."""
     sha256: str | None
-    """Of the file; None: not pinned, since no copy was at hand."""
+    """SHA-256 of the file; None: not pinned, since no copy was at hand."""
     note: str
 
 
@@ -147,7 +147,7 @@ def load_dataset(benchmark: str | Benchmark, path: Path | None) -> Dataset:
     problems, faults = FORMATS[benchmark.format](benchmark, *paths)
     times = Counter(each.id for each in problems)
     if twice := [name for name in times if times[name] > 1]:
-        raise InputError(place, f"id {twice[0]} stands there more than once")
+        raise InputError(place, f"id {twice[0]} occurs more than once")
     sizes = benchmark.sizes or (len(problems),)
     if len(problems) not in sizes or not problems:
         expected = " or ".join(map(str, benchmark.sizes)) or "one or more"
@@ -261,7 +261,7 @@ def _fetch(url: str, published: str | None, place: Path) -> str:
     return sha256
 
 
-# What is told of them
+# Tables for the terminal
 
 
 def print_benchmarks(console: Console) -> None:

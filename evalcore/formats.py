@@ -54,15 +54,15 @@ class Benchmark:
     subset: str = ""
     """The subtask of all problems, where no column says it."""
     folder: str = ""
-    """Of its project, in the cache and in a folder of copies."""
+    """The folder of its project, in the cache and among copies."""
     url: str = ""
-    """Of each file; `{name}` stands for its name."""
+    """Where each file is fetched from; `{name}` stands for its name."""
     files: Mapping[str, str | None] = field(default_factory=dict)
     """The SHA-256 of each; None: nobody could tell it from a copy, so it is not pinned."""
     is_folder: bool = False
     """All of its files are one benchmark; else the first is."""
     other_names: tuple[str, ...] = ()
-    """Of copies of the first file in other formats or editions."""
+    """Names of copies of the first file in other formats or editions."""
     first_version: Mapping[str, str] = field(default_factory=dict)
     """A file that its authors have replaced, which is recognised, and its SHA-256."""
     sizes: tuple[int, ...] = ()

@@ -205,7 +205,7 @@ def test_a_financemath_problem_has_its_tables_before_and_its_program_beside_it(
         pytest.param({"ground_truth": True}, "ground_truth is True", id="a truth for a number"),
         pytest.param({"ground_truth": "8"}, "Expected float, got str", id="a text for a number"),
         pytest.param({"ground_truth": float("nan")}, "ground_truth is nan", id="not a number"),
-        pytest.param({"question_id": "validation-9"}, "id validation-9 stands there", id="twice"),
+        pytest.param({"question_id": "validation-9"}, "id validation-9 occurs more", id="twice"),
     ],
 )
 def test_a_wrong_row_is_refused_with_its_place(
@@ -492,7 +492,7 @@ def test_columns_are_named_by_options_and_others_are_left_out(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        pytest.param({"id": 3}, "mine.jsonl: id 3 stands there more than once", id="an id twice"),
+        pytest.param({"id": 3}, "mine.jsonl: id 3 occurs more than once", id="an id twice"),
         pytest.param({"question": " "}, "jsonl:1: question is ' '; expected a text", id="empty"),
         pytest.param({"answer": None}, "jsonl:1: answer is None; expected a text", id="none"),
         pytest.param({"answer": True}, "jsonl:1: answer is True; expected a text", id="a truth"),
