@@ -136,12 +136,9 @@ def describe_datasets() -> list[DatasetRow]:
 def load_dataset(benchmark: str | Benchmark, path: Path | None) -> Dataset:
     """Load a benchmark and prove that it is whole.
 
-    Its place is a file, a folder that holds it under its published name, or a folder of such
-    folders; None: the fetched copy. An AbsentError: it is not there; an InputError: it is not the
-    benchmark.
+    Its place is its file, the folder of the file, or a folder of such; None: the fetched copy.
     """
-    if isinstance(benchmark, str):
-        benchmark = find_benchmark(benchmark, path)
+    benchmark = find_benchmark(benchmark, path) if isinstance(benchmark, str) else benchmark
     place, paths = str(path or benchmark.name), _find(benchmark, path)
     sha256 = _sha256(*paths)
     problems, faults = FORMATS[benchmark.format](benchmark, *paths)
@@ -222,10 +219,9 @@ def check_each(names: Sequence[str], data: Path | None) -> tuple[list[CheckRow],
 
 
 def fetch_each(names: Sequence[str]) -> Iterator[tuple[Path, list[str]]]:
-    """Fetch benchmarks into the cache; what is there already is checked, not asked for again.
+    """Fetch benchmarks into the cache, unless they are there and right.
 
-    Yield what `load_dataset` takes, and a sentence for each file whose hash is not known. An
-    InputError: a file is not the published one; a RemoteError: it can't be had.
+    Yield what `load_dataset` takes, and a sentence for each file whose hash is not known.
     """
     for benchmark in [find_benchmark(name) for name in names]:
         notices = []
@@ -234,8 +230,8 @@ def fetch_each(names: Sequence[str]) -> Iterator[tuple[Path, list[str]]]:
             sha256 = _fetch(benchmark.url.format(name=name), published, place)
             if published is None:
                 notices.append(f"not pinned: {place} has SHA-256 {sha256}")
-        folder = _cache(benchmark)
-        yield folder if benchmark.is_folder else folder / next(iter(benchmark.files)), notices
+        file = "" if benchmark.is_folder else next(iter(benchmark.files))
+        yield _cache(benchmark) / file, notices
 
 
 def _fetch(url: str, published: str | None, place: Path) -> str:

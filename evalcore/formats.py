@@ -102,7 +102,8 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
     texts = {}
     for name, column in benchmark.columns.items():
         if column not in values:
-            cure = f"; --{name}-field names another" * (not benchmark.files)
+            cure = f"; {benchmark.name} is no known benchmark, so --{name}-field must name one"
+            cure *= not benchmark.files
             raise InputError(place, f"no column {column}; there are {', '.join(values)}{cure}")
         value = values[column]
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):

@@ -509,7 +509,9 @@ def test_a_wrong_question_is_refused_with_its_place(
 
 def test_a_column_that_is_missing_names_its_option(tmp_path: Path) -> None:
     file = json_lines(tmp_path / "mine.jsonl")
-    cure = "jsonl:1: no column gold; there are id, question, answer; --answer-field names another"
+    cure = (
+        "no column gold; there are id, question, answer; mine is no known benchmark, so --answer-f"
+    )
     with pytest.raises(InputError, match=cure):
         load_dataset(find_benchmark(None, file, answer_field="gold"), file)
     with pytest.raises(InputError, match="0 problems; expected one or more"):
