@@ -25,19 +25,6 @@ if TYPE_CHECKING:
 
 GENERAL = "any-benchmark.yaml"
 """The file of the prompts that all benchmarks share."""
-_OWN = Benchmark(
-    name="",
-    prompts=GENERAL,
-    format="questions",
-    rules=("exact", "math", "strict", "lenient"),
-    extraction=(
-        *("boxes/1", "so-the-final-answer-is/1", "final-answer/2", "the-answer-is/1"),
-        *("final-answer-heading/1", "only-line/1"),
-    ),
-    judge="imo-answerbench",
-)
-"""Questions of one's own. By default only the same words are right, which never takes a wrong
-answer for a right one and needs no library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +78,20 @@ class AbsentError(InputError):
 
 
 @cache
-def benchmarks() -> dict[str, Benchmark]:
-    """Return all benchmarks by their names, in alphabetical order."""
+def _entries() -> dict[str, Benchmark]:
+    """Return what all YAML files say, also `questions`: questions of one's own."""
     found = {}
     for file in (resources.files("evalcore") / "benchmarks").iterdir():
         for name, fields in parse_yaml(read_text(file), file.name).get("benchmarks", {}).items():
             entry = {**fields, "name": name, "prompts": file.name}
             found[name] = as_type(entry, Benchmark, f"{file.name}: {name}")
-    return dict(sorted(found.items()))
+    return found
+
+
+@cache
+def benchmarks() -> dict[str, Benchmark]:
+    """Return all benchmarks that have files, by their names, in alphabetical order."""
+    return {name: one for name, one in sorted(_entries().items()) if one.files}
 
 
 def find_benchmark(
@@ -123,7 +116,7 @@ def find_benchmark(
         )
     if name is None and data.stem in benchmarks():
         raise InputError(str(data), "has the name of a benchmark; say which it is with --dataset")
-    return replace(_OWN, name=name or data.stem, columns=columns)
+    return replace(_entries()["questions"], name=name or data.stem, columns=columns)
 
 
 def describe_datasets() -> list[DatasetRow]:
@@ -152,10 +145,10 @@ def load_dataset(benchmark: str | Benchmark, path: Path | None) -> Dataset:
         benchmark = find_benchmark(benchmark, path)
     place, paths = str(path or benchmark.name), _find(benchmark, path)
     sha256 = _sha256(*paths)
-    problems, faults = FORMATS[benchmark.format](paths, benchmark)
-    [(name, times)] = Counter(each.id for each in problems).most_common(1) or [("", 0)]
-    if times > 1:
-        raise InputError(place, f"id {name} stands there more than once")
+    problems, faults = FORMATS[benchmark.format](benchmark, *paths)
+    times = Counter(each.id for each in problems)
+    if twice := [name for name in times if times[name] > 1]:
+        raise InputError(place, f"id {twice[0]} stands there more than once")
     sizes = benchmark.sizes or (len(problems),)
     if len(problems) not in sizes or not problems:
         expected = " or ".join(map(str, benchmark.sizes)) or "one or more"

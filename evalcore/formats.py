@@ -93,11 +93,8 @@ def _told(ids: Sequence[str], what: str) -> list[str]:
     return [f"{len(ids)} {what}, the first is {ids[0]}"] if ids else []
 
 
-# Questions: a column for each thing
-
-
-def _questions(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
-    [path] = paths
+def _questions(benchmark: Benchmark, path: Path) -> Parsed:
+    """Take a column for each thing: IMO-ProofBench, and questions of one's own."""
     return [_question(place, values, benchmark) for place, values in read_table(path)], []
 
 
@@ -123,16 +120,13 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
     )
 
 
-# Word sorting of BIG-Bench Hard: the task without equations
-
-
 class _WordSorting(msgspec.Struct):
     examples: list[dict[str, Any]]
     canary: str | None = None
 
 
-def _word_sorting(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
-    [path] = paths
+def _word_sorting(benchmark: Benchmark, path: Path) -> Parsed:
+    """Take the file of BIG-Bench Hard, which has no ids."""
     try:
         file = msgspec.json.decode(path.read_bytes(), type=_WordSorting)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
@@ -145,11 +139,8 @@ def _word_sorting(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
     return problems, [gone] if file.canary is None else []
 
 
-# FinanceMath: questions with tables, and the programs that answer them
-
-
-def _financemath(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
-    [path] = paths
+def _financemath(benchmark: Benchmark, path: Path) -> Parsed:
+    """Take questions with tables, and the programs that answer them."""
     problems, noisy = [], []
     for place, values in read_table(path):
         problem = _question(place, values, benchmark)
@@ -158,26 +149,20 @@ def _financemath(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
         # Joined as the authors do in their chain-of-thought prompt. Their two prompts introduce
         # tables in different words; here nothing but the method differs between methods.
         above = "Table:\n" * bool(tables) + "".join(f"{table}\n\n" for table in tables)
-        text, details = (
-            f"{above}Question: {problem.text}",
-            {**problem.details, "ground_truth": gold},
-        )
+        text = f"{above}Question: {problem.text}"
+        details = {**problem.details, "ground_truth": gold}
         problems.append(replace(problem, text=text, gold=str(gold), details=details))
         if round(gold, 3) != gold:
             noisy.append(problem.id)
     return problems, _told(noisy, "answers have more than 3 decimals")
 
 
-# IMO-AnswerBench: competition problems with answers
+def _answerbench(benchmark: Benchmark, path: Path) -> Parsed:
+    """Take a row without a source, whose fields are shifted, from the first version of the file.
 
-
-def _answerbench(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
-    """Take a row that is broken, as one is upstream, from the first version beside the file.
-
-    A row without a source is broken: its fields are shifted, which puts the answer into the
-    problem.
+    One is so upstream: it has the answer in the problem.
     """
-    [path], [(first, sha256)] = paths, benchmark.first_version.items()
+    [(first, sha256)] = benchmark.first_version.items()
     other, problems, faults = path.with_name(first), [], []
     for place, values in _shifted_rows(path):
         row = values
@@ -213,9 +198,6 @@ def _shifted_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
         raise InputError(str(path), f"not valid CSV: {error}") from error
 
 
-# OlympiadBench: open-ended and theorem-proving problems, and how their answers are asked for
-
-
 class _OlympiadRow(msgspec.Struct):
     id: int | str
     question: _Text
@@ -243,8 +225,8 @@ _KINDS = {
 """The authors tell a model nothing of the last two: what a tuple is depends on the problem."""
 
 
-def _olympiadbench(paths: Sequence[Path], benchmark: Benchmark) -> Parsed:
-    [path] = paths
+def _olympiadbench(benchmark: Benchmark, path: Path) -> Parsed:
+    """Take open-ended or theorem-proving problems, and how their answers are asked for."""
     is_proof = benchmark.subset.startswith("TP")
     problems = []
     for place, values in read_table(path):
@@ -278,18 +260,18 @@ def _tolerance(row: _OlympiadAnswer, place: str) -> float | tuple[float | None, 
 def _answer_fields(row: _OlympiadAnswer, place: str) -> dict[str, str]:
     """Say what the answer must be and how to write it, in the words of the authors' prompt."""
     several = row.is_multiple_answer
-    kinds = []
-    for part in row.answer_type.split(",") if several else [row.answer_type]:
-        known = [words for kind, words in _KINDS.items() if kind in part]
-        if not known:
-            raise InputError(place, f"answer_type is {part}; expected {', '.join(_KINDS)}")
-        kinds += known[:1]
+    kinds = [
+        next((words for kind, words in _KINDS.items() if kind in part), None)
+        for part in (row.answer_type.split(",") if several else [row.answer_type])
+    ]
+    if None in kinds:
+        raise InputError(place, f"answer_type is {row.answer_type}; expected {', '.join(_KINDS)}")
     if not several:
         said = f"The answer of The problem should be {kinds[0]}. "
     elif len(set(kinds)) == 1:
         said = f"The problem has multiple answers, each of them should be {kinds[0]}. "
     else:
-        order = ", ".join(kinds)
+        order = ", ".join(map(str, kinds))
         said = f"The problem has multiple answers, with the answers in order being {order}. "
     boxed = "multiple answers connected with commas" if several else "answer"
     no_unit = ", note that the unit of the answer should not be included in \\boxed{}"
@@ -300,14 +282,12 @@ def _answer_fields(row: _OlympiadAnswer, place: str) -> dict[str, str]:
     }
 
 
-# AICrypto: proof problems of three exams, one LaTeX file each, with their points
-
 _HEADING = re.compile(r"(?:\\paragraph\{|\*\*)Problem (\d+) \((\d+) points?\)(?:\}|\*\*)")
-"""One of the published files has its heading in Markdown."""
 _ALL_POINTS = 330
 
 
-def _aicrypto(paths: Sequence[Path], _benchmark: Benchmark) -> Parsed:
+def _aicrypto(_benchmark: Benchmark, *paths: Path) -> Parsed:
+    """Take the proof problems of three exams, a LaTeX file each, with their points."""
     problems = []
     for path in paths:
         text, number = read_text(path).strip(), path.stem.removeprefix("problem")
@@ -323,7 +303,7 @@ def _aicrypto(paths: Sequence[Path], _benchmark: Benchmark) -> Parsed:
     return problems, [told] if points != _ALL_POINTS else []
 
 
-FORMATS: dict[str, Callable[[Sequence[Path], Benchmark], Parsed]] = {
+FORMATS: dict[str, Callable[..., Parsed]] = {
     "questions": _questions,
     "financemath": _financemath,
     "answerbench": _answerbench,
@@ -331,4 +311,4 @@ FORMATS: dict[str, Callable[[Sequence[Path], Benchmark], Parsed]] = {
     "word-sorting": _word_sorting,
     "aicrypto": _aicrypto,
 }
-"""A benchmark's YAML names one."""
+"""A benchmark's YAML names one: of the benchmark and its file, or all of its files."""

@@ -8,7 +8,7 @@ not known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from evalcore.figures import draw_accuracy
 from evalcore.formats import Answers, Benchmark
 from evalcore.prompts import load_templates
 from evalcore.records import Record, in_order, read_records
-from evalcore.rules import Item, Tools, Verdict, financemath, mathematics, words
+from evalcore.rules import RULES, Item, Tools
 from evalcore.rules.formula_pool import compare_all
 from evalcore.sandbox import Limits, Outcome, Program, Sandbox
 from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow, print_summaries, summarise
@@ -30,13 +30,6 @@ from ngramscan.output import refuse_other
 from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.output.command import Option, Result, command
 from ngramscan.progress import SILENT, Progress
-
-RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Verdict]]] = {
-    "strict": financemath.strict,
-    "lenient": financemath.lenient,
-    "math": mathematics.math,
-    "exact": words.exact,
-}
 
 
 def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[str]) -> Benchmark:

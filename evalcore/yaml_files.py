@@ -71,7 +71,9 @@ def as_type(value: object, kind: type[_Kind], where: str, strict: bool = True) -
     try:
         return msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
-        said, _, column = str(error).replace("$.", "").partition(" - at ")
+        said, _, column = str(error).replace("$.", "").replace("$", "").partition(" - at ")
         for pattern, words in _WORDS.items():
             said = re.sub(pattern, words.replace("COLUMN", column or "it"), said)
-        raise InputError(where, said.replace("`", "")) from error
+        known = ", ".join(getattr(kind, "__struct_fields__", ()))
+        cure = f"; known are {known}" * said.startswith("unknown key")
+        raise InputError(where, said.replace("`", "") + cure) from error

@@ -111,8 +111,8 @@ SHARED_WITH_EVALCORE = {
     "statistics",
 }
 EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
-    "formats": [],
-    "benchmarks": ["formats", "yaml_files"],
+    "formats": ["row_files", "yaml_files"],
+    "benchmarks": ["formats", "row_files", "yaml_files"],
     "prompts": ["benchmarks", "formats", "yaml_files"],
     "records": ["benchmarks"],
     "replies": [],
@@ -182,8 +182,6 @@ DELAYED = {
     "httpx",
     "latex2sympy2_extended",
     "math_verify",
-    "pooch",
-    "requests",
     "sympy",
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-import responses
 from click.testing import CliRunner
 
 import evalcore
@@ -467,15 +465,3 @@ def test_formulas_are_scored_drawn_and_a_grader_that_fails_is_an_error(here: Pat
     assert [row["value"] for row in rows] == [1.0, 0.0, 0.0, 0.0]
     assert rows[2]["reason"] == "no answer found"
     assert (here / "accuracy.svg").read_text().startswith("<?xml")
-
-
-def test_fetching_tells_where_files_are_and_what_is_not_pinned(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with responses.RequestsMock() as upstream:
-        problem = "\\paragraph{Problem 1 (20 points)} Prove it."
-        upstream.add(responses.GET, re.compile(".*"), body=problem)
-        code, stdout, stderr = invoke("datasets", "fetch", "aicrypto")
-    assert code == 0, stderr
-    assert stdout.strip().endswith("aicrypto")
-    assert stderr.count("not pinned: ") == 18

@@ -204,6 +204,21 @@ def test_rules_are_tried_in_their_order() -> None:
     assert extract(text, ["so-the-answer-is/1", "last-number/1"]) == Extracted("3", "last-number/1")
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        pytest.param(r"The answer is 2. \boxed{3}", "3", id="a box first"),
+        pytest.param("So 5.\nThe answer is 2.", "2", id="a marked sentence"),
+        pytest.param("3/4\n", "3/4", id="a bare answer"),
+        pytest.param("First 2,\nthen 7.", "7", id="the last number"),
+        pytest.param("First,\nthen.", None, id="nothing"),
+    ],
+)
+def test_an_answer_to_a_question_of_ones_own_is_found(text: str, answer: str | None) -> None:
+    found = extract(text, find_benchmark(None, Path("mine.jsonl")).extraction)
+    assert (found and found.text) == answer
+
+
 def test_no_rule_finds_an_answer_in_an_empty_text() -> None:
     assert extract("", list(RULES)) is None
 

@@ -71,22 +71,15 @@ def own_file(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("dataset", list(benchmarks()))
-def test_every_method_makes_messages_of_every_benchmark(dataset: str, method: str) -> None:
-    system, user = messages(dataset, method)
-    assert user.count(PROBLEM.text) == 1
-    around = (system or "") + user.replace(PROBLEM.text, "")
-    assert "{{" not in around
-    assert "secret" not in around
-    assert "same as" not in around.lower()
-
-
-@pytest.mark.parametrize("dataset", list(benchmarks()))
-def test_every_benchmark_has_the_same_methods_each_with_a_prompt_of_its_own(dataset: str) -> None:
-    methods = load_templates(dataset).methods
-    assert set(methods) == set(METHODS)
-    assert len({messages(dataset, method) for method in METHODS}) == len(METHODS)
+def test_every_benchmark_has_the_same_methods_each_with_a_prompt_of_its_own() -> None:
+    for dataset in benchmarks():
+        assert set(load_templates(dataset).methods) == set(METHODS)
+        made = [messages(dataset, method) for method in METHODS]
+        assert len(set(made)) == len(METHODS)
+        for system, user in made:
+            assert user.count(PROBLEM.text) == 1
+            around = (system or "") + user.replace(PROBLEM.text, "")
+            assert not [text for text in ("{{", "secret", "same as") if text in around.lower()]
 
 
 @pytest.mark.parametrize(("dataset", "method"), HAND_MADE)
@@ -95,19 +88,16 @@ def test_a_prompt_is_what_a_reader_of_the_paper_writes_down(dataset: str, method
     assert messages(dataset, method, problem) == HAND_MADE[dataset, method]
 
 
-@pytest.mark.parametrize(
-    ("dataset", "start"),
-    [
-        pytest.param("financemath", "b9a8dda84187d169", id="financemath"),
-        pytest.param("imo-answerbench", "c261ad220e36e1d4", id="imo-bench"),
-        pytest.param("olympiadbench-oe-maths", "183129e4666b3777", id="olympiadbench"),
-        pytest.param("olympiadbench-tp-maths", "2e1356bddb90b5d9", id="olympiadbench proofs"),
-        pytest.param("aicrypto", "ea209c6fd9bffc5b", id="aicrypto"),
-        pytest.param("bbh-word-sorting", "a39284e96b4e74b5", id="word sorting"),
-    ],
-)
-def test_no_shipped_prompt_changes_unnoticed(dataset: str, start: str) -> None:
-    assert load_templates(dataset).sha256.startswith(start)
+def test_no_shipped_prompt_changes_unnoticed() -> None:
+    starts = {
+        "financemath": "b9a8dda84187d169",
+        "imo-answerbench": "c261ad220e36e1d4",
+        "olympiadbench-oe-maths": "183129e4666b3777",
+        "olympiadbench-tp-maths": "2e1356bddb90b5d9",
+        "aicrypto": "ea209c6fd9bffc5b",
+        "bbh-word-sorting": "a39284e96b4e74b5",
+    }
+    assert {name: load_templates(name).sha256[:16] for name in starts} == starts
 
 
 def printed(paper: dict[str, Any], key: str) -> str | None:
@@ -135,7 +125,6 @@ def expected(paper: dict[str, Any], benchmark: str, name: str) -> tuple[str | No
     return system, f"{prefix}\n\nPROBLEM" if prefix else "PROBLEM"
 
 
-@pytest.mark.parametrize("name", PAPER_NAMES)
 @pytest.mark.parametrize(
     ("benchmark", "dataset"),
     [
@@ -148,12 +137,13 @@ def expected(paper: dict[str, Any], benchmark: str, name: str) -> tuple[str | No
     ],
 )
 def test_prompts_are_word_for_word_those_that_are_printed(
-    benchmark: str, dataset: str, name: str, shared: Path
+    benchmark: str, dataset: str, shared: Path
 ) -> None:
     paper = yaml.safe_load((shared / "paper" / "prompts.yaml").read_text(encoding="utf-8"))
     problem = Problem(id="1", text="PROBLEM", gold=None, fields=FIELDS)
-    assert messages(dataset, name, problem) == expected(paper, benchmark, name)
-    assert not load_templates(dataset).methods[name.lower()].ours
+    for name in PAPER_NAMES:
+        assert messages(dataset, name, problem) == expected(paper, benchmark, name)
+        assert not load_templates(dataset).methods[name.lower()].ours
 
 
 def test_the_main_text_is_word_for_word_too(shared: Path) -> None:
@@ -202,7 +192,7 @@ def test_a_problem_without_a_field_that_the_prompt_names_is_refused() -> None:
 
 
 def test_an_unknown_benchmark_has_no_prompts() -> None:
-    with pytest.raises(InputError, match="dataset gsm8k: unknown; known are aicrypto"):
+    with pytest.raises(InputError, match="--dataset gsm8k: unknown benchmark; known are aicrypto"):
         load_templates("gsm8k")
 
 
@@ -233,7 +223,7 @@ def test_the_documentation_names_every_shipped_phase_and_method() -> None:
     named = set(re.findall(r"`([^`]+)`", prose))
     for path in (ROOT / "evalcore" / "benchmarks").glob("*.yaml"):
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        assert named >= {*content["phases"], *content["methods"]}
+        assert named >= {*content.get("phases", ()), *content.get("methods", ())}
 
 
 def test_one_entry_is_a_file(tmp_path: Path) -> None:
@@ -247,15 +237,23 @@ def test_one_entry_is_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param("[]", "not a mapping with some of source, phases, methods", id="a list"),
-        pytest.param("phases: {a: b}", "no methods", id="no methods"),
+        pytest.param("[]", "it is array; expected object", id="a list"),
+        pytest.param("phases: {a: b}", "it must have methods", id="no methods"),
         pytest.param("method: {}", "unknown key method; known are source", id="an unknown key"),
-        pytest.param("fields: [x]", "unknown key fields", id="what only shipped files may say"),
-        pytest.param("methods: []", "methods is not a dict", id="a list of methods"),
-        pytest.param("methods: {a: x}", "method a: not a mapping", id="a text for a method"),
+        pytest.param(
+            "fields: [x]\nmethods: {a: {user: x}}",
+            "it must have methods, and may have phases and a s",
+            id="what only shipped files may say",
+        ),
+        pytest.param("methods: []", "methods is array; expected object", id="a list of methods"),
+        pytest.param(
+            "methods: {a: x}", "method a: it is str; expected object", id="a text for a method"
+        ),
         pytest.param("methods: {a: {}}", "method a: user is missing", id="no user message"),
-        pytest.param("methods: {a: {user: 3}}", "method a: user is not a text", id="a number"),
-        pytest.param("methods: {a: {user: ''}}", "method a: user is not a text", id="empty"),
+        pytest.param(
+            "methods: {a: {user: 3}}", "method a: user is int; expected str", id="a number"
+        ),
+        pytest.param("methods: {a: {user: ''}}", "method a: user is empty", id="empty"),
         pytest.param("methods: {a: {ours: true}}", "method a: unknown key ours", id="ours"),
         pytest.param(
             "methods: {a: {user: Solve.}}", "the user message has no {{problem}}", id="no problem"
@@ -271,7 +269,7 @@ def test_one_entry_is_a_file(tmp_path: Path) -> None:
             id="a phase in a phase",
         ),
         pytest.param("phases: {x y: z}", "phase x y: its name may have", id="a phase's name"),
-        pytest.param("phases: {x: 3}", "phase x is not a text", id="a number for a phase"),
+        pytest.param("phases: {x: 3}", "phases.* is int; expected str", id="a number for a phase"),
         pytest.param(
             "methods: {a/b: {user: '{{problem}}'}}", "method a/b: its name may have", id="a slash"
         ),
@@ -290,7 +288,7 @@ def test_one_entry_is_a_file(tmp_path: Path) -> None:
         ),
         pytest.param(
             "methods: {a: {user: '{{problem}}'}, A: {user: '{{problem}}'}}",
-            "method A stands twice",
+            "method a stands twice",
             id="two cases of one name",
         ),
         pytest.param(

@@ -17,10 +17,10 @@ from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.formats import Answers, Problem
 from evalcore.prompts import load_templates
 from evalcore.records import Record
-from evalcore.rules import Tools, Verdict
+from evalcore.rules import RULES, Tools, Verdict
 from evalcore.rules.mathematics import MathTask
 from evalcore.sandbox import Outcome, Program
-from evalcore.score import RULES, choose_scoring, score_records
+from evalcore.score import choose_scoring, score_records
 from evalcore.scores import print_summaries, summarise
 from ngramscan.errors import InputError, SandboxError
 
@@ -255,7 +255,8 @@ def test_benchmarks_name_rules_that_there_are() -> None:
         assert {each.answer for each in load_templates(one.name).methods.values()} <= {
             *get_args(Answers)
         }
-    assert {rule for one in benchmarks().values() for rule in one.rules} == {*RULES}
+    own = find_benchmark(None, Path("mine.jsonl"))
+    assert {rule for one in (own, *benchmarks().values()) for rule in one.rules} == {*RULES}
 
 
 def test_a_summary_counts_no_answer_as_wrong() -> None:
