@@ -79,18 +79,11 @@ def read_scores(table: Table) -> list[ScoreRow]:
     return read_rows(table, ScoreRow, "rows of `evalcore score`", absent)
 
 
-def read_wrong(table: Table) -> set[ScoreKey]:
-    """Return the outputs that were found wrong by every rule of a table that could tell."""
+def outputs_valued(table: Table, value: float | None) -> set[ScoreKey]:
+    """Return the outputs to which the rules of a table give only this value; None: none at all."""
     rows = read_scores(table)
-    return {key_of(row) for row in rows if row.value == 0} - {
-        key_of(row) for row in rows if row.value
-    }
-
-
-def read_open(table: Table) -> set[ScoreKey]:
-    """Return the outputs that no rule of a table could score."""
-    rows = read_scores(table)
-    return {key_of(row) for row in rows} - {key_of(row) for row in rows if row.value is not None}
+    others = {key_of(row) for row in rows if row.value not in {value, None}}
+    return {key_of(row) for row in rows if row.value == value} - others
 
 
 def refuse_unscored(rules: Iterable[str], scored: Iterable[str]) -> None:
@@ -168,12 +161,10 @@ def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[Sc
         cure += " (not all have a time)" if LATEST in wanted else f", or --run {LATEST}"
         raise InputError("scores", f"{'; '.join(describe_runs(unclear))}; {cure}")
     kept = [row for row in rows if row.run == meant[group_of(row)][0]]
-    # A method that was asked once and several times: these were two runs.
     asked_once = {group_of(row) for row in kept if row.epoch is None}
-    for group in {group_of(row): None for row in kept if row.epoch is not None}:
-        if group in asked_once:
-            said = "some rows have an epoch and others have none, so these are several runs"
-            raise InputError(", ".join(group), f"{said}; a column `run` tells them apart")
+    if mixed := asked_once & {group_of(row) for row in kept if row.epoch is not None}:
+        said = "some rows have an epoch and others have none, so these are several runs"
+        raise InputError(", ".join(min(mixed)), f"{said}; a column `run` tells them apart")
     return kept
 
 
@@ -214,15 +205,13 @@ class SummaryRow(NamedTuple):
     rule: str
     run: str | None
     n: int
-    """Outputs of which something is known; repeated answers to one problem are several."""
+    """Outputs of which something is known: to the rest only `unknown` refers."""
     accuracy: float | None
-    """With no answer as a wrong one; None: nothing is known of any output."""
+    """With no answer as a wrong one."""
     accuracy_low: float | None
-    """Of the 95 % Wilson interval; None: values between 0 and 1, or several answers to a problem,
-    which are not independent."""
+    """95 % Wilson interval; None: graded values, or several answers to a problem (dependent)."""
     accuracy_high: float | None
     answered: float | None
-    """Outputs in which an answer was found, or whose program gave one."""
     no_answer: int
     unknown: int
 
