@@ -38,7 +38,7 @@ from evalcore.prompts import fill
 from evalcore.records import CUT_REASONS, Record, in_order, messages_sha256, read_records
 from evalcore.replies import EndpointRefused, Reply
 from evalcore.row_files import Table
-from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, ScoreKey, key_of, read_open, read_wrong
+from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, ScoreKey, key_of, outputs_valued
 from ngramscan.errors import InputError, RemoteError
 from ngramscan.journal import Journal
 from ngramscan.output.command import Option, Result, command
@@ -449,7 +449,7 @@ def judge(
 def _wanted(scores: Table | None, task: str) -> set[ScoreKey] | None:
     if scores is None:
         return None
-    return (read_wrong if task == "failure-causes" else read_open)(scores)
+    return outputs_valued(scores, 0.0 if task == "failure-causes" else None)
 
 
 def _describe(rows: Sequence[JudgeRow]) -> Iterator[str]:

@@ -11,8 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_type_hints
 
-import msgspec
-
+from evalcore.yaml_files import as_type
 from ngramscan.errors import InputError
 
 if TYPE_CHECKING:
@@ -140,12 +139,7 @@ def read_rows(
         known = {
             name: _plain(values[name], kinds) for name, kinds in types.items() if name in values
         }
-        try:
-            rows.append(msgspec.convert(known, row_type, strict=False))
-        except msgspec.ValidationError as error:
-            problem, _, name = str(error).rstrip("`").partition(" - at `$.")
-            given = f"{name} {known[name]!r}: " if name else ""
-            raise InputError(place, given + problem) from error
+        rows.append(as_type(known, row_type, place, strict=False))
     return rows
 
 

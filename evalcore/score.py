@@ -24,15 +24,7 @@ from evalcore.records import Record, in_order, read_records
 from evalcore.rules import RULES, Item, Tools
 from evalcore.rules.formula_pool import compare_all
 from evalcore.sandbox import Limits, Outcome, Program, Sandbox
-from evalcore.scores import (
-    NO_ANSWER,
-    NOT_FOUND,
-    SCORED,
-    UNKNOWN,
-    ScoreRow,
-    print_summaries,
-    summarise,
-)
+from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow, print_summaries, summarise
 from ngramscan.errors import InputError
 from ngramscan.output import refuse_other
 from ngramscan.output.canvas import check_target, save_figure
@@ -40,13 +32,11 @@ from ngramscan.output.command import Option, Result, command
 from ngramscan.progress import SILENT, Progress
 
 
-def choose_scoring(
-    usual: Benchmark, rules: Sequence[str] = (), extraction: Sequence[str] = ()
-) -> Benchmark:
+def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[str]) -> Benchmark:
     """Return a benchmark with the rules that are wanted, each of which it must have."""
     if not usual.rules:
-        problem = "its answers are judged, not compared; see evalcore judge --dataset"
-        raise InputError(f"--dataset {usual.name}", f"{problem} {usual.name}")
+        cure = f"see evalcore judge --dataset {usual.name}"
+        raise InputError(f"--dataset {usual.name}", f"its answers are judged, not compared; {cure}")
     known = usual.rules if usual.files else tuple(dict.fromkeys((*usual.rules, *RULES)))
     for name in rules:
         if name not in known:
@@ -98,7 +88,7 @@ def _find_answers(
     outcomes = iter(tools.run_programs([program for program in programs if program]))
     for record, kind, program in zip(records, kinds, programs, strict=True):
         outcome, problem = next(outcomes) if program else None, problems[record.id]
-        value, extraction, reason, status = _find_answer(record, kind, outcome, benchmark)
+        answer, extraction, reason, status = _find_answer(record, kind, outcome, benchmark)
         layers = (outcome and outcome.layers) or {}
         row = ScoreRow(
             dataset=record.dataset,
@@ -107,8 +97,8 @@ def _find_answers(
             id=record.id,
             epoch=record.epoch,
             rule="",
-            value=0.0 if status in {SCORED, NOT_FOUND} else None,
-            answer=None if value is None else str(value),
+            value=None if status in {NO_ANSWER, UNKNOWN} else 0.0,
+            answer=None if answer is None else str(answer),
             extraction=extraction,
             reason=reason,
             sandbox="; ".join(map(" ".join, layers.items())) or None,
@@ -116,7 +106,7 @@ def _find_answers(
             status=status,
         )
         is_computed = outcome is not None and outcome.status == "ok"
-        yield row, None if value is None else Item(problem, value, is_computed)
+        yield row, None if answer is None else Item(problem, answer, is_computed)
 
 
 def _find_program(record: Record, rule: str | None) -> Program | None:
@@ -130,22 +120,22 @@ def _find_program(record: Record, rule: str | None) -> Program | None:
 def _find_answer(
     record: Record, kind: Answers, outcome: Outcome | None, benchmark: Benchmark
 ) -> tuple[float | int | bool | str | None, str | None, str, str]:
-    """Return the answer, the rule that found it, why there is none or no better one, the status."""
+    """Return the answer, the rule that found it, why there is none, and why it is not scored."""
     rule, failed = benchmark.programs.get(kind), ""
     if record.not_scorable:
         return None, None, record.not_scorable, NO_ANSWER
     if outcome and outcome.status == "lost":
         return None, None, f"sandbox: {outcome.message}", UNKNOWN
     if outcome and outcome.status == "ok":
-        return outcome.value, f"program, {rule}", "", SCORED
+        return outcome.value, f"program, {rule}", "", ""
     if outcome:
         failed = ", ".join(filter(None, (f"program: {outcome.status}", outcome.message)))
     is_text = kind != "program" or rule is None
     found = extract(record.output or "", benchmark.extraction) if is_text else None
     if found:
-        return found.text, found.rule, failed, SCORED
+        return found.text, found.rule, failed, ""
     why = failed or ("no answer found" if is_text else "no program found")
-    return None, None, why, SCORED if outcome else NOT_FOUND  # a program that failed is wrong
+    return None, None, why, "" if outcome else NOT_FOUND  # a program that failed was found
 
 
 # The command
@@ -229,12 +219,8 @@ def score(
     data : str or Path, optional
         A local copy of the benchmark, by default the one that was fetched; or a file of questions
         of your own (.csv, .json, .jsonl, .parquet).
-    id_field : str
-        Column of the ids, in questions of your own.
-    question_field : str
-        Column of the questions, in questions of your own.
-    answer_field : str
-        Column of the reference answers, in questions of your own.
+    id_field, question_field, answer_field : str
+        The column that has it, in questions of your own.
     layout : str
         How the files of the outputs are laid out.
     method : str, optional
@@ -252,7 +238,7 @@ def score(
     figure : str or Path, optional
         Draw accuracies with their intervals: .svg or .png.
     progress : Progress
-        Is told of programs run and answers compared.
+        Reports programs run and answers compared.
 
     Returns
     -------

@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -78,18 +79,11 @@ def read_scores(table: Table) -> list[ScoreRow]:
     return read_rows(table, ScoreRow, "rows of `evalcore score`", absent)
 
 
-def read_wrong(table: Table) -> set[ScoreKey]:
-    """Return the outputs that were found wrong by every rule of a table that could tell."""
+def outputs_valued(table: Table, value: float | None) -> set[ScoreKey]:
+    """Return the outputs to which the rules of a table give only this value; None: none at all."""
     rows = read_scores(table)
-    return {key_of(row) for row in rows if row.value == 0} - {
-        key_of(row) for row in rows if row.value
-    }
-
-
-def read_open(table: Table) -> set[ScoreKey]:
-    """Return the outputs that no rule of a table could score."""
-    rows = read_scores(table)
-    return {key_of(row) for row in rows} - {key_of(row) for row in rows if row.value is not None}
+    others = {key_of(row) for row in rows if row.value not in {value, None}}
+    return {key_of(row) for row in rows if row.value == value} - others
 
 
 def refuse_unscored(rules: Iterable[str], scored: Iterable[str]) -> None:
@@ -101,12 +95,15 @@ def refuse_unscored(rules: Iterable[str], scored: Iterable[str]) -> None:
 
 
 def read_all(
-    scores: GivenTables, rules: Sequence[str] = (), runs: Sequence[str] = ()
+    scores: GivenTables,
+    rules: Sequence[str] = (),
+    runs: Sequence[str] = (),
+    one_rule: bool = False,
 ) -> list[ScoreRow]:
-    """Read the rows of some tables, of some rules only where these are named, and of one run each.
+    """Read score rows of one run per method, and of some rules where these are named.
 
-    An InputError: a table is malformed or named twice, or has none of the rules; or see
-    `choose_runs`.
+    An InputError: a table is malformed or named twice, or has none of the rules; no run can be
+    chosen; or, where `one_rule` is wanted, a benchmark has several, or an answer two rows.
     """
     tables = as_tables(scores)
     same = {Path(one).resolve() if isinstance(one, str | Path) else id(one) for one in tables}
@@ -116,32 +113,27 @@ def read_all(
     if not rows:
         raise InputError("scores", "there are no rows")
     refuse_unscored(rules, (row.rule for row in rows))
-    return choose_runs([row for row in rows if not rules or row.rule in rules], runs)
-
-
-def read_chosen(
-    scores: GivenTables, rules: Sequence[str] = (), runs: Sequence[str] = ()
-) -> list[ScoreRow]:
-    """Read rows as `read_all` does; an InputError: there are two for one answer to a problem."""
-    rows = read_all(scores, rules, runs)
-    key, times = Counter((*key_of(row), row.rule) for row in rows).most_common(1)[0]
-    if times > 1:
-        named = " ".join(str(part) for part in key if part is not None)
-        there = [
-            name_of(table)
-            for table in as_tables(scores)
-            for row in read_scores(table)
-            if (*key_of(row), row.rule) == key
-        ]
-        raise InputError(there[-1], f"two rows of {named}; the other is in {there[0]}")
-    by_dataset: dict[str, dict[str, None]] = defaultdict(dict)
-    for row in rows:
-        by_dataset[row.dataset][row.rule] = None
-    for dataset, named_rules in by_dataset.items():
-        if len(named_rules) > 1:
-            scored = f"scored by {', '.join(named_rules)}"
-            raise InputError(dataset, f"{scored}; --rule says which is meant")
+    rows = choose_runs([row for row in rows if not rules or row.rule in rules], runs)
+    if one_rule:
+        _refuse_several(rows, tables)
     return rows
+
+
+read_chosen = partial(read_all, one_rule=True)
+
+
+def _refuse_several(rows: Sequence[ScoreRow], tables: Sequence[Table]) -> None:
+    scored = dict.fromkeys((row.dataset, row.rule) for row in rows)
+    for dataset, times in Counter(dataset for dataset, _ in scored).items():
+        if times > 1:
+            names = ", ".join(rule for other, rule in scored if other == dataset)
+            raise InputError(dataset, f"scored by {names}; --rule says which is meant")
+    key_of_row = attrgetter("dataset", "model", "method", "id", "epoch", "rule", "run")
+    key, times = Counter(map(key_of_row, rows)).most_common(1)[0]
+    if times > 1:
+        there = [name_of(one) for one in tables if key in map(key_of_row, read_scores(one))]
+        named = " ".join(str(part) for part in key if part is not None)
+        raise InputError(there[-1], f"two rows of {named}; the other is in {there[0]}")
 
 
 # Which of several runs is meant
@@ -169,12 +161,10 @@ def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[Sc
         cure += " (not all have a time)" if LATEST in wanted else f", or --run {LATEST}"
         raise InputError("scores", f"{'; '.join(describe_runs(unclear))}; {cure}")
     kept = [row for row in rows if row.run == meant[group_of(row)][0]]
-    # A method that was asked once and several times: these were two runs.
     asked_once = {group_of(row) for row in kept if row.epoch is None}
-    for group in {group_of(row): None for row in kept if row.epoch is not None}:
-        if group in asked_once:
-            said = "some rows have an epoch and others have none, so these are several runs"
-            raise InputError(", ".join(group), f"{said}; a column `run` tells them apart")
+    if mixed := asked_once & {group_of(row) for row in kept if row.epoch is not None}:
+        said = "some rows have an epoch and others have none, so these are several runs"
+        raise InputError(", ".join(min(mixed)), f"{said}; a column `run` tells them apart")
     return kept
 
 
@@ -215,15 +205,13 @@ class SummaryRow(NamedTuple):
     rule: str
     run: str | None
     n: int
-    """Outputs of which something is known; repeated answers to one problem are several."""
+    """Outputs of which something is known: to the rest only `unknown` refers."""
     accuracy: float | None
-    """With no answer as a wrong one; None: nothing is known of any output."""
+    """With no answer as a wrong one."""
     accuracy_low: float | None
-    """Of the 95 % Wilson interval; None: values between 0 and 1, or several answers to a problem,
-    which are not independent."""
+    """95 % Wilson interval; None: graded values, or several answers to a problem (dependent)."""
     accuracy_high: float | None
     answered: float | None
-    """Outputs in which an answer was found, or whose program gave one."""
     no_answer: int
     unknown: int
 

@@ -56,10 +56,13 @@ def parse_yaml(text: str, where: str) -> Any:
         raise InputError(where, f"not valid YAML: {' '.join(str(error).split())}") from error
 
 
-def as_type(value: object, kind: type[_Kind], where: str) -> _Kind:
-    """Return a value as a type, or raise InputError with the key or column that is not of it."""
+def as_type(value: object, kind: type[_Kind], where: str, strict: bool = True) -> _Kind:
+    """Return a value as a type, or raise InputError with the key or column that is not of it.
+
+    Where it is not `strict`, texts may stand for numbers and truth values.
+    """
     try:
-        return msgspec.convert(value, kind)
+        return msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
         said, _, key = str(error).replace("`", "").replace("$.", "").partition(" - at ")
         known = ", ".join(getattr(kind, "__struct_fields__", ()))

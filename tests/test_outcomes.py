@@ -372,7 +372,7 @@ def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
     asked: dict[str, Any] = {"baseline": "cot", "treatment": "f-1"}
     with pytest.raises(InputError, match=r"t\.jsonl: two rows of a m cot 0 rule-a; the other"):
         flips([path, again], **asked)
-    with pytest.raises(InputError, match="two rows of"):
+    with pytest.raises(InputError, match="a file is named twice"):
         flips([path, path], **asked)
     with pytest.raises(InputError, match=r"no, cot: no model has rows of all of them; .* cot, f-1"):
         flips(path, baseline="no", treatment="cot")

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any, get_args
@@ -18,14 +17,20 @@ from evalcore.formats import Answers, Problem
 from evalcore.prompts import load_templates
 from evalcore.records import Record
 from evalcore.rules import RULES, Tools, Verdict
-from evalcore.rules.mathematics import MathTask
 from evalcore.sandbox import Outcome, Program
 from evalcore.score import choose_scoring, score_records
-from evalcore.scores import print_summaries, summarise
+from evalcore.scores import ScoreRow, print_summaries, summarise
 from ngramscan.errors import InputError, SandboxError
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
 FUNCTION = "```python\ndef solution():\n    return 0.5\n```\n"
+BOTH = f"{FUNCTION}The answer is 0.5."
+PROBLEMS = (
+    Problem("1", "?", "0.5", details={"ground_truth": 0.5, "program": "REFERENCE 0.5"}),
+    Problem("2", "?", "100.0", details={"ground_truth": 100.0, "program": "REFERENCE 100"}),
+)
+FINANCE = Dataset("financemath", PROBLEMS, "0" * 64)
+MATH = Dataset("olympiadbench-oe-maths", (Problem("1", "?", "5"),), "0")
 
 
 def record(output: str | None, method: str = "cot", **fields: Any) -> Record:
@@ -42,40 +47,31 @@ class Runner:
 
     def __call__(self, programs: Sequence[Program]) -> list[Outcome]:
         self.ran += programs
-        return [
-            next((o for text, o in self.outcomes.items() if text in program.source), FAILED)
-            for program in programs
-        ]
-
-
-FAILED = Outcome("error", message="NameError: x", layers=LAYERS)
+        failed = Outcome("error", message="NameError: x", layers=LAYERS)
+        found = [[o for text, o in self.outcomes.items() if text in p.source] for p in programs]
+        return [(outcomes or [failed])[0] for outcomes in found]
 
 
 def ok(value: float | str) -> Outcome:
     return Outcome("ok", value, layers=LAYERS)
 
 
-PROBLEMS = (
-    Problem("1", "?", "0.5", details={"ground_truth": 0.5, "program": "REFERENCE 0.5"}),
-    Problem("2", "?", "100.0", details={"ground_truth": 100.0, "program": "REFERENCE 100"}),
-)
-MATH = Dataset("olympiadbench-oe-maths", (Problem("1", "?", "5", details={"unit": "cm"}),), "0")
-FINANCE = Dataset("financemath", PROBLEMS, "0" * 64)
+def scored(
+    records: Sequence[Record], *rules: str, dataset: Dataset = FINANCE, **outcomes: Outcome
+) -> tuple[list[ScoreRow], list[str]]:
+    benchmark = choose_scoring(find_benchmark(dataset.name), rules, ())
+    crashed = Verdict(None, "grader: ran out of time", failed=True)
+    tools = Tools(Runner(**outcomes), lambda items: iter([crashed for _ in items]))
+    return score_records(records, dataset, benchmark, tools)
 
 
-def grade(tasks: Iterable[MathTask]) -> Iterator[Verdict]:
-    for task in tasks:
-        if "crash" in task.answer:
-            yield Verdict(None, "grader: ran out of time", failed=True)
-        else:
-            yield Verdict(float(task.answer == task.gold.text), f"{task.gold.unit or 'no unit'}")
+def rows(*arguments: Any, **options: Any) -> list[ScoreRow]:
+    found, failures = scored(*arguments, **options)
+    assert not failures
+    return found
 
 
-def scores(records: Sequence[Record], dataset: Dataset, *rules: str, **outcomes: Outcome) -> Any:
-    tools = Tools(Runner(**outcomes), grade)
-    return score_records(
-        records, dataset, choose_scoring(find_benchmark(dataset.name), rules), tools
-    )
+# Where the answer is
 
 
 @pytest.mark.parametrize(
@@ -83,60 +79,56 @@ def scores(records: Sequence[Record], dataset: Dataset, *rules: str, **outcomes:
     [
         pytest.param("cot", "Therefore, the answer is 3.", "3", "the-answer-is/1", "", id="text"),
         pytest.param("cot", FUNCTION, "0.5", "last-number/1", "", id="CoT runs no program"),
+        pytest.param("pot", FUNCTION, "7", "program, financemath-authors/2", "", id="PoT runs one"),
         pytest.param(
-            "pot", FUNCTION, "7", "program, financemath-authors/2", "", id="PoT is its program"
-        ),
-        pytest.param(
-            "pot",
-            "import argparse. Therefore, the answer is 3.",
-            None,
-            None,
-            "no program found",
+            "pot", "import argparse. The answer is 3.", None, None, "no program found",
             id="PoT without a program is not read as text",
         ),
-        pytest.param(
-            "f-1", f"{FUNCTION}The answer is 3.", "7", "program, fenced/1", "", id="F-1 computes"
-        ),
+        pytest.param("f-1", BOTH, "7", "program, fenced/1", "", id="F-1 computes"),
         pytest.param(
             "f-1+verify", "The answer is 3.", "3", "the-answer-is/1", "", id="F-1 without a program"
         ),
-        pytest.param(
-            "F-1+PoT", FUNCTION, "7", "program, financemath-authors/2", "", id="F-1+PoT is PoT"
-        ),
+        pytest.param("F-1+PoT", FUNCTION, "7", "program, financemath-authors/2", "", id="F-1+PoT"),
         pytest.param("f-1+cot", FUNCTION, "0.5", "last-number/1", "", id="F-1+CoT is CoT"),
         pytest.param("mine+CoT", FUNCTION, "0.5", "last-number/1", "", id="its last part says"),
         pytest.param("cot", "I can't say.", None, None, "no answer found", id="no number at all"),
-        pytest.param(
-            "mine",
-            f"{FUNCTION}The answer is 3.",
-            "7",
-            "program, fenced/1",
-            "",
-            id="one's own method",
-        ),
+        pytest.param("mine", BOTH, "7", "program, fenced/1", "", id="one's own method"),
     ],
-)
+)  # fmt: skip
 def test_a_method_says_whether_text_or_program_is_the_answer(
     method: str, output: str, value: str | None, extraction: str | None, problem: str
 ) -> None:
-    (row,) = scores([record(output, method)], FINANCE, **{"return 0.5": ok(7)})[0]
+    (row,) = rows([record(output, method)], **{"return 0.5": ok(7)})
     assert (row.answer, row.extraction) == (value, extraction)
     assert row.reason == problem or not problem
 
 
 def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value() -> None:
     runner = Runner()
-    script = "```python\nanswer = 2\n```"
-    scoring = choose_scoring(find_benchmark(MATH.name))
-    given = [record(output, "pot", dataset=MATH.name) for output in (script, FUNCTION)]
-    score_records(given, MATH, scoring, Tools(runner, grade))
+    outputs = ("```python\nanswer = 2\n```", FUNCTION)
+    given = [record(output, "pot", dataset=MATH.name) for output in outputs]
+    benchmark = choose_scoring(find_benchmark(MATH.name), (), ())
+    score_records(given, MATH, benchmark, Tools(runner, lambda _: iter(())))
     assert [program.answer_from for program in runner.ran] == ["answer", "solution()"]
 
 
 def test_words_are_never_programs() -> None:
     words = Dataset("bbh-word-sorting", (Problem("1", "?", "a b"),), "0")
-    (row,) = scores([record(FUNCTION, "f-1", dataset=words.name)], words)[0]
+    (row,) = rows([record(FUNCTION, "f-1", dataset=words.name)], dataset=words)
     assert (row.sandbox, row.status) == (None, "not_found")
+
+
+def test_other_extraction_rules_can_be_chosen() -> None:
+    given = [record("so 0.5 it seems"), record("The answer is 100. Or 3?", id="2")]
+    usual, names = find_benchmark("financemath"), ["the-answer-is/1", "last-number/1"]
+    tools = Tools(Runner(), lambda _: iter(()))
+    found, _ = score_records(given, FINANCE, choose_scoring(usual, [], names), tools)
+    assert [(row.answer, row.extraction) for row in found] == [
+        ("0.5", "last-number/1"),
+        ("100", "the-answer-is/1"),
+    ]
+    with pytest.raises(InputError, match="--extraction best: one of boxed/1, "):
+        choose_scoring(usual, [], ["best"])
 
 
 # Rules
@@ -144,184 +136,138 @@ def test_words_are_never_programs() -> None:
 
 def test_two_rules_score_side_by_side() -> None:
     given = [record("The answer is 50%."), record("The answer is 100.", id="2")]
-    rows = scores(given, FINANCE, "strict", "lenient")[0]
-    assert [(row.id, row.rule, row.value, row.answer) for row in rows] == [
+    found = rows(given, "strict", "lenient")
+    assert [(row.id, row.rule, row.value, row.answer) for row in found] == [
         ("1", "strict", 0.0, "50%"),
         ("1", "lenient", 1.0, "50%"),
         ("2", "strict", 1.0, "100"),
         ("2", "lenient", 1.0, "100"),
     ]
-    assert all(row.extraction == "the-answer-is/1" and row.sandbox is None for row in rows)
+    assert all(row.extraction == "the-answer-is/1" and row.sandbox is None for row in found)
 
 
-def test_lenient_compares_programs_with_the_reference_program_and_strict_with_the_gold() -> None:
-    outcomes = {"return 0.5": ok(0.50003), "REFERENCE 0.5": ok(0.5000302)}
-    rows = scores([record(FUNCTION, "pot")], FINANCE, "strict", "lenient", **outcomes)[0]
-    assert [row.value for row in rows] == [1.0, 1.0]
-    outcomes = {"return 0.5": ok(0.52), "REFERENCE 0.5": ok(0.52)}
-    rows = scores([record(FUNCTION, "pot")], FINANCE, "strict", "lenient", **outcomes)[0]
-    assert [row.value for row in rows] == [0.0, 1.0]
-    assert rows[0].sandbox == "limits ok; landlock missing: not on this system"
-
-
-def test_a_reference_program_that_fails_stops_scoring() -> None:
+@pytest.mark.parametrize(("value", "strict"), [(0.50003, 1.0), (0.52, 0.0)])
+def test_lenient_compares_programs_with_the_reference_program_and_strict_with_the_gold(
+    value: float, strict: float
+) -> None:
+    outcomes = {"return 0.5": ok(value), "REFERENCE 0.5": ok(value)}
+    found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
+    assert [row.value for row in found] == [strict, 1.0]
+    assert found[0].sandbox == "limits ok; landlock missing: not on this system"
     with pytest.raises(SandboxError, match="problem 1: its reference program gives no value"):
-        scores([record(FUNCTION, "pot")], FINANCE, "lenient", **{"return 0.5": ok(1)})
+        scored([record(FUNCTION, "pot")], "lenient", **{"return 0.5": ok(1)})
+
+
+def test_benchmarks_name_rules_that_there_are() -> None:
+    financemath = find_benchmark("financemath")
+    with pytest.raises(InputError, match="--rule exact: unknown for financemath; it has strict"):
+        choose_scoring(financemath, ["exact"], [])
+    with pytest.raises(InputError, match="judged, not compared; see evalcore judge"):
+        choose_scoring(find_benchmark("imo-proofbench"), [], [])
+    chosen = choose_scoring(financemath, ["lenient", "strict", "lenient"], [])
+    assert list(chosen.rules) == ["lenient", "strict"]
+    for one in (known := [find_benchmark(None, Path("mine.jsonl")), *benchmarks().values()]):
+        assert {*one.extraction} <= {*TEXT_RULES}
+        assert {*one.programs.values()} <= {*PROGRAM_RULES}
+        answers = {each.answer for each in load_templates(one).methods.values()}
+        assert answers <= {*get_args(Answers)}
+    assert {rule for one in known for rule in one.rules} <= {*RULES}
+    for name in RULES:  # questions of one's own have all
+        assert choose_scoring(known[0], [name], []).rules == (name,)
+
+
+# What is no answer, wrong, or not known
 
 
 @pytest.mark.parametrize(
-    ("fields", "reason"),
+    ("fields", "expected"),
     [
-        pytest.param({"refusal": "I can't help"}, "refused: I can't help", id="refused"),
-        pytest.param({"finish_reason": "length"}, "cut at the token limit", id="cut"),
-        pytest.param({"output": None}, "no output", id="nothing"),
-        pytest.param({"output": " \n"}, "no output", id="an empty output"),
+        pytest.param(
+            {"refusal": "I can't help"}, (None, "refused: I can't help", "no_answer"), id="refused"
+        ),
+        pytest.param(
+            {"finish_reason": "length"}, (None, "cut at the token limit", "no_answer"), id="cut"
+        ),
+        pytest.param({"output": None}, (None, "no output", "no_answer"), id="nothing"),
+        pytest.param({"output": " \n"}, (None, "no output", "no_answer"), id="an empty output"),
+        pytest.param({"output": "Hm."}, (0.0, "no answer found", "not_found"), id="no answer"),
+        pytest.param(
+            {"output": "import argparse", "method": "pot"},
+            (0.0, "no program found", "not_found"),
+            id="no program",
+        ),
+        pytest.param(
+            {"output": FUNCTION, "method": "pot"},
+            (0.0, "program: error, NameError: x", "scored"),
+            id="a program that fails was found",
+        ),
+        pytest.param(
+            {"output": BOTH, "method": "f-1"},
+            (1.0, "equal at 3 decimals; program: error, NameError: x", "scored"),
+            id="an answer beside a failed program",
+        ),
     ],
 )
-def test_what_is_no_whole_answer_has_no_value(fields: dict[str, Any], reason: str) -> None:
-    given = {"output": "The answer is 0.5."} | fields
-    (row,) = scores([record(**given)], FINANCE)[0]
-    assert (row.value, row.answer, row.reason, row.status) == (None, None, reason, "no_answer")
-
-
-def test_a_whole_output_without_an_answer_is_wrong() -> None:
-    (row,) = scores([record("I wonder.")], FINANCE)[0]
-    assert (row.value, row.answer, row.reason) == (0.0, None, "no answer found")
-    assert row.status == "not_found"
-    (row,) = scores([record("import argparse", "pot")], FINANCE)[0]
-    assert (row.value, row.reason, row.status) == (0.0, "no program found", "not_found")
-
-
-def test_a_program_that_fails_is_a_wrong_answer_that_was_found() -> None:
-    (row,) = scores([record(FUNCTION, "pot")], FINANCE)[0]
-    assert (row.value, row.answer, row.status) == (0.0, None, "scored")
-    (row,) = scores([record("The answer is 0.5.")], FINANCE)[0]
-    assert (row.value, row.status) == (1.0, "scored")
+def test_an_output_is_scored_where_it_is_a_whole_answer(
+    fields: dict[str, Any], expected: tuple[float | None, str, str]
+) -> None:
+    (row,) = rows([record(**({"output": "The answer is 0.5."} | fields))])
+    assert (row.value, row.reason, row.status) == expected
 
 
 @pytest.mark.parametrize("method", ["pot", "f-1"])
 def test_a_program_that_the_sandbox_lost_is_an_error_and_no_wrong_answer(method: str) -> None:
-    lost = Outcome("lost", message="the process that watched the program ended", layers=LAYERS)
-    given = [record(f"{FUNCTION}The answer is 0.5.", method)]
-    found = scores(given, FINANCE, **{"return 0.5": lost})
-    (row,) = found[0]
+    lost = Outcome("lost", message="its watcher ended", layers=LAYERS)
+    (row,), failures = scored([record(BOTH, method)], **{"return 0.5": lost})
     assert (row.value, row.answer, row.status) == (None, None, "unknown")
-    assert found[1] == [
-        f"financemath, m, {method}, 1: sandbox: the process that watched the program ended"
-    ]
-
-
-def test_an_answer_beside_a_failed_program_says_that_it_failed() -> None:
-    (row,) = scores([record(f"{FUNCTION}The answer is 0.5.", "f-1")], FINANCE)[0]
-    assert row.value == 1.0
-    assert row.reason == "equal at 3 decimals; program: error, NameError: x"
-
-
-def test_formulas_are_graded_with_the_unit_of_the_problem() -> None:
-    one = record("So the final answer is \\boxed{5}.", dataset=MATH.name)
-    (row,) = scores([one], MATH)[0]
-    assert (row.value, row.answer, row.extraction, row.reason) == (1.0, "5", "boxes/1", "cm")
+    assert failures == [f"financemath, m, {method}, 1: sandbox: its watcher ended"]
 
 
 def test_a_grader_that_crashed_is_an_error_and_no_wrong_answer() -> None:
-    one = record("\\boxed{crash}", dataset=MATH.name)
-    found = scores([one], MATH)
-    assert (found[0][0].value, found[0][0].status) == (None, "unknown")
-    assert found[1] == [
-        "olympiadbench-oe-maths, m, cot, 1: grader: ran out of time",
-    ]
+    (row,), failures = scored([record("\\boxed{5}", dataset=MATH.name)], dataset=MATH)
+    assert (row.value, row.status, row.extraction) == (None, "unknown", "boxes/1")
+    assert failures == ["olympiadbench-oe-maths, m, cot, 1: grader: ran out of time"]
 
 
 def test_an_output_to_an_unknown_problem_is_refused() -> None:
     with pytest.raises(InputError, match="financemath/m/cot: id '9' is no problem of financemath"):
-        scores([record("x", id="9")], FINANCE)
+        scored([record("x", id="9")])
 
 
-def test_unknown_rules_and_judged_benchmarks_are_refused() -> None:
-    with pytest.raises(InputError, match="--rule exact: unknown for financemath; it has strict"):
-        choose_scoring(find_benchmark("financemath"), ["exact"], [])
-    with pytest.raises(InputError, match="judged, not compared; see evalcore judge"):
-        choose_scoring(find_benchmark("imo-proofbench"))
-    chosen = choose_scoring(find_benchmark("financemath"), ["lenient", "strict", "lenient"], [])
-    assert list(chosen.rules) == ["lenient", "strict"]
+# Summaries
 
 
-def test_benchmarks_name_rules_that_there_are() -> None:
-    for one in benchmarks().values():
-        assert bool(one.rules) == bool(one.extraction)
-        assert {*one.rules} <= {*RULES}
-        assert {*one.extraction} <= {*TEXT_RULES}
-        assert {*one.programs.values()} <= {*PROGRAM_RULES}
-        assert {each.answer for each in load_templates(one.name).methods.values()} <= {
-            *get_args(Answers)
-        }
-    own = find_benchmark(None, Path("mine.jsonl"))
-    assert choose_scoring(own).rules == ("exact",)
-    for name in RULES:
-        assert choose_scoring(own, [name]).rules == (name,)
-
-
-def test_a_summary_counts_no_answer_as_wrong() -> None:
+def test_a_summary_counts_no_answer_as_wrong_and_leaves_out_what_is_not_known() -> None:
     given = [
         record("The answer is 0.5."),
-        record(None, id="2", finish_reason="length"),
+        record(None, id="2"),
         record("The answer is 1.", method="f-1"),
-        record("Hm.", method="f-1", id="2"),
     ]
-    first, second = summarise(scores(given, FINANCE)[0])
+    first, second = summarise(rows(given))
     assert (first.method, first.n, first.accuracy, first.answered) == ("cot", 2, 50.0, 50.0)
-    assert (first.no_answer, first.unknown) == (1, 0)
-    assert (second.accuracy, second.no_answer) == (0.0, 0)
-    (nothing,) = summarise(scores([record(None)], FINANCE)[0])
-    assert (nothing.accuracy, nothing.no_answer) == (0.0, 1)
-
-
-def test_a_summary_leaves_out_what_is_not_known() -> None:
-    given = [record(f"\\boxed{{{text}}}", dataset=MATH.name) for text in ("5", "crash")]
-    rows = [row for one in given for row in scores([one], MATH)[0]]
-    (both,) = summarise(rows)
-    assert (both.n, both.accuracy, both.unknown, both.answered) == (1, 100.0, 1, 100.0)
-    (nothing,) = summarise(rows[1:])
-    assert (nothing.n, nothing.accuracy, nothing.accuracy_low) == (0, None, None)
-    shown = StringIO()
-    print_summaries(Console(file=shown, width=120), rows[1:])
-    assert "–" in shown.getvalue()
-
-
-def test_an_interval_needs_single_right_or_wrong_answers() -> None:
-    given = [record("The answer is 0.5."), record("Hm.", id="2")]
-    (once,) = summarise(scores(given, FINANCE)[0])
-    assert once.accuracy_low is not None
-    assert once.accuracy_high is not None
-    assert once.accuracy_low < 50 < once.accuracy_high
+    assert (first.no_answer, first.unknown, second.accuracy) == (1, 0, 0.0)
+    assert first.accuracy_low is not None
+    assert first.accuracy_low < 50 < (first.accuracy_high or 0)
     twice = [record("The answer is 0.5.", epoch=epoch) for epoch in (1, 2)]
-    (again,) = summarise(scores(twice, FINANCE)[0])
+    (again,) = summarise(rows(twice))
     assert (again.accuracy, again.accuracy_low, again.accuracy_high) == (100.0, None, None)
+    unknown, _ = scored([record("\\boxed{5}", dataset=MATH.name)], dataset=MATH)
+    (nothing,) = summarise(unknown)
+    assert (nothing.n, nothing.accuracy, nothing.unknown) == (0, None, 1)
+    shown = StringIO()
+    for each in ([*unknown, *rows(given)], rows(twice)):
+        print_summaries(Console(file=shown, width=120), each)
+    for text in (" – ", "50.0 [9.5, 90.5]", "no answer", "100.0 (no interval)"):
+        assert text in shown.getvalue()
 
 
-def test_other_extraction_rules_can_be_chosen() -> None:
-    given = [record("so 0.5 it seems"), record("The answer is 100. Or 3?", id="2")]
-    scoring = choose_scoring(
-        find_benchmark("financemath"), [], ["the-answer-is/1", "last-number/1"]
-    )
-    rows = score_records(given, FINANCE, scoring, Tools(Runner(), grade))[0]
-    assert [(row.answer, row.extraction, row.value) for row in rows] == [
-        ("0.5", "last-number/1", 1.0),
-        ("100", "the-answer-is/1", 1.0),
-    ]
-    with pytest.raises(InputError, match="--extraction best: unknown; expected one of boxed/1"):
-        choose_scoring(find_benchmark("financemath"), [], ["best"])
-
-
-def test_a_figure_of_which_nothing_is_known_is_refused(shared: Path, tmp_path: Path) -> None:
-    with (shared / "data/imobench/answerbench_v2.csv").open(encoding="utf-8", newline="") as file:
-        prose = next(row for row in csv.DictReader(file) if "odd $n$" in row["Short Answer"])
-    path = tmp_path / "imo-answerbench/m/cot.jsonl"
-    path.parent.mkdir(parents=True)
-    line = {"id": prose["Problem ID"], "output": "So the final answer is \\boxed{3}."}
-    path.write_text(json.dumps(line) + "\n")
-    options: dict[str, Any] = {"dataset": "imo-answerbench", "data": shared / "data"}
-    (reason,) = evalcore.score(tmp_path, **options)["reason"]
+def test_a_figure_of_which_nothing_is_known_is_refused(tmp_path: Path) -> None:
+    data, outputs = tmp_path / "q.jsonl", tmp_path / "q/m/cot.jsonl"
+    outputs.parent.mkdir(parents=True)
+    data.write_text(json.dumps({"id": "1", "question": "?", "answer": "all odd $n$"}))
+    outputs.write_text(json.dumps({"id": "1", "output": "\\boxed{3}"}) + "\n")
+    options: dict[str, Any] = {"data": data, "rule": "math"}
+    (reason,) = evalcore.score(outputs, **options)["reason"]
     assert reason == "needs a judge: the reference answer is prose"
     with pytest.raises(InputError, match="nothing to draw: nothing is known of any output"):
-        evalcore.score(tmp_path, figure=tmp_path / "a.svg", **options)
+        evalcore.score(outputs, figure=tmp_path / "a.svg", **options)

@@ -13,7 +13,7 @@ import pytest
 import evalcore
 from evalcore.logs import UsageRow
 from evalcore.row_files import read_rows
-from evalcore.scores import ScoreKey, ScoreRow, read_open, read_scores, read_wrong
+from evalcore.scores import ScoreRow, outputs_valued, read_scores
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, write_rows
 
@@ -26,9 +26,23 @@ ROWS = [
     replace(ROW, id="4", value=None, status="no_answer", reason="refused"),
     replace(ROW, id="5", value=0.0, status="not_found", answer=None),
 ]
+GOOD = {"dataset": "d", "model": "m", "method": "a", "id": "1", "rule": "r", "value": 1}
+ALL_SUFFIXES = pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet"])
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet"])
+def write_table(path: Path, rows: Sequence[Mapping[str, Any]] | pd.DataFrame) -> Path:
+    """Write rows as anyone would, whatever their columns are."""
+    frame = pd.DataFrame(rows)
+    if path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".parquet":
+        frame.to_parquet(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=path.suffix == ".jsonl")
+    return path
+
+
+@ALL_SUFFIXES
 def test_rows_come_back_as_they_were_written(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"scores{suffix}"
     write_rows(ROWS, ScoreRow, choose_target(None, path))
@@ -36,31 +50,27 @@ def test_rows_come_back_as_they_were_written(tmp_path: Path, suffix: str) -> Non
 
 
 def test_wrong_outputs_are_those_that_every_rule_finds_wrong(tmp_path: Path) -> None:
-    path = tmp_path / "scores.jsonl"
     rows = [
         ROW,
         replace(ROW, rule="lenient"),
         replace(ROW, id="2", value=0.0),
-        replace(ROW, id="2", rule="lenient", value=1.0),
+        replace(ROW, id="2", rule="lenient"),
         replace(ROW, id="3", value=0.0),
         replace(ROW, id="3", rule="lenient", value=None, status="unknown"),
         replace(ROW, id="4", value=None, status="unknown"),
     ]
-    write_rows(rows, ScoreRow, choose_target(None, path))
-    assert read_wrong(path) == {ScoreKey("d", "m", "cot", "3", None)}
-    assert read_open(path) == {ScoreKey("d", "m", "cot", "4", None)}
-
-
-GOOD = {"dataset": "d", "model": "m", "method": "a", "id": "1", "rule": "r", "value": 1}
+    write_rows(rows, ScoreRow, choose_target(None, tmp_path / "scores.jsonl"))
+    assert outputs_valued(tmp_path / "scores.jsonl", 0.0) == {("d", "m", "cot", "3", None)}
+    assert outputs_valued(tmp_path / "scores.jsonl", None) == {("d", "m", "cot", "4", None)}
 
 
 def test_columns_of_judges_are_left_out_and_what_may_be_missing_may(tmp_path: Path) -> None:
     path = tmp_path / "scores.jsonl"
-    path.write_text(json.dumps(GOOD | {"judge": "j", "reply": "…"}) + "\n\n")
+    path.write_text(json.dumps(GOOD | {"id": 1, "judge": "j", "reply": "…"}) + "\n\n")
     assert read_scores(path) == [ScoreRow("d", "m", "a", "1", None, "r", 1.0, None, None, "")]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet"])
+@ALL_SUFFIXES
 def test_rows_of_others_need_no_status_and_no_value_is_nothing_known(
     tmp_path: Path, suffix: str
 ) -> None:
@@ -74,31 +84,33 @@ def test_rows_of_others_need_no_status_and_no_value_is_nothing_known(
 
 
 HEADER = "dataset,model,method,id,rule,value"
-NO_VALUE = json.dumps(GOOD | {"value": None, "status": "scored"})
+OTHER_STATUS = r":1: status 'wrong'; one of scored, not_found, no_answer, unknown was"
 MALFORMED = {
     "another suffix": ("s.txt", "", "one of .csv, .jsonl"),
     "no columns": ("s.jsonl", "{}\n", r":1: no columns dataset, model"),
-    "no JSON": ("s.jsonl", "{\n", r":1: no JSON"),
+    "no JSON": ("s.jsonl", "\n{\n", r":2: no JSON"),
     "no object": ("s.jsonl", "[1]\n", r":1: no JSON object"),
     "above 1": ("s.jsonl", "\n" + json.dumps(GOOD | {"value": 1.5}), r":2: value 1\.5; a number f"),
-    "a text": ("s.jsonl", json.dumps(GOOD | {"value": "yes"}), r":1: value 'yes'; a number"),
-    "a list": ("s.jsonl", json.dumps(GOOD | {"model": ["m"]}), ":1: Expected `str`, got `array`"),
-    "an unknown status": (
-        "s.jsonl",
-        json.dumps(GOOD | {"status": "wrong"}),
-        r":1: status 'wrong'; one of scored, not_found, no_answer, unknown was",
-    ),
+    "a text": ("s.jsonl", json.dumps(GOOD | {"value": "yes"}), ":1: value is str; expected float"),
+    "a list": ("s.jsonl", json.dumps(GOOD | {"model": ["m"]}), ":1: model is array; expected str"),
+    "an unknown status": ("s.jsonl", json.dumps(GOOD | {"status": "wrong"}), OTHER_STATUS),
     "a value of which nothing is known": (
         "s.jsonl",
         json.dumps(GOOD | {"status": "unknown"}),
         r":1: status unknown, but value 1",
     ),
-    "a score without a value": ("s.jsonl", NO_VALUE, r":1: status scored, but no value"),
+    "a score without a value": (
+        "s.jsonl",
+        json.dumps(GOOD | {"value": None, "status": "scored"}),
+        r":1: status scored, but no value",
+    ),
     "no list": ("s.json", "{}", "a JSON list of rows"),
     "other columns": ("s.csv", "a,b\n1,2\n", r":2: no columns dataset"),
     "a cut line": ("s.csv", f"{HEADER}\nd,m,a,1,r\n", r":2: more or fewer cells than columns"),
     "a column twice": ("s.csv", f"{HEADER},value\nd,m,a,1,r,1,0\n", r": two columns have one name"),
-    "a word": ("s.csv", f"{HEADER}\nd,m,a,1,r,good\n", r":2: value 'good'; a number"),
+    "a word": ("s.csv", f"{HEADER}\nd,m,a,1,r,good\n", r":2: value is str; expected float"),
+    "a cell too long": ("s.csv", f"{HEADER}\n{'x' * 200_000}", r":1: not valid CSV"),
+    "another encoding": ("s.csv", f"{HEADER}\nd,m,é,1,r,1\n", r":2: not UTF-8; save the table"),
     "no Parquet": ("s.parquet", "no", "no Parquet file"),
 }
 
@@ -107,72 +119,48 @@ MALFORMED = {
 def test_malformed_rows_are_refused_with_their_place(
     tmp_path: Path, name: str, content: str, message: str
 ) -> None:
-    (tmp_path / name).write_text(content)
+    (tmp_path / name).write_text(content, encoding="latin-1")
     place = re.escape(name) if message.startswith(":") else ""
     with pytest.raises(InputError, match=place + message):
         read_scores(tmp_path / name)
 
 
-COMMANDS = [
-    pytest.param("compare", {"baseline": "a"}, ".csv", id="compare"),
-    pytest.param("flips", {"baseline": "a", "treatment": "b"}, ".jsonl", id="flips"),
-    pytest.param("complementarity", {"methods": "a,b"}, ".json", id="complementarity"),
-    pytest.param("outcomes", {"baselines": "a", "adaptive": "b"}, ".parquet", id="outcomes"),
-    pytest.param("efficiency", {"usage": "usage.csv"}, ".csv", id="efficiency"),
-    pytest.param("logs", {}, ".jsonl", id="logs"),
-]
-
-
-def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
-    """Write rows as anyone would, whatever their columns are."""
-    frame = pd.DataFrame(rows)
-    match path.suffix:
-        case ".csv":
-            frame.to_csv(path, index=False)
-        case ".parquet":
-            frame.to_parquet(path, index=False)
-        case ".json":
-            frame.to_json(path, orient="records")
-        case _:
-            frame.to_json(path, orient="records", lines=True)
-    return path
-
-
-@pytest.mark.parametrize(("command", "options", "suffix"), COMMANDS)
+@pytest.mark.parametrize(
+    ("command", "options", "suffix"),
+    [
+        ("compare", {"baseline": "a"}, ".csv"),
+        ("flips", {"baseline": "a", "treatment": "b"}, ".jsonl"),
+        ("complementarity", {"methods": "a,b"}, ".json"),
+        ("outcomes", {"baselines": "a", "adaptive": "b"}, ".parquet"),
+        ("efficiency", {"usage": "usage.csv"}, ".csv"),
+        ("logs", {}, ".jsonl"),
+    ],
+)
 def test_scores_under_another_name_are_refused_by_the_name_of_the_missing_column(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, options: Any, suffix: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    tokens = {"prompt_tokens": 1, "completion_tokens": 1, "reasoning_tokens": 0}
-    named = {"dataset": "d", "model": "m", "id": "1", "epoch": None}
-    rows = [named | {"method": method, "rule": "r"} for method in ("a", "b")]
-    write_table(tmp_path / "usage.csv", [row | tokens for row in rows])
-    for wrong in ("correct", "score"):
-        path = write_table(tmp_path / f"{wrong}{suffix}", [row | {wrong: 1.0} for row in rows])
-        problem = f"no column value; rename `{wrong}` to `value` if that is meant"
-        with pytest.raises(InputError, match=problem):
-            getattr(evalcore, command)(path, **options)
-    path = write_table(tmp_path / f"none{suffix}", rows)
-    with pytest.raises(InputError, match="no column value; rows of `evalcore score` were expected"):
-        getattr(evalcore, command)(path, **options)
-    path = write_table(tmp_path / f"good{suffix}", [row | {"value": 1.0} for row in rows])
-    assert len(getattr(evalcore, command)(path, **options))
-    if command != "logs":
-        frame = pd.DataFrame([row | {"correct": 1.0} for row in rows])
-        with pytest.raises(
-            InputError, match="data frame, row 1: no column value; rename `correct`"
-        ):
-            getattr(evalcore, command)(frame, **options)
-        assert len(
-            getattr(evalcore, command)(frame.rename(columns={"correct": "value"}), **options)
-        )
+    run = getattr(evalcore, command)
+    tokens = dict.fromkeys(("prompt_tokens", "completion_tokens", "reasoning_tokens"), 1)
+    frame = pd.DataFrame([GOOD | {"method": name, "epoch": None} for name in ("a", "b")])
+    frame.assign(**tokens).to_csv("usage.csv")
+    for wrong, said in (("score", "rename `score` to"), ("none", "rows of `evalcore score` were")):
+        renamed = frame.rename(columns={"value": wrong})
+        path = write_table(tmp_path / f"{wrong}{suffix}", renamed)
+        with pytest.raises(InputError, match=f"no column value; {said}"):
+            run(path, **options)
+        if command != "logs":
+            with pytest.raises(InputError, match=f"data frame, row 1: no column value; {said}"):
+                run(renamed, **options)
+    assert len(run(write_table(tmp_path / f"good{suffix}", frame), **options))
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet"])
+@ALL_SUFFIXES
 def test_a_column_that_may_be_null_must_be_there_all_the_same(tmp_path: Path, suffix: str) -> None:
     tokens = {"prompt_tokens": 1, "completion_tokens": None, "reasoning_tokens": None}
     row = {"dataset": "d", "model": "m", "method": "a", "id": "1", "epoch": None} | tokens
-    assert len(read_rows(write_table(tmp_path / f"u{suffix}", [row]), UsageRow, "tokens")) == 1
+    (read,) = read_rows(write_table(tmp_path / f"u{suffix}", [row]), UsageRow, "tokens")
+    assert (read.prompt_tokens, read.completion_tokens) == (1, None)
     row["completion_token"] = row.pop("completion_tokens")
     path = write_table(tmp_path / f"v{suffix}", [row])
     with pytest.raises(InputError, match="no column completion_tokens; rename `completion_token`"):
@@ -186,14 +174,5 @@ def test_lines_that_say_more_than_id_and_correct_are_not_read_as_if_they_did_not
     path.write_text(json.dumps({"id": "1", "method": "pot", "correct": True}) + "\n")
     with pytest.raises(InputError, match=r"no columns dataset, model, rule, value; rename `corr"):
         evalcore.logs(path, dataset="d", model="m")
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file; rows of a table were expected"):
         read_scores(tmp_path / "none.csv")
-
-
-def test_ids_may_be_written_as_numbers(tmp_path: Path) -> None:
-    path = tmp_path / "scores.jsonl"
-    path.write_text(json.dumps(GOOD | {"id": 7}) + "\n")
-    assert read_scores(path)[0].id == "7"
