@@ -48,11 +48,11 @@ def read_table(table: Table) -> Rows:
         return SUFFIXES[path.suffix.lower()](path)
     if not hasattr(table, "columns"):
         raise TypeError(f"{type(table).__name__}: a file or a data frame was expected")
-    named = table.rename(columns=str)
-    _refuse_same_names("data frame", list(named.columns))
+    names = [str(name) for name in table.columns]
+    _refuse_same_names("data frame", names)
     # Plain values of Python, and None for whatever pandas takes as missing.
-    plain = named.astype(object).where(named.notna(), None)
-    return _numbered("data frame, row ", plain.to_dict("records"))
+    cells = table.astype(object).where(table.notna(), None).itertuples(index=False, name=None)
+    return _numbered("data frame, row ", (dict(zip(names, row, strict=True)) for row in cells))
 
 
 def _csv(path: Path) -> Rows:
@@ -128,11 +128,12 @@ def read_rows(
     """
     hints = get_type_hints(row_type)
     types = {name: get_args(hint) or (hint,) for name, hint in hints.items()}
-    needed = [field.name for field in fields(cast("Any", row_type)) if field.default is MISSING]
+    needed = {field.name for field in fields(cast("Any", row_type)) if field.default is MISSING}
     rows = []
     for place, values in read_table(table):
         values |= {name: said for name, said in (absent or {}).items() if values.get(name) is None}
-        if missing := [name for name in needed if name not in values]:
+        if not values.keys() >= needed:
+            missing = [name for name in types if name in needed and name not in values]
             named = f"no column{'s' * (len(missing) > 1)} {', '.join(missing)}"
             cures = _cures(missing, [name for name in values if name not in types])
             raise InputError(place, f"{named}; {', '.join(cures) or f'{what} were expected'}")
