@@ -34,7 +34,7 @@ class Dataset:
     name: str
     problems: tuple[Problem, ...]
     sha256: str
-    """Of the file, or of its files in order, in hexadecimal."""
+    """SHA-256 of the file, or of all its files in order."""
     faults: tuple[str, ...] = ()
     """What is known to be wrong upstream, or differs from the paper; one sentence each."""
 
@@ -55,9 +55,9 @@ class DatasetRow:
     source: str
     """The project that publishes it."""
     url: str
-    """From which the file is fetched."""
+    """Where the file is fetched from."""
     sha256: str | None
-    """Of the file; None: not pinned, since no copy was at hand."""
+    """SHA-256 of the file; None: not pinned, since no copy was at hand."""
     note: str
 
 
@@ -109,11 +109,10 @@ def find_benchmark(
             raise InputError(f"--{named[0]}-field", problem)
         return known
     if data is None or data.suffix.lower() not in SUFFIXES:
-        what, known_are = ("unknown benchmark" if name else "missing"), ", ".join(benchmarks())
+        what, known_are = "unknown benchmark" if name else "missing", ", ".join(benchmarks())
         cure = f"questions of your own need only --data FILE ({', '.join(SUFFIXES)})"
-        raise InputError(
-            f"--dataset {name or ''}".strip(), f"{what}; known are {known_are}; {cure}"
-        )
+        place = f"--dataset {name}" if name else "--dataset"
+        raise InputError(place, f"{what}; known are {known_are}; {cure}")
     if name is None and data.stem in benchmarks():
         raise InputError(str(data), "has the name of a benchmark; say which it is with --dataset")
     return replace(_entries()["questions"], name=name or data.stem, columns=columns)
@@ -137,18 +136,15 @@ def describe_datasets() -> list[DatasetRow]:
 def load_dataset(benchmark: str | Benchmark, path: Path | None) -> Dataset:
     """Load a benchmark and prove that it is whole.
 
-    Its place is a file, a folder that holds it under its published name, or a folder of such
-    folders; None: the fetched copy. An AbsentError: it is not there; an InputError: it is not the
-    benchmark.
+    Its place is its file, the folder of the file, or a folder of such; None: the fetched copy.
     """
-    if isinstance(benchmark, str):
-        benchmark = find_benchmark(benchmark, path)
+    benchmark = find_benchmark(benchmark, path) if isinstance(benchmark, str) else benchmark
     place, paths = str(path or benchmark.name), _find(benchmark, path)
     sha256 = _sha256(*paths)
     problems, faults = FORMATS[benchmark.format](benchmark, *paths)
     times = Counter(each.id for each in problems)
     if twice := [name for name in times if times[name] > 1]:
-        raise InputError(place, f"id {twice[0]} stands there more than once")
+        raise InputError(place, f"id {twice[0]} occurs more than once")
     sizes = benchmark.sizes or (len(problems),)
     if len(problems) not in sizes or not problems:
         expected = " or ".join(map(str, benchmark.sizes)) or "one or more"
@@ -176,22 +172,23 @@ def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
     if path and path.is_file() and not benchmark.is_folder:
         return [path]
     names = [*benchmark.files]
-    if not benchmark.is_folder:
-        names = [*names[:1], *benchmark.other_names]
+    wanted = (
+        [names] if benchmark.is_folder else [[one] for one in (*names[:1], *benchmark.other_names)]
+    )
     for folder in [path, path / benchmark.folder] if path else [_cache(benchmark)]:
-        there = [folder / name for name in names if (folder / name).is_file()]
-        absent = [name for name in names if folder / name not in there]
-        if there and absent and benchmark.is_folder:
-            problem = f"{len(absent)} of {len(names)} files are missing"
-            raise InputError(str(folder), f"{problem}, the first is {absent[0]}")
-        if there:
-            return there if benchmark.is_folder else there[:1]
+        for each in wanted:
+            absent = [name for name in each if not (folder / name).is_file()]
+            if not absent:
+                return [folder / name for name in each]
+            if len(absent) < len(each):
+                problem = f"{len(absent)} of {len(each)} files are missing"
+                raise InputError(str(folder), f"{problem}, the first is {absent[0]}")
     if path is None:
         cure = f"run `evalcore datasets fetch {benchmark.name}`, or give a copy with --data PATH"
         raise AbsentError(f"dataset {benchmark.name}", f"not fetched yet; {cure}")
-    wanted = " or ".join(names[:1] if benchmark.is_folder else names)
-    problem = f"no {wanted} in it" if path.exists() else "no such file or folder"
-    raise AbsentError(str(path), problem)
+    if not path.exists():
+        raise AbsentError(str(path), "no such file or folder")
+    raise AbsentError(str(path), f"no {' or '.join(each[0] for each in wanted)} in it")
 
 
 def _cache(benchmark: Benchmark) -> Path:
@@ -222,10 +219,9 @@ def check_each(names: Sequence[str], data: Path | None) -> tuple[list[CheckRow],
 
 
 def fetch_each(names: Sequence[str]) -> Iterator[tuple[Path, list[str]]]:
-    """Fetch benchmarks into the cache; what is there already is checked, not asked for again.
+    """Fetch benchmarks into the cache, unless they are there and right.
 
-    Yield what `load_dataset` takes, and a sentence for each file whose hash is not known. An
-    InputError: a file is not the published one; a RemoteError: it can't be had.
+    Yield what `load_dataset` takes, and a sentence for each file whose hash is not known.
     """
     for benchmark in [find_benchmark(name) for name in names]:
         notices = []
@@ -234,8 +230,8 @@ def fetch_each(names: Sequence[str]) -> Iterator[tuple[Path, list[str]]]:
             sha256 = _fetch(benchmark.url.format(name=name), published, place)
             if published is None:
                 notices.append(f"not pinned: {place} has SHA-256 {sha256}")
-        folder = _cache(benchmark)
-        yield folder if benchmark.is_folder else folder / next(iter(benchmark.files)), notices
+        file = "" if benchmark.is_folder else next(iter(benchmark.files))
+        yield _cache(benchmark) / file, notices
 
 
 def _fetch(url: str, published: str | None, place: Path) -> str:
@@ -261,7 +257,7 @@ def _fetch(url: str, published: str | None, place: Path) -> str:
     return sha256
 
 
-# What is told of them
+# Tables for the terminal
 
 
 def print_benchmarks(console: Console) -> None:

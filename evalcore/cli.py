@@ -41,8 +41,8 @@ def datasets_group() -> None:
 def list_command(format_name: str | None, output: Path | None) -> None:
     """List the benchmarks that are known, and where they come from.
 
-    Addresses, hashes and notes are in the other formats. Of a benchmark that is not pinned no hash
-    is known: that of what is fetched is told.
+    Addresses, hashes and notes are in the other formats. Benchmarks without a pinned hash are
+    fetched as they are; their SHA-256 is printed.
 
     \b
     Example:

@@ -54,15 +54,15 @@ class Benchmark:
     subset: str = ""
     """The subtask of all problems, where no column says it."""
     folder: str = ""
-    """Of its project, in the cache and in a folder of copies."""
+    """The folder of its project, in the cache and among copies."""
     url: str = ""
-    """Of each file; `{name}` stands for its name."""
+    """Where each file is fetched from; `{name}` stands for its name."""
     files: Mapping[str, str | None] = field(default_factory=dict)
     """The SHA-256 of each; None: nobody could tell it from a copy, so it is not pinned."""
     is_folder: bool = False
     """All of its files are one benchmark; else the first is."""
     other_names: tuple[str, ...] = ()
-    """Of copies of the first file in other formats or editions."""
+    """Names of copies of the first file in other formats or editions."""
     first_version: Mapping[str, str] = field(default_factory=dict)
     """A file that its authors have replaced, which is recognised, and its SHA-256."""
     sizes: tuple[int, ...] = ()
@@ -85,7 +85,7 @@ class Benchmark:
 
 Parsed = tuple[list[Problem], list[str]]
 """The problems in their order, and what is known to be wrong with them, a sentence each."""
-_Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 def _told(ids: Sequence[str], what: str) -> list[str]:
@@ -102,7 +102,8 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
     texts = {}
     for name, column in benchmark.columns.items():
         if column not in values:
-            cure = f"; --{name}-field names another" * (not benchmark.files)
+            cure = f"; {benchmark.name} is no known benchmark, so --{name}-field must name one"
+            cure *= not benchmark.files
             raise InputError(place, f"no column {column}; there are {', '.join(values)}{cure}")
         value = values[column]
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):

@@ -77,36 +77,27 @@ class PromptSet:
         return next((self.methods[one].answer for one in names if one in self.methods), "either")
 
     def render(self, method: str, problem: Problem) -> list[dict[str, str]]:
-        """Return the messages that put a problem after a method: `role` and `content` of each.
-
-        The problem's gold and details are not looked at. An InputError: there is no such method, or
-        the problem lacks a field that its prompt names.
-        """
+        """Return the messages that put a problem after a method; gold and details stay unseen."""
         template = self.methods[self.resolve(method)]
         values = {**problem.fields, _PROBLEM: problem.text}
         texts = (("system", template.system), ("user", template.user))
         try:
             return [{"role": role, "content": fill(text, values)} for role, text in texts if text]
         except KeyError as error:
-            problem_is = f"has no {error.args[0]}, which {method} names"
-            raise InputError(f"problem {problem.id}", problem_is) from error
+            what = f"has no {error.args[0]}, which {method} names"
+            raise InputError(f"problem {problem.id}", what) from error
 
 
 def load_templates(benchmark: str | Benchmark, extra: Path | None = None) -> PromptSet:
-    """Load the methods of a benchmark, those of any benchmark, and those of a file of one's own.
-
-    One's own may name the benchmark's phases. An InputError: a file breaks the format.
-    """
-    if isinstance(benchmark, str):
-        benchmark = find_benchmark(benchmark)
+    """Load a benchmark's methods, those of any, and one's own, which may name its phases."""
+    benchmark = find_benchmark(benchmark) if isinstance(benchmark, str) else benchmark
     folder = resources.files("evalcore") / "benchmarks"
     general, own = (_parse(read_text(folder / name), name) for name in (GENERAL, benchmark.prompts))
     fields, phases = {_PROBLEM, *own.fields}, {**general.phases, **own.phases}
     chosen = {**own.methods, **general.methods, **own.methods}  # the benchmark's come first
     methods = _expand(chosen, phases, fields, benchmark.prompts)
     if extra is not None:
-        where = str(extra)
-        added = _parse(read_text(extra), where)
+        where, added = str(extra), _parse(read_text(extra), str(extra))
         if added.fields or added.benchmarks or not added.methods:
             raise InputError(where, "it must have methods, and may have phases and a source")
         # Outputs of two prompts must not go by one name.
@@ -120,10 +111,7 @@ def load_templates(benchmark: str | Benchmark, extra: Path | None = None) -> Pro
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """Put values in the places that two braces mark; they are not looked into.
-
-    A KeyError: there is no value for a placeholder.
-    """
+    """Put values in the places that two braces mark; a KeyError: there is none for one."""
     return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
 
 

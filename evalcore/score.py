@@ -37,9 +37,10 @@ def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[
     if not usual.rules:
         cure = f"see evalcore judge --dataset {usual.name}"
         raise InputError(f"--dataset {usual.name}", f"its answers are judged, not compared; {cure}")
+    known = usual.rules if usual.files else tuple(dict.fromkeys((*usual.rules, *RULES)))
     for name in rules:
-        if name not in usual.rules:
-            problem = f"unknown for {usual.name}; it has {', '.join(usual.rules)}"
+        if name not in known:
+            problem = f"unknown for {usual.name}; it has {', '.join(known)}"
             raise InputError(f"--rule {name}", problem)
     for name in extraction:
         refuse_other("--extraction", name, TEXT_RULES)

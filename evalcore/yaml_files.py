@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from importlib.resources.abc import Traversable
@@ -15,12 +14,6 @@ import yaml
 from ngramscan.errors import InputError
 
 _Kind = TypeVar("_Kind")
-_WORDS = {
-    r"Object missing required field `(.+)`": r"\1 is missing",
-    r"Object contains unknown field `(.+)`": r"unknown key \1",
-    r"Expected `str` (?:matching|of length).*": "COLUMN is empty",
-    r"Expected (.+), got (.+)": r"COLUMN is \2; expected \1",
-}
 
 
 @contextmanager
@@ -71,9 +64,7 @@ def as_type(value: object, kind: type[_Kind], where: str, strict: bool = True) -
     try:
         return msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
-        said, _, column = str(error).replace("$.", "").replace("$", "").partition(" - at ")
-        for pattern, words in _WORDS.items():
-            said = re.sub(pattern, words.replace("COLUMN", column or "it"), said)
+        said, _, key = str(error).replace("`", "").replace("$.", "").partition(" - at ")
         known = ", ".join(getattr(kind, "__struct_fields__", ()))
-        cure = f"; known are {known}" * said.startswith("unknown key")
-        raise InputError(where, said.replace("`", "") + cure) from error
+        cure = f"; known are {known}" * ("unknown field" in said)
+        raise InputError(where, f"{key}: {said}{cure}".removeprefix(": ")) from error

@@ -53,7 +53,7 @@ class KeynessRow:
     dispersion: float
     """DP over the outputs of the method: 0 evenly spread, 1 all in one of the smallest."""
     p: float
-    """One-sided: it is in the outputs of more problems. This is not a test of G2."""
+    """One-sided: a larger share of the outputs has it. This is not a test of G2."""
     q: float
     """The least share of false discoveries at which this one counts as one."""
     level: float

@@ -1,17 +1,18 @@
 """Tests whether more outputs of a method than of others have something, with problems as clusters.
 
-Outputs that answer the same problem are not independent. So each problem counts once, with the
-share of its outputs that have the thing. Where both sides answer the same problems, the two shares
-of a problem are compared; with one output per side that is McNemar's exact test. Where they answer
-different problems, or share only a few, the problems of one side are compared with those of the
-other; with one output per problem that is Fisher's exact test. That test is conservative if some
-problems are on both sides.
+Outputs that answer the same problem are not independent. Where both sides answer the same
+problems, the two shares of outputs that have the thing are compared problem by problem; with one
+output per side that is McNemar's exact test. Where they answer different problems, or share only a
+few, outputs are compared, and count the less the more those to one problem are alike; with one
+output per problem that is Fisher's exact test. That test is conservative if some problems are on
+both sides.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,9 @@ PAIRED = 0.9
 """Least share of the information in all problems that the pairs must keep to be used alone."""
 _NEGLIGIBLE = 0.01
 """Relative difference of the two variances below which neither is adjusted."""
+_ALIKE = 1.25
+"""Outputs that are added to those which have something if another one to their problem has. In the
+simulations of the tests fewer let the false discoveries grow, and more cost power."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,38 +91,44 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class PresenceTest:
-    """A one-sided test of whether something is in the outputs of more problems of the method.
+    """A one-sided test of whether something is in more outputs of the method.
 
     Notes
     -----
-    Under the null hypothesis the two sides of each pair, or all problems, are exchangeable. If all
-    shares are 0 or 1 the test is exact: binomial over the pairs that differ, hypergeometric over
-    problems. Other shares v count as (Σv)² / Σv² equal ones (Kish's effective number), which keeps
-    the variance and the largest value of their sum. Shares of the side with more outputs per
-    problem vary less; their v² are increased to what fewer outputs would give.
+    In pairs: under the null hypothesis the two sides of each problem are exchangeable, and the
+    differences d of their shares have random signs. Differences count as (Σ|d|)² / Σd² equal ones
+    (Kish's effective number); if all are 0 or 1 the test is exact. Shares of the side with more
+    outputs per problem vary less; their part in Σd² is increased to what fewer outputs would give.
+
+    Not in pairs: the outputs of a side count as so many independent ones as have a mean of the same
+    variance. With an intraclass correlation ρ and m outputs to each problem that is every
+    1 + (m - 1) ρ of them; ρ is estimated from how often an output to a problem has it if another
+    one has, with a few more that do, since few occurrences tell little. The hypergeometric
+    distribution of these numbers is exact for one output per problem, and for copies.
+
+    If both sides answer the same problems with different numbers of outputs, what has the smaller
+    variance is taken for each thing: pairs, unless outputs to a problem are hardly alike.
 
     Longer outputs contain more. If the method's outputs are longer, an output with c occurrences
     counts as 1 - (1 - part)^c, the probability that a random part of it, as long as an output of
     the others, has one.
 
     Sources: McNemar 1947, doi:10.1007/BF02295996; Fisher 1935, doi:10.2307/2342435; Kish 1965,
-    Survey Sampling, 11.7.
+    Survey Sampling, 11.7; Rao & Scott 1992, doi:10.2307/2532311.
     """
 
     sides: Sides
     paired: bool
-    """Only problems that both sides answer are tested, in pairs."""
+    """Only problems that both sides answer are tested."""
     problems: tuple[int, int]
     """The number of problems tested, of the method and of the others."""
     part: float
     """Mean length of the others' outputs over that of the method's, plus one standard error, so
     that chance is not taken for a difference; at most 1."""
-    _cells: Ints
-    """The pair, or the unit, of each output."""
-    _weights: Floats
-    """What each output adds to the share of its unit; negative for the others in pairs."""
-    _missing: Floats
-    """The multiple of v (1 - v) that is added to v² of each unit."""
+    _used: Flags
+    """Which units are tested."""
+    _rates: tuple[float, float]
+    """The mean of 1/m over the problems of each side, where m is the number of outputs."""
 
     @classmethod
     def of(cls, sides: Sides, sizes: ArrayLike | None = None) -> PresenceTest:
@@ -138,15 +148,13 @@ class PresenceTest:
         own, others = used & sides.unit_is_own, used & ~sides.unit_is_own
         lengths = np.ones(sides.units.size) if sizes is None else np.asarray(sizes)
         means = np.bincount(sides.units, weights=lengths) / sides.unit_outputs
-        signs = np.where(sides.unit_is_own, 1, -1) if paired else 1
         return cls(
             sides,
             paired,
             (int(own.sum()), int(others.sum())),
             _part(means[own], means[others], paired),
-            (sides.unit_problems if paired else np.arange(own.size))[sides.units],
-            (signs * used / sides.unit_outputs)[sides.units],
-            _missing(sides, own, others),
+            used,
+            (_rate(sides.unit_outputs[own]), _rate(sides.unit_outputs[others])),
         )
 
     def p_values(self, starts: Ints, outputs: Integers, counts: Ints) -> Floats:
@@ -161,31 +169,84 @@ class PresenceTest:
         counts : array of int
             Its occurrences in each of these outputs.
         """
-        values = self._weights[outputs]
-        more = np.zeros(starts.size)
-        if self.part < 1:
-            chances = 1 - (1 - self.part) ** np.arange(counts.max(initial=0) + 1)
-            has = np.where(self.sides.is_own[outputs], chances[counts], 1.0)
-            more += np.add.reduceat(values**2 * has * (1 - has), starts)
-            values *= has
-        if self._missing.any():
-            more += self._missing_squares(values, starts, outputs)
-        at, firsts = runs_of(self._cells[outputs], starts)
-        shares = np.add.reduceat(values, at)
-        squares = np.add.reduceat(shares**2, firsts) + more
-        every = np.add.reduceat(np.abs(shares), firsts)
-        if self.paired:
-            return _binomial_tail(np.add.reduceat(values, starts), every, squares)
-        own = np.add.reduceat(values * self.sides.is_own[outputs], starts)
-        return hypergeometric_tail(own * every / squares, every * every / squares, *self.problems)
+        shares = self._shares(starts, outputs, counts)
+        if not self.paired:
+            return self._unpaired(shares)[0]
+        p, variances = self._in_pairs(shares)
+        if self._has_equal_rates:
+            return p
+        unpaired, others = self._unpaired(shares)
+        return np.where(variances < others, p, unpaired)
 
-    def _missing_squares(self, values: Floats, starts: Ints, outputs: Integers) -> Floats:
-        """Return what is added to the sums of squared shares."""
+    @property
+    def _has_equal_rates(self) -> bool:
+        return abs(self._rates[0] - self._rates[1]) <= _NEGLIGIBLE * max(self._rates)
+
+    def _shares(self, starts: Ints, outputs: Integers, counts: Ints) -> _Shares:
         units = self.sides.units[outputs]
         at, firsts = runs_of(units, starts)
-        shares = np.abs(np.add.reduceat(values, at))
-        added: Floats = np.add.reduceat(self._missing[units[at]] * shares * (1 - shares), firsts)
-        return added
+        values = (self._used / self.sides.unit_outputs)[units]
+        if self.part < 1:
+            chances = 1 - (1 - self.part) ** np.arange(counts.max(initial=0) + 1)
+            values *= np.where(self.sides.is_own[outputs], chances[counts], 1.0)
+        sums, squares = np.add.reduceat(values, at), np.add.reduceat(values**2, at)
+        return _Shares(firsts, units[at], sums, squares)
+
+    def _in_pairs(self, shares: _Shares) -> tuple[Floats, Floats]:
+        """Return p-values, and variances of the mean difference of a problem."""
+        units, m = shares.units, self.sides.unit_outputs[shares.units]
+        is_own = self.sides.unit_is_own[units]
+        more = shares.values / m - shares.squares  # the variance of drawing parts of outputs
+        if not self._has_equal_rates:
+            # A share of m outputs with probability π has variance π (1 - π) / m, and
+            # v (1 - v) m / (m - 1) estimates π (1 - π) without bias.
+            with_more = (is_own == (self._rates[0] < self._rates[1])) & (m > 1)
+            lacking = abs(self._rates[0] - self._rates[1]) * with_more * m / np.maximum(m - 1, 1)
+            more += lacking * shares.values * (1 - shares.values)
+        at, firsts = runs_of(self.sides.unit_problems[units], shares.starts)
+        differences = np.add.reduceat(np.where(is_own, shares.values, -shares.values), at)
+        squares = np.add.reduceat(differences**2, firsts) + np.add.reduceat(more, shares.starts)
+        sizes = np.add.reduceat(np.abs(differences), firsts)
+        p = _binomial_tail(np.add.reduceat(differences, firsts), sizes, squares)
+        return p, squares / self.problems[0] ** 2
+
+    def _unpaired(self, shares: _Shares) -> tuple[Floats, Floats]:
+        """Return p-values, and variances of the difference of the mean shares."""
+        m = self.sides.unit_outputs
+        several, is_own = m[shares.units] > 1, self.sides.unit_is_own[shares.units]
+
+        def total(values: Floats) -> Floats:
+            return np.add.reduceat(values, shares.starts)
+
+        own, others = total(shares.values * is_own), total(shares.values * ~is_own)
+        mean = (own + others) / sum(self.problems)
+        # Σv², as if an output had the thing independently of itself.
+        both = (
+            (shares.values**2 - shares.squares) * several / (1 - 1 / np.maximum(m, 2))[shares.units]
+        )
+        added = _ALIKE * _rate(m[self._used & (m > 1)])
+        alike = (total(both) + added) / (total(shares.values * several) + added)
+        rho = np.clip((alike - mean) / np.maximum(1 - mean, _NEGLIGIBLE), 0, 1)
+        per_problem = [rate + rho * (1 - rate) for rate in self._rates]
+        sizes = [n / each for n, each in zip(self.problems, per_problem, strict=True)]
+        found = own / per_problem[0]
+        p = hypergeometric_tail(found, found + others / per_problem[1], *sizes)
+        return p, mean * (1 - mean) * sum(1 / size for size in sizes)
+
+
+class _Shares(NamedTuple):
+    """The shares of outputs that have something, of the units where some have it."""
+
+    starts: Ints
+    """Where each thing begins."""
+    units: Ints
+    values: Floats
+    squares: Floats
+    """Sums of the squares of what each output adds to the share."""
+
+
+def _rate(outputs: Ints) -> float:
+    return float((1 / outputs).mean()) if outputs.size else 1.0
 
 
 def _part(own: Floats, others: Floats, paired: bool) -> float:
@@ -195,20 +256,6 @@ def _part(own: Floats, others: Floats, paired: bool) -> float:
     residuals = [others - ratio * own] if paired else [others, ratio * own]
     variance = sum(float(values.var()) / max(values.size - 1, 1) for values in residuals)
     return min(ratio + math.sqrt(variance) / mean, 1.0)
-
-
-def _missing(sides: Sides, own: Flags, others: Flags) -> Floats:
-    """Return the multiple of v (1 - v) that units with more outputs lack in variance.
-
-    The share of a problem with m outputs and probability π has variance π (1 - π) / m, and
-    v (1 - v) m / (m - 1) estimates π (1 - π) without bias. The two sides differ by the mean of 1/m.
-    """
-    m = sides.unit_outputs
-    rates = [float((1 / m[chosen]).mean()) for chosen in (own, others)]
-    if abs(rates[0] - rates[1]) <= _NEGLIGIBLE * max(rates):
-        return np.zeros(m.size)
-    with_more = own if rates[0] < rates[1] else others
-    return abs(rates[0] - rates[1]) * (with_more & (m > 1)) * m / np.maximum(m - 1, 1)
 
 
 def runs_of(values: Integers, starts: Ints) -> tuple[Ints, Ints]:
@@ -238,7 +285,9 @@ def _binomial_tail(sums: Floats, sizes: Floats, squares: Floats) -> Floats:
     return result
 
 
-def hypergeometric_tail(found: ArrayLike, marked: ArrayLike, drawn: int, others: int) -> Floats:
+def hypergeometric_tail(
+    found: ArrayLike, marked: ArrayLike, drawn: ArrayLike, others: ArrayLike
+) -> Floats:
     """Return the probability that at least `found` of those drawn are marked.
 
     Parameters
@@ -246,40 +295,38 @@ def hypergeometric_tail(found: ArrayLike, marked: ArrayLike, drawn: int, others:
     found, marked : array of float, shape (n,)
         The number of marked ones among those drawn, and among all. For numbers that are not
         integers the gamma function interpolates the terms of the distribution.
-    drawn, others : int
+    drawn, others : array of float, shape (n,), or float
         How many are drawn, and how many are not.
     """
-    pairs, inverse = np.unique(
-        np.asarray(found, dtype=np.float64) + 1j * np.asarray(marked, dtype=np.float64),
-        return_inverse=True,
-    )
-    x, k = pairs.real, pairs.imag
-    n, total = drawn, drawn + others
+    every = (np.asarray(values, dtype=np.float64) for values in (found, marked, drawn, others))
+    x, k, n, rest = np.broadcast_arrays(*every)
     p = np.ones(x.size)
-    upper = x > n * k / total
-    p[upper] = _sum_of_terms(x[upper], k[upper], (n, others))
+    upper = x > n * k / (n + rest)
+    p[upper] = _sum_of_terms(x[upper], k[upper], n[upper], rest[upper])
     # The complement: at least n - x + 1 of those not marked are drawn.
-    lower = ~upper & (x >= 1) & (x - 1 >= k - others)
-    p[lower] = 1 - _sum_of_terms(n - x[lower] + 1, total - k[lower], (n, others))
-    return np.clip(p, 0.0, 1.0)[inverse]
+    lower = ~upper & (x >= 1) & (x - 1 >= k - rest)
+    x, k, n, rest = x[lower], k[lower], n[lower], rest[lower]
+    p[lower] = 1 - _sum_of_terms(n - x + 1, n + rest - k, n, rest)
+    return np.clip(p, 0.0, 1.0)
 
 
-def _sum_of_terms(x: Floats, k: Floats, sizes: tuple[int, int]) -> Floats:
+def _sum_of_terms(x: Floats, k: Floats, n: Floats, others: Floats) -> Floats:
     """Return the sum of hypergeometric terms from x on, for x above the mean."""
     from scipy.special import gammaln
 
-    def log_binomial(n: Floats | int, k: Floats) -> Floats:
-        result: Floats = gammaln(n + 1.0) - gammaln(k + 1) - gammaln(n - k + 1)
+    def log_binomial(n: Floats, k: Floats) -> Floats:
+        result: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
         return result
 
-    n, others = sizes
     term = log_binomial(n, x) + log_binomial(others, k - x) - log_binomial(n + others, k)
     term = np.exp(term)
-    sums, x, left = term.copy(), x.copy(), np.arange(x.size)
+    sums = term.copy()
+    left: NDArray[np.int64] = np.arange(x.size)
     while left.size:
         term = term * (n - x) * (k - x) / ((x + 1) * (others - k + x + 1))
         x = x + 1
         more = (term > 1e-14 * sums[left]) & (x < np.minimum(n, k) + 1)
-        left, term, x, k = left[more], term[more], x[more], k[more]
+        left = left[more]
+        term, x, k, n, others = (each[more] for each in (term, x, k, n, others))
         sums[left] += term
     return sums

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 
-def write_financemath(folder: Path, size: int = 200) -> Path:
-    """Write problems whose answers are `n / 8`."""
-    rows = [
+def write_financemath(folder: Path, size: int = 200, **first: Any) -> Path:
+    """Write problems whose answers are `n / 8`; the first one with some changes."""
+    rows: list[dict[str, Any]] = [
         {
             "question_id": f"validation-{n}",
             "question": f"What is {n} / 8?",
@@ -20,6 +21,7 @@ def write_financemath(folder: Path, size: int = 200) -> Path:
         }
         for n in range(size)
     ]
+    rows[0] |= first
     path = folder / "validation.json"
     path.write_text(json.dumps(rows))
     return path
@@ -36,9 +38,6 @@ def write_proofbench(folder: Path, size: int = 60) -> Path:
         writer = csv.writer(file)
         writer.writerow(columns)
         for n in range(size):
-            name = f"PB-Basic-{n:03}"
-            solution, guidelines = f"SOLUTION of {n}", f"GUIDELINES of {n}"
-            writer.writerow(
-                [name, f"Prove {n}.", solution, guidelines, "Algebra", "IMO-easy", "", "made"]
-            )
+            texts = (f"PB-Basic-{n:03}", f"Prove {n}.", f"SOLUTION of {n}", f"GUIDELINES of {n}")
+            writer.writerow([*texts, "Algebra", "IMO-easy", "", "made"])
     return path

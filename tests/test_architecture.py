@@ -137,7 +137,7 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "claim_tables": ["yaml_files"],
     "claim_formulas": ["claim_tables", "statistics"],
     "audit": ["claim_formulas", "claim_tables", "yaml_files"],
-    "row_files": [],
+    "row_files": ["yaml_files"],
     "logs": ["logs", "records", "scores"],
     "statistics": ["statistics"],
     "pairing": ["left_out", "scores", "statistics"],

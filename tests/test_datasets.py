@@ -7,38 +7,33 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from evalcore.benchmarks import (
     AbsentError,
-    Dataset,
     benchmarks,
     check_each,
     describe_datasets,
     find_benchmark,
     load_dataset,
 )
+from evalcore.formats import Problem
 from ngramscan.errors import InputError
-from tests.made_benchmarks import write_proofbench
+from tests.made_benchmarks import write_financemath, write_proofbench
 
 ANSWER_COLUMNS = ("Problem ID", "Problem", "Short Answer", "Category", "Subcategory", "Source")
 
 
-def finance_row(number: int, **changes: Any) -> dict[str, Any]:
-    row = {
-        "question_id": f"validation-{number}",
-        "question": f"What is {number} plus one?",
-        "tables": [],
-        "python_solution": f"def solution():\n    return {number} + 1  # the secret program",
-        "ground_truth": float(number + 1),
-        "topic": "Accounting",
-    }
-    return {**row, **changes}
+def write(path: Path, text: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
 
 
 def olympiad_row(number: int, **changes: Any) -> dict[str, Any]:
@@ -57,36 +52,26 @@ def olympiad_row(number: int, **changes: Any) -> dict[str, Any]:
     return {**row, **changes}
 
 
-def proof_row(number: int, **changes: Any) -> dict[str, Any]:
-    nothing = {"final_answer": None, "is_multiple_answer": None, "answer_type": None}
-    return olympiad_row(number, **{**nothing, **changes})
+def physics(folder: Path, **changes: Any) -> Problem:
+    rows = [olympiad_row(0, **changes), *(olympiad_row(number) for number in range(1, 236))]
+    write(folder / "OE_TO_physics_en_COMP.jsonl", "\n".join(map(json.dumps, rows)))
+    return load_dataset("olympiadbench-oe-physics", folder).problems[0]
 
 
-def answer_row(number: int) -> list[str]:
-    name = f"imo-bench-algebra-{number:03}"
-    return [name, f'Find\n"{number}".\n', f"${number}$", "Algebra", "Equation", "Made up"]
-
-
-def csv_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def answerbench(path: Path, change: Mapping[int, str] | None = None, broken: int = 0) -> Path:
+    """Write 400 problems: answers changed, or a quotation mark missing before one, as upstream."""
+    names = [f"imo-bench-algebra-{number:03}" for number in range(401)]
+    answers = {number: f"${number}$" for number in range(1, 401)} | dict(change or {})
     file = io.StringIO(newline="")
-    csv.writer(file).writerows([columns, *rows])
-    return file.getvalue()
-
-
-def write(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode())
-    return path
-
-
-def finance_file(folder: Path, first: dict[str, Any] | None = None, size: int = 200) -> Path:
-    rows = [first or finance_row(0), *(finance_row(number) for number in range(1, size))]
-    return write(folder / "validation.json", json.dumps(rows))
-
-
-def physics_file(folder: Path, first: dict[str, Any]) -> Path:
-    rows = [first, *(olympiad_row(number) for number in range(1, 236))]
-    return write(folder / "OE_TO_physics_en_COMP.jsonl", "\n".join(map(json.dumps, rows)))
+    writer = csv.writer(file)
+    writer.writerow(ANSWER_COLUMNS)
+    for number, answer in answers.items():
+        row = [names[number], f'Find\n"{number}".\n', answer, "Algebra", "Equation", "Made up"]
+        writer.writerow(row)
+    whole = f'Find\n""{broken}"".\n",${broken}$,Algebra'
+    text = file.getvalue()
+    assert not broken or whole in text
+    return write(path, text.replace(whole, f'Find\n""{broken}"".\n,${broken}$",Algebra'))
 
 
 def exam_files(folder: Path) -> Path:
@@ -99,10 +84,7 @@ def exam_files(folder: Path) -> Path:
     return folder
 
 
-def physics(folder: Path, **changes: Any) -> Dataset:
-    return load_dataset(
-        "olympiadbench-oe-physics", physics_file(folder, olympiad_row(0, **changes))
-    )
+# Where files are
 
 
 def test_every_benchmark_is_described_by_one_row_by_name() -> None:
@@ -110,6 +92,7 @@ def test_every_benchmark_is_described_by_one_row_by_name() -> None:
     assert [row.name for row in rows] == sorted(benchmarks())
     for row in rows:
         assert row.url.startswith("https://")
+        assert "{" not in row.url
         assert row.sha256 is None or len(row.sha256) == 64
         assert (row.sha256 is None) == row.note.startswith("not pinned"), row.name
 
@@ -121,117 +104,67 @@ def test_a_benchmark_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
             load_dataset(row.name, None)
         with pytest.raises(AbsentError, match=f"no {row.file}.* in it"):
             load_dataset(row.name, tmp_path)
-
-
-def test_a_path_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     with pytest.raises(AbsentError, match="nowhere: no such file or folder"):
         load_dataset("financemath", tmp_path / "nowhere")
 
 
 def test_a_file_its_folder_and_a_folder_of_folders_give_the_same(tmp_path: Path) -> None:
-    file = finance_file(tmp_path / "financemath")
+    (tmp_path / "financemath").mkdir()
+    file = write_financemath(tmp_path / "financemath")
     sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
     for path in (file, file.parent, tmp_path):
         dataset = load_dataset("financemath", path)
-        assert len(dataset) == 200
-        assert dataset.sha256 == sha256
+        assert (len(dataset), dataset.sha256) == (200, sha256)
+        assert dataset.faults == (f"not the published file: its SHA-256 is {sha256}",)
 
 
-def test_a_file_that_is_not_the_published_one_is_told_but_loaded(tmp_path: Path) -> None:
-    dataset = load_dataset("financemath", finance_file(tmp_path))
-    assert dataset.faults == (f"not the published file: its SHA-256 is {dataset.sha256}",)
-
-
-def test_tables_stand_before_the_question(tmp_path: Path) -> None:
-    first = finance_row(0, tables=["| a |\n|---|\n| 1 |", "| b |"], question="How much?")
-    problems = load_dataset("financemath", finance_file(tmp_path, first)).problems
-    assert problems[0].text == "Table:\n| a |\n|---|\n| 1 |\n\n| b |\n\nQuestion: How much?"
-    assert problems[1].text == "Question: What is 1 plus one?"
-
-
-def test_a_financemath_problem_has_its_program_beside_the_text(tmp_path: Path) -> None:
-    problem = load_dataset("financemath", finance_file(tmp_path)).problems[7]
-    assert (problem.id, problem.gold, problem.subtask) == ("validation-7", "8.0", "Accounting")
-    assert problem.details["ground_truth"] == 8.0
-    assert "secret" in problem.details["program"]
-    assert "secret" not in problem.text
-
-
-def test_answers_with_binary_noise_are_told(tmp_path: Path) -> None:
-    first = finance_row(0, ground_truth=0.14300000000000002)
-    faults = load_dataset("financemath", finance_file(tmp_path, first)).faults
-    assert "1 answers have more than 3 decimals, the first is validation-0" in faults
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        pytest.param({"question": None}, "[1]: question is None; expected a t", id="no question"),
-        pytest.param({"question": " "}, "[1]: question is ' '; expected a t", id="an empty one"),
-        pytest.param({"tables": "| a |"}, "it is str; expected array", id="a bare table"),
-        pytest.param({"tables": [1]}, "tables: [0] is int; expected str", id="a number for one"),
-        pytest.param({"ground_truth": True}, "ground_truth is True", id="a truth for a number"),
-        pytest.param({"ground_truth": "8"}, "it is str; expected float", id="a text for a number"),
-        pytest.param({"ground_truth": float("nan")}, "ground_truth is nan", id="not a number"),
-        pytest.param({"question_id": "validation-9"}, "id validation-9 stands there", id="twice"),
-    ],
-)
-def test_a_wrong_row_is_refused_with_its_place(
-    change: dict[str, Any], message: str, tmp_path: Path
+def test_a_file_that_may_not_be_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(InputError, match=re.escape(message)) as caught:
-        load_dataset("financemath", finance_file(tmp_path, finance_row(0, **change)))
-    assert "validation.json" in str(caught.value)
-    assert "\n" not in str(caught.value)
+    def refuse(self: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    file = write_financemath(tmp_path)
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(InputError, match=r"validation\.json: permission denied"):
+        load_dataset("financemath", file)
 
 
-def test_a_missing_column_is_told_from_a_wrong_one(tmp_path: Path) -> None:
-    row = finance_row(0)
-    del row["ground_truth"]
-    with pytest.raises(InputError, match="no column ground_truth; there are question_id"):
-        load_dataset("financemath", finance_file(tmp_path, row))
-
-
-def test_a_wrong_number_of_problems_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="199 problems; expected 200"):
-        load_dataset("financemath", finance_file(tmp_path, size=199))
+def test_all_copies_that_are_there_are_checked_and_failures_told(tmp_path: Path) -> None:
+    write_financemath(tmp_path, question="")
+    write_proofbench(tmp_path)
+    rows, failures = check_each([], tmp_path)
+    assert [(row.dataset, row.problems, row.subtasks) for row in rows] == [
+        ("imo-proofbench", 60, 1)
+    ]
+    assert "question is ''" in failures[0]
+    assert check_each(["aicrypto"], tmp_path)[1] == [f"{tmp_path}: no exam1/problem1.tex in it"]
+    assert check_each([], tmp_path / "none")[1][0].endswith("or name a copy with --data")
 
 
 @pytest.mark.parametrize(
     ("name", "file", "content", "message"),
     [
-        pytest.param("financemath", "validation.json", b"[{]", "no JSON", id="broken JSON"),
-        pytest.param("financemath", "validation.json", b"[\xff]", "no JSON", id="not UTF-8"),
-        pytest.param("financemath", "validation.json", b"{}", "a JSON list of", id="no list"),
+        pytest.param("financemath", "validation.json", b"[{]", "no JSON: ", id="JSON"),
+        pytest.param("financemath", "validation.json", b"[\xff]", "no JSON: ", id="not UTF-8"),
+        pytest.param("financemath", "validation.json", b"{}", "a JSON list", id="no list"),
         pytest.param("financemath", "validation.json", b"[1]", "no JSON object", id="no objects"),
+        pytest.param("bbh-word-sorting", "word_sorting.json", b"[]", "not BIG-Bench", id="BBH"),
+        pytest.param("imo-answerbench", "answerbench_v2.csv", b"a\n1,2\n", "more cells", id="CSV"),
+        pytest.param("imo-answerbench", "answerbench_v2.csv", b"\xff", "not UTF-8 at", id="bytes"),
         pytest.param(
-            "bbh-word-sorting", "word_sorting.json", b"[]", "not BIG-Bench Hard's", id="examples"
-        ),
-        pytest.param(
-            "olympiadbench-tp-maths",
-            "TP_TO_maths_en_COMP.parquet",
-            b"PAR1",
-            "no Parquet file",
-            id="broken Parquet",
-        ),
-        pytest.param(
-            "imo-answerbench", "answerbench_v2.csv", b"a,b\n1,2,3\n", "row 1: more cells", id="CSV"
-        ),
-        pytest.param(
-            "imo-answerbench",
-            "answerbench_v2.csv",
-            b"a\n" + b"x" * 200_000,
+            *("imo-answerbench", "answerbench_v2.csv", b"a\n" + b"x" * 200_000),
             "not valid CSV: field larger",
             id="a field without end",
         ),
         pytest.param(
-            "imo-answerbench", "answerbench_v2.csv", b"\xff", "not UTF-8 at byte 0", id="bytes"
+            *("olympiadbench-tp-maths", "TP_TO_maths_en_COMP.parquet", b"PAR1"),
+            "no Parquet file",
+            id="Parquet",
         ),
         pytest.param(
-            "imo-proofbench",
-            "proofbench_v2.csv",
-            b"Problem ID,Problem\nPB-1,Prove it.\n",
-            "csv:2: no column Category; there are Problem ID, Problem$",
+            *("imo-proofbench", "proofbench_v2.csv", b"Problem ID,Problem\nPB-1,Prove it.\n"),
+            ":2: no column Category; there are Problem ID, Problem",
             id="a column is missing",
         ),
     ],
@@ -239,65 +172,88 @@ def test_a_wrong_number_of_problems_is_refused(tmp_path: Path) -> None:
 def test_a_file_of_a_wrong_format_is_refused_in_one_line(
     name: str, file: str, content: bytes, message: str, tmp_path: Path
 ) -> None:
-    (tmp_path / file).write_bytes(content)
-    with pytest.raises(InputError, match=message) as caught:
+    write(tmp_path / file, content)
+    with pytest.raises(InputError, match=rf"{file}.*{message}") as caught:
         load_dataset(name, tmp_path)
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_may_not_be_read_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+# FinanceMath
+
+
+def test_a_financemath_problem_has_its_tables_before_and_its_program_beside_it(
+    tmp_path: Path,
 ) -> None:
-    file = finance_file(tmp_path)
+    file = write_financemath(tmp_path, tables=["| a |", "| b |"], ground_truth=0.14300000000000002)
+    dataset = load_dataset("financemath", file)
+    first, second, third = dataset.problems[:3]
+    assert first.text == "Table:\n| a |\n\n| b |\n\nQuestion: What is 0 / 8?"
+    assert third.text == "Question: What is 2 / 8?"
+    assert (second.id, second.gold, second.subtask) == ("validation-1", "0.125", "Accounting")
+    program = "def solution():\n    return 1 / 8"
+    assert second.details == {"program": program, "ground_truth": 0.125}
+    assert "1 answers have more than 3 decimals, the first is validation-0" in dataset.faults
 
-    def refuse(self: Path) -> bytes:
-        raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
-    with pytest.raises(InputError, match=r"validation\.json: permission denied"):
-        load_dataset("financemath", file)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        pytest.param({"question": None}, "[1]: question is None; expected a t", id="no question"),
+        pytest.param({"question": " "}, "[1]: question is ' '; expected a t", id="an empty one"),
+        pytest.param({"tables": "| a |"}, "tables: Expected array, got str", id="a bare table"),
+        pytest.param({"tables": [1]}, "[0]: Expected str, got int", id="a number for a table"),
+        pytest.param({"ground_truth": True}, "ground_truth is True", id="a truth for a number"),
+        pytest.param({"ground_truth": "8"}, "Expected float, got str", id="a text for a number"),
+        pytest.param({"ground_truth": float("nan")}, "ground_truth is nan", id="not a number"),
+        pytest.param({"question_id": "validation-9"}, "id validation-9 occurs more", id="twice"),
+    ],
+)
+def test_a_wrong_row_is_refused_with_its_place(
+    change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
+        load_dataset("financemath", write_financemath(tmp_path, **change))
+    assert "validation.json" in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
-def broken_answerbench(folder: Path, number: int = 36) -> Path:
-    """The fault of the published file: the quotation mark before the answer is missing."""
-    rows = [answer_row(each) for each in range(1, 401)]
-    text = csv_text(ANSWER_COLUMNS, rows)
-    whole = f'Find\n""{number}"".\n",${number}$,Algebra'
-    assert whole in text
-    text = text.replace(whole, f'Find\n""{number}"".\n,${number}$",Algebra')
-    return write(folder / "answerbench_v2.csv", text)
+def test_a_wrong_number_of_problems_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="199 problems; expected 200"):
+        load_dataset("financemath", write_financemath(tmp_path, size=199))
+
+
+# IMO-Bench
 
 
 def test_a_broken_row_is_refused_without_a_whole_first_version(tmp_path: Path) -> None:
-    file = broken_answerbench(tmp_path)
+    file = answerbench(tmp_path / "answerbench_v2.csv", broken=36)
     for _ in range(2):
         with pytest.raises(InputError, match="row 36: imo-bench-algebra-036 has no Sou") as caught:
             load_dataset("imo-answerbench", file)
-        assert str(caught.value).endswith(
-            "put a whole answerbench.csv of the same project beside this file"
-        )
-        write(tmp_path / "answerbench.csv", file.read_bytes().decode())
+        cure = "put a whole answerbench.csv of the same project beside this file"
+        assert str(caught.value).endswith(cure)
+        answerbench(tmp_path / "answerbench.csv", broken=36)
 
 
-def test_the_row_that_is_broken_upstream_is_taken_from_the_first_version(tmp_path: Path) -> None:
-    rows = [answer_row(number) for number in range(1, 401)]
-    write(tmp_path / "answerbench.csv", csv_text(ANSWER_COLUMNS, rows))
-    dataset = load_dataset("imo-answerbench", broken_answerbench(tmp_path))
+def test_a_broken_row_is_taken_from_the_first_version(tmp_path: Path) -> None:
+    answerbench(tmp_path / "answerbench.csv")
+    file = answerbench(tmp_path / "answerbench_v2.csv", {5: "$\\frac{1}{2}"}, broken=36)
+    dataset = load_dataset("imo-answerbench", file)
     problem = dataset.problems[35]
     assert (problem.text, problem.gold) == ('Find\n"36".', "$36$")
-    assert problem.subtask == "Algebra"
-    assert dataset.faults[0] == (
+    assert problem.details == {"category": "Algebra", "subcategory": "Equation"}
+    assert dataset.faults[:3] == (
         "imo-bench-algebra-036 has no Source: its fields are shifted upstream; "
-        "it was taken from answerbench.csv"
+        "it was taken from answerbench.csv",
+        "answerbench.csv beside it is not the published file",
+        "imo-bench-algebra-005: its answer has a $ without its pair",
     )
-    assert dataset.faults[1] == "answerbench.csv beside it is not the published file"
 
 
 def test_the_first_version_is_told_by_its_hash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = [answer_row(number) for number in range(1, 401)]
-    file = write(tmp_path / "answerbench.csv", csv_text(ANSWER_COLUMNS, rows))
+    file = answerbench(tmp_path / "answerbench.csv")
     sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
     made = replace(benchmarks()["imo-answerbench"], first_version={file.name: sha256})
     monkeypatch.setitem(benchmarks(), "imo-answerbench", made)
@@ -305,162 +261,108 @@ def test_the_first_version_is_told_by_its_hash(
     assert faults == ("this is the first version, which its authors call deprecated",)
 
 
-def test_a_formula_that_is_not_closed_is_told(tmp_path: Path) -> None:
-    rows = [answer_row(number) for number in range(1, 401)]
-    rows[4][2] = "$\\frac{1}{2}"
-    file = write(tmp_path / "answerbench_v2.csv", csv_text(ANSWER_COLUMNS, rows))
-    assert "imo-bench-algebra-005: its answer has a $ without its pair" in (
-        load_dataset("imo-answerbench", file).faults
-    )
-
-
 def test_a_proof_problem_has_no_gold_and_its_solution_is_not_in_the_text(tmp_path: Path) -> None:
     problem = load_dataset("imo-proofbench", write_proofbench(tmp_path)).problems[0]
     assert (problem.text, problem.gold, dict(problem.fields)) == ("Prove 0.", None, {})
-    assert problem.details == {
-        "solution": "SOLUTION of 0",
-        "guidelines": "GUIDELINES of 0",
-        "level": "IMO-easy",
-    }
+    guidelines = {"solution": "SOLUTION of 0", "guidelines": "GUIDELINES of 0"}
+    assert problem.details == {**guidelines, "level": "IMO-easy"}
+
+
+# OlympiadBench
+
+ONE = "The answer of The problem should be a numerical value. "
+ALIKE = "The problem has multiple answers, each of them should be "
+ORDER = "The problem has multiple answers, with the answers in order being "
+NO_UNIT = ", note that the unit of the answer should not be included in \\boxed{}"
+SEVERAL = {"is_multiple_answer": True}
 
 
 @pytest.mark.parametrize(
-    ("changes", "answer_type_text"),
+    ("changes", "kind", "boxed", "unit"),
     [
+        pytest.param({}, ONE, "answer}", "", id="one answer"),
+        pytest.param({"unit": "km"}, ONE, "answer}(unit)", NO_UNIT, id="a unit after the box"),
+        pytest.param({"answer_type": "Tuple"}, "", "answer}", "", id="a tuple is not announced"),
         pytest.param(
-            {}, "The answer of The problem should be a numerical value. ", id="one answer"
+            SEVERAL, f"{ALIKE}a numerical value. ", "multiple answers connected", "", id="several"
         ),
         pytest.param(
-            {"is_multiple_answer": True},
-            "The problem has multiple answers, each of them should be a numerical value. ",
-            id="several answers of one kind",
+            {**SEVERAL, "answer_type": "Equation,Equation"},
+            *(f"{ALIKE}an equation. ", "multiple", ""),
+            id="several whose kinds are the same",
         ),
         pytest.param(
-            {"is_multiple_answer": True, "answer_type": "Equation,Equation"},
-            "The problem has multiple answers, each of them should be an equation. ",
-            id="several answers whose kinds are the same",
+            {**SEVERAL, "answer_type": "Numerical,Interval"},
+            *(f"{ORDER}a numerical value, an interval. ", "multiple", ""),
+            id="several of different kinds",
         ),
-        pytest.param(
-            {"is_multiple_answer": True, "answer_type": "Numerical,Interval"},
-            "The problem has multiple answers, with the answers in order being a numerical value, "
-            "an interval. ",
-            id="several answers of different kinds",
-        ),
-        pytest.param({"answer_type": "Tuple"}, "", id="a tuple is not announced"),
     ],
 )
-def test_the_kind_of_the_answer_is_said_as_the_authors_say_it(
-    changes: dict[str, Any], answer_type_text: str, tmp_path: Path
+def test_the_kind_and_form_of_the_answer_are_said_as_the_authors_say_them(
+    changes: dict[str, Any], kind: str, boxed: str, unit: str, tmp_path: Path
 ) -> None:
-    problem = physics(tmp_path, **changes).problems[0]
-    assert problem.fields["answer_type_text"] == answer_type_text
+    problem = physics(tmp_path, **changes)
+    assert problem.fields["answer_type_text"] == kind
+    assert problem.fields["boxed_format"].startswith(f"\\boxed{{{boxed}")
+    assert problem.fields["unit_text"] == unit
+    assert problem.details["unit"] == changes.get("unit")
 
 
-@pytest.mark.parametrize(
-    ("several", "unit", "boxed_format", "unit_text"),
-    [
-        pytest.param(False, None, "\\boxed{answer}", "", id="one answer"),
-        pytest.param(
-            *(True, None, "\\boxed{multiple answers connected with commas}", ""),
-            id="several answers",
-        ),
-        pytest.param(
-            *(False, "km", "\\boxed{answer}(unit)"),
-            ", note that the unit of the answer should not be included in \\boxed{}",
-            id="a unit stands behind the box",
-        ),
-    ],
-)
-def test_the_form_of_the_answer_is_said_as_the_authors_say_it(
-    several: bool, unit: str | None, boxed_format: str, unit_text: str, tmp_path: Path
-) -> None:
-    problem = physics(tmp_path, is_multiple_answer=several, unit=unit).problems[0]
-    assert problem.fields["boxed_format"] == boxed_format
-    assert problem.fields["unit_text"] == unit_text
-    assert problem.details["unit"] == unit
-
-
-@pytest.mark.parametrize(
-    ("stated", "tolerance"),
-    [
-        pytest.param(None, None, id="none"),
-        pytest.param("1e-1", 0.1, id="one"),
-        pytest.param("1e-1,,0.02", (0.1, None, 0.02), id="one for each answer"),
-    ],
-)
-def test_tolerances_are_numbers(stated: str | None, tolerance: Any, tmp_path: Path) -> None:
-    assert physics(tmp_path, error=stated).problems[0].details["tolerance"] == tolerance
+def test_tolerances_are_numbers_and_contexts_stand_before_questions(tmp_path: Path) -> None:
+    for stated, tolerance in ((None, None), ("1e-1", 0.1), ("1e-1,,0.02", (0.1, None, 0.02))):
+        assert physics(tmp_path, error=stated).details["tolerance"] == tolerance
+    problem = physics(tmp_path, context="A ball falls.", question="See <img_1>.")
+    assert problem.text == "A ball falls.\nSee <img_1>."
+    faults = load_dataset("olympiadbench-oe-physics", tmp_path).faults
+    assert faults == ("1 problems need a picture, the first is 0",)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        pytest.param({"error": "small"}, ":1: error is small; expected a n", id="tolerance"),
+        pytest.param({"error": "small"}, ":1: error is small; expected a number", id="tolerance"),
         pytest.param({"answer_type": "Poem"}, ":1: answer_type is Poem; expected", id="a kind"),
-        pytest.param(
-            {"final_answer": None}, ":1: final_answer is null; expected array", id="no answer"
-        ),
-        pytest.param({"solution": [1]}, r":1: solution\[0\] is int; expected str", id="solution"),
-        pytest.param(
-            {"is_multiple_answer": None}, "is_multiple_answer is null; expected bool", id="null"
-        ),
+        pytest.param({"final_answer": None}, ":1: final_answer: Expected array", id="no answer"),
+        pytest.param({"solution": [1]}, ":1: solution[0]: Expected str", id="solution"),
+        pytest.param({"is_multiple_answer": None}, "is_multiple_answer: Expected bool", id="null"),
+        pytest.param({"question": ""}, ":1: question: Expected str of length >= 1", id="empty"),
     ],
 )
 def test_a_wrong_olympiad_row_is_refused(
     changes: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=re.escape(message)):
         physics(tmp_path, **changes)
-
-
-def test_the_context_of_a_problem_stands_before_its_question(tmp_path: Path) -> None:
-    problem = physics(tmp_path, context="A ball falls.", question="How fast?").problems[0]
-    assert problem.text == "A ball falls.\nHow fast?"
-
-
-def test_problems_that_need_a_picture_are_told(tmp_path: Path) -> None:
-    dataset = physics(tmp_path, question="See <img_1>.")
-    assert dataset.faults == ("1 problems need a picture, the first is 0",)
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "json", "parquet"])
 def test_proof_problems_are_read_from_each_format_that_copies_have(
     ending: str, tmp_path: Path
 ) -> None:
-    rows = [proof_row(number) for number in range(25)]
+    nothing = {"final_answer": None, "is_multiple_answer": None, "answer_type": None}
+    frame = pd.DataFrame([olympiad_row(number, **nothing) for number in range(25)])
     file = tmp_path / f"TP_TO_physics_en_COMP.{ending}"
     if ending == "parquet":
-        import pyarrow as pa
-        from pyarrow import parquet
-
-        parquet.write_table(pa.Table.from_pylist(rows), file)
+        frame.to_parquet(file)
     else:
-        lines = "\n".join(map(json.dumps, rows)) + "\n"
-        write(file, lines if ending == "jsonl" else json.dumps(rows))
+        frame.to_json(file, orient="records", lines=ending == "jsonl")
     dataset = load_dataset("olympiadbench-tp-physics", tmp_path)
-    assert dataset.faults == ()
     problem = dataset.problems[24]
     assert (problem.id, problem.gold, problem.subtask) == ("24", None, "TP_physics")
-    assert dict(problem.fields) == {}
+    assert (dataset.faults, dict(problem.fields)) == ((), {})
     assert problem.details["solution"] == ["The secret solution 24."]
     assert "secret" not in problem.text
 
 
-@pytest.mark.parametrize(
-    ("size", "faults"),
-    [
-        pytest.param(674, 0, id="the number of the paper"),
-        pytest.param(675, 1, id="one more is told"),
-    ],
-)
-def test_both_editions_of_the_maths_problems_are_known(
-    size: int, faults: int, tmp_path: Path
-) -> None:
-    rows = [json.dumps(olympiad_row(number)) for number in range(size)]
-    file = write(tmp_path / "OE_TO_maths_en_COMP.jsonl", "\n".join(rows))
-    found = load_dataset("olympiadbench-oe-maths", file).faults
-    told = [fault for fault in found if "the paper has 674" in fault]
-    assert len(told) == faults
+def test_both_editions_of_the_maths_problems_are_known(tmp_path: Path) -> None:
+    for size, told in ((674, False), (675, True)):
+        rows = [json.dumps(olympiad_row(number)) for number in range(size)]
+        file = write(tmp_path / "OE_TO_maths_en_COMP.jsonl", "\n".join(rows))
+        faults = load_dataset("olympiadbench-oe-maths", file).faults
+        assert any("the paper has 674" in fault for fault in faults) == told
+
+
+# Word sorting, and exams
 
 
 def test_word_sorting_has_ids_by_place_and_its_canary_is_looked_for(tmp_path: Path) -> None:
@@ -468,32 +370,25 @@ def test_word_sorting_has_ids_by_place_and_its_canary_is_looked_for(tmp_path: Pa
     file = write(tmp_path / "word_sorting.json", json.dumps({"examples": examples}))
     dataset = load_dataset("bbh-word-sorting", file)
     problem = dataset.problems[249]
-    assert (problem.id, problem.text, problem.gold) == (
-        *("word_sorting-249", "Sort: b249 a249", "a249 b249"),
-    )
+    assert (problem.id, problem.text) == ("word_sorting-249", "Sort: b249 a249")
+    assert (problem.gold, problem.subtask) == ("a249 b249", "word_sorting")
     assert dataset.faults[0] == "the canary that keeps it out of training data is gone"
 
 
 def test_exams_are_read_from_their_folder_with_points_and_a_common_hash(tmp_path: Path) -> None:
-    exam_files(tmp_path / "aicrypto")
-    dataset = load_dataset("aicrypto", tmp_path)
-    problem = dataset.problems[11]
-    assert (problem.id, problem.subtask, problem.gold) == ("exam2/problem6", "exam2", None)
-    assert problem.details == {"points": 20}
-    assert sum(each.details["points"] for each in dataset.problems) == 330
-    assert dataset.faults == ()
-    files = sorted((tmp_path / "aicrypto").glob("*/*.tex"))
-    assert dataset.sha256 == hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
-
-
-def test_a_heading_in_markdown_and_definitions_before_it_are_understood(tmp_path: Path) -> None:
-    exam_files(tmp_path)
-    write(tmp_path / "exam2/problem1.tex", "**Problem 1 (18 points)** Show it.\n")
+    folder = exam_files(tmp_path / "aicrypto")
     definitions = "\\paragraph{Definitions.}\nA set.\n\n\\paragraph{Problem 1 (18 points)} Show it."
-    write(tmp_path / "exam1/problem1.tex", definitions)
-    problems = load_dataset("aicrypto", tmp_path).problems
-    assert problems[0].text == definitions
-    assert problems[6].details == {"points": 18}
+    write(folder / "exam1/problem1.tex", definitions)
+    write(folder / "exam2/problem1.tex", "**Problem 1 (18 points)** Show it.\n")
+    dataset = load_dataset("aicrypto", tmp_path)
+    first, problem = dataset.problems[0], dataset.problems[11]
+    assert (problem.id, problem.subtask, problem.gold) == ("exam2/problem6", "exam2", None)
+    assert (first.text, first.details, problem.details) == (
+        *(definitions, {"points": 18}, {"points": 20}),
+    )
+    assert dataset.faults == ()
+    content = b"".join(file.read_bytes() for file in sorted(folder.glob("*/*.tex")))
+    assert dataset.sha256 == hashlib.sha256(content).hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -511,18 +406,17 @@ def test_a_file_that_is_not_the_problem_of_its_name_is_refused(
         load_dataset("aicrypto", tmp_path)
 
 
-def test_points_that_do_not_add_up_are_told(tmp_path: Path) -> None:
+def test_missing_points_and_problems_are_told(tmp_path: Path) -> None:
     write(exam_files(tmp_path) / "exam1/problem2.tex", "\\paragraph{Problem 2 (8 points)}")
     faults = load_dataset("aicrypto", tmp_path).faults
     assert faults == ("the points add up to 320; the benchmark has 330",)
-
-
-def test_missing_exam_problems_are_counted(tmp_path: Path) -> None:
-    exam_files(tmp_path)
-    (tmp_path / "exam2/problem3.tex").unlink()
-    (tmp_path / "exam3/problem6.tex").unlink()
+    for name in ("exam2/problem3.tex", "exam3/problem6.tex"):
+        (tmp_path / name).unlink()
     with pytest.raises(InputError, match=r"2 of 18 files are missing.*exam2/problem3\.tex"):
         load_dataset("aicrypto", tmp_path)
+
+
+# The real files
 
 
 @pytest.mark.parametrize(
@@ -535,94 +429,70 @@ def test_missing_exam_problems_are_counted(tmp_path: Path) -> None:
         pytest.param("bbh-word-sorting", 250, 0, id="word sorting"),
     ],
 )
-def test_the_real_files_are_the_pinned_ones(
+def test_the_real_files_are_the_pinned_ones_and_no_solution_is_in_a_prompt(
     name: str, size: int, faults: int, shared: Path
 ) -> None:
     dataset = load_dataset(name, shared / "data")
     row = next(row for row in describe_datasets() if row.name == name)
-    assert len(dataset) == size
-    assert dataset.sha256 == row.sha256
-    assert len(dataset.faults) == faults
-
-
-def test_no_real_solution_is_in_what_a_prompt_may_name(shared: Path) -> None:
-    for name in ("financemath", "imo-answerbench", "imo-proofbench", "olympiadbench-oe-maths"):
-        for problem in load_dataset(name, shared / "data").problems:
-            visible = "\n".join([problem.text, *problem.fields.values()])
-            hidden = [problem.details.get(key) for key in ("program", "solution", "guidelines")]
-            for secret in hidden:
-                for text in secret if isinstance(secret, list) else [secret or ""]:
-                    assert len(text) < 30 or text not in visible, problem.id
+    assert (len(dataset), dataset.sha256, len(dataset.faults)) == (size, row.sha256, faults)
+    for problem in dataset.problems:
+        visible = "\n".join([problem.text, *problem.fields.values()])
+        hidden = [problem.details.get(key) for key in ("program", "solution", "guidelines")]
+        for secret in hidden:
+            for text in secret if isinstance(secret, list) else [secret or ""]:
+                assert len(text) < 30 or text not in visible, problem.id
 
 
 def test_the_repaired_real_row_does_not_show_its_answer(shared: Path) -> None:
-    dataset = load_dataset("imo-answerbench", shared / "data")
-    problem = next(each for each in dataset.problems if each.id == "imo-bench-algebra-036")
-    assert problem.gold == "$Y(x)=A+\\frac{B}{x}-x$"
+    problems = load_dataset("imo-answerbench", shared / "data").problems
+    problem = next(each for each in problems if each.id == "imo-bench-algebra-036")
+    assert (problem.gold, problem.subtask) == ("$Y(x)=A+\\frac{B}{x}-x$", "Algebra")
     assert "Y(x)=" not in problem.text
-    assert problem.subtask == "Algebra"
-
-
-def test_the_first_versions_are_recognised(shared: Path) -> None:
     for name, file in (("answerbench", "answerbench.csv"), ("proofbench", "proofbench.csv")):
         faults = load_dataset(f"imo-{name}", shared / "data" / "imobench" / file).faults
         assert faults[-1] == "this is the first version, which its authors call deprecated"
 
 
-def test_all_copies_that_are_there_are_checked_and_failures_told(tmp_path: Path) -> None:
-    finance_file(tmp_path / "financemath", finance_row(0, question=""))
-    write_proofbench(tmp_path)
-    rows, failures = check_each([], tmp_path)
-    assert [(row.dataset, row.problems, row.subtasks) for row in rows] == [
-        ("imo-proofbench", 60, 1)
-    ]
-    assert "question is ''" in failures[0]
-    assert check_each(["aicrypto"], tmp_path)[1] == [f"{tmp_path}: no exam1/problem1.tex in it"]
-    assert check_each([], tmp_path / "none")[1][0].endswith("or name a copy with --data")
-
-
 # Questions of one's own
 
-ROWS = [{"id": 1, "question": "Capital of France? ", "answer": "Paris"}]
-ROWS += [{"id": n, "question": f"{n} + {n}?", "answer": 2 * n} for n in (2, 3)]
+ROWS: list[dict[str, Any]] = [
+    {"id": 1, "question": "Capital of France? ", "answer": "Paris"},
+    *({"id": n, "question": f"{n} + {n}?", "answer": 2 * n} for n in (2, 3)),
+]
 
 
-def questions(path: Path, rows: Sequence[dict[str, Any]] = ROWS) -> Path:
-    import pandas as pd
-
-    frame = pd.DataFrame(rows)
-    if path.suffix == ".csv":
-        frame.to_csv(path, index=False)
-    elif path.suffix == ".parquet":
-        frame.astype({name: "string" for name in frame if name != "id"}).to_parquet(path)
-    else:
-        frame.to_json(path, orient="records", lines=path.suffix == ".jsonl")
-    return path
+def json_lines(path: Path, rows: Sequence[dict[str, Any]] = ROWS) -> Path:
+    return write(path, "\n".join(map(json.dumps, rows)))
 
 
 @pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "parquet"])
 def test_questions_of_ones_own_need_three_columns_and_no_yaml(ending: str, tmp_path: Path) -> None:
-    file = questions(tmp_path / f"mine.{ending}")
+    file, frame = json_lines(tmp_path / f"mine.{ending}"), pd.DataFrame(ROWS)
+    if ending == "csv":
+        frame.to_csv(file, index=False)
+    elif ending == "json":
+        frame.to_json(file, orient="records")
+    elif ending == "parquet":
+        frame.astype({"answer": str}).to_parquet(file)
     dataset = load_dataset(find_benchmark(None, file), file)
     assert [(each.id, each.text, each.gold) for each in dataset.problems] == [
         *(("1", "Capital of France?", "Paris"), ("2", "2 + 2?", "4"), ("3", "3 + 3?", "6"))
     ]
     assert (dataset.name, dataset.faults) == ("mine", ())
-    assert find_benchmark("other", file).name == "other"
+    assert load_dataset("other", file).name == "other"
 
 
 def test_columns_are_named_by_options_and_others_are_left_out(tmp_path: Path) -> None:
     rows = [{"key": "a", "text": "Why?", "gold": "Because.", "question": "No.", "hint": "x"}]
-    file = questions(tmp_path / "mine.jsonl", rows)
+    file = json_lines(tmp_path / "mine.jsonl", rows)
     [problem] = load_dataset(find_benchmark(None, file, "key", "text", "gold"), file).problems
-    assert (problem.id, problem.text, problem.gold) == ("a", "Why?", "Because.")
-    assert (problem.fields, problem.details) == ({}, {})
+    assert problem == Problem("a", "Why?", "Because.")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        pytest.param({"id": 3}, "mine.jsonl: id 3 stands there more than once", id="an id twice"),
+        pytest.param({"id": 3}, "mine.jsonl: id 3 occurs more than once", id="an id twice"),
         pytest.param({"question": " "}, "jsonl:1: question is ' '; expected a text", id="empty"),
         pytest.param({"answer": None}, "jsonl:1: answer is None; expected a text", id="none"),
         pytest.param({"answer": True}, "jsonl:1: answer is True; expected a text", id="a truth"),
@@ -632,36 +502,34 @@ def test_columns_are_named_by_options_and_others_are_left_out(tmp_path: Path) ->
 def test_a_wrong_question_is_refused_with_its_place(
     change: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    lines = [json.dumps(row) for row in [{**ROWS[0], **change}, *ROWS[1:]]]
-    file = write(tmp_path / "mine.jsonl", "\n".join(lines))
+    file = json_lines(tmp_path / "mine.jsonl", [{**ROWS[0], **change}, *ROWS[1:]])
     with pytest.raises(InputError, match=re.escape(message)):
         load_dataset(find_benchmark(None, file), file)
 
 
 def test_a_column_that_is_missing_names_its_option(tmp_path: Path) -> None:
-    file = questions(tmp_path / "mine.csv")
-    cure = "csv:2: no column gold; there are id, question, answer; --answer-field names another"
+    file = json_lines(tmp_path / "mine.jsonl")
+    cure = (
+        "no column gold; there are id, question, answer; mine is no known benchmark, so --answer-f"
+    )
     with pytest.raises(InputError, match=cure):
         load_dataset(find_benchmark(None, file, answer_field="gold"), file)
-    file.write_text("id,question,answer\n")
     with pytest.raises(InputError, match="0 problems; expected one or more"):
-        load_dataset(find_benchmark(None, file), file)
+        load_dataset("mine", write(tmp_path / "empty.csv", "id,question,answer\n"))
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "columns", "message"),
+    ("name", "data", "key", "message"),
     [
-        pytest.param("imo", None, {}, "--dataset imo: unknown benchmark; known are a", id="name"),
-        pytest.param("imo", "folder", {}, "need only --data FILE (.csv, .jsonl", id="a folder"),
-        pytest.param(None, None, {}, "--dataset: missing; known are aicrypto", id="nothing"),
-        pytest.param(
-            "financemath", "a.jsonl", {"id_field": "key"}, "--id-field: the columns of", id="known"
-        ),
-        pytest.param(None, "financemath.csv", {}, "has the name of a benchmark", id="its name"),
+        pytest.param("imo", None, "id", "--dataset imo: unknown benchmark; known are a", id="name"),
+        pytest.param("imo", "folder", "id", "need only --data FILE (.csv, .jsonl", id="a folder"),
+        pytest.param(None, None, "id", "--dataset: missing; known are aicrypto", id="nothing"),
+        pytest.param("financemath", "a.csv", "key", "--id-field: the columns of fin", id="known"),
+        pytest.param(None, "financemath.csv", "id", "has the name of a benchmark", id="its name"),
     ],
 )
 def test_what_is_no_benchmark_says_what_there_is(
-    name: str | None, data: str | None, columns: dict[str, str], message: str
+    name: str | None, data: str | None, key: str, message: str
 ) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
-        find_benchmark(name, Path(data) if data else None, **columns)
+        find_benchmark(name, Path(data) if data else None, key)

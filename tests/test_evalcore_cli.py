@@ -394,7 +394,7 @@ def test_benchmarks_are_listed_and_checked(here: Path) -> None:
     code, _, stderr = invoke("datasets", "check", "--data", "empty")
     assert (code, "no benchmark there" in stderr) == (1, True)
     code, _, stderr = invoke("datasets", "fetch", "gsm9k")
-    assert (code, "no such benchmark" in stderr) == (2, True)
+    assert (code, "unknown benchmark" in stderr) == (2, True)
 
 
 def test_a_judge_whose_reply_is_cut_is_asked_again(here: Path) -> None:

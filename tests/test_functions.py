@@ -294,7 +294,9 @@ def test_recorded_outputs_of_another_method_are_named(rows: list[ScoreRow]) -> N
     options: dict[str, Any] = {"outputs": "outputs", "rule": "strict"}
     with pytest.raises(InputError, match="--baseline nope: one of cot, pot was expected"):
         evalcore.efficiency(to_frame(rows, ScoreRow), baseline="nope", **options)
-    with pytest.raises(InputError, match=r"--dataset nope: one of .*financemath"):
+    with pytest.raises(
+        InputError, match=r"--dataset nope: unknown benchmark; known are .*financemath"
+    ):
         evalcore.score("outputs", dataset="nope")
     with pytest.raises(InputError, match="--extraction nope: unknown; expected one of boxed/1"):
         evalcore.score("outputs", dataset="financemath", extraction="nope")

@@ -171,7 +171,7 @@ def describe_keyness(found: Keyness, asked: Question) -> list[str]:
         longer = f"outputs of {asked.of} are longer than those of {', '.join(asked.against)}"
         lines.append(f"{longer}: the test is of parts of equal length")
     within = f", {found.found_inside:,} of them only within longer ones" * bool(found.found_inside)
-    more = f"{found.found:,} in outputs of {asked.of} to more problems at q ≤ {asked.options.q:g}"
+    more = f"{found.found:,} in a larger share of outputs of {asked.of} at q ≤ {asked.options.q:g}"
     shown = f"{len(found.rows):,} shown, largest G2 first"
     lines.append(f"{found.tested:,} n-grams tested, {more}{within}; {shown}")
     return lines
