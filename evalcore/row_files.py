@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -38,21 +38,30 @@ def name_of(table: Table) -> str:
 
 
 def read_table(table: Table) -> Rows:
-    """Return the rows of a table; an InputError says where a file is malformed, or not there."""
-    if isinstance(table, str | Path):
-        path = Path(table)
-        if not path.is_file():
-            raise InputError(str(path), "no such file; rows of a table were expected")
-        if path.suffix.lower() not in SUFFIXES:
-            raise InputError(str(path), f"one of {', '.join(SUFFIXES)} was expected")
-        return SUFFIXES[path.suffix.lower()](path)
-    if not hasattr(table, "columns"):
-        raise TypeError(f"{type(table).__name__}: a file or a data frame was expected")
-    named = table.rename(columns=str)
-    _refuse_same_names("data frame", list(named.columns))
+    """Yield the rows of a table; an InputError says where a file is malformed, or not there."""
+    if not isinstance(table, str | Path):
+        rows = _frame(table)
+    elif not Path(table).is_file():
+        raise InputError(str(table), "no such file; rows of a table were expected")
+    elif (suffix := Path(table).suffix.lower()) not in SUFFIXES:
+        raise InputError(str(table), f"one of {', '.join(SUFFIXES)} was expected")
+    else:
+        rows = SUFFIXES[suffix](Path(table))
+    for place, row in rows:
+        if not isinstance(row, dict):
+            raise InputError(place, "no JSON object; a row was expected")
+        yield place, row
+
+
+def _frame(frame: pd.DataFrame) -> Rows:
+    if not hasattr(frame, "columns"):
+        raise TypeError(f"{type(frame).__name__}: a file or a data frame was expected")
+    names = [str(name) for name in frame.columns]
+    _refuse_same_names("data frame", names)
     # Plain values of Python, and None for whatever pandas takes as missing.
-    plain = named.astype(object).where(named.notna(), None)
-    return _numbered("data frame, row ", plain.to_dict("records"))
+    cells = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
+    for number, row in enumerate(cells, 1):
+        yield f"data frame, row {number}", dict(zip(names, row, strict=True))
 
 
 def _csv(path: Path) -> Rows:
@@ -79,14 +88,14 @@ def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
 def _jsonl(path: Path) -> Rows:
     for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
         if line.strip():
-            yield from _numbered(f"{path}:", [_decoded(f"{path}:{number}", line)], first=number)
+            yield f"{path}:{number}", _decoded(f"{path}:{number}", line)
 
 
 def _json(path: Path) -> Rows:
     rows = _decoded(str(path), path.read_bytes())
     if not isinstance(rows, list):
         raise InputError(str(path), "a JSON list of rows was expected")
-    return _numbered(f"{path}[", rows, "]")
+    return ((f"{path}[{number}]", row) for number, row in enumerate(rows, 1))
 
 
 def _decoded(place: str, content: bytes) -> Any:
@@ -104,14 +113,7 @@ def _parquet(path: Path) -> Rows:
         rows = pyarrow.parquet.read_table(path).to_pylist()
     except (OSError, pyarrow.ArrowException) as error:
         raise InputError(str(path), f"no Parquet file: {error}") from error
-    return _numbered(f"{path}[", rows, "]")
-
-
-def _numbered(before: str, rows: Iterable[Any], after: str = "", first: int = 1) -> Rows:
-    for number, row in enumerate(rows, first):
-        if not isinstance(row, dict):
-            raise InputError(f"{before}{number}{after}", "no JSON object; a row was expected")
-        yield f"{before}{number}{after}", row
+    return ((f"{path}[{number}]", row) for number, row in enumerate(rows, 1))
 
 
 SUFFIXES = {".csv": _csv, ".jsonl": _jsonl, ".json": _json, ".parquet": _parquet}
@@ -128,11 +130,12 @@ def read_rows(
     """
     hints = get_type_hints(row_type)
     types = {name: get_args(hint) or (hint,) for name, hint in hints.items()}
-    needed = [field.name for field in fields(cast("Any", row_type)) if field.default is MISSING]
+    needed = {field.name for field in fields(cast("Any", row_type)) if field.default is MISSING}
     rows = []
     for place, values in read_table(table):
         values |= {name: said for name, said in (absent or {}).items() if values.get(name) is None}
-        if missing := [name for name in needed if name not in values]:
+        if not values.keys() >= needed:
+            missing = [name for name in types if name in needed and name not in values]
             named = f"no column{'s' * (len(missing) > 1)} {', '.join(missing)}"
             cures = _cures(missing, [name for name in values if name not in types])
             raise InputError(place, f"{named}; {', '.join(cures) or f'{what} were expected'}")

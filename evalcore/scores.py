@@ -150,6 +150,8 @@ def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[Sc
     Methods with one run keep it. An InputError: a method has several of which none or more than one
     is wanted, no run has such a name, or not all say when they were.
     """
+    if not wanted and len({(row.run, row.epoch is None) for row in rows}) < 2:
+        return list(rows)
     runs = count_runs(rows)
     for name in wanted:
         if name != LATEST and not any(name in (run or "") for own in runs.values() for run in own):

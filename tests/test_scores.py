@@ -64,25 +64,22 @@ def test_wrong_outputs_are_those_that_every_rule_finds_wrong(tmp_path: Path) -> 
     assert outputs_valued(tmp_path / "scores.jsonl", None) == {("d", "m", "cot", "4", None)}
 
 
-def test_columns_of_judges_are_left_out_and_what_may_be_missing_may(tmp_path: Path) -> None:
-    path = tmp_path / "scores.jsonl"
-    path.write_text(json.dumps(GOOD | {"id": 1, "judge": "j", "reply": "…"}) + "\n\n")
-    assert read_scores(path) == [ScoreRow("d", "m", "a", "1", None, "r", 1.0, None, None, "")]
-
-
 @ALL_SUFFIXES
 def test_rows_of_others_need_no_status_and_no_value_is_nothing_known(
     tmp_path: Path, suffix: str
 ) -> None:
     rows = [GOOD, GOOD | {"id": "2", "value": None}, GOOD | {"id": "3", "value": 0.0}]
+    rows = [row | {"id": int(str(row["id"])), "judge": "j"} for row in rows]
     found = read_scores(write_table(tmp_path / f"s{suffix}", rows))
     assert [row.status for row in found] == ["scored", "unknown", "scored"]
-    assert {row.run for row in found} == {None}
+    assert found[0] == ScoreRow("d", "m", "a", "1", None, "r", 1.0, None, None, "")
     rows = [GOOD | {"value": None, "status": "no_answer"}, GOOD | {"id": "2", "status": None}]
     found = read_scores(write_table(tmp_path / f"t{suffix}", rows))
     assert [row.status for row in found] == ["no_answer", "scored"]
 
 
+VALUE = json.dumps(GOOD | {"status": "unknown"})
+NO_VALUE = json.dumps(GOOD | {"value": None, "status": "scored"})
 HEADER = "dataset,model,method,id,rule,value"
 OTHER_STATUS = r":1: status 'wrong'; one of scored, not_found, no_answer, unknown was"
 MALFORMED = {
@@ -91,24 +88,16 @@ MALFORMED = {
     "no JSON": ("s.jsonl", "\n{\n", r":2: no JSON"),
     "no object": ("s.jsonl", "[1]\n", r":1: no JSON object"),
     "above 1": ("s.jsonl", "\n" + json.dumps(GOOD | {"value": 1.5}), r":2: value 1\.5; a number f"),
-    "a text": ("s.jsonl", json.dumps(GOOD | {"value": "yes"}), ":1: value is str; expected float"),
-    "a list": ("s.jsonl", json.dumps(GOOD | {"model": ["m"]}), ":1: model is array; expected str"),
+    "a text": ("s.jsonl", json.dumps(GOOD | {"value": "yes"}), ":1: value.*float"),
+    "a list": ("s.jsonl", json.dumps(GOOD | {"model": ["m"]}), ":1: model.*array"),
     "an unknown status": ("s.jsonl", json.dumps(GOOD | {"status": "wrong"}), OTHER_STATUS),
-    "a value of which nothing is known": (
-        "s.jsonl",
-        json.dumps(GOOD | {"status": "unknown"}),
-        r":1: status unknown, but value 1",
-    ),
-    "a score without a value": (
-        "s.jsonl",
-        json.dumps(GOOD | {"value": None, "status": "scored"}),
-        r":1: status scored, but no value",
-    ),
+    "a value of which nothing is known": ("s.jsonl", VALUE, r":1: status unknown, but value 1"),
+    "a score without a value": ("s.jsonl", NO_VALUE, r":1: status scored, but no value"),
     "no list": ("s.json", "{}", "a JSON list of rows"),
     "other columns": ("s.csv", "a,b\n1,2\n", r":2: no columns dataset"),
     "a cut line": ("s.csv", f"{HEADER}\nd,m,a,1,r\n", r":2: more or fewer cells than columns"),
     "a column twice": ("s.csv", f"{HEADER},value\nd,m,a,1,r,1,0\n", r": two columns have one name"),
-    "a word": ("s.csv", f"{HEADER}\nd,m,a,1,r,good\n", r":2: value is str; expected float"),
+    "a word": ("s.csv", f"{HEADER}\nd,m,a,1,r,good\n", r":2: value.*float"),
     "a cell too long": ("s.csv", f"{HEADER}\n{'x' * 200_000}", r":1: not valid CSV"),
     "another encoding": ("s.csv", f"{HEADER}\nd,m,é,1,r,1\n", r":2: not UTF-8; save the table"),
     "no Parquet": ("s.parquet", "no", "no Parquet file"),
