@@ -15,13 +15,15 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 
-from evalcore.asking import Usage
-from evalcore.endpoint import ChatModel, Endpoint
-from evalcore.run import Task, run_task
+from evalcore.endpoint import ApiKey, Question, open_endpoint
+from evalcore.records import Record
+from evalcore.run import Usage, ask_missing
+from ngramscan.progress import SILENT
 
 QUESTIONS, ROUNDS, CONCURRENCY = 1_000, 5, 16
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -29,10 +31,12 @@ MESSAGES = [[{"role": "user", "content": f"What is {n} + 1?"}] for n in range(QU
 
 
 def by_runner(url: str) -> None:
-    task = Task("sums", "direct", [(str(n), messages) for n, messages in enumerate(MESSAGES)])
-    with tempfile.TemporaryDirectory() as folder, ChatModel(Endpoint(url, "made")) as model:
-        result = run_task(model, task, Path(folder), Usage(), CONCURRENCY)
-        assert result.answered == QUESTIONS
+    blank = Record(id="", dataset="sums", model="made", method="direct", output=None)
+    questions = [Question(replace(blank, id=str(n)), each) for n, each in enumerate(MESSAGES)]
+    with tempfile.TemporaryDirectory() as folder, open_endpoint(url, ApiKey()) as ask:
+        path = Path(folder) / "direct.jsonl"
+        missing = ask_missing(ask, questions, path, Usage(), CONCURRENCY, SILENT)[1]
+        assert not missing
 
 
 def by_httpx(url: str) -> None:
