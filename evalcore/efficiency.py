@@ -16,7 +16,13 @@ from evalcore.logs import UsageRow
 from evalcore.records import Record, read_records
 from evalcore.row_files import GivenTables, as_tables, read_rows
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow
-from evalcore.statistics import (
+from evalcore.tallies import read_chosen
+from ngramscan.errors import InputError
+from ngramscan.output import refuse_other
+from ngramscan.output.canvas import check_target, save_figure
+from ngramscan.output.command import Option, Result, command
+from ngramscan.output.layout import Layout, cell, print_columns
+from ngramscan.statistics.resampling import (
     ITEMS_FOR_AN_INTERVAL,
     Ratio,
     Resampling,
@@ -24,12 +30,6 @@ from evalcore.statistics import (
     drawn_sums,
     studentized_limits,
 )
-from evalcore.tallies import read_chosen
-from ngramscan.errors import InputError
-from ngramscan.output import refuse_other
-from ngramscan.output.canvas import check_target, save_figure
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.layout import Layout, cell, print_columns
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -262,7 +262,7 @@ def test_right_and_wrong_answers_compared() -> None:
     assert found.p.value == pytest.approx((2 * 1 + 6) / 64)
     assert found.p_exact == pytest.approx(2 * (1 + 6) / 64)
     assert found.spread == pytest.approx(np.std([0, -1, 1, 1, 1, 1, 0, 1], ddof=1))
-    dropped = compare_pairs(baseline, treatment, draw, Settings(missing="dropped"))
+    dropped = compare_pairs(baseline, treatment, draw, Settings(no_answer="exclude"))
     assert (dropped.n, dropped.treatment_only, dropped.baseline_only) == (7, 4, 1)
 
 
@@ -302,7 +302,7 @@ def test_the_answers_of_several_models_compared() -> None:
     # The problems' sums are 2, 0 and 1.
     assert (found.p.value, found.p.n) == (0.5, 2)
     assert (found.p_exact, found.spread) == (None, None)
-    settings = Settings(missing="dropped")
+    settings = Settings(no_answer="exclude")
     dropped = compare_models(baseline, treatment, np.random.default_rng(0), settings)
     assert (dropped.n, dropped.treatment_only, dropped.baseline_only) == (8, 3, 1)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from statsmodels.stats.multitest import multipletests
 
 import evalcore
 from evalcore.cli import main
-from evalcore.compare import Compared, compare_methods, p_text
+from evalcore.compare import AverageRow, CompareRow, compare_methods, p_text
 from evalcore.logs import UsageRow
 from evalcore.score_runs import choose_runs
 from evalcore.scores import ScoreRow, read_scores
@@ -40,8 +40,17 @@ def scored(method: str, values: Iterable[Given], **fields: Any) -> list[ScoreRow
     return rows
 
 
+class Compared(NamedTuple):
+    rows: list[CompareRow]
+    averages: list[AverageRow]
+    left_out: str
+    notices: list[str]
+    failures: list[str]
+
+
 def compared(rows: list[ScoreRow], **options: Any) -> Compared:
-    return compare_methods(rows, **({"baseline": "cot"} | options))
+    found, averages, said = compare_methods(rows, **({"baseline": "cot"} | options))
+    return Compared(found, averages, *said.values())
 
 
 A = [1.0] * 6 + [0.0] * 4  # the baseline
@@ -77,7 +86,7 @@ def test_no_answer_is_wrong_and_left_out_beside_it() -> None:
     )
     assert row.difference_complete == pytest.approx(0.0)
     assert (row.note, row.n_unknown) == ("no answer: 2, counted as wrong", 0)
-    (row,) = compared(rows, how=Settings(missing="dropped")).rows
+    (row,) = compared(rows, how=Settings(no_answer="exclude")).rows
     assert (row.n, row.treatment_only, row.baseline_only, row.note) == (
         3,
         1,
@@ -135,7 +144,7 @@ def test_nothing_but_missing_answers_has_no_row_where_these_are_left_out() -> No
     rows = [*scored("cot", [None, None]), *scored("pot", [1.0, 0.0])]
     (row,) = compared(rows).rows
     assert (row.n, row.n_complete, row.difference_complete, row.p_complete) == (2, 0, None, None)
-    found = compared(rows, how=Settings(missing="dropped"))
+    found = compared(rows, how=Settings(no_answer="exclude"))
     assert found.rows == []
     assert found.failures == [
         "d, m, strict, pot − cot: nothing to compare; 2 without an answer left out"

@@ -196,7 +196,7 @@ def test_missing_values_are_wrong_or_dropped() -> None:
     found = compare_pairs(first, second, DRAW)
     assert (found.n, found.treatment_only, found.baseline_only) == (4, 1, 1)
     assert (found.baseline, found.treatment) == (0.5, 0.5)
-    found = compare_pairs(first, second, DRAW, Settings(missing="dropped"))
+    found = compare_pairs(first, second, DRAW, Settings(no_answer="exclude"))
     assert (found.n, found.baseline, found.treatment, found.p.note) == (1, 1, 1, "no pair differs")
     assert np.isnan(first[1]), "what was given is not changed"
 
@@ -220,4 +220,4 @@ def test_a_rounding_error_makes_no_value_better() -> None:
 def test_values_that_cannot_be_compared(values: tuple[Any, ...], problem: str) -> None:
     first, second, *problems = values
     with pytest.raises(ValueError, match=problem):
-        compare_pairs(first, second, DRAW, Settings(missing="dropped"), *problems)
+        compare_pairs(first, second, DRAW, Settings(no_answer="exclude"), *problems)
