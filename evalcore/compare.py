@@ -29,16 +29,10 @@ if TYPE_CHECKING:
 
 _ONLY = "treatment_only,\nbaseline_only"
 _OPTIONAL = (
-    "p exact",
-    "detectable",
-    "p Holm",
-    "dataset",
-    "treatment",
-    "baseline",
-    "n",
-    "not found",
+    *("p exact", "detectable", "p Holm", "dataset", "treatment", "baseline", "n", "not found"),
+    "both answered",
 )
-"""Columns that a narrow terminal has no room for, the first to go first; then "both answered"."""
+"""Columns that a narrow terminal has no room for, the first to go first."""
 _SAYING_NOTHING = {"", "0", "0.0, 0.0", "0.0, –", "–, 0.0", "–, –"}
 """Columns in which each cell is one of these are not shown."""
 _TREATED = {"wrong": "counted as wrong", "exclude": "left out"}
@@ -329,20 +323,16 @@ def _shown(row: CompareRow | AverageRow, stars: bool = False) -> dict[str, str]:
 def _print_compared(
     console: Console, rows: Sequence[CompareRow], averages: Sequence[AverageRow], stars: bool
 ) -> None:
-    _print(console, [_shown(row, stars) for row in rows])
-    if averages:
-        console.print("Averages\n")
-        _print(console, [_shown(row) for row in averages])
-
-
-def _print(console: Console, rows: Sequence[dict[str, str]]) -> None:
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
-    columns = {name: cells for name, cells in columns.items() if {*cells} - _SAYING_NOTHING}
-    if len({*columns["rule"]}) == 1:
-        del columns["rule"]
-    wrapping = frozenset({"model", "average", "both answered"})
-    optional = (*_OPTIONAL, "both answered")
-    print_columns(console, columns, Layout(list(columns).index("n"), wrapping, optional))
+    for part in ([_shown(row, stars) for row in rows], [_shown(row) for row in averages]):
+        columns = {name: [row[name] for row in part] for name in (part or [{}])[0]}
+        columns = {name: cells for name, cells in columns.items() if {*cells} - _SAYING_NOTHING}
+        if len({*columns.get("rule", ())}) == 1:
+            del columns["rule"]
+        if "average" in columns:
+            console.print("Averages\n")
+        if columns:
+            wrapping = frozenset({"model", "average", "both answered"})
+            print_columns(console, columns, Layout(list(columns).index("n"), wrapping, _OPTIONAL))
 
 
 _COUNTS = ("n", "treatment_only", "baseline_only")

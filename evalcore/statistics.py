@@ -30,19 +30,14 @@ GradedTest = Literal["bootstrap-t", "signed-rank", "sign-flip"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How two methods are compared."""
+    """How two methods are compared: options of `evalcore compare`, in its order."""
 
     no_answer: Literal["wrong", "exclude"] = "wrong"
-    """A missing answer is worth 0, or its pair is left out."""
     interval: Literal["newcombe", "bootstrap"] = "newcombe"
-    """Interval of the difference of two accuracies on one model; all others are by bootstrap."""
     graded_test: GradedTest = "bootstrap-t"
-    """Test of answers that are not only right or wrong; the bootstrap-t gives the interval too."""
     zeros: Zeros = "dropped"
-    """What the signed-rank test does with pairs that do not differ."""
     level: float = 0.95
     draws: int = 10_000
-    """Draws of the bootstrap, and of the sign-flip test where it is not exact."""
     seed: int = 1
 
 
