@@ -33,8 +33,13 @@ _OPTIONAL = (
     "both answered",
 )
 """Columns that a narrow terminal has no room for, the first to go first."""
-_SAYING_NOTHING = {"", "0", "0.0, 0.0", "0.0, –", "–, 0.0", "–, –"}
-"""Columns in which each cell is one of these are not shown."""
+_NOTHING = {
+    _ONLY: {""},
+    "not found": {"0.0, 0.0", "0.0, –", "–, 0.0", "–, –"},
+    "unknown": {"0"},
+    "both answered": {""},
+}
+"""Columns that are not shown where all their cells are among these."""
 _TREATED = {"wrong": "counted as wrong", "exclude": "left out"}
 _UNEVEN = 2.0
 """Percentage points: warn where the shares of outputs without an answer differ by more."""
@@ -55,14 +60,14 @@ class CompareRow:
     n_no_answer: int
     """Pairs in which a model gave no answer: it refused, was cut off, or wrote nothing."""
     n_unknown: int
-    """Pairs left out: one side was not asked, not run or not judged, or the grader crashed."""
+    """Pairs left out, nothing being known of a side: not asked, run or judged, or a grader crashed."""
     treatment_only: int
     """Pairs in which the treatment has more: where answers are right or wrong, only it is right."""
     baseline_only: int
     accuracy_baseline: float
     accuracy_treatment: float
     unanswered_baseline: float | None
-    """Percentage of complete outputs without an answer, which are wrong; None: not known."""
+    """Percentage of complete outputs in which no answer was found: wrong ones. None: not known."""
     unanswered_treatment: float | None
     difference: float
     """Treatment minus baseline."""
@@ -80,7 +85,7 @@ class CompareRow:
     """The difference on these alone."""
     p_complete: float | None
     detectable: float | None
-    """The least difference that the test finds with a probability of 80 %, given what was seen."""
+    """Least difference found with a probability of 80 %, at the discordance or spread seen."""
     note: str
 
 
@@ -139,7 +144,6 @@ def compare_methods(
     found = [_compared(pair, how, generator) for pair in (*single, *pooled)]
     own, together = found[: len(single)], found[len(single) :]
     averages = [*_averages(found, how, generator)]
-    compared = _adjusted([row for _, _, row in own if row], family)
     reasons = [(pair.name, pair.reasons()) for pair, _, row in own if row]
     nothing = [(pair.name, pair.reasons(len(pair.answers))) for pair, _, row in own if not row]
     n_left_out = sum(len(pair.left_out) for pair in single)
@@ -148,15 +152,16 @@ def compare_methods(
         "notices": [*missing, *(f"{name}: {why}" for name, why in reasons if why), *_warnings(own)],
         "failures": [f"{name}: nothing to compare; {why}" for name, why in nothing],
     }
-    return compared + _adjusted([row for _, _, row in together if row], family), averages, said
+    return _adjusted(own, family) + _adjusted(together, family), averages, said
 
 
 def _compared(pair: Pair, how: Settings, generator: np.random.Generator) -> Found:
-    result, n_no_answer = pair.compared(how, generator), pair.n_no_answer
+    result = complete = pair.compared(how, generator)
+    n_no_answer = pair.n_no_answer
     if not result:
         return pair, None, None
-    answered = replace(how, no_answer="exclude")
-    complete = pair.compared(answered, generator) if n_no_answer else result
+    if n_no_answer:
+        complete = pair.compared(replace(how, no_answer="exclude"), generator)
     row = CompareRow(
         **pair.names,
         n=result.n,
@@ -202,18 +207,17 @@ def _notes(result: Comparison, n_no_answer: int, no_answer: str) -> Iterator[str
     yield from filter(None, (result.difference.note, result.p.note))
     if result.p.standard_error:
         yield f"standard error of p {result.p.standard_error:.2g}"
-    low, high = result.difference.low, result.difference.high
-    if low is None or high is None:
-        return
-    alpha = round(1 - result.difference.level, 12)
-    has_zero = low <= 0 <= high
-    if has_zero == (result.p.value <= alpha):  # they are computed in different ways
-        where = "includes 0, but p is at most" if has_zero else "excludes 0, but p is above"
+    low, high, alpha = result.difference.low, result.difference.high, 1 - result.difference.level
+    is_small = result.p.value <= round(alpha, 12)
+    # Interval and test are computed in different ways.
+    if low is not None and high is not None and (low <= 0 <= high) == is_small:
+        where = "includes 0, but p is at most" if is_small else "excludes 0, but p is above"
         yield f"interval and test disagree: the interval {where} {alpha:g}"
 
 
-def _adjusted(rows: Sequence[CompareRow], family: Sequence[str]) -> list[CompareRow]:
+def _adjusted(found: Sequence[Found], family: Sequence[str]) -> list[CompareRow]:
     """Adjust p within each family and rule: two rules of one output are not two experiments."""
+    rows = [row for _, _, row in found if row]
     keys = [tuple(getattr(row, name) for name in ("rule", *family)) for row in rows]
     adjusted = {
         key: iter(holm([row.p for row, own in zip(rows, keys, strict=True) if own == key]))
@@ -304,10 +308,8 @@ def _shown(row: CompareRow | AverageRow, stars: bool = False) -> dict[str, str]:
     }
     if isinstance(row, AverageRow):
         return {"average": f"{row.average} ({row.parts})"} | shown
-    complete = UNKNOWN
-    if row.difference_complete is not None:
-        found = f"{row.difference_complete:+.1f}, p {p_text(row.p_complete)}"
-        complete = f"{row.n_complete:,}: {found}"
+    gap, p = row.difference_complete, p_text(row.p_complete)
+    complete = UNKNOWN if gap is None else f"{row.n_complete:,}: {gap:+.1f}, p {p}"
     return shown | {
         _ONLY: f"{row.treatment_only}, {row.baseline_only}",
         "p": p_text(row.p, stars),
@@ -325,9 +327,9 @@ def _print_compared(
 ) -> None:
     for part in ([_shown(row, stars) for row in rows], [_shown(row) for row in averages]):
         columns = {name: [row[name] for row in part] for name in (part or [{}])[0]}
-        columns = {name: cells for name, cells in columns.items() if {*cells} - _SAYING_NOTHING}
-        if len({*columns.get("rule", ())}) == 1:
-            del columns["rule"]
+        for name, cells in list(columns.items()):
+            if {*cells} <= _NOTHING.get(name, set()) or (name == "rule" and len({*cells}) == 1):
+                del columns[name]
         if "average" in columns:
             console.print("Averages\n")
         if columns:
@@ -410,9 +412,9 @@ def compare(
     no_answer : str
         What an output counts as that was refused, cut off or empty: `wrong`, or `exclude`d.
     interval : str
-        Interval of right and wrong answers; graded ones, and several models, take the bootstrap.
+        Interval of right and wrong answers of one model; all others take the bootstrap.
     graded_test : str
-        Test of graded answers; several models together take `sign-flip`, not `signed-rank`.
+        Test of graded answers. Several models together take `sign-flip` for `signed-rank`.
     zeros : str
         What the signed-rank test does with pairs that do not differ.
     family : str or sequence of str

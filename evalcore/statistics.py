@@ -110,8 +110,11 @@ def _compared(
     sums: Floats = np.bincount(numbers, weights=differences).astype(np.float64)
     sizes, p_exact = np.bincount(numbers), None
     if not (is_plain and is_binary):
-        difference, drawn_p = _drawn(values, sums, sizes, settings, generator)
-        p = _graded_p(sums, sizes, drawn_p, settings, generator)
+        difference, p = _drawn(values, sums, sizes, settings, generator)
+        if settings.graded_test == "signed-rank":
+            p = signed_rank_test(sums / sizes, settings.zeros)
+        elif settings.graded_test == "sign-flip" or p is None:  # too few problems to draw
+            p = sign_flip_test(sums, generator, settings.draws)
     else:
         note = "" if more + less else "no pair differs"
         p = PValue(mid_p_mcnemar(less, more), "mid-p McNemar", more + less, note=note)
@@ -122,8 +125,9 @@ def _compared(
         else:
             difference, _ = _drawn(values, sums, sizes, settings, generator)
     spread = float(differences.std(ddof=1)) if is_plain and differences.size > 1 else None
-    means = values.mean(axis=1).tolist()
-    return Comparison(differences.size, more, less, *means, difference, p, p_exact, spread)
+    baseline, treatment = values.mean(axis=1).tolist()
+    counts = differences.size, more, less
+    return Comparison(*counts, baseline, treatment, difference, p, p_exact, spread)
 
 
 def _drawn(
@@ -136,20 +140,6 @@ def _drawn(
         return found
     possible = replace(found.estimate, low=max(low, -1.0), high=min(high, 1.0))
     return found._replace(estimate=possible)
-
-
-def _graded_p(
-    sums: Floats,
-    sizes: Counts,
-    p: PValue | None,
-    settings: Settings,
-    generator: np.random.Generator,
-) -> PValue:
-    if settings.graded_test == "signed-rank":
-        return signed_rank_test(sums / sizes, settings.zeros)
-    if settings.graded_test == "sign-flip" or p is None:  # too few problems to draw
-        return sign_flip_test(sums, generator, settings.draws)
-    return p
 
 
 # What a test of pairs can find

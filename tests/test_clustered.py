@@ -220,23 +220,6 @@ def test_the_same_seed_gives_the_same_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sums", "reason"),
-    [
-        pytest.param([1.0], "only 1 problem", id="one problem"),
-        pytest.param([1.0, 0.0] * 4, "only 8 problems", id="few problems"),
-        pytest.param([0.0] * 30, "all differences are equal", id="no difference anywhere"),
-        pytest.param([0.1] * 30, "all differences are equal", id="the same difference everywhere"),
-        pytest.param([1.0] * 9 + [0.0] * 90, "only 9 of 99 problems differ", id="few differ"),
-    ],
-)
-def test_there_is_no_interval_and_a_reason(sums: list[float], reason: str) -> None:
-    found = bootstrap_mean(sums, np.random.default_rng(0))
-    assert (found.low, found.high) == (None, None)
-    assert found.note == f"no interval: {reason}"
-    assert found.value == pytest.approx(sum(sums) / len(sums))
-
-
-@pytest.mark.parametrize(
     ("change", "problem"),
     [
         pytest.param({"sums": []}, "at least one sum", id="nothing"),
