@@ -33,13 +33,8 @@ _OPTIONAL = (
     "both answered",
 )
 """Columns that a narrow terminal has no room for, the first to go first."""
-_NOTHING = {
-    _ONLY: {""},
-    "not found": {"0.0, 0.0", "0.0, –", "–, 0.0", "–, –"},
-    "unknown": {"0"},
-    "both answered": {""},
-}
-"""Columns that are not shown where all their cells are among these."""
+_NOTHING = {"", "0", "0.0, 0.0", "0.0, –", "–, 0.0", "–, –"}
+"""A column is not shown where all its cells are among these."""
 _TREATED = {"wrong": "counted as wrong", "exclude": "left out"}
 _UNEVEN = 2.0
 """Percentage points: warn where the shares of outputs without an answer differ by more."""
@@ -60,7 +55,7 @@ class CompareRow:
     n_no_answer: int
     """Pairs in which a model gave no answer: it refused, was cut off, or wrote nothing."""
     n_unknown: int
-    """Pairs left out, nothing being known of a side: not asked, run or judged, or a grader crashed."""
+    """Pairs left out: of one side nothing is known (not asked, run or judged, or a crash)."""
     treatment_only: int
     """Pairs in which the treatment has more: where answers are right or wrong, only it is right."""
     baseline_only: int
@@ -144,13 +139,12 @@ def compare_methods(
     found = [_compared(pair, how, generator) for pair in (*single, *pooled)]
     own, together = found[: len(single)], found[len(single) :]
     averages = [*_averages(found, how, generator)]
-    reasons = [(pair.name, pair.reasons()) for pair, _, row in own if row]
-    nothing = [(pair.name, pair.reasons(len(pair.answers))) for pair, _, row in own if not row]
+    nothing = [pair for pair, _, row in own if not row]
     n_left_out = sum(len(pair.left_out) for pair in single)
     said = {
         "heading": say_left_out("pair", n_left_out, sum(len(pair.answers) for pair in single)),
-        "notices": [*missing, *(f"{name}: {why}" for name, why in reasons if why), *_warnings(own)],
-        "failures": [f"{name}: nothing to compare; {why}" for name, why in nothing],
+        "notices": [*missing, *_notices(own)],
+        "failures": [f"{pair.name}: nothing to compare; {pair.reasons(True)}" for pair in nothing],
     }
     return _adjusted(own, family) + _adjusted(together, family), averages, said
 
@@ -226,7 +220,11 @@ def _adjusted(found: Sequence[Found], family: Sequence[str]) -> list[CompareRow]
     return [replace(row, p_holm=next(adjusted[key])) for row, key in zip(rows, keys, strict=True)]
 
 
-def _warnings(found: Sequence[Found]) -> Iterator[str]:
+def _notices(found: Sequence[Found]) -> Iterator[str]:
+    """Yield why pairs are left out, then where methods differ in how often they gave no answer."""
+    for pair, _, row in found:
+        if row and (why := pair.reasons()):
+            yield f"{pair.name}: {why}"
     for pair, _, row in found:
         first, second = (row.unanswered_baseline, row.unanswered_treatment) if row else (None, None)
         if first is not None and second is not None and abs(second - first) > _UNEVEN:
@@ -328,7 +326,8 @@ def _print_compared(
     for part in ([_shown(row, stars) for row in rows], [_shown(row) for row in averages]):
         columns = {name: [row[name] for row in part] for name in (part or [{}])[0]}
         for name, cells in list(columns.items()):
-            if {*cells} <= _NOTHING.get(name, set()) or (name == "rule" and len({*cells}) == 1):
+            says_nothing = name not in NAMES and {*cells} <= _NOTHING
+            if says_nothing or (name == "rule" and len({*cells}) == 1):
                 del columns[name]
         if "average" in columns:
             console.print("Averages\n")

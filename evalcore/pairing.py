@@ -107,9 +107,10 @@ class Pair(NamedTuple):
         dataset, model, rule, baseline, treatment = self.names.values()
         return f"{dataset}, {model}, {rule}, {treatment} − {baseline}"
 
-    def reasons(self, excluded: int = 0) -> str:
+    def reasons(self, are_all_left_out: bool = False) -> str:
         """Say how many pairs are left out, and why; empty: none."""
         asked = int(self.left_out[["status_1", "status_2"]].notna().all(axis=1).sum())
+        excluded = len(self.answers) if are_all_left_out else 0
         return reasons_for_left_out("pair", asked, len(self.left_out) - asked, excluded)
 
 
