@@ -154,6 +154,9 @@ def test_test_and_interval_of_graded_answers_are_of_the_same_draws() -> None:
     assert row.p is not None
     assert row.p < 0.05
     assert "the interval includes 0, but p is at most 0.05" in row.note
+    row = only_row(first, np.sqrt(1 - first), graded_test="sign-flip", draws=200)
+    assert row.test == "sign flips, 200 draws"
+    assert "standard error of p 0.0" in row.note
 
 
 @pytest.mark.parametrize(
@@ -537,6 +540,16 @@ def test_the_table_shows_stars_averages_and_what_is_missing(files: Path) -> None
     assert "1: -100.0, p 0.500" in done.stdout
     assert "macro over benchmarks (2)" in done.stdout
     assert "micro (2)" in done.stdout
+
+
+def test_where_nothing_is_known_there_is_no_table(tmp_path: Path) -> None:
+    rows = scored("cot", ["?"]) + scored("pot", [1.0])
+    write_rows(rows, ScoreRow, choose_target(None, tmp_path / "s.csv"))
+    done = invoke("compare", tmp_path / "s.csv", "--all-pairs")
+    said = "1 of 1 pair is left out, since nothing is known of one of the answers\n"
+    assert (done.exit_code, done.stdout) == (1, said)
+    left_out = "1 pair left out: 1 with an unknown result"
+    assert done.stderr == f"Error: d, m, strict, pot − cot: nothing to compare; {left_out}\n"
 
 
 def test_a_paper_gets_its_table(files: Path) -> None:
