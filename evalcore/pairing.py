@@ -33,8 +33,8 @@ Methods = Sequence[tuple[str, str]]
 def to_table(rows: Sequence[ScoreRow], by: Sequence[str]) -> pd.DataFrame:
     """Return score rows in the order of their cells; what `by` does not name is `ALL`.
 
-    `asked` numbers dataset, model and rule as they were, `problem` the problems of all models.
-    `not_found` is 1 or 0 in complete outputs, inf where that is not known, otherwise nan.
+    `asked` numbers dataset, model and rule as they were; `not_found` is 1 or 0 in complete outputs,
+    inf where that is not known, otherwise nan.
     """
     import pandas as pd
 
@@ -117,12 +117,12 @@ class Pair(NamedTuple):
 def find_pairs(table: pd.DataFrame, methods: Methods) -> tuple[list[Pair], list[str]]:
     """Return every pair of methods in every cell that has both, and what to say of the others.
 
-    Where both methods were asked equally often, their answers go together by epoch. Where they were
-    not, each answer of one goes with each of the other: the mean of these differences is that
-    between the means of a problem, and no answer that was never asked for is missed.
+    Where both were asked equally often, their answers go together by epoch. Where they were not,
+    each answer of one goes with each of the other: the mean of these differences is that between
+    the means of a problem, and no answer that was never asked for is missed.
     """
     cells: Any = table.groupby(CELL, sort=False)["method"].unique().to_dict()
-    epochs = table.groupby(["asked", "method"])["epoch"].agg(frozenset).to_dict()
+    epochs: Any = table.groupby(["asked", "method"])["epoch"].agg(frozenset).to_dict()
     keys = [*CELL, "asked", "problem", "subtask", "id", "epoch"]
     order, found = list(cells), []
     for chosen in methods:

@@ -193,12 +193,8 @@ def t_power(n: int, effect: float, alpha: float = 0.05) -> float:
     """Return how often the paired t test of `n` pairs finds an effect, in either direction.
 
     The effect is the mean difference over the standard deviation of the differences (d_z). Raise a
-    ValueError where there are fewer than two pairs, or alpha is outside (0, 1).
-
-    Notes
-    -----
-    The tails of the noncentral t distribution with n - 1 degrees of freedom, as an integral over
-    the estimated standard deviation, because scipy's function of them fails for large effects.
+    ValueError where there are fewer than two pairs, or alpha is outside (0, 1). It integrates over
+    the estimated standard deviation, because scipy's noncentral t fails for large effects.
     """
     _check(n - 1, alpha)
     if not math.isfinite(effect):
