@@ -38,7 +38,6 @@ _NOTHING = {"", "0", "0.0, 0.0", "0.0, –", "–, 0.0", "–, –"}
 _TREATED = {"wrong": "counted as wrong", "exclude": "left out"}
 _UNEVEN = 2.0
 """Percentage points: warn where the shares of outputs without an answer differ by more."""
-_STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +283,7 @@ def p_text(p: float | None, stars: bool = False) -> str:
     if p is None:
         return UNKNOWN
     text = f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
-    return text + next((mark for limit, mark in _STARS if stars and p < limit), "")
+    return text + "*" * sum(stars and p < limit for limit in (0.05, 0.01, 0.001))
 
 
 def _one(value: float | None) -> str:
