@@ -19,12 +19,17 @@ from numpy.typing import NDArray
 
 from evalcore.row_files import GivenTables, Table, as_tables, name_of, read_table
 from evalcore.scores import read_scores
-from evalcore.statistics import ITEMS_FOR_AN_INTERVAL, Resampling, Studentized, studentized_limits
 from ngramscan.errors import InputError
 from ngramscan.output import optional_target
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.options import save
 from ngramscan.statistics.proportions import wilson
+from ngramscan.statistics.resampling import (
+    ITEMS_FOR_AN_INTERVAL,
+    Resampling,
+    Studentized,
+    studentized_limits,
+)
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

@@ -16,7 +16,12 @@ from evalcore.logs import UsageRow
 from evalcore.records import Record, read_records
 from evalcore.row_files import GivenTables, read_rows
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, read_chosen
-from evalcore.statistics import (
+from ngramscan.errors import InputError
+from ngramscan.output import refuse_other
+from ngramscan.output.canvas import check_target, save_figure
+from ngramscan.output.command import Option, Result, command
+from ngramscan.output.layout import Layout, cell, print_columns
+from ngramscan.statistics.resampling import (
     ITEMS_FOR_AN_INTERVAL,
     Ratio,
     Resampling,
@@ -24,11 +29,6 @@ from evalcore.statistics import (
     drawn_sums,
     studentized_limits,
 )
-from ngramscan.errors import InputError
-from ngramscan.output import refuse_other
-from ngramscan.output.canvas import check_target, save_figure
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.layout import Layout, cell, print_columns
 
 if TYPE_CHECKING:
     from rich.console import Console

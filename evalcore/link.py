@@ -145,8 +145,8 @@ def _compared(
     """Return comparisons, of scores in all pairs of methods, and what they leave out."""
     _, first = next(iter(read_table(table)), ("", {}))
     if "difference" not in first:
-        found = compare_methods(read_all(table, rules, runs))
-        return found.rows, [*filter(None, [found.left_out]), *found.failures]
+        rows, _, said = compare_methods(read_all(table, rules, runs))
+        return rows, [*filter(None, [said["heading"]]), *said["failures"]]
     compared = read_rows(table, CompareRow, "rows of `evalcore compare` or `score`")
     refuse_unscored(rules, (row.rule for row in compared))
     return [row for row in compared if not rules or row.rule in rules], []

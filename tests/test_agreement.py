@@ -22,8 +22,8 @@ from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_oracle
 from evalcore import agreement
 from evalcore.agreement import Found, cohen_kappa, pooled_agreement
 from evalcore.cli import main
-from evalcore.statistics import Resampling
 from ngramscan.errors import InputError
+from ngramscan.statistics.resampling import Resampling
 
 LONG = "item,judge,label\n"
 # Krippendorff's example of four judges and twelve units, with labels missing.

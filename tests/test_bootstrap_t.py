@@ -36,10 +36,10 @@ def enumerated(values: list[float], counts: list[int]) -> tuple[Floats, Floats]:
 @pytest.mark.parametrize(
     ("values", "counts"),
     [
-        pytest.param([0.1, -0.9], [13, 1], id="many small gains, one large loss"),
-        pytest.param([-1.0, 0.5, 7.0], [8, 3, 2], id="grades, few large gains"),
-        pytest.param([-1.0, 1.0], [3, 13], id="one mostly better"),
-        pytest.param([3.0, 1.0, -2.0], [5, 9, 2], id="a negative tail"),
+        ([0.1, -0.9], [13, 1]),
+        ([-1.0, 0.5, 7.0], [8, 3, 2]),
+        ([-1.0, 1.0], [3, 13]),
+        ([3.0, 1.0, -2.0], [5, 9, 2]),
     ],
 )
 def test_all_draws_give_the_same_interval_and_p(values: list[float], counts: list[int]) -> None:
@@ -71,8 +71,7 @@ def test_symmetric_differences_have_no_narrower_interval_than_student_s() -> Non
     assert estimate.low is not None
     assert estimate.high is not None
     assert p.value >= theirs.pvalue * (1 - 1e-12)
-    assert estimate.low <= interval.low + 1e-12
-    assert estimate.high >= interval.high - 1e-12
+    assert estimate.low <= interval.low + 1e-12 <= interval.high <= estimate.high + 2e-12
 
 
 def test_p_is_small_exactly_where_the_interval_excludes_zero() -> None:
@@ -132,15 +131,18 @@ def test_a_p_value_that_was_drawn_has_a_standard_error() -> None:
 @pytest.mark.parametrize(
     ("sums", "reason"),
     [
-        pytest.param([1.0, 0.0] * 4, "only 8 problems", id="few problems"),
-        pytest.param([1.0] * 9 + [0.0] * 90, "only 9 of 99 problems differ", id="few differ"),
-        pytest.param([0.1] * 30, "all differences are equal", id="the same difference everywhere"),
+        ([1.0], "only 1 problem"),
+        ([1.0, 0.0] * 4, "only 8 problems"),
+        ([1.0] * 9 + [0.0] * 90, "only 9 of 99 problems differ"),
+        ([0.0] * 30, "all differences are equal"),
+        ([0.1] * 30, "all differences are equal"),
     ],
 )
 def test_there_is_neither_interval_nor_p_and_a_reason(sums: list[float], reason: str) -> None:
     estimate, p = bootstrap_t(sums, np.random.default_rng(0))
     assert (estimate.low, estimate.high, p) == (None, None, None)
     assert estimate.note == f"no interval: {reason}"
+    assert estimate.value == pytest.approx(sum(sums) / len(sums))
 
 
 def test_a_level_that_the_draws_can_not_show_has_no_interval() -> None:

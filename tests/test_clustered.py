@@ -220,23 +220,6 @@ def test_the_same_seed_gives_the_same_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sums", "reason"),
-    [
-        pytest.param([1.0], "only 1 problem", id="one problem"),
-        pytest.param([1.0, 0.0] * 4, "only 8 problems", id="few problems"),
-        pytest.param([0.0] * 30, "all differences are equal", id="no difference anywhere"),
-        pytest.param([0.1] * 30, "all differences are equal", id="the same difference everywhere"),
-        pytest.param([1.0] * 9 + [0.0] * 90, "only 9 of 99 problems differ", id="few differ"),
-    ],
-)
-def test_there_is_no_interval_and_a_reason(sums: list[float], reason: str) -> None:
-    found = bootstrap_mean(sums, np.random.default_rng(0))
-    assert (found.low, found.high) == (None, None)
-    assert found.note == f"no interval: {reason}"
-    assert found.value == pytest.approx(sum(sums) / len(sums))
-
-
-@pytest.mark.parametrize(
     ("change", "problem"),
     [
         pytest.param({"sums": []}, "at least one sum", id="nothing"),
@@ -262,7 +245,7 @@ def test_right_and_wrong_answers_compared() -> None:
     assert found.p.value == pytest.approx((2 * 1 + 6) / 64)
     assert found.p_exact == pytest.approx(2 * (1 + 6) / 64)
     assert found.spread == pytest.approx(np.std([0, -1, 1, 1, 1, 1, 0, 1], ddof=1))
-    dropped = compare_pairs(baseline, treatment, draw, Settings(missing="dropped"))
+    dropped = compare_pairs(baseline, treatment, draw, Settings(no_answer="exclude"))
     assert (dropped.n, dropped.treatment_only, dropped.baseline_only) == (7, 4, 1)
 
 
@@ -302,7 +285,7 @@ def test_the_answers_of_several_models_compared() -> None:
     # The problems' sums are 2, 0 and 1.
     assert (found.p.value, found.p.n) == (0.5, 2)
     assert (found.p_exact, found.spread) == (None, None)
-    settings = Settings(missing="dropped")
+    settings = Settings(no_answer="exclude")
     dropped = compare_models(baseline, treatment, np.random.default_rng(0), settings)
     assert (dropped.n, dropped.treatment_only, dropped.baseline_only) == (8, 3, 1)
 

@@ -21,9 +21,9 @@ from evalcore.efficiency import estimate_costs, pareto_frontier
 from evalcore.logs import UsageRow
 from evalcore.records import Record, record_path
 from evalcore.scores import ScoreRow
-from evalcore.statistics import Resampling
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, write_rows
+from ngramscan.statistics.resampling import Resampling
 
 
 class Made:

@@ -58,6 +58,11 @@ def test_no_share_of_nothing(k: int, n: int) -> None:
         pytest.param((14, 0, 5, 22), 0.122, 0.011, 0.226, id="14, 5, 0, 22"),
         # Fagerland et al. 2014, Statistics in Medicine 33, 2850-2875.
         pytest.param((1, 7, 1, 12), -0.286, -0.507, -0.026, id="1, 1, 7, 12"),
+        # Newcombe 1998, Statistics in Medicine 17, 2635-2650, table II, method 10.
+        pytest.param((36, 12, 2, 0), -0.2, -0.3404, -0.0569, id="36, 12, 2, 0"),
+        pytest.param((20, 12, 2, 16), -0.2, -0.3292, -0.0562, id="20, 12, 2, 16"),
+        # In closed form, from Wilson's lower limit of 54 of 54: 1 - sqrt(2) z² / (54 + z²).
+        pytest.param((0, 54, 0, 0), -1.0, -1.0, -0.90608, id="0, 54, 0, 0"),
     ],
 )
 def test_newcombe_s_interval_is_the_published_one(
