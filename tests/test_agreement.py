@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,8 @@ from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_oracle
 from evalcore import agreement
 from evalcore.agreement import Found, cohen_kappa, pooled_agreement
 from evalcore.cli import main
-from evalcore.statistics import Resampling
 from ngramscan.errors import InputError
+from ngramscan.statistics.resampling import Resampling
 
 LONG = "item,judge,label\n"
 # Krippendorff's example of four judges and twelve units, with labels missing.
@@ -289,18 +289,20 @@ CELLS = [
     for judge, label in zip("xyz", row, strict=True)
 ]
 SCORE = {"dataset": "d", "model": "m", "method": "f-1", "epoch": None, "value": None}
+
+
+def jsonl(rows: Iterable[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
 FORMS = {
-    "labels.csv": LONG + "".join(f"{item},{judge},{label or ''}\n" for item, judge, label in CELLS),
+    "labels.csv": LONG + "".join(f"{i},{j},{label or ''}\n" for i, j, label in CELLS),
     "wide.csv": "item,x,y,z\n"
-    + "".join(f"{item},{','.join(row.replace('.', ' '))}\n" for item, row in TABLE.items()),
-    "judged.jsonl": "".join(
-        json.dumps(SCORE | {"id": item, "rule": f"judge:{judge}", "answer": label}) + "\n"
-        for item, judge, label in CELLS
+    + "".join(f"{i},{','.join(row.replace('.', ' '))}\n" for i, row in TABLE.items()),
+    "judged.jsonl": jsonl(
+        SCORE | {"id": i, "rule": f"judge:{j}", "answer": label} for i, j, label in CELLS
     ),
-    "labels.jsonl": "".join(
-        json.dumps({"item": item, "judge": judge, "label": label}) + "\n"
-        for item, judge, label in CELLS
-    ),
+    "labels.jsonl": jsonl({"item": i, "judge": j, "label": label} for i, j, label in CELLS),
 }
 
 

@@ -130,9 +130,9 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "score_runs": ["scores"],
     "left_out": [],
     "figures": ["efficiency", "link", "scores"],
-    "agreement": ["row_files", "scores", "statistics"],
+    "agreement": ["row_files", "scores"],
     "efficiency": [
-        *("figures", "logs", "records", "row_files", "scores", "statistics", "tallies"),
+        *("figures", "logs", "outcomes", "records", "row_files", "scores", "tallies"),
     ],
     "yaml_files": [],
     "claim_tables": ["yaml_files"],
@@ -152,8 +152,8 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
         "scores",
         "statistics",
     ],
-    "tallies": ["left_out", "row_files", "score_runs", "scores"],
-    "outcomes": ["row_files", "tallies"],
+    "tallies": ["row_files", "score_runs", "scores"],
+    "outcomes": ["left_out", "row_files", "scores", "tallies"],
     "link": ["compare", "figures", "row_files", "score_runs", "scores"],
     "judgements": [],
     "judge": [
