@@ -23,14 +23,9 @@ from ngramscan.errors import InputError
 from ngramscan.output import optional_target
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.options import save
+from ngramscan.statistics import resampling
 from ngramscan.statistics.proportions import wilson
-from ngramscan.statistics.resampling import (
-    ITEMS_FOR_AN_INTERVAL,
-    VALUES_AT_ONCE,
-    Resampling,
-    Studentized,
-    studentized_limits,
-)
+from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Resampling, Studentized
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -171,43 +166,29 @@ def _number(text: str, otherwise: float) -> float:
 # Coefficients
 
 
-def cohen_kappa(codes: Codes, values: Floats, weights: Weights, how: Resampling) -> Found:
-    """Estimate the agreement of two judges: Cohen 1960, 10.1177/001316446002000104.
-
-    Weighted by the distance of the values, or its square: Cohen 1968, 10.1037/h0026256.
-    """
-    known = codes[(codes >= 0).all(axis=1)]
-    cells, counts = _patterns(known, np.unique(known)[:, None].repeat(2, axis=1))
-    first, second = np.eye(len(values))[cells.T]
-    return _estimate(counts, (first, second, _apart(values, weights or "nominal"), 0), how)
-
-
-def pooled_agreement(
-    codes: Codes, values: Floats, level: Level, surplus: int, how: Resampling
+def coefficient(
+    codes: Codes, values: Floats, apart: str, surplus: int | None, how: Resampling
 ) -> Found:
-    """Return 1 minus the disagreement within items over that between any two labels.
+    """Return 1 minus the disagreement within items over that of labels put together by chance.
 
-    The surplus is how many labels are taken off all of them: 1 for Krippendorff's alpha (2019,
-    Content Analysis, chapter 12), 0 for Fleiss' kappa (1971, 10.1037/h0031619).
+    `apart` says how far labels are apart: a level of measurement, or how disagreement is weighted.
+    Without a surplus chance gives each of two judges their own labels: Cohen's kappa (1960,
+    10.1177/001316446002000104; weighted: 1968, 10.1037/h0026256). With one it gives the labels of
+    all, from the number of which it is taken: 1 for Krippendorff's alpha (2019, Content Analysis,
+    chapter 12), 0 for Fleiss' kappa (1971, 10.1037/h0031619).
     """
-    labels = (codes[:, :, None] == np.arange(len(values))).sum(axis=1)
-    agreed = codes.shape[1] * np.eye(len(values), dtype=np.int64)[labels.any(axis=0)]
-    given, counts = _patterns(labels, agreed)
-    return _estimate(counts, (given, given, _apart(values, level), surplus), how)
-
-
-def _patterns(rows: Codes, possible: Codes) -> tuple[Codes, Floats]:
-    """Return the different rows and how often each occurs: 0 times, if it is only possible."""
+    codes, each = codes[(codes >= 0).sum(axis=1) >= 2], np.eye(len(values), dtype=np.int64)
+    given, agreed = np.unique(codes[codes >= 0]), codes.shape[1]
+    rows, possible = codes, given[:, None].repeat(2, axis=1)
+    if surplus is not None:
+        rows, possible = (codes[:, :, None] == range(len(values))).sum(axis=1), agreed * each[given]
+    # Rows that are only possible occur 0 times.
     patterns, where = np.unique(np.concatenate([rows, possible]), axis=0, return_inverse=True)
-    counts = np.bincount(where.ravel()[: len(rows)], minlength=len(patterns))
-    return patterns, counts.astype(np.float64)
-
-
-def _apart(values: Floats, how: str) -> Floats | None:
-    """Return how far labels are apart; None: by their places among all labels."""
+    counts = np.bincount(where.ravel()[: len(rows)], minlength=len(patterns)).astype(np.float64)
+    first, second = (patterns, patterns) if surplus is not None else each[patterns.T]
     gaps = np.abs(values[:, None] - values)
-    known = {"nominal": 1 - np.eye(len(values)), "linear": gaps, "ordinal": None}
-    return known.get(how, gaps**2)
+    known = {"nominal": 1 - each, "linear": gaps, "ordinal": None}
+    return _estimate(counts, (first, second, known.get(apart, gaps**2), surplus or 0), how)
 
 
 @np.errstate(divide="ignore", invalid="ignore")
@@ -261,46 +242,25 @@ def _estimate(counts: Floats, of: tuple[Any, ...], how: Resampling) -> Found:
         why = f"no interval: {n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
     if why:
         return n, value, None, None, why
-    generator, at_once = np.random.default_rng(how.seed), max(1, VALUES_AT_ONCE // counts.size)
-    parts = []
+    generator, parts = np.random.default_rng(how.seed), []
+    at_once = max(1, resampling.VALUES_AT_ONCE // counts.size)
     for start in range(0, how.draws, at_once):
         tables = generator.multinomial(n, counts / n, size=min(at_once, how.draws - start))
         parts.append(_compare(tables.astype(np.float64), *of)[0])
     drawn = Studentized(*map(np.concatenate, zip(*parts, strict=True)))
     # The most extreme item may be one that few samples have, on which all judges agree.
     most = float(np.abs(influences).max())
-    low, high = np.exp(studentized_limits(data.log(), drawn.log(), n, how.level, most))
+    low, high = np.exp(resampling.studentized_limits(data.log(), drawn.log(), n, how.level, most))
     return n, value, max(-1.0, 1 - float(high)), 1 - float(low), ""
 
 
 # Rows
 
 
-def _coefficients(
-    codes: Codes,
-    judges: Sequence[str],
-    values: Floats,
-    level: Level,
-    weights: Weights,
-    how: Resampling,
-) -> Iterator[AgreementRow]:
-    for kind in dict.fromkeys([None, weights]):
-        name, note = ("weighted_kappa", f"{kind} weights") if kind else ("cohen_kappa", "")
-        for one, other in combinations(range(len(judges)), 2):
-            found = cohen_kappa(codes[:, [one, other]], values, kind, how)
-            yield _row(name, f"{judges[one]} · {judges[other]}", note, found)
-    labelled = (codes >= 0).sum(axis=1)
-    complete, comparable = codes[labelled == len(judges)], codes[labelled >= 2]
-    yield _row("fleiss_kappa", "all", "", pooled_agreement(complete, values, "nominal", 0, how))
-    alpha = pooled_agreement(comparable, values, level, 1, how)
-    yield _row("krippendorff_alpha", "all", level, alpha)
-
-
 def _row(statistic: str, judges: str, note: str, found: Found) -> AgreementRow:
-    n, *numbers, why = found
+    n, value, low, high, why = found
     said = "; ".join(filter(None, (note, why)))
-    columns: list[Any] = [statistic, judges, None, n, None, *numbers, said]
-    return AgreementRow(*columns)
+    return AgreementRow(statistic, judges, None, n, None, value, low, high, said)
 
 
 def _shares(
@@ -396,12 +356,22 @@ def agreement(
     numbers = {label: number for number, label in enumerate(worth)}
     table = [[given.get((item, judge)) for judge in judges] for item in items]
     codes = np.array([[numbers.get(label or "", -1) for label in row] for row in table])
-    values, resampling = np.array([*worth.values()]), Resampling(draws, seed)
+    values, how, rows = np.array([*worth.values()]), Resampling(draws, seed), []
+    for kind in dict.fromkeys(["nominal", weights or "nominal"]):
+        weighted = kind != "nominal"
+        name, note = ("weighted_kappa", f"{kind} weights") if weighted else ("cohen_kappa", "")
+        for pair in combinations(range(len(judges)), 2):
+            named = " · ".join(judges[place] for place in pair)
+            rows.append(
+                _row(name, named, note, coefficient(codes[:, pair], values, kind, None, how))
+            )
+    complete = codes[(codes >= 0).all(axis=1)]
+    fleiss = coefficient(complete, values, "nominal", 0, how)
+    rows.append(_row("fleiss_kappa", "all", "", fleiss))
+    alpha = coefficient(codes, values, level, 1, how)
+    rows.append(_row("krippendorff_alpha", "all", level, alpha))
     said = [_vote(item, row) for item, row in zip(items, table, strict=True)]
-    rows = [
-        *_coefficients(codes, judges, values, level, weights, resampling),
-        *_shares(table, judges, worth, said),
-    ]
+    rows += _shares(table, judges, worth, said)
     save(said, VoteRow, target)
     drawn = f"Intervals of coefficients: {draws:,} draws of items, seed {seed}"
     return Result(rows, AgreementRow, notices=[drawn])

@@ -24,13 +24,8 @@ from ngramscan.output import refuse_other
 from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import Layout, cell, print_columns
-from ngramscan.statistics.resampling import (
-    ITEMS_FOR_AN_INTERVAL,
-    Ratio,
-    Resampling,
-    drawn_sums,
-    studentized_limits,
-)
+from ngramscan.statistics import resampling
+from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Ratio, Resampling
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,27 +143,27 @@ def _outputs(
     return table
 
 
-def _rows(outputs: pd.DataFrame, baseline: str, resampling: Resampling) -> Iterator[EfficiencyRow]:
+def _rows(outputs: pd.DataFrame, baseline: str, how: Resampling) -> Iterator[EfficiencyRow]:
     """Yield one row per benchmark, model and method, then one for all models."""
     for _, own in outputs.groupby("dataset", sort=False):
         models = [part for _, part in own.groupby("model", sort=False)]
         singles: list[EfficiencyRow] = []
         for part in models:
-            singles += _method_rows(part, baseline, (), resampling)
+            singles += _method_rows(part, baseline, (), how)
         yield from singles
         if len(models) > 1:
-            yield from _method_rows(own.assign(model=ALL), baseline, singles, resampling)
+            yield from _method_rows(own.assign(model=ALL), baseline, singles, how)
 
 
 def _method_rows(
-    outputs: pd.DataFrame, baseline: str, singles: Sequence[EfficiencyRow], resampling: Resampling
+    outputs: pd.DataFrame, baseline: str, singles: Sequence[EfficiencyRow], how: Resampling
 ) -> Iterator[EfficiencyRow]:
     """Yield one row per method; of all models, with the mean of what their single rows have."""
     every = [own for _, own in outputs.groupby("method", sort=False)]
     kept = [own[own["counts"]] for own in every]
     ids = outputs.loc[outputs["counts"], "id"].unique()
     sums = [own.groupby("id")[_SUMS].sum().reindex(ids, fill_value=0).to_numpy() for own in kept]
-    estimates = estimate_costs(sums, resampling)
+    estimates = estimate_costs(sums, how)
     for own, counted, (columns, told) in zip(every, kept, estimates, strict=True):
         names, more = own.iloc[0], own["more"].dropna()
         n, n_tokens = columns["n"], columns["n_tokens"]
@@ -210,7 +205,7 @@ def _mean_of_ratios(method: str, singles: Sequence[EfficiencyRow]) -> tuple[floa
 
 @np.errstate(divide="ignore", invalid="ignore")
 def estimate_costs(
-    methods: Sequence[Floats], resampling: Resampling
+    methods: Sequence[Floats], how: Resampling
 ) -> list[tuple[dict[str, Any], list[str]]]:
     """Return columns of a row, and notes, for each of some methods on the same problems.
 
@@ -224,8 +219,8 @@ def estimate_costs(
     rows = [sums.T for sums in methods] + [ratio.rows() for own in ratios for ratio in own]
     drawn = np.empty((len(rows), 5, 0))
     if len(methods[0]) >= ITEMS_FOR_AN_INTERVAL:
-        generator = np.random.default_rng(resampling.seed)
-        sums = drawn_sums(np.nan_to_num(np.concatenate(rows)), generator, resampling.draws)
+        generator = np.random.default_rng(how.seed)
+        sums = resampling.drawn_sums(np.nan_to_num(np.concatenate(rows)), generator, how.draws)
         drawn = sums.reshape(len(rows), 5, -1)
     totals, of_draws = np.stack(methods).sum(axis=1), np.moveaxis(drawn[: len(methods)], -1, 0)
     values, (right, cost, *_) = _quotients(totals), _quotients(of_draws)
@@ -243,7 +238,7 @@ def estimate_costs(
         }
         notes: dict[str, list[str]] = {}
         for name, value, ratio in zip(_QUOTIENTS, values[:, [number]], own, strict=True):
-            low, high, note = _interval(name, ratio, next(by_ratio), resampling.level)
+            low, high, note = _interval(name, ratio, next(by_ratio), how.level)
             columns |= {name: _mean(value), f"{name}_low": low, f"{name}_high": high}
             notes.setdefault(note, []).append(name)
         told = [
@@ -292,7 +287,7 @@ def _interval(
     # Accuracies have bounds; a problem may take more tokens than any that was seen.
     one_more = 0.0 if is_share else ratio.largest_influence / ratio.value
     drawn = ratio.of_sums(sums).log()
-    limits = np.exp(studentized_limits(data, drawn, ratio.n, level, one_more))
+    limits = np.exp(resampling.studentized_limits(data, drawn, ratio.n, level, one_more))
     low, high = factor * (limits / (1 + limits) if is_share else limits)
     return float(low), float(high), ""
 

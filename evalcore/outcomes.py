@@ -6,7 +6,7 @@ A problem counts where something is known of the answers by all methods; the oth
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -31,6 +31,8 @@ _CLUSTERED = "no interval: answers of several models to one problem are not inde
 _NO_CHOICE = "no selection accuracy: all methods solve, or no baseline does, each problem"
 _NOT_ASKED, _UNKNOWN, _NO_ANSWER, _WRONG, _RIGHT = range(5)
 """What is known of an answer; the least of a problem's says whether the problem counts."""
+Levels = dict[tuple[str, str, str], dict[str, dict[str, int]]]
+"""By benchmark, model and rule; by method; by problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,20 +170,26 @@ class Cell(NamedTuple):
 
 def _levels(
     rows: Sequence[ScoreRow], methods: Sequence[str], epoch: int | None, right_from: float | None
-) -> dict[tuple[str, str, str], dict[str, dict[str, int]]]:
-    """Return what is known of the answers, by cell, method and problem."""
+) -> Levels:
+    """Return what is known of the answers."""
     if len(set(methods)) < len(methods):
         raise InputError(", ".join(methods), "a method is named twice")
-    found: dict[tuple[str, str, str], dict[str, dict[str, int]]] = {}
+    found: Levels = {}
     for row in rows:
         own = found.setdefault((row.dataset, row.model, row.rule), {})
         # The only answer to a problem is always meant.
-        if row.method in methods and (epoch is None or row.epoch in {None, epoch}):
-            place = f"{row.dataset}, {row.model}, {row.method}, {row.id}"
-            if row.id in own.setdefault(row.method, {}):
-                problem = "several answers to one problem; --epoch says which is meant"
-                raise InputError(place, problem)
-            own[row.method][row.id] = _level(place, row, right_from)
+        if row.method not in methods or (epoch is not None and row.epoch not in {None, epoch}):
+            continue
+        place = f"{row.dataset}, {row.model}, {row.method}, {row.id}"
+        if row.id in own.setdefault(row.method, {}):
+            raise InputError(place, "several answers to one problem; --epoch says which is meant")
+        if right_from is None and row.value not in {None, 0.0, 1.0}:
+            problem = f"value {row.value:g} is neither right nor wrong"
+            raise InputError(place, f"{problem}; --right-from says what is right")
+        level = _UNKNOWN if row.status == UNKNOWN else _NO_ANSWER
+        if row.value is not None:
+            level = _RIGHT if row.value >= (right_from or 1) else _WRONG
+        own[row.method][row.id] = level
     if not any(own.keys() == {*methods} for own in found.values()):
         there = ", ".join(dict.fromkeys(row.method for row in rows))
         problem = f"no model has rows of all of them; methods there: {there}"
@@ -189,17 +197,8 @@ def _levels(
     return found
 
 
-def _level(place: str, row: ScoreRow, right_from: float | None) -> int:
-    if row.value is None:
-        return _UNKNOWN if row.status == UNKNOWN else _NO_ANSWER
-    if right_from is None and row.value not in {0.0, 1.0}:
-        problem = f"value {row.value:g} is neither right nor wrong"
-        raise InputError(place, f"{problem}; --right-from says what is right")
-    return _RIGHT if row.value >= (right_from or 1) else _WRONG
-
-
 def _find_cells(
-    found: Mapping[tuple[str, str, str], Any], methods: Sequence[str], no_answer: str
+    found: Levels, methods: Sequence[str], no_answer: str
 ) -> tuple[list[Cell], dict[str, Any]]:
     """Return the cells in which methods can be compared, and what to say of the others."""
     cells, absences, notices, failures, totals = [], [], [], [], Counter[int]()
@@ -233,7 +232,7 @@ def _by(cells: Sequence[Cell], name: str) -> list[list[Cell]]:
 def _pooled(cells: Sequence[Cell], **names: Any) -> list[Cell]:
     """Return what several models, or benchmarks, made together; nothing of one."""
     rules = ", ".join(dict.fromkeys(cell.rule for cell in cells))
-    answers = [*chain(*(cell.answers for cell in cells))]
+    answers = [row for cell in cells for row in cell.answers]
     return [cells[0]._replace(rule=rules, answers=answers, **names)] * (len(cells) > 1)
 
 

@@ -20,7 +20,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_oracle
 
 from evalcore import agreement
-from evalcore.agreement import Found, cohen_kappa, pooled_agreement
+from evalcore.agreement import Found, coefficient
 from evalcore.cli import main
 from ngramscan.errors import InputError
 from ngramscan.statistics.resampling import Resampling
@@ -180,11 +180,11 @@ def labelled(
 
 FIVE = np.arange(5.0)
 MADE: dict[str, Callable[[NDArray[np.int64], Resampling], Found]] = {
-    "Cohen": lambda codes, of: cohen_kappa(codes[:, :2], FIVE, None, of),
-    "linear": lambda codes, of: cohen_kappa(codes[:, :2], FIVE, "linear", of),
-    "quadratic": lambda codes, of: cohen_kappa(codes[:, :2], FIVE, "quadratic", of),
-    "Fleiss": lambda codes, of: pooled_agreement(codes, FIVE, "nominal", 0, of),
-    "alpha": lambda codes, of: pooled_agreement(codes, FIVE, "interval", 1, of),
+    "Cohen": lambda codes, of: coefficient(codes[:, :2], FIVE, "nominal", None, of),
+    "linear": lambda codes, of: coefficient(codes[:, :2], FIVE, "linear", None, of),
+    "quadratic": lambda codes, of: coefficient(codes[:, :2], FIVE, "quadratic", None, of),
+    "Fleiss": lambda codes, of: coefficient(codes, FIVE, "nominal", 0, of),
+    "alpha": lambda codes, of: coefficient(codes, FIVE, "interval", 1, of),
 }
 
 
