@@ -53,7 +53,6 @@ class AgreementRow:
     label: str | None
     """Of `majority` and `share`; None: no label, as where votes are tied."""
     items: int
-    """Of how many."""
     count: int | None
     value: float | None
     """A coefficient, or a share from 0 to 1."""
@@ -163,9 +162,6 @@ def _number(text: str, otherwise: float) -> float:
         return otherwise
 
 
-# Coefficients
-
-
 def coefficient(
     codes: Codes, values: Floats, apart: str, surplus: int | None, how: Resampling
 ) -> Found:
@@ -252,9 +248,6 @@ def _estimate(counts: Floats, of: tuple[Any, ...], how: Resampling) -> Found:
     most = float(np.abs(influences).max())
     low, high = np.exp(resampling.studentized_limits(data.log(), drawn.log(), n, how.level, most))
     return n, value, max(-1.0, 1 - float(high)), 1 - float(low), ""
-
-
-# Rows
 
 
 def _row(statistic: str, judges: str, note: str, found: Found) -> AgreementRow:

@@ -60,10 +60,7 @@ _OPTIONAL = (
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyRow:
-    """What one model's answers after one method cost.
-
-    Limits are of 95 % intervals from problems drawn again; where there are none, `note` says why.
-    """
+    """What one model's answers after one method cost."""
 
     dataset: str
     model: str
@@ -71,7 +68,6 @@ class EfficiencyRow:
     method: str
     rule: str | None = None
     n: int | None = None
-    """Outputs that count."""
     n_no_answer: int | None = None
     """Outputs that were refused, cut off or empty: wrong, or excluded and not in `n`."""
     n_unknown: int | None = None
@@ -81,6 +77,7 @@ class EfficiencyRow:
     accuracy: float | None = None
     """In percent."""
     accuracy_low: float | None = None
+    """Of the 95 % interval from draws of problems; None: there is none, and the note says why."""
     accuracy_high: float | None = None
     n_tokens: int | None = None
     """Outputs whose tokens are known; what follows is of these."""
@@ -109,9 +106,6 @@ class EfficiencyRow:
     frontier_share: float | None = None
     """Share of draws of problems in which it is so."""
     note: str = ""
-
-
-# Outputs to rows
 
 
 def _output(one: ScoreRow | Usage) -> tuple[object, ...]:
@@ -290,9 +284,6 @@ def _interval(
     limits = np.exp(resampling.studentized_limits(data, drawn, ratio.n, level, one_more))
     low, high = factor * (limits / (1 + limits) if is_share else limits)
     return float(low), float(high), ""
-
-
-# The command
 
 
 def _left_out(rows: Sequence[ScoreRow], usage: Sequence[Usage]) -> Iterator[str]:

@@ -59,18 +59,18 @@ class FlipRow:
 
 @dataclass(frozen=True, slots=True)
 class ComplementRow:
-    """How far two methods solve different problems; counts as in `flips`, shares in percent."""
+    """How far two methods solve different problems; counts are as in `flips`."""
 
     dataset: str
     model: str
     rule: str
     baseline: str
-    """The method that is named first."""
     treatment: str
     n: int
     n_no_answer: int
     n_unknown: int
     accuracy_baseline: float
+    """In percent, as all shares of problems."""
     accuracy_treatment: float
     treatment_only: int
     baseline_only: int
@@ -82,9 +82,9 @@ class ComplementRow:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRow:
-    """How an adaptive method does where its baselines do well or not; shares are in percent.
+    """How an adaptive method does where its baselines do well or not.
 
-    The five counts from `all_fail` to `only_adaptive` are a partition of the `n` problems.
+    `n` to `n_unknown` are as in `flips`; `all_fail` to `only_adaptive` are a partition of `n`.
     """
 
     dataset: str
@@ -95,7 +95,6 @@ class OutcomeRow:
     baselines: str
     n: int
     n_no_answer: int
-    """As in `flips`."""
     n_unknown: int
     all_fail: int
     all_solve: int
@@ -108,13 +107,13 @@ class OutcomeRow:
     all_baselines_but_adaptive: int
     """Those of `adaptive_wrong` that all baselines solve: no choice between them was needed."""
     accuracy: float
-    """Of the adaptive method."""
+    """Of the adaptive method; in percent, as all that follow."""
     upper_bound: float
     """Problems that at least one baseline solves."""
     upper_bound_with_adaptive: float
     """Problems that at least one method solves, the adaptive one among them."""
     selection_accuracy: float | None
-    """`adaptive_right` of `adaptive_right + adaptive_wrong`, where a baseline could be selected."""
+    """`adaptive_right` of `adaptive_right + adaptive_wrong`: of problems that a baseline solves."""
     selection_low: float | None
     """Of the 95 % Wilson interval; None: there is none, and the note says why."""
     selection_high: float | None
@@ -123,9 +122,10 @@ class OutcomeRow:
 
 @dataclass(frozen=True, slots=True)
 class WinRow:
-    """How often a method wins against a baseline, over the benchmarks of one model or of `all`."""
+    """How often a method wins against a baseline, over benchmarks."""
 
     model: str
+    """`all`: all models together."""
     baseline: str
     treatment: str
     cells: int
@@ -135,13 +135,10 @@ class WinRow:
     ties: int
     losses: int
     wins_by_test: int
-    """And McNemar's exact p below `alpha`, which is not corrected for the number of cells."""
+    """More solved, and McNemar's exact p below `alpha`, not corrected for the number of cells."""
     ties_by_test: int
     losses_by_test: int
     alpha: float
-
-
-# Cells
 
 
 class Cell(NamedTuple):
@@ -236,9 +233,6 @@ def _pooled(cells: Sequence[Cell], **names: Any) -> list[Cell]:
     return [cells[0]._replace(rule=rules, answers=answers, **names)] * (len(cells) > 1)
 
 
-# Rows
-
-
 def _flips(cell: Cell, methods: Sequence[str]) -> FlipRow:
     kinds = cell.kinds(0, 1)
     gained, lost = kinds[False, True], kinds[True, False]
@@ -306,8 +300,6 @@ def _result(
 
     return Result(rows, row_type, print_table=print_table, **said)
 
-
-# The commands
 
 Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
 Epoch = Annotated[int | None, Option(metavar="N")]

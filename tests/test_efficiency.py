@@ -24,47 +24,45 @@ from ngramscan.errors import InputError
 from ngramscan.output import choose_target, to_frame, write_rows
 from ngramscan.statistics.resampling import Resampling
 
+KINDS = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
+
 
 class Made:
-    """Scores and outputs in a folder; each answer is (value, prompt, completion, reasoning).
+    """Scores and tokens in a folder; each answer is (value, prompt, completion, reasoning).
 
     The value is None for no answer, and "?" where nothing is known.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.scores, self.outputs = folder / "scores.jsonl", folder / "outputs"
+        self.scores, self.usage = folder / "scores.jsonl", folder / "usage.jsonl"
         self.rows: list[ScoreRow] = []
+        self.used: list[UsageRow] = []
 
     def add(
-        self, model: str, method: str, answers: Sequence[Sequence[Any]], repeats: int = 1
+        self, model: str, method: str, answers: Sequence[Sequence[Any]], epochs: int = 1
     ) -> None:
-        path = record_path(self.outputs, "d", model, method)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lines = []
         for number, answer in enumerate(answers):
             value, *tokens = (*answer, None, None, None)[:4]
-            common: dict[str, Any] = {"dataset": "d", "model": model, "method": method}
-            common |= {"id": str(number // repeats)}
-            common |= {"epoch": number % repeats + 1 if repeats > 1 else None}
-            status = "no_answer" if value is None else ""
-            value = None if value == "?" else value
-            row = ScoreRow(**common, rule="r", value=value, answer="", extraction="", reason="",
-                           status=status)  # fmt: skip
-            self.rows.append(row)
-            names = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
-            lines.append(
-                Record(**common, output="x", **dict(zip(names, tokens, strict=True))).line()
-            )
-        path.write_bytes(b"".join(lines))
+            epoch = number % epochs + 1 if epochs > 1 else None
+            names = ("d", model, method, str(number // epochs), epoch)
+            status, value = "no_answer" * (value is None), None if value == "?" else value
+            self.rows.append(ScoreRow(*names, "r", value, "", "", "", status=status))
+            columns: list[Any] = [*names, *tokens]
+            fields = ("dataset", "model", "method", "id", "epoch", *KINDS)
+            self.used.append(UsageRow(**dict(zip(fields, columns, strict=True))))
+        self.write()
+
+    def write(self) -> None:
         write_rows(self.rows, ScoreRow, choose_target(None, self.scores))
+        write_rows(self.used, UsageRow, choose_target(None, self.usage))
 
     def found(self, **options: Any) -> dict[tuple[str, str], dict[str, Any]]:
-        frame = efficiency(self.scores, outputs=self.outputs, **options)
+        frame = efficiency(self.scores, **{"usage": self.usage, **options})
         rows = json.loads(frame.to_json(orient="records", double_precision=15))
         return {(row["model"], row["method"]): row for row in rows}
 
     def command(self, *more: str) -> tuple[int, str, str]:
-        arguments = ["efficiency", str(self.scores), "--outputs", str(self.outputs), *more]
+        arguments = ["efficiency", str(self.scores), "--usage", str(self.usage), *more]
         done = CliRunner().invoke(main, arguments)
         return done.exit_code, done.stdout, done.stderr
 
@@ -224,9 +222,8 @@ def coverages(n: int, models: int, of: tuple[float, float, float], runs: int) ->
     """Return the share of intervals with the truth in them, among those that are given."""
     spread, accuracy, _ = of
     mean = np.exp(6 + spread**2 / 2)
-    truths = {
-        "accuracy": 100 * accuracy,
-        "mean_tokens": mean,
+    truths = {"accuracy": 100 * accuracy, "mean_tokens": mean}
+    truths |= {
         "tokens_per_correct": mean / accuracy,
         "accuracy_per_100_tokens": 1e4 * accuracy / mean,
     }
@@ -292,7 +289,7 @@ def test_on_the_frontier_is_what_nothing_beats(given_points: list[tuple[int, int
 
 
 def test_repeated_answers_are_drawn_with_their_problem(made: Made) -> None:
-    made.add("m", "cot", [(float(k < 12), 1, 100) for k in range(24)], repeats=2)
+    made.add("m", "cot", [(float(k < 12), 1, 100) for k in range(24)], epochs=2)
     row = made.found(draws=4000)["m", "cot"]
     assert (row["n"], row["accuracy"]) == (24, 50)
     # Of 12 problems, not of 24 answers: 50 ± 1.96 · sqrt(50 · 50 / 12) is 50 ± 28.
@@ -326,7 +323,7 @@ def test_the_command_prints_rows_and_draws_the_frontier(made: Made, suffix: str)
 def test_outputs_and_scores_that_do_not_match_are_reported(made: Made) -> None:
     made.add("m", "cot", [(1, 1, 5), (1, 1, 5)])
     made.rows[-1] = ScoreRow("d", "m", "pot", "1", None, "r", 1.0, "", "", "")
-    write_rows(made.rows, ScoreRow, choose_target(None, made.scores))
+    made.write()
     code, _, stderr = made.command()
     assert code == 0
     assert "1 of 2 scored outputs are not among the recorded ones" in stderr
@@ -338,7 +335,7 @@ def test_options_that_do_not_fit_are_refused(made: Made) -> None:
     with pytest.raises(InputError, match="--outputs: missing; scores do not say"):
         efficiency(made.scores)
     with pytest.raises(InputError, match="--usage: it can't go with --outputs"):
-        made.found(usage="u.csv")
+        made.found(outputs="outputs")
     with pytest.raises(InputError, match="--tokens no: one of completion, total"):
         made.found(tokens="no")
     with pytest.raises(InputError, match="--no-answer no: one of wrong, exclude"):
@@ -349,11 +346,12 @@ def test_options_that_do_not_fit_are_refused(made: Made) -> None:
         made.found(figure=made.scores.with_name("f.svg"))
 
 
-def test_tokens_of_other_tools_take_the_place_of_outputs(tmp_path: Path) -> None:
-    score = ScoreRow("d", "m", "cot", "1", None, "r", 1.0, None, None, "")
+def test_tokens_are_those_of_recorded_outputs(tmp_path: Path) -> None:
     names: dict[str, Any] = {"dataset": "d", "model": "m", "method": "cot", "id": "1"}
-    names |= {"prompt_tokens": 10, "completion_tokens": 40, "reasoning_tokens": None}
-    usage = UsageRow(**names, epoch=None)
-    write_rows([usage], UsageRow, choose_target(None, tmp_path / "u.csv"))
-    frame = efficiency(to_frame([score], ScoreRow), usage=tmp_path / "u.csv", tokens="total")
+    path = record_path(tmp_path, "d", "m", "cot")
+    path.parent.mkdir(parents=True)
+    record = Record(**names, output="x", prompt_tokens=10, completion_tokens=40)
+    path.write_bytes(record.line())
+    score = ScoreRow(**names, epoch=None, rule="r", value=1.0, answer="", extraction="", reason="")
+    frame = efficiency(to_frame([score], ScoreRow), outputs=tmp_path, tokens="total")
     assert list(frame["mean_tokens"]) == list(frame["tokens_per_correct"]) == [50.0]
