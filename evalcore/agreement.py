@@ -83,8 +83,8 @@ def read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
     labels: dict[tuple[str, str], str | None] = {}
     places: dict[tuple[str, str], str] = {}
     for place, item, judge, value in chain.from_iterable(map(_cells, tables)):
-        if absent := [name for name, text in (("item", item), ("judge", judge)) if not text]:
-            raise InputError(place, f"no {absent[0]}")
+        if not item or not judge:
+            raise InputError(place, "no judge" if item else "no item")
         if isinstance(value, dict | list):
             problem = f"label {json.dumps(value)}; a text or a number was expected"
             raise InputError(place, problem)
@@ -103,7 +103,13 @@ def _cells(table: Table) -> Iterator[tuple[str, str, str, Any]]:
         raise InputError(name_of(table), "no rows there")
     columns = rows[0][1].keys()
     if columns >= {"dataset", "model", "method", "id", "rule"}:
-        yield from _judged(table)
+        for number, score in enumerate(read_scores(table), 1):
+            place = f"{name_of(table)}, row {number}"
+            if not score.rule.startswith("judge:"):
+                raise InputError(place, f"rule {score.rule}; {_JUDGED}")
+            parts = (score.dataset, score.model, score.method, score.id, score.epoch)
+            item = " · ".join(str(part) for part in parts if part is not None)
+            yield place, item, score.rule.removeprefix("judge:"), score.answer
     elif "item" not in columns or len(columns) == 1:
         forms = "columns item, judge, label; or item and one per judge; or"
         raise InputError(name_of(table), f"columns {', '.join(columns)}; {forms} {_JUDGED}")
@@ -113,16 +119,6 @@ def _cells(table: Table) -> Iterator[tuple[str, str, str, Any]]:
             item = _text(row.pop("item", None))
             given = {_text(row.get("judge")): row.get("label")} if is_long else row
             yield from ((place, item, judge, label) for judge, label in given.items())
-
-
-def _judged(table: Table) -> Iterator[tuple[str, str, str, Any]]:
-    for number, row in enumerate(read_scores(table), 1):
-        place = f"{name_of(table)}, row {number}"
-        if not row.rule.startswith("judge:"):
-            raise InputError(place, f"rule {row.rule}; {_JUDGED}")
-        parts = (row.dataset, row.model, row.method, row.id, row.epoch)
-        item = " · ".join(str(part) for part in parts if part is not None)
-        yield place, item, row.rule.removeprefix("judge:"), row.answer
 
 
 def _text(value: object) -> str:
