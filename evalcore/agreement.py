@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from pathlib import Path
-from typing import Annotated, Any, Literal, SupportsInt
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,27 +23,20 @@ from ngramscan.errors import InputError
 from ngramscan.output import optional_target
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.options import save
+from ngramscan.statistics import resampling
 from ngramscan.statistics.proportions import wilson
-from ngramscan.statistics.resampling import (
-    ITEMS_FOR_AN_INTERVAL,
-    Resampling,
-    Studentized,
-    studentized_limits,
-)
+from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Resampling, Studentized
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 """Shape (n_items, n_judges): which label, from 0; -1 where there is none."""
+Labels = Sequence[Sequence[str | None]]
 Level = Literal["nominal", "ordinal", "interval"]
 Weights = Literal["linear", "quadratic"] | None
-Measure = Callable[[Floats], tuple[Floats, Floats]]
-"""From how many items have each pattern of labels, shape (tables, patterns), what was observed over
-what chance gives, nan where it gives none; and what each item adds to its logarithm."""
 Found = tuple[int, float | None, float | None, float | None, str]
 """Of how many items, a coefficient, its interval, and why one of these is missing."""
 _MOST_LABELS = 50
 """More are numbers that were measured rather than labels; pairs of them would take much memory."""
-_VALUES_AT_ONCE = 1_000_000
 _ZERO = 1e-9
 """A standard error below it is a rounding error."""
 _JUDGED = "rows of `evalcore judge` were expected"
@@ -54,14 +47,12 @@ class AgreementRow:
     """One thing that was found about the labels."""
 
     statistic: str
-    """`cohen_kappa`, `weighted_kappa`, `fleiss_kappa`, `krippendorff_alpha`, `unanimous`,
-    `majority`: the label that got more votes than any other, `share`: of a judge's labels,
-    `missing`."""
+    """A coefficient, `unanimous`, `majority` (a label got more votes than any other), `share` (of a
+    judge's labels) or `missing`."""
     judges: str
     label: str | None
     """Of `majority` and `share`; None: no label, as where votes are tied."""
     items: int
-    """Of how many."""
     count: int | None
     value: float | None
     """A coefficient, or a share from 0 to 1."""
@@ -87,11 +78,13 @@ class VoteRow:
 # Labels from tables of three forms, and as numbers
 
 
-def read_labels(tables: Sequence[Table]) -> dict[tuple[str, str], str | None]:
+def read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
     """Return the labels of some tables by item and judge; None: it is missing."""
     labels: dict[tuple[str, str], str | None] = {}
     places: dict[tuple[str, str], str] = {}
     for place, item, judge, value in chain.from_iterable(map(_cells, tables)):
+        if not item or not judge:
+            raise InputError(place, "no judge" if item else "no item")
         if isinstance(value, dict | list):
             problem = f"label {json.dumps(value)}; a text or a number was expected"
             raise InputError(place, problem)
@@ -99,47 +92,37 @@ def read_labels(tables: Sequence[Table]) -> dict[tuple[str, str], str | None]:
         if first != place:
             raise InputError(place, f"item {item!r} has a label of {judge} also at {first}")
         # In JSON 1 and 1.0 are the same label.
-        text = f"{value:g}" if isinstance(value, float) else str(value).strip()
-        labels[item, judge] = None if value is None else text or None
+        labels[item, judge] = (f"{value:g}" if isinstance(value, float) else _text(value)) or None
     return labels
 
 
 def _cells(table: Table) -> Iterator[tuple[str, str, str, Any]]:
     """Yield the place, item, judge and label of each cell."""
-    read = read_table(table)
-    head = next(read, None)
-    if head is None:
+    rows = list(read_table(table))
+    if not rows:
         raise InputError(name_of(table), "no rows there")
-    columns = head[1].keys()
+    columns = rows[0][1].keys()
     if columns >= {"dataset", "model", "method", "id", "rule"}:
-        yield from _judged(table)
+        for number, score in enumerate(read_scores(table), 1):
+            place = f"{name_of(table)}, row {number}"
+            if not score.rule.startswith("judge:"):
+                raise InputError(place, f"rule {score.rule}; {_JUDGED}")
+            parts = (score.dataset, score.model, score.method, score.id, score.epoch)
+            item = " · ".join(str(part) for part in parts if part is not None)
+            yield place, item, score.rule.removeprefix("judge:"), score.answer
     elif "item" not in columns or len(columns) == 1:
         forms = "columns item, judge, label; or item and one per judge; or"
         raise InputError(name_of(table), f"columns {', '.join(columns)}; {forms} {_JUDGED}")
     else:
-        for place, row in chain([head], read):
-            item = _text(place, "item", row)
-            if columns >= {"judge", "label"}:
-                yield place, item, _text(place, "judge", row), row.get("label")
-            else:
-                yield from ((place, item, judge, row[judge]) for judge in row if judge != "item")
+        is_long = columns >= {"judge", "label"}
+        for place, row in rows:
+            item = _text(row.pop("item", None))
+            given = {_text(row.get("judge")): row.get("label")} if is_long else row
+            yield from ((place, item, judge, label) for judge, label in given.items())
 
 
-def _judged(table: Table) -> Iterator[tuple[str, str, str, Any]]:
-    for number, row in enumerate(read_scores(table), 1):
-        place = f"{name_of(table)}, row {number}"
-        if not row.rule.startswith("judge:"):
-            raise InputError(place, f"rule {row.rule}; {_JUDGED}")
-        parts = (row.dataset, row.model, row.method, row.id, row.epoch)
-        item = " · ".join(str(part) for part in parts if part is not None)
-        yield place, item, row.rule.removeprefix("judge:"), row.answer
-
-
-def _text(place: str, name: str, row: Mapping[str, Any]) -> str:
-    text = "" if row.get(name) is None else str(row[name]).strip()
-    if not text:
-        raise InputError(place, f"no {name}")
-    return text
+def _text(value: object) -> str:
+    return "" if value is None else str(value).strip()
 
 
 def scale(
@@ -161,11 +144,10 @@ def scale(
     if order or is_nominal:
         return {label: float(number) for number, label in enumerate(order or found)}
     worth = {label: _number(label, math.nan) for label in found}
-    for label in found:
-        if not math.isfinite(worth[label]):
-            option = f"--weights {weights}" if weights else f"--level {level}"
-            cure = "" if level == "interval" else "; --order says how labels are ordered"
-            raise InputError(option, f"label {label!r} is no number{cure}")
+    if unknown := [label for label in found if not math.isfinite(worth[label])]:
+        option = f"--weights {weights}" if weights else f"--level {level}"
+        cure = "" if level == "interval" else "; --order says how labels are ordered"
+        raise InputError(option, f"label {unknown[0]!r} is no number{cure}")
     return worth
 
 
@@ -176,187 +158,131 @@ def _number(text: str, otherwise: float) -> float:
         return otherwise
 
 
-# Coefficients
-
-
-def cohen_kappa(codes: Codes, values: Floats, weights: Weights, resampling: Resampling) -> Found:
-    """Estimate the agreement of two judges: Cohen 1960, 10.1177/001316446002000104.
-
-    Weighted by the distance of the values, or its square: Cohen 1968, 10.1037/h0026256.
-    """
-    known = codes[(codes >= 0).all(axis=1)]
-    seen = np.unique(known)
-    cells, counts = _patterns(known, np.column_stack([seen, seen]))
-    first, second = cells.T
-    gaps = np.abs(values[:, None] - values)
-    apart = {None: 1 - np.eye(len(values)), "linear": gaps, "quadratic": gaps**2}[weights]
-    own, n = apart[first, second], len(known)
-
-    def measure(tables: Floats) -> tuple[Floats, Floats]:
-        rows, columns = tables @ np.eye(len(values))[first], tables @ np.eye(len(values))[second]
-        to_columns, to_rows = columns @ apart, rows @ apart
-        observed, expected = tables @ own, (rows * to_columns).sum(axis=1)
-        by_chance = to_columns[:, first] + to_rows[:, second]
-        influences = own / observed[:, None] - by_chance / expected[:, None] + 1 / n
-        return _ratio(n * observed, expected), influences
-
-    return _estimate(counts, measure, resampling)
-
-
-def pooled_agreement(
-    codes: Codes, values: Floats, level: Level, surplus: int, resampling: Resampling
+def coefficient(
+    codes: Codes, values: Floats, apart: str, surplus: int | None, how: Resampling
 ) -> Found:
-    """Return 1 minus the disagreement within items over that between any two labels.
+    """Return 1 minus the disagreement within items over that of labels put together by chance.
 
-    The surplus is how many labels are taken off all of them: 1 for Krippendorff's alpha (2019,
-    Content Analysis, chapter 12), 0 for Fleiss' kappa (1971, 10.1037/h0031619).
+    `apart` says how far labels are apart: a level of measurement, or how disagreement is weighted.
+    Without a surplus chance gives each of two judges their own labels: Cohen's kappa (1960,
+    10.1177/001316446002000104; weighted: 1968, 10.1037/h0026256). With one it gives the labels of
+    all, from the number of which it is taken: 1 for Krippendorff's alpha (2019, Content Analysis,
+    chapter 12), 0 for Fleiss' kappa (1971, 10.1037/h0031619).
     """
-    n_judges, n_labels = codes.shape[1], len(values)
-    labels = (codes[:, :, None] == np.arange(n_labels)).sum(axis=1)
-    seen = np.flatnonzero(labels.sum(axis=0))
-    given, counts = _patterns(labels, n_judges * np.eye(n_labels, dtype=np.int64)[seen])
-    pairs = given[:, :, None] * given[:, None, :] / (given.sum(axis=1) - 1)[:, None, None]
-    flat = pairs.reshape(len(given), n_labels**2)
-
-    def measure(tables: Floats) -> tuple[Floats, Floats]:
-        totals = tables @ given
-        n = totals.sum(axis=1)
-        # An ordinal label stands in the middle of its own among all labels in their order.
-        places = np.cumsum(totals, axis=1) - totals / 2
-        stand = places if level == "ordinal" else values[None]
-        gaps = stand[:, :, None] - stand[:, None, :]
-        apart = (1 - np.eye(n_labels))[None] if level == "nominal" else gaps**2
-        own = apart.reshape(len(apart), -1) @ flat.T
-        to_totals = (apart @ totals[:, :, None])[:, :, 0]
-        observed, expected = (tables * own).sum(axis=1), (totals * to_totals).sum(axis=1)
-        slopes = (1 / n)[:, None] - 2 * to_totals / expected[:, None]
-        if level == "ordinal":
-            # One more of a label moves the places of those above it, too.
-            within = (tables @ flat).reshape(-1, n_labels, n_labels) / observed[:, None, None]
-            by_chance = totals[:, :, None] * totals[:, None, :] / expected[:, None, None]
-            moved = 4 * ((within - by_chance) * gaps).sum(axis=2)
-            slopes += np.cumsum(moved[:, ::-1], axis=1)[:, ::-1] - moved / 2
-        influences = own / observed[:, None] + slopes @ given.T
-        return _ratio((n - surplus) * observed, expected), influences
-
-    return _estimate(counts, measure, resampling)
-
-
-def _patterns(rows: Codes, possible: Codes) -> tuple[Codes, Floats]:
-    """Return the different rows and how often each occurs: 0 times, if it is only possible."""
+    codes, each = codes[(codes >= 0).sum(axis=1) >= 2], np.eye(len(values), dtype=np.int64)
+    given, agreed = np.unique(codes[codes >= 0]), codes.shape[1]
+    rows, possible = codes, given[:, None].repeat(2, axis=1)
+    if surplus is not None:
+        rows, possible = (codes[:, :, None] == range(len(values))).sum(axis=1), agreed * each[given]
+    # Rows that are only possible occur 0 times.
     patterns, where = np.unique(np.concatenate([rows, possible]), axis=0, return_inverse=True)
-    counts = np.bincount(where.ravel()[: len(rows)], minlength=len(patterns))
-    return patterns, counts.astype(np.float64)
+    counts = np.bincount(where.ravel()[: len(rows)], minlength=len(patterns)).astype(np.float64)
+    first, second = (patterns, patterns) if surplus is not None else each[patterns.T]
+    gaps = np.abs(values[:, None] - values)
+    known = {"nominal": 1 - each, "linear": gaps, "ordinal": None}
+    return _estimate(counts, (first, second, known.get(apart, gaps**2), surplus or 0), how)
 
 
-def _ratio(above: Floats, below: Floats) -> Floats:
-    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0))
+@np.errstate(divide="ignore", invalid="ignore")
+def _compare(
+    tables: Floats, first: Any, second: Any, apart: Floats | None, surplus: int
+) -> tuple[Studentized, Floats]:
+    """Return disagreement within items over that by chance, and what each item adds to its log.
+
+    Tables say how many items have which pattern, `first` and `second` how often such an item has
+    which label: from one judge and another, or both times from all.
+    """
+    sizes, n_labels = first.sum(axis=1), first.shape[1]
+    pairs = first[:, :, None] * second[:, None, :] / np.maximum(sizes - 1, 1)[:, None, None]
+    flat = pairs.reshape(len(first), n_labels**2)
+    ones, others = tables @ first, tables @ second
+    n = ones.sum(axis=1)
+    # An ordinal label stands in the middle of its own among all labels in their order.
+    places = np.cumsum(ones, axis=1) - ones / 2
+    gaps = places[:, :, None] - places[:, None, :]
+    distances = gaps**2 if apart is None else apart[None]
+    own = distances.reshape(len(distances), -1) @ flat.T
+    to_ones, to_others = ((distances @ side[:, :, None])[:, :, 0] for side in (ones, others))
+    observed, expected = (tables * own).sum(axis=1), (ones * to_others).sum(axis=1)
+    by_chance = (to_others @ first.T + to_ones @ second.T) / expected[:, None]
+    influences = own / observed[:, None] - by_chance + sizes / n[:, None]
+    if apart is None:
+        # One more of a label moves the places of those above it, too.
+        within = (tables @ flat).reshape(-1, n_labels, n_labels) / observed[:, None, None]
+        outside = ones[:, :, None] * others[:, None, :] / expected[:, None, None]
+        moved = 4 * ((within - outside) * gaps).sum(axis=2)
+        influences += (np.cumsum(moved[:, ::-1], axis=1)[:, ::-1] - moved / 2) @ first.T
+    ratios = np.where(expected > 0, (n - surplus) * observed / expected, np.nan)
+    items = tables.sum(axis=1)
+    spread = np.sqrt(items / np.maximum(items - 1, 1) * (tables * influences**2).sum(axis=1))
+    return Studentized(ratios, ratios * spread), influences
 
 
-def _estimate(counts: Floats, measure: Measure, resampling: Resampling) -> Found:
+def _estimate(counts: Floats, of: tuple[Any, ...], how: Resampling) -> Found:
     """Return the coefficient of some items, how many of which have each pattern of labels."""
     n = int(counts.sum())
     if not n:
         return 0, None, None, None, "there are no items"
-    data, influences = _studentized(counts[None], measure)
+    data, influences = _compare(counts[None], *of)
     value = 1 - float(data.values[0])
     if math.isnan(value):
         return n, None, None, None, "not defined: all labels are the same"
-    if n < ITEMS_FOR_AN_INTERVAL:
-        return n, value, None, None, f"no interval: {n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
+    why = "no interval: all items give the same value" * (not data.errors[0] > _ZERO)
     if value == 1:
-        return n, value, None, None, "no interval: the judges never disagree"
-    if not data.errors[0] > _ZERO:
-        return n, value, None, None, "no interval: all items give the same value"
-    generator = np.random.default_rng(resampling.seed)
-    at_once = max(1, _VALUES_AT_ONCE // counts.size)
-    parts = []
-    for start in range(0, resampling.draws, at_once):
-        size = min(at_once, resampling.draws - start)
-        tables = generator.multinomial(n, counts / n, size=size).astype(np.float64)
-        parts.append(_studentized(tables, measure)[0])
+        why = "no interval: the judges never disagree"
+    if n < ITEMS_FOR_AN_INTERVAL:
+        why = f"no interval: {n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
+    if why:
+        return n, value, None, None, why
+    generator, parts = np.random.default_rng(how.seed), []
+    at_once = max(1, resampling.VALUES_AT_ONCE // counts.size)
+    for start in range(0, how.draws, at_once):
+        tables = generator.multinomial(n, counts / n, size=min(at_once, how.draws - start))
+        parts.append(_compare(tables.astype(np.float64), *of)[0])
     drawn = Studentized(*map(np.concatenate, zip(*parts, strict=True)))
     # The most extreme item may be one that few samples have, on which all judges agree.
     most = float(np.abs(influences).max())
-    low, high = studentized_limits(data.log(), drawn.log(), n, resampling.level, most)
-    return n, value, max(-1.0, 1 - float(np.exp(high))), 1 - float(np.exp(low)), ""
-
-
-def _studentized(tables: Floats, measure: Measure) -> tuple[Studentized, Floats]:
-    """Return ratios of disagreement with their standard errors, and what each item adds."""
-    n = tables[0].sum()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios, influences = measure(tables)
-        spread = np.sqrt(n / max(n - 1, 1) * (tables * influences**2).sum(axis=1))
-    return Studentized(ratios, ratios * spread), influences
-
-
-# Rows
-
-
-def _coefficients(
-    codes: Codes,
-    judges: Sequence[str],
-    worth: Floats,
-    level: Level,
-    weights: Weights,
-    of: Resampling,
-) -> Iterator[AgreementRow]:
-    for kind in dict.fromkeys([None, weights]):
-        name, note = ("weighted_kappa", f"{kind} weights") if kind else ("cohen_kappa", "")
-        for pair in combinations(range(len(judges)), 2):
-            named = " · ".join(judges[place] for place in pair)
-            yield _row(name, named, note, cohen_kappa(codes[:, pair], worth, kind, of))
-    labelled = (codes >= 0).sum(axis=1)
-    complete, comparable = codes[labelled == len(judges)], codes[labelled >= 2]
-    fleiss = pooled_agreement(complete, worth, "nominal", 0, of)
-    alpha = pooled_agreement(comparable, worth, level, 1, of)
-    yield _row("fleiss_kappa", "all", "", fleiss)
-    yield _row("krippendorff_alpha", "all", level, alpha)
+    low, high = np.exp(resampling.studentized_limits(data.log(), drawn.log(), n, how.level, most))
+    return n, value, max(-1.0, 1 - float(high)), 1 - float(low), ""
 
 
 def _row(statistic: str, judges: str, note: str, found: Found) -> AgreementRow:
-    n, value, low, high, told = found
-    said = "; ".join(filter(None, (note, told)))
+    n, value, low, high, why = found
+    said = "; ".join(filter(None, (note, why)))
     return AgreementRow(statistic, judges, None, n, None, value, low, high, said)
 
 
 def _shares(
-    codes: Codes, judges: Sequence[str], names: Sequence[str], votes: Sequence[VoteRow]
+    table: Labels, judges: Sequence[str], names: Iterable[str], votes: Sequence[VoteRow]
 ) -> Iterator[AgreementRow]:
-    complete = codes[(codes >= 0).all(axis=1)]
-    same = (complete == complete[:, :1]).all(axis=1).sum()
-    yield _share("unanimous", "all", None, same, len(complete))
+    complete = [row for row in table if None not in row]
+    yield _share("unanimous", "all", None, sum(len({*row}) == 1 for row in complete), len(complete))
     told = Counter(vote.label for vote in votes if vote.judges)
     for label in sorted(told, key=lambda label: (label is None, label)):
         yield _share("majority", "all", label, told[label], told.total())
-    for judge, own in zip(judges, codes.T, strict=True):
-        n = (own >= 0).sum()
-        for code, label in enumerate(names):
-            yield _share("share", judge, label, (own == code).sum(), n)
-        if n < len(own):
-            yield _share("missing", judge, None, len(own) - n, len(own))
+    for judge, own in zip(judges, zip(*table, strict=True), strict=True):
+        counts = Counter(own)
+        n_missing = counts.pop(None, 0)
+        for label in names:
+            yield _share("share", judge, label, counts[label], counts.total())
+        if n_missing:
+            yield _share("missing", judge, None, n_missing, len(own))
 
 
-def _share(
-    statistic: str, judges: str, label: str | None, count: SupportsInt, of: SupportsInt
-) -> AgreementRow:
-    count, n = int(count), int(of)
+def _share(statistic: str, judges: str, label: str | None, count: int, n: int) -> AgreementRow:
+    head = statistic, judges, label, n, count
     if not n:
-        note = "there are no items"
-        return AgreementRow(statistic, judges, label, 0, count, None, None, None, note)
+        return AgreementRow(*head, None, None, None, "there are no items")
     share = wilson(count, n)
     note = "tied votes" if (statistic, label) == ("majority", None) else ""
-    return AgreementRow(
-        statistic, judges, label, n, count, share.value, share.low, share.high, note
-    )
+    return AgreementRow(*head, share.value, share.low, share.high, note)
 
 
-def _vote(item: str, given: Codes, names: Sequence[str]) -> VoteRow:
-    counts = (given[:, None] == np.arange(len(names))).sum(axis=0)
-    winners = np.flatnonzero(counts == counts.max(initial=1))
-    label = names[winners[0]] if len(winners) == 1 else None
-    return VoteRow(item, label, int(counts.max(initial=0)), int(counts.sum()))
+def _vote(item: str, labels: Sequence[str | None]) -> VoteRow:
+    counts = Counter(label for label in labels if label is not None)
+    most = max(counts.values(), default=0)
+    winners = [label for label in counts if counts[label] == most]
+    return VoteRow(item, winners[0] if len(winners) == 1 else None, most, counts.total())
 
 
 @command
@@ -392,8 +318,7 @@ def agreement(
         Write what most judges say of each item to this file.
     draws : int
         Number of draws of items, for intervals.
-    seed : int
-        Random seed.
+    seed : see compare
 
     Returns
     -------
@@ -417,14 +342,25 @@ def agreement(
     items, judges = (list(dict.fromkeys(key[part] for key in given)) for part in (0, 1))
     if len(judges) < 2:
         raise InputError("labels", f"of {len(judges)} judge; at least two were expected")
-    numbers: dict[str | None, int] = {label: number for number, label in enumerate(worth)}
-    codes = np.array([[numbers.get(given.get((i, j)), -1) for j in judges] for i in items])
-    values, resampling = np.array([*worth.values()]), Resampling(draws, seed)
-    said = [_vote(item, own, [*worth]) for item, own in zip(items, codes, strict=True)]
-    rows = [
-        *_coefficients(codes, judges, values, level, weights, resampling),
-        *_shares(codes, judges, [*worth], said),
-    ]
+    numbers = {label: number for number, label in enumerate(worth)}
+    table = [[given.get((item, judge)) for judge in judges] for item in items]
+    codes = np.array([[numbers.get(label or "", -1) for label in row] for row in table])
+    values, how, rows = np.array([*worth.values()]), Resampling(draws, seed), []
+    for kind in dict.fromkeys(["nominal", weights or "nominal"]):
+        weighted = kind != "nominal"
+        name, note = ("weighted_kappa", f"{kind} weights") if weighted else ("cohen_kappa", "")
+        for pair in combinations(range(len(judges)), 2):
+            named = " · ".join(judges[place] for place in pair)
+            rows.append(
+                _row(name, named, note, coefficient(codes[:, pair], values, kind, None, how))
+            )
+    complete = codes[(codes >= 0).all(axis=1)]
+    fleiss = coefficient(complete, values, "nominal", 0, how)
+    rows.append(_row("fleiss_kappa", "all", "", fleiss))
+    alpha = coefficient(codes, values, level, 1, how)
+    rows.append(_row("krippendorff_alpha", "all", level, alpha))
+    said = [_vote(item, row) for item, row in zip(items, table, strict=True)]
+    rows += _shares(table, judges, worth, said)
     save(said, VoteRow, target)
     drawn = f"Intervals of coefficients: {draws:,} draws of items, seed {seed}"
     return Result(rows, AgreementRow, notices=[drawn])

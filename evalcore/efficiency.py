@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalcore.figures import draw_frontier
 from evalcore.logs import UsageRow
+from evalcore.outcomes import ALL, Names, NoAnswer
 from evalcore.records import Record, read_records
 from evalcore.row_files import GivenTables, read_rows
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, read_chosen
@@ -21,33 +23,32 @@ from ngramscan.output import refuse_other
 from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import Layout, cell, print_columns
-from ngramscan.statistics.resampling import (
-    ITEMS_FOR_AN_INTERVAL,
-    Ratio,
-    Resampling,
-    Studentized,
-    drawn_sums,
-    studentized_limits,
-)
+from ngramscan.statistics import resampling
+from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Ratio, Resampling
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
 
 Floats = NDArray[np.float64]
 Usage = Record | UsageRow
 """What says how many tokens an output took."""
 _BASELINE = "zero-shot"
-_UNDEFINED = {
-    "accuracy": "there are no outputs",
-    "mean_tokens": "no tokens are known",
-    "tokens_per_correct": "no tokens per correct answer: none is correct",
-    "accuracy_per_100_tokens": "no accuracy per token: there are no tokens",
+_KINDS = ("prompt", "completion", "reasoning")
+_SUMS = ["outputs", "right", "known", "known_right", "used"]
+"""What is added up for each problem; the last three over outputs whose tokens are known."""
+_QUOTIENTS = {
+    "accuracy": (100, "there are no outputs"),
+    "mean_tokens": (1, "no tokens are known"),
+    "tokens_per_correct": (1, "no tokens per correct answer: none is correct"),
+    "accuracy_per_100_tokens": (10_000, "no accuracy per token: there are no tokens"),
 }
+"""The factor of the unit, and what is said where there is no quotient."""
 _NO_SPREAD = 1e-9
 """A relative standard error below it is a rounding error."""
 _SHOWN = (
-    *("dataset", "model", "method", "n", "accuracy", "mean_tokens", "tokens_per_correct"),
-    *("accuracy_per_100_tokens", "prompt_overhead", "on_frontier", "frontier_share"),
+    *("dataset", "model", "method", "n", *_QUOTIENTS, "prompt_overhead", "on_frontier"),
+    *("frontier_share", "note"),
 )
 _OPTIONAL = (
     *("frontier_share", "prompt_overhead", "accuracy_per_100_tokens", "dataset", "n"),
@@ -58,10 +59,7 @@ _OPTIONAL = (
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyRow:
-    """What one model's answers after one method cost.
-
-    Limits are of 95 % intervals from problems drawn again; where there are none, `note` says why.
-    """
+    """What one model's answers after one method cost."""
 
     dataset: str
     model: str
@@ -69,7 +67,6 @@ class EfficiencyRow:
     method: str
     rule: str | None = None
     n: int | None = None
-    """Outputs that count."""
     n_no_answer: int | None = None
     """Outputs that were refused, cut off or empty: wrong, or excluded and not in `n`."""
     n_unknown: int | None = None
@@ -79,6 +76,7 @@ class EfficiencyRow:
     accuracy: float | None = None
     """In percent."""
     accuracy_low: float | None = None
+    """Of the 95 % interval from draws of problems; None: there is none, and the note says why."""
     accuracy_high: float | None = None
     n_tokens: int | None = None
     """Outputs whose tokens are known; what follows is of these."""
@@ -94,8 +92,7 @@ class EfficiencyRow:
     accuracy_per_100_tokens_low: float | None = None
     accuracy_per_100_tokens_high: float | None = None
     mean_of_ratios: float | None = None
-    """The mean of the models' ratios, where the row is of all models; the cheapest model has the
-    most weight in it."""
+    """The mean of the models' ratios, in rows of all models; the cheapest has the most weight."""
     mean_prompt_tokens: float | None = None
     mean_completion_tokens: float | None = None
     mean_reasoning_tokens: float | None = None
@@ -104,28 +101,10 @@ class EfficiencyRow:
     prompt_overhead_n: int | None = None
     """Outputs that it is of."""
     on_frontier: bool | None = None
-    """No other method of the same model is at least as accurate with at most as many tokens, and
-    better in one of them."""
+    """No other method of the model is as accurate with as few tokens, and better in one of them."""
     frontier_share: float | None = None
     """Share of draws of problems in which it is so."""
     note: str = ""
-
-
-class _Answer(NamedTuple):
-    score: ScoreRow
-    prompt: int | None
-    completion: int | None
-    reasoning: int | None
-
-
-class _Settings(NamedTuple):
-    tokens: str
-    no_answer: str
-    baseline: str
-    resampling: Resampling
-
-
-# Answers to rows
 
 
 def _output(one: ScoreRow | Usage) -> tuple[object, ...]:
@@ -134,60 +113,66 @@ def _output(one: ScoreRow | Usage) -> tuple[object, ...]:
     return one.dataset, one.model, one.method, one.id, one.epoch, run
 
 
-def _with_tokens(rows: Iterable[ScoreRow], usage: Iterable[Usage]) -> Iterator[_Answer]:
-    by_output = {_output(one): one for one in usage}
-    for row in rows:
-        one = by_output.get(_output(row))
-        known = (one.prompt_tokens, one.completion_tokens, one.reasoning_tokens) if one else ()
-        yield _Answer(row, *(known or (None, None, None)))
+def _outputs(
+    rows: Sequence[ScoreRow], usage: Sequence[Usage], tokens: str, no_answer: str, baseline: str
+) -> pd.DataFrame:
+    """Return a table of the outputs, with what is added up; nan: tokens that are not known."""
+    import pandas as pd
+
+    table, by_output = pd.DataFrame([asdict(row) for row in rows]), {_output(u): u for u in usage}
+    for kind in _KINDS:
+        counts = [getattr(by_output.get(_output(row)), f"{kind}_tokens", None) for row in rows]
+        table[kind] = np.array(counts, dtype=float)
+    used = table["completion"] + (table["prompt"] if tokens == "total" else 0)
+    leaves = [UNKNOWN, NO_ANSWER] if no_answer == "exclude" else [UNKNOWN]
+    table["counts"], table["outputs"] = ~table["status"].isin(leaves), 1.0
+    table["right"], table["used"] = table["value"].astype(float).fillna(0), used.fillna(0)
+    table["known"] = used.notna().astype(float)
+    table["known_right"] = table["right"] * table["known"]
+    key = ["dataset", "model", "id", "epoch"]
+    beside = table.loc[table["method"] == baseline, [*key, "prompt"]]
+    table = table.merge(beside, how="left", on=key, suffixes=("", "_beside"))
+    table["more"] = (table["prompt"] - table["prompt_beside"])[table["method"] != baseline]
+    return table
 
 
-def _cost_rows(answers: Sequence[_Answer], settings: _Settings) -> Iterator[EfficiencyRow]:
+def _rows(outputs: pd.DataFrame, baseline: str, how: Resampling) -> Iterator[EfficiencyRow]:
     """Yield one row per benchmark, model and method, then one for all models."""
-    for dataset in dict.fromkeys(answer.score.dataset for answer in answers):
-        own = [answer for answer in answers if answer.score.dataset == dataset]
-        models = dict.fromkeys(answer.score.model for answer in own)
-        ratios = {}
-        for model in models:
-            for row in _rows(model, [a for a in own if a.score.model == model], settings, None):
-                ratios[model, row.method] = row.accuracy_per_100_tokens
-                yield row
+    for _, own in outputs.groupby("dataset", sort=False):
+        models = [part for _, part in own.groupby("model", sort=False)]
+        singles: list[EfficiencyRow] = []
+        for part in models:
+            singles += _method_rows(part, baseline, (), how)
+        yield from singles
         if len(models) > 1:
-            yield from _rows("all", own, settings, ratios)
+            yield from _method_rows(own.assign(model=ALL), baseline, singles, how)
 
 
-def _rows(
-    model: str,
-    answers: Sequence[_Answer],
-    settings: _Settings,
-    ratios: Mapping[tuple[str, str], float | None] | None,
+def _method_rows(
+    outputs: pd.DataFrame, baseline: str, singles: Sequence[EfficiencyRow], how: Resampling
 ) -> Iterator[EfficiencyRow]:
-    """Yield one row per method; with the ratios of models, what is pooled over them."""
-    leaves = {UNKNOWN, NO_ANSWER} if settings.no_answer == "exclude" else {UNKNOWN}
-    kept = [answer for answer in answers if answer.score.status not in leaves]
-    numbers = {id_: n for n, id_ in enumerate(dict.fromkeys(a.score.id for a in kept))}
-    by_method: dict[str, list[_Answer]] = {answer.score.method: [] for answer in answers}
-    for answer in kept:
-        by_method[answer.score.method].append(answer)
-    sums = [_sums(own, numbers, settings.tokens) for own in by_method.values()]
-    estimates = estimate_costs(sums, settings.resampling)
-    for (method, own), (columns, told) in zip(by_method.items(), estimates, strict=True):
-        mean, of_mean = (None, "") if ratios is None else _mean_of_ratios(method, ratios)
-        more, of_more = _overhead(method, answers, settings.baseline)
-        known = f"tokens are known of {columns['n_tokens']} of {columns['n']} outputs"
-        notes = [known * (columns["n_tokens"] != columns["n"]), *told, of_mean, of_more]
-        statuses = [answer.score.status for answer in answers if answer.score.method == method]
+    """Yield one row per method; of all models, with the mean of what their single rows have."""
+    every = [own for _, own in outputs.groupby("method", sort=False)]
+    kept = [own[own["counts"]] for own in every]
+    ids = outputs.loc[outputs["counts"], "id"].unique()
+    sums = [own.groupby("id")[_SUMS].sum().reindex(ids, fill_value=0).to_numpy() for own in kept]
+    estimates = estimate_costs(sums, how)
+    for own, counted, (columns, told) in zip(every, kept, estimates, strict=True):
+        names, more = own.iloc[0], own["more"].dropna()
+        n, n_tokens = columns["n"], columns["n_tokens"]
+        known = f"tokens are known of {n_tokens} of {n} outputs" * (n_tokens != n)
+        ratio, of_ratio = _mean_of_ratios(names["method"], singles)
+        alone = f"no prompt tokens of it and {baseline} on the same problems"
+        notes = [known, *told, of_ratio, alone * (more.empty and names["method"] != baseline)]
+        columns |= {f"mean_{kind}_tokens": _mean(counted[kind]) for kind in _KINDS}
         yield EfficiencyRow(
-            dataset=answers[0].score.dataset,
-            model=model,
-            method=method,
-            rule=answers[0].score.rule,
-            n_no_answer=statuses.count(NO_ANSWER),
-            n_unknown=statuses.count(UNKNOWN),
-            mean_of_ratios=mean,
-            mean_prompt_tokens=_mean(answer.prompt for answer in own),
-            mean_completion_tokens=_mean(answer.completion for answer in own),
-            mean_reasoning_tokens=_mean(answer.reasoning for answer in own),
+            dataset=names["dataset"],
+            model=names["model"],
+            method=names["method"],
+            rule=names["rule"],
+            n_no_answer=int((own["status"] == NO_ANSWER).sum()),
+            n_unknown=int((own["status"] == UNKNOWN).sum()),
+            mean_of_ratios=ratio,
             prompt_overhead=_mean(more),
             prompt_overhead_n=len(more) or None,
             note="; ".join(dict.fromkeys(filter(None, notes))),
@@ -195,97 +180,60 @@ def _rows(
         )
 
 
-def _sums(answers: Sequence[_Answer], numbers: Mapping[str, int], kind: str) -> Floats:
-    """Return what is added up over problems: all answers to one are drawn together."""
-    sums = np.zeros((len(numbers), 5))
-    for score, prompt, completion, _ in answers:
-        value, place = score.value or 0.0, numbers[score.id]
-        sums[place, :2] += (1, value)
-        parts = [completion] if kind == "completion" else [prompt, completion]
-        known = [part for part in parts if part is not None]
-        if len(known) == len(parts):
-            sums[place, 2:] += (1, value, sum(known))
-    return sums
+def _mean(values: Any) -> float | None:
+    known = np.array(values, dtype=float)[np.isfinite(values)]
+    return float(known.mean()) if known.size else None
 
 
-def _mean(numbers: Iterable[int | None]) -> float | None:
-    known = [number for number in numbers if number is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _mean_of_ratios(
-    method: str, ratios: Mapping[tuple[str, str], float | None]
-) -> tuple[float | None, str]:
-    n_models = len({model for model, _ in ratios})
-    own = [ratio for (_, named), ratio in ratios.items() if named == method]
-    known = [ratio for ratio in own if ratio is not None]
-    if len(known) < len(own):
+def _mean_of_ratios(method: str, singles: Sequence[EfficiencyRow]) -> tuple[float | None, str]:
+    ratios = [row.accuracy_per_100_tokens for row in singles if row.method == method]
+    n_models = len({row.model for row in singles})
+    if None in ratios:
         return None, "no mean of ratios: a model's tokens are not known"
-    note = f"of {len(own)} of {n_models} models" * (len(own) < n_models)
-    return float(np.mean(known)), note
-
-
-def _overhead(method: str, answers: Sequence[_Answer], baseline: str) -> tuple[Sequence[int], str]:
-    """Return how many more prompt tokens each output took than the baseline's on its problem."""
-    if method == baseline:
-        return [], ""
-    by_method: dict[str, dict[object, int | None]] = {method: {}, baseline: {}}
-    for score, prompt, _, _ in answers:
-        if score.method in by_method:
-            by_method[score.method][score.model, score.id, score.epoch] = prompt
-    beside = by_method[baseline]
-    pairs = [(own, beside.get(question)) for question, own in by_method[method].items()]
-    more = [own - other for own, other in pairs if own is not None and other is not None]
-    note = f"no prompt tokens of it and {baseline} on the same problems"
-    return more, note * (not more)
+    return _mean(ratios), f"of {len(ratios)} of {n_models} models" * (len(ratios) < n_models)
 
 
 # Accuracy, tokens and their quotients: arrays in, columns out
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def estimate_costs(
-    methods: Sequence[Floats], resampling: Resampling
+    methods: Sequence[Floats], how: Resampling
 ) -> list[tuple[dict[str, Any], list[str]]]:
     """Return columns of a row, and notes, for each of some methods on the same problems.
 
-    Parameters
-    ----------
-    methods : sequence of array, shape (n_problems, 5)
-        By problem: outputs, their values, outputs whose tokens are known, the values of these,
-        their tokens.
-    resampling : Resampling
-        Of problems, the same ones for all methods.
+    Each has an array of shape (n_problems, 5): by problem, what `_SUMS` names.
     """
-    values = _quantities(np.stack([sums.sum(axis=0) for sums in methods]))
-    on = pareto_frontier(values["accuracy"], values["mean_tokens"])
-    ratios = [_ratios(sums) for sums in methods]
-    sums_drawn, ratios_drawn = _draw(methods, ratios, resampling)
-    of_draws = _quantities(sums_drawn)
-    shares = pareto_frontier(of_draws["accuracy"], of_draws["mean_tokens"])
+    # The odds of a right answer: their logarithm has no bounds, as those of the others.
+    ratios = [
+        [Ratio(right, n - right), *starmap(Ratio, others)]
+        for (right, n), *others in map(_divided, methods)
+    ]
+    rows = [sums.T for sums in methods] + [ratio.rows() for own in ratios for ratio in own]
+    drawn = np.empty((len(rows), 5, 0))
+    if len(methods[0]) >= ITEMS_FOR_AN_INTERVAL:
+        generator = np.random.default_rng(how.seed)
+        sums = resampling.drawn_sums(np.nan_to_num(np.concatenate(rows)), generator, how.draws)
+        drawn = sums.reshape(len(rows), 5, -1)
+    totals, of_draws = np.stack(methods).sum(axis=1), np.moveaxis(drawn[: len(methods)], -1, 0)
+    values, (right, cost, *_) = _quotients(totals), _quotients(of_draws)
+    on, shares = pareto_frontier(values[0], values[1]), pareto_frontier(right, cost)
+    by_ratio = iter(drawn[len(methods) :])
     found = []
-    for number, sums in enumerate(methods):
-        n, correct, n_tokens = sums[:, :3].sum(axis=0)
+    for number, own in enumerate(ratios):
+        is_placed = np.isfinite(values[:2, number]).all()
         columns: dict[str, Any] = {
-            "n": int(n),
-            "n_tokens": int(n_tokens),
-            "correct": float(correct),
+            "n": int(totals[number, 0]),
+            "correct": float(totals[number, 1]),
+            "n_tokens": int(totals[number, 2]),
+            "on_frontier": bool(on[number]) if is_placed else None,
+            "frontier_share": _mean(shares[:, number]) if is_placed else None,
         }
-        columns |= {"on_frontier": None, "frontier_share": None}
-        if not np.isnan([values["accuracy"][number], values["mean_tokens"][number]]).any():
-            columns["on_frontier"] = bool(on[number])
-            if len(shares):
-                columns["frontier_share"] = float(shares[:, number].mean())
         notes: dict[str, list[str]] = {}
-        for name, ratio in ratios[number].items():
-            value, drawn = float(values[name][number]), ratios_drawn[number].get(name)
-            limits = _interval(
-                name, value, ratio, drawn, int((sums[:, 0] > 0).sum()), resampling.level
-            )
-            if isinstance(limits, str):
-                notes.setdefault(limits, []).append(name)
-            low, high = (None, None) if isinstance(limits, str) else limits
-            columns[name] = None if np.isnan(value) else value
-            columns |= {f"{name}_low": low, f"{name}_high": high}
+        for name, value, ratio in zip(_QUOTIENTS, values[:, [number]], own, strict=True):
+            low, high, note = _interval(name, ratio, next(by_ratio), how.level)
+            columns |= {name: _mean(value), f"{name}_low": low, f"{name}_high": high}
+            notes.setdefault(note, []).append(name)
         told = [
             f"{', '.join(names)}: " * (note.startswith("no interval") and len(names) < 4) + note
             for note, names in notes.items()
@@ -294,93 +242,47 @@ def estimate_costs(
     return found
 
 
-def _quantities(sums: Floats) -> dict[str, Floats]:
-    outputs, values, known, known_values, tokens = np.moveaxis(sums, -1, 0)
+def _divided(sums: Floats) -> list[tuple[Floats, Floats]]:
+    """Return what is divided by what."""
+    outputs, right, known, known_right, used = np.moveaxis(sums, -1, 0)
+    return [(right, outputs), (used, known), (used, known_right), (known_right, used)]
 
-    def ratio(above: Floats, below: Floats) -> Floats:
-        quotients = np.full(above.shape, np.nan)
-        np.divide(above, below, out=quotients, where=below != 0)
-        return quotients
 
-    return {
-        "accuracy": 100 * ratio(values, outputs),
-        "mean_tokens": ratio(tokens, known),
-        "tokens_per_correct": ratio(tokens, known_values),
-        "accuracy_per_100_tokens": 100 * ratio(100 * known_values, tokens),
-    }
+def _quotients(sums: Floats) -> Floats:
+    factors = [factor for factor, _ in _QUOTIENTS.values()]
+    pairs = zip(factors, _divided(sums), strict=True)
+    return np.stack([factor * above / below for factor, (above, below) in pairs])
 
 
 def pareto_frontier(right: Floats, cost: Floats) -> NDArray[np.bool_]:
-    """Tell which methods no other one beats: as good and as cheap, and better in one of them.
-
-    Parameters
-    ----------
-    right, cost : array of float, shape (..., n_methods)
-        Accuracies and mean tokens; nan: not known, and not on the frontier.
-    """
+    """Tell which methods, along the last axis, no other one beats; one with a nan is not on it."""
     # Comparisons with what is not known are false: such a method beats none.
-    as_good = right[..., None, :] >= right[..., :, None]
-    as_cheap = cost[..., None, :] <= cost[..., :, None]
-    better = right[..., None, :] > right[..., :, None]
-    cheaper = cost[..., None, :] < cost[..., :, None]
-    beaten = (as_good & as_cheap & (better | cheaper)).any(axis=-1)
-    return np.asarray(~beaten & ~np.isnan(right) & ~np.isnan(cost))
-
-
-def _ratios(sums: Floats) -> dict[str, Ratio | None]:
-    """Return the ratios that intervals are made of; None: one of its parts is not positive."""
-    outputs, values, known, known_values, tokens = sums.T
-    parts = {
-        # The odds of a right answer: their logarithm has no bounds, as those of the others.
-        "accuracy": (values, outputs - values),
-        "mean_tokens": (tokens, known),
-        "tokens_per_correct": (tokens, known_values),
-    }
-    ratios = {
-        name: Ratio(*both) if min(part.sum() for part in both) > 0 else None
-        for name, both in parts.items()
-    }
-    return ratios | {"accuracy_per_100_tokens": ratios["tokens_per_correct"]}
-
-
-def _draw(
-    methods: Sequence[Floats], ratios: Sequence[Mapping[str, Ratio | None]], resampling: Resampling
-) -> tuple[Floats, list[dict[str, Studentized]]]:
-    """Return the sums of each draw, shape (draws, methods, 5), and the ratios of each method."""
-    if len(methods[0]) < ITEMS_FOR_AN_INTERVAL:
-        return np.empty((0, len(methods), 5)), [{} for _ in methods]
-    rows = [sums.T for sums in methods]
-    rows += [ratio.rows() for own in ratios for ratio in own.values() if ratio]
-    generator = np.random.default_rng(resampling.seed)
-    sums = drawn_sums(np.concatenate(rows), generator, resampling.draws)
-    parts = iter(sums.reshape(-1, 5, resampling.draws))
-    by_method = np.stack([next(parts).T for _ in methods], axis=1)
-    return by_method, [
-        {name: ratio.of_sums(next(parts)) for name, ratio in own.items() if ratio} for own in ratios
-    ]
+    more = right[..., None, :] - right[..., :, None]
+    dearer = cost[..., None, :] - cost[..., :, None]
+    beaten = ((more >= 0) & (dearer <= 0) & ((more > 0) | (dearer < 0))).any(axis=-1)
+    return np.asarray(~beaten & ~np.isnan(right + cost))
 
 
 def _interval(
-    name: str, value: float, ratio: Ratio | None, drawn: Studentized | None, n: int, level: float
-) -> tuple[float, float] | str:
+    name: str, ratio: Ratio, sums: Floats, level: float
+) -> tuple[float | None, float | None, str]:
     """Return an interval, from that of the logarithm of a ratio; or why there is none."""
-    n = ratio.n if ratio else n
-    if np.isnan(value):
-        return _UNDEFINED[name]
-    if n < ITEMS_FOR_AN_INTERVAL:
-        return f"no interval: {n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
-    if ratio is None or drawn is None or ratio.of_data().log().errors[0] < _NO_SPREAD:
-        return "no interval: all problems give the same value"
+    (factor, undefined), is_share, note = _QUOTIENTS[name], name == "accuracy", ""
+    data = ratio.of_data().log()
+    if not np.isfinite(ratio.value) and not (is_share and ratio.n):
+        note = undefined
+    elif ratio.n < ITEMS_FOR_AN_INTERVAL:
+        note = f"no interval: {ratio.n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
+    elif not data.errors[0] >= _NO_SPREAD:
+        note = "no interval: all problems give the same value"
+    if note:
+        return None, None, note
     # Accuracies have bounds; a problem may take more tokens than any that was seen.
-    one_more = 0.0 if name == "accuracy" else ratio.largest_influence / ratio.value
-    limits = studentized_limits(ratio.of_data().log(), drawn.log(), n, level, one_more)
-    low, high = (float(np.exp(limit)) for limit in limits)
-    if name == "accuracy":
-        return 100 * low / (1 + low), 100 * high / (1 + high)
-    return (1e4 / high, 1e4 / low) if name == "accuracy_per_100_tokens" else (low, high)
-
-
-# The command
+    one_more = 0.0 if is_share else ratio.largest_influence / ratio.value
+    drawn = ratio.of_sums(sums).log()
+    limits = np.exp(resampling.studentized_limits(data, drawn, ratio.n, level, one_more))
+    low, high = factor * (limits / (1 + limits) if is_share else limits)
+    return float(low), float(high), ""
 
 
 def _left_out(rows: Sequence[ScoreRow], usage: Sequence[Usage]) -> Iterator[str]:
@@ -398,10 +300,8 @@ def _print(console: Console, rows: Sequence[EfficiencyRow]) -> None:
     columns = {
         name: [cell(getattr(row, name)) for row in rows]
         for name in _SHOWN
-        if any(getattr(row, name) is not None for row in rows)
+        if any(getattr(row, name) not in (None, "") for row in rows)
     }
-    if any(row.note for row in rows):
-        columns["note"] = [row.note for row in rows]
     print_columns(console, columns, Layout(3, frozenset({"model", "method", "note"}), _OPTIONAL))
 
 
@@ -413,9 +313,9 @@ def efficiency(
     usage: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     baseline: Annotated[str, Option(metavar="METHOD")] = _BASELINE,
     tokens: Literal["completion", "total"] = "completion",
-    rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
-    run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
-    no_answer: Literal["wrong", "exclude"] = "wrong",
+    rule: Names = (),
+    run: Names = (),
+    no_answer: NoAnswer = "wrong",
     draws: Annotated[int, Option(least=100)] = 2000,
     seed: Annotated[int, Option(least=0)] = 1,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
@@ -428,8 +328,7 @@ def efficiency(
 
     Parameters
     ----------
-    scores : str, Path or DataFrame, or several of them
-        Score rows: files that `score`, `judge` or `logs` wrote, or what they returned.
+    scores, run, no_answer : see compare
     outputs : str or Path, optional
         The recorded outputs, which have the tokens; these, or `usage`, are needed.
     usage : str or Path, optional
@@ -439,10 +338,7 @@ def efficiency(
     tokens : str
         Which tokens count: `completion`, those of the answer with its reasoning, or `total`, those
         of the prompt too.
-    rule : str or sequence of str
-        The rules whose values are taken, one per benchmark; needed where several rules scored.
-    run : see compare
-    no_answer : see compare
+    rule : see flips
     draws : int
         Number of draws of problems, for intervals.
     seed : int
@@ -471,21 +367,18 @@ def efficiency(
         raise InputError("--usage", "it can't go with --outputs; both have the tokens")
     if not outputs and not usage:
         raise InputError("--outputs", "missing; scores do not say how many tokens were used")
-    used: Sequence[Usage]
+    used: Sequence[Usage] = read_records(Path(outputs)) if outputs else []
     if usage:
         used = read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`")
-    else:
-        used = read_records(Path(outputs or ""))
     chosen = read_chosen(scores, rule, run)
     if baseline != _BASELINE:
         refuse_other("--baseline", baseline, dict.fromkeys(row.method for row in chosen))
-    settings = _Settings(tokens, no_answer, baseline, Resampling(draws, seed))
-    rows = list(_cost_rows([*_with_tokens(chosen, used)], settings))
+    table = _outputs(chosen, used, tokens, no_answer, baseline)
+    rows = list(_rows(table, baseline, Resampling(draws, seed)))
     if target:
         drawable = [row for row in rows if row.on_frontier is not None]
         if not drawable:
             raise InputError(str(target), "nothing to draw: no tokens are known")
         save_figure(draw_frontier(drawable), target)
-    drawn = f"Intervals: {draws:,} draws of problems, seed {seed}"
-    notices = [*_left_out(chosen, used), drawn]
+    notices = [*_left_out(chosen, used), f"Intervals: {draws:,} draws of problems, seed {seed}"]
     return Result(rows, EfficiencyRow, notices=notices, print_table=partial(_print, rows=rows))

@@ -1,15 +1,20 @@
-"""`evalcore flips`, `complementarity` and `outcomes`: which methods solve which problems."""
+"""`evalcore flips`, `complementarity` and `outcomes`: which methods solve which problems.
+
+A problem counts where something is known of the answers by all methods; the others are counted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
+from evalcore.left_out import reasons_for_left_out, say_left_out
 from evalcore.row_files import GivenTables
-from evalcore.tallies import Cell, Reading, Tally, read_cells
+from evalcore.scores import UNKNOWN, ScoreRow, read_chosen
 from ngramscan.errors import InputError
 from ngramscan.output import optional_target
 from ngramscan.output.command import Option, Result, command
@@ -23,6 +28,10 @@ if TYPE_CHECKING:
 ALL = "all"
 _CLUSTERED = "no interval: answers of several models to one problem are not independent"
 _NO_CHOICE = "no selection accuracy: all methods solve, or no baseline does, each problem"
+_NOT_ASKED, _UNKNOWN, _NO_ANSWER, _WRONG, _RIGHT = range(5)
+"""What is known of an answer; the least of a problem's says whether the problem counts."""
+Levels = dict[tuple[str, str, str], dict[str, dict[str, int]]]
+"""By benchmark, model and rule; by method; by problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +45,9 @@ class FlipRow:
     treatment: str
     n: int
     n_no_answer: int
-    """Problems to which a model gave no answer (refused, cut off, empty): wrong, or excluded and
-    not in `n`."""
+    """Problems with an answer that was refused, cut off or empty: wrong, or excluded from `n`."""
     n_unknown: int
-    """Problems that are left out, and not in `n`, since nothing is known of an answer to them."""
+    """Problems that are left out of `n`, since nothing is known of one of the answers."""
     treatment_only: int
     baseline_only: int
     both: int
@@ -50,36 +58,32 @@ class FlipRow:
 
 @dataclass(frozen=True, slots=True)
 class ComplementRow:
-    """How far two methods solve different problems."""
+    """How far two methods solve different problems; counts are as in `flips`."""
 
     dataset: str
     model: str
     rule: str
     baseline: str
-    """The method that is named first."""
     treatment: str
     n: int
     n_no_answer: int
-    """As in `flips`."""
     n_unknown: int
     accuracy_baseline: float
-    """In percent."""
+    """In percent, as all shares of problems."""
     accuracy_treatment: float
     treatment_only: int
-    """Problems, as in `flips`."""
     baseline_only: int
     union: float
-    """In percent: solved by at least one, which an oracle that chooses between the two reaches."""
+    """Solved by at least one, which an oracle that chooses between the two reaches."""
     disjoint: float
-    """In percent: solved by exactly one."""
+    """Solved by exactly one."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRow:
     """How an adaptive method does where its baselines do well or not.
 
-    `all_fail`, `all_solve`, `adaptive_right`, `adaptive_wrong` and `only_adaptive` are a partition
-    of the `n` problems.
+    `n` to `n_unknown` are as in `flips`; `all_fail` to `only_adaptive` are a partition of `n`.
     """
 
     dataset: str
@@ -90,7 +94,6 @@ class OutcomeRow:
     baselines: str
     n: int
     n_no_answer: int
-    """As in `flips`."""
     n_unknown: int
     all_fail: int
     all_solve: int
@@ -109,8 +112,7 @@ class OutcomeRow:
     upper_bound_with_adaptive: float
     """Problems that at least one method solves, the adaptive one among them."""
     selection_accuracy: float | None
-    """`adaptive_right` of `adaptive_right + adaptive_wrong`. Problems that no baseline solves are
-    not in it: none could have been selected."""
+    """`adaptive_right` of `adaptive_right + adaptive_wrong`: of problems that a baseline solves."""
     selection_low: float | None
     """Of the 95 % Wilson interval; None: there is none, and the note says why."""
     selection_high: float | None
@@ -119,10 +121,10 @@ class OutcomeRow:
 
 @dataclass(frozen=True, slots=True)
 class WinRow:
-    """How often a method wins against a baseline, over benchmarks or over all models' too."""
+    """How often a method wins against a baseline, over benchmarks."""
 
     model: str
-    """`all`: of all models together."""
+    """`all`: all models together."""
     baseline: str
     treatment: str
     cells: int
@@ -132,172 +134,171 @@ class WinRow:
     ties: int
     losses: int
     wins_by_test: int
-    """More solved, and McNemar's exact p below `alpha`, which is not corrected for the number of
-    cells."""
+    """More solved, and McNemar's exact p below `alpha`, not corrected for the number of cells."""
     ties_by_test: int
     losses_by_test: int
     alpha: float
 
 
-def _shown(rows: Sequence[Any], row_type: type, console: Console) -> None:
-    if rows:
-        print_rows(console, rows, row_type)
+class Cell(NamedTuple):
+    """What one model, or all, made of one benchmark, or all."""
+
+    dataset: str
+    model: str
+    rule: str
+    answers: Sequence[Sequence[int]]
+    """By problem and method, one of the levels above."""
+    lowest: int
+    """A problem counts where no answer is below this level."""
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Return the columns `n`, `n_no_answer` and `n_unknown`."""
+        least = [min(row) for row in self.answers]
+        n_unknown = sum(level < _NO_ANSWER for level in least)
+        return sum(level >= self.lowest for level in least), least.count(_NO_ANSWER), n_unknown
+
+    def kinds(self, *places: int) -> Counter[tuple[bool, ...]]:
+        """Return how many of the problems that count were solved by which of some methods."""
+        rows = [[row[place] for place in places] for row in self.answers]
+        return Counter(tuple(a == _RIGHT for a in row) for row in rows if min(row) >= self.lowest)
 
 
-# Two methods
+def _levels(
+    rows: Sequence[ScoreRow], methods: Sequence[str], epoch: int | None, right_from: float | None
+) -> Levels:
+    """Return what is known of the answers."""
+    if len(set(methods)) < len(methods):
+        raise InputError(", ".join(methods), "a method is named twice")
+    found: Levels = {}
+    for row in rows:
+        own = found.setdefault((row.dataset, row.model, row.rule), {})
+        # The only answer to a problem is always meant.
+        if row.method not in methods or (epoch is not None and row.epoch not in {None, epoch}):
+            continue
+        place = f"{row.dataset}, {row.model}, {row.method}, {row.id}"
+        if row.id in own.setdefault(row.method, {}):
+            raise InputError(place, "several answers to one problem; --epoch says which is meant")
+        if right_from is None and row.value not in {None, 0.0, 1.0}:
+            problem = f"value {row.value:g} is neither right nor wrong"
+            raise InputError(place, f"{problem}; --right-from says what is right")
+        level = _UNKNOWN if row.status == UNKNOWN else _NO_ANSWER
+        if row.value is not None:
+            level = _RIGHT if row.value >= (right_from or 1) else _WRONG
+        own[row.method][row.id] = level
+    if not any(own.keys() == {*methods} for own in found.values()):
+        there = ", ".join(dict.fromkeys(row.method for row in rows))
+        problem = f"no model has rows of all of them; methods there: {there}"
+        raise InputError(", ".join(methods), problem)
+    return found
 
 
-_COUNTS = ("n", "n_no_answer", "n_unknown", "treatment_only", "baseline_only", "both", "neither")
+def _find_cells(
+    found: Levels, methods: Sequence[str], no_answer: str
+) -> tuple[list[Cell], dict[str, Any]]:
+    """Return the cells in which methods can be compared, and what to say of the others."""
+    cells, absences, notices, failures, totals = [], [], [], [], Counter[int]()
+    for key, own in found.items():
+        if absent := [method for method in methods if method not in own]:
+            absences.append(f"{key[0]}, {key[1]}: left out, no rows of {', '.join(absent)}")
+            continue
+        ids = dict.fromkeys(chain(*own.values()))
+        answers = [[own[method].get(id_, _NOT_ASKED) for method in methods] for id_ in ids]
+        cell = Cell(*key, answers, _WRONG if no_answer == "exclude" else _NO_ANSWER)
+        least = Counter(map(min, answers))
+        totals += least
+        reasons = reasons_for_left_out("problem", least[_UNKNOWN], least[_NOT_ASKED])
+        if max(least) >= cell.lowest:
+            cells.append(cell)
+            notices += [f"{', '.join(key)}: {reasons}"] * bool(reasons)
+        else:
+            excluded = f"{least[_NO_ANSWER]:,} without an answer left out" * (_NO_ANSWER in least)
+            why = ", ".join(filter(None, (reasons, excluded)))
+            failures.append(f"{', '.join((*key, *methods))}: nothing to compare; {why}")
+    n_left_out = totals[_UNKNOWN] + totals[_NOT_ASKED]
+    heading = say_left_out("problem", n_left_out, totals.total() - n_left_out)
+    return cells, {"heading": heading, "notices": absences + notices, "failures": failures}
 
 
-def _flips(cell: Cell, baseline: str, treatment: str) -> FlipRow:
-    tally = cell.tally([baseline, treatment])
-    gained, lost = tally.solved.count((False, True)), tally.solved.count((True, False))
-    return FlipRow(
-        dataset=cell.dataset,
-        model=cell.model,
-        rule=cell.rule,
-        baseline=baseline,
-        treatment=treatment,
-        **tally.counts,
-        treatment_only=gained,
-        baseline_only=lost,
-        both=tally.solved.count((True, True)),
-        neither=tally.solved.count((False, False)),
-        net=gained - lost,
-    )
+def _by(cells: Sequence[Cell], name: str) -> list[list[Cell]]:
+    values = dict.fromkeys(getattr(cell, name) for cell in cells)
+    return [[cell for cell in cells if getattr(cell, name) == value] for value in values]
 
 
-def flip_rows(cells: Sequence[Cell], baseline: str, treatment: str) -> list[FlipRow]:
-    """Return one row per benchmark and model, and one for all benchmarks of a model."""
-    rows = [_flips(cell, baseline, treatment) for cell in cells]
-    for model in dict.fromkeys(row.model for row in rows):
-        own = [row for row in rows if row.model == model]
-        if len(own) > 1:
-            sums = {name: sum(getattr(row, name) for row in own) for name in (*_COUNTS, "net")}
-            rules = ", ".join(dict.fromkeys(row.rule for row in own))
-            rows.append(replace(own[0], dataset=ALL, rule=rules, **sums))
-    return rows
+def _pooled(cells: Sequence[Cell], **names: Any) -> list[Cell]:
+    """Return what several models, or benchmarks, made together; nothing of one."""
+    rules = ", ".join(dict.fromkeys(cell.rule for cell in cells))
+    answers = [row for cell in cells for row in cell.answers]
+    return [cells[0]._replace(rule=rules, answers=answers, **names)] * (len(cells) > 1)
 
 
-def complement_rows(cells: Sequence[Cell], first: str, second: str) -> list[ComplementRow]:
-    """Return one row per benchmark and model."""
-    return [_complement(_flips(cell, first, second)) for cell in cells]
+def _flips(cell: Cell, methods: Sequence[str]) -> FlipRow:
+    kinds = cell.kinds(0, 1)
+    gained, lost = kinds[False, True], kinds[True, False]
+    counts = gained, lost, kinds[True, True], kinds[False, False]
+    columns: list[Any] = [*cell[:3], *methods, *cell.counts, *counts, gained - lost]
+    return FlipRow(*columns)
 
 
-def _complement(flips: FlipRow) -> ComplementRow:
-    first, second, n = flips.baseline_only, flips.treatment_only, flips.n
-    return ComplementRow(
-        dataset=flips.dataset,
-        model=flips.model,
-        rule=flips.rule,
-        baseline=flips.baseline,
-        treatment=flips.treatment,
-        n=n,
-        n_no_answer=flips.n_no_answer,
-        n_unknown=flips.n_unknown,
-        accuracy_baseline=100 * (flips.both + first) / n,
-        accuracy_treatment=100 * (flips.both + second) / n,
-        treatment_only=second,
-        baseline_only=first,
-        union=100 * (flips.both + first + second) / n,
-        disjoint=100 * (first + second) / n,
-    )
+def _complement(cell: Cell, methods: Sequence[str]) -> ComplementRow:
+    kinds = cell.kinds(0, 1)
+    gained, lost, both = kinds[False, True], kinds[True, False], kinds[True, True]
+    solved = both + lost, both + gained, both + lost + gained, lost + gained
+    first, second, union, disjoint = (100 * count / kinds.total() for count in solved)
+    shares = first, second, gained, lost, union, disjoint
+    columns: list[Any] = [*cell[:3], *methods, *cell.counts, *shares]
+    return ComplementRow(*columns)
 
 
-# An adaptive method and its baselines
+def _outcomes(cell: Cell, methods: Sequence[str]) -> OutcomeRow:
+    kinds: Counter[tuple[bool, ...]] = Counter()
+    for (adaptive, *baselines), count in cell.kinds(*range(len(methods))).items():
+        kinds[adaptive, any(baselines), all(baselines)] += count
+    all_fail, all_solve = kinds[False, False, False], kinds[True, True, True]
+    right, lost = kinds[True, True, False], kinds[False, True, True]
+    wrong, alone = kinds[False, True, False] + lost, kinds[True, False, False]
+    n, choices = kinds.total(), right + wrong
+    solved = all_solve + right + alone, n - all_fail - alone, n - all_fail
+    selection: list[Any] = [None, None, None, _NO_CHOICE]
+    if choices:
+        share = wilson(right, choices)
+        selection = [*(100 * (one or 0.0) for one in (share.value, share.low, share.high)), ""]
+    if choices and cell.model == ALL:
+        selection[1:] = None, None, _CLUSTERED
+    columns: list[Any] = [
+        *(*cell[:3], methods[0], ", ".join(methods[1:]), *cell.counts),
+        *(all_fail, all_solve, right, wrong, alone, lost),
+        *(100 * count / n for count in solved),
+        *selection,
+    ]
+    return OutcomeRow(*columns)
 
 
-def outcome_rows(
-    cells: Sequence[Cell], baselines: Sequence[str], adaptive: str
-) -> list[OutcomeRow]:
-    """Return one row per benchmark and model, and one for all models of a benchmark."""
-    rows = []
-    names: dict[str, Any] = {"adaptive": adaptive, "baselines": ", ".join(baselines)}
-    for dataset in dict.fromkeys(cell.dataset for cell in cells):
-        own = [cell for cell in cells if cell.dataset == dataset]
-        tallies = [cell.tally([adaptive, *baselines]) for cell in own]
-        for cell, tally in zip(own, tallies, strict=True):
-            names |= {"dataset": dataset, "model": cell.model, "rule": cell.rule}
-            rows.append(_outcomes(names, [tally]))
-        if len(own) > 1:
-            rows.append(_outcomes({**names, "model": ALL}, tallies))
-    return rows
+def _wins(cells: Sequence[Cell], methods: Sequence[str], alpha: float) -> Iterator[WinRow]:
+    """Yield how often the first method wins against each of the others."""
+    model = cells[0].model if len(_by(cells, "model")) == 1 else ALL
+    for place, baseline in enumerate(methods[1:], 1):
+        signs, tested = [], []
+        for cell in cells:
+            kinds = cell.kinds(place, 0)
+            lost, gained = kinds[True, False], kinds[False, True]
+            signs.append((gained > lost) - (gained < lost))
+            tested.append(signs[-1] if mcnemar(lost, gained) < alpha else 0)
+        counts = [found.count(sign) for found in (signs, tested) for sign in (1, 0, -1)]
+        columns: list[Any] = [model, baseline, methods[0], len(cells), *counts, alpha]
+        yield WinRow(*columns)
 
 
-def _outcomes(names: Mapping[str, Any], tallies: Sequence[Tally]) -> OutcomeRow:
-    solved = [row for tally in tallies for row in tally.solved]
-    n = len(solved)
-    kinds = [(row[0], all(row[1:]), any(row[1:])) for row in solved]
-    right, lost = kinds.count((True, False, True)), kinds.count((False, True, True))
-    wrong = kinds.count((False, False, True)) + lost
-    alone, nobody = kinds.count((True, False, False)), kinds.count((False, False, False))
-    choices = right + wrong
-    counts: dict[str, Any] = {
-        name: sum(tally.counts[name] for tally in tallies) for name in tallies[0].counts
-    }
-    share = wilson(right, choices) if choices and names["model"] != ALL else None
-    return OutcomeRow(
-        **names,
-        **counts,
-        all_fail=nobody,
-        all_solve=kinds.count((True, True, True)),
-        adaptive_right=right,
-        adaptive_wrong=wrong,
-        only_adaptive=alone,
-        all_baselines_but_adaptive=lost,
-        accuracy=100 * sum(row[0] for row in solved) / n,
-        upper_bound=100 * (n - nobody - alone) / n,
-        upper_bound_with_adaptive=100 * (n - nobody) / n,
-        selection_accuracy=100 * share.value
-        if share
-        else 100 * right / choices
-        if choices
-        else None,
-        selection_low=100 * share.low if share and share.low is not None else None,
-        selection_high=100 * share.high if share and share.high is not None else None,
-        note="" if share else _CLUSTERED if choices else _NO_CHOICE,
-    )
+def _result(
+    rows: Sequence[Any], row_type: type, said: dict[str, Any], won: Sequence[WinRow] = ()
+) -> Result:
+    def print_table(console: Console) -> None:
+        for shown, its_type in ((rows, row_type), (won, WinRow)):
+            if shown:
+                print_rows(console, shown, its_type)
 
+    return Result(rows, row_type, print_table=print_table, **said)
 
-def win_rows(
-    cells: Sequence[Cell], baselines: Sequence[str], treatment: str, alpha: float = 0.05
-) -> list[WinRow]:
-    """Return one row per model and baseline, and where there are several models, one of all.
-
-    Each baseline is compared on its own, on the problems that it and the treatment share.
-    """
-    models = list(dict.fromkeys(cell.model for cell in cells))
-    rows = []
-    for model in [*models, ALL] if len(models) > 1 else models:
-        own = [cell for cell in cells if model in {ALL, cell.model}]
-        rows += [_wins(model, own, (baseline, treatment), alpha) for baseline in baselines]
-    return rows
-
-
-def _wins(model: str, cells: Sequence[Cell], methods: tuple[str, str], alpha: float) -> WinRow:
-    signs, tested = [], []
-    for cell in cells:
-        solved = cell.tally(methods).solved
-        lost, gained = solved.count((True, False)), solved.count((False, True))
-        signs.append((gained > lost) - (gained < lost))
-        tested.append(signs[-1] if mcnemar(lost, gained) < alpha else 0)
-    return WinRow(
-        model=model,
-        baseline=methods[0],
-        treatment=methods[1],
-        cells=len(cells),
-        wins=signs.count(1),
-        ties=signs.count(0),
-        losses=signs.count(-1),
-        wins_by_test=tested.count(1),
-        ties_by_test=tested.count(0),
-        losses_by_test=tested.count(-1),
-        alpha=alpha,
-    )
-
-
-# The commands
 
 Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
 Epoch = Annotated[int | None, Option(metavar="N")]
@@ -321,20 +322,17 @@ def flips(
 
     Parameters
     ----------
-    scores : str, Path or DataFrame, or several of them
-        Score rows: files that `score`, `judge` or `logs` wrote, or what they returned.
+    scores, run, no_answer : see compare
     baseline : str
         The method that the treatment is compared with.
     treatment : str
         The method that is compared.
     rule : str or sequence of str
         The rules whose values are taken, one per benchmark; needed where several rules scored.
-    run : see compare
     epoch : int, optional
         Which of repeated answers to take; needed where a problem has several.
     right_from : float, optional
         The least value of a right answer; needed where there are others than 0 and 1.
-    no_answer : see compare
 
     Returns
     -------
@@ -353,10 +351,11 @@ def flips(
     $ evalcore flips scores.jsonl --baseline cot --treatment f-1
     $ evalcore flips scores.jsonl --baseline cot --treatment f-1 --no-answer exclude
     """
-    reading = Reading(rule, run, epoch, right_from, no_answer)
-    cells, said = read_cells(scores, [baseline, treatment], reading)
-    rows = flip_rows(cells, baseline, treatment)
-    return Result(rows, FlipRow, print_table=partial(_shown, rows, FlipRow), **said)
+    methods = [baseline, treatment]
+    found = _levels(read_chosen(scores, rule, run), methods, epoch, right_from)
+    cells, said = _find_cells(found, methods, no_answer)
+    cells += [one for own in _by(cells, "model") for one in _pooled(own, dataset=ALL)]
+    return _result([_flips(cell, methods) for cell in cells], FlipRow, said)
 
 
 @command
@@ -374,22 +373,14 @@ def complementarity(
 
     Parameters
     ----------
-    scores : see flips
+    scores, rule, run, epoch, right_from, no_answer : see flips
     methods : str or sequence of str
         The two methods; the first is called the baseline.
-    rule, run, epoch, right_from, no_answer : see flips
 
     Returns
     -------
     DataFrame
-        One row per benchmark and model.
-
-    Raises
-    ------
-    InputError
-        A file or an option is wrong.
-    IncompleteError
-        Of some cells nothing is known that could be compared; the other rows are in it.
+        One row per benchmark and model. Errors are those of `flips`.
 
     Examples
     --------
@@ -397,9 +388,9 @@ def complementarity(
     """
     if len(methods) != 2:
         raise InputError("--methods", f"{len(methods)} names; two were expected, as cot,pot")
-    cells, said = read_cells(scores, methods, Reading(rule, run, epoch, right_from, no_answer))
-    rows = complement_rows(cells, *methods)
-    return Result(rows, ComplementRow, print_table=partial(_shown, rows, ComplementRow), **said)
+    found = _levels(read_chosen(scores, rule, run), methods, epoch, right_from)
+    cells, said = _find_cells(found, methods, no_answer)
+    return _result([_complement(cell, methods) for cell in cells], ComplementRow, said)
 
 
 @command
@@ -425,7 +416,7 @@ def outcomes(
 
     Parameters
     ----------
-    scores : see flips
+    scores, rule, run, epoch, right_from, no_answer : see flips
     baselines : str or sequence of str
         One method or more, with commas between them.
     adaptive : str
@@ -434,19 +425,12 @@ def outcomes(
         A difference with a greater p of McNemar's test is a tie by test.
     wins : str or Path, optional
         Write wins, ties and losses per model and baseline to this file.
-    rule, run, epoch, right_from, no_answer : see flips
 
     Returns
     -------
     DataFrame
-        One row per benchmark and model, and one for all models of a benchmark.
-
-    Raises
-    ------
-    InputError
-        A file or an option is wrong.
-    IncompleteError
-        Of some cells nothing is known that could be compared; the other rows are in it.
+        One row per benchmark and model, and one for all models of a benchmark. Errors are those of
+        `flips`.
 
     Examples
     --------
@@ -455,16 +439,13 @@ def outcomes(
     """
     if not baselines:
         raise InputError("--baselines", "no method is named")
-    target, reading = optional_target(wins), Reading(rule, run, epoch, right_from, no_answer)
-    cells, said = read_cells(scores, [adaptive, *baselines], reading)
-    rows, won = (
-        outcome_rows(cells, baselines, adaptive),
-        win_rows(cells, baselines, adaptive, alpha),
-    )
+    target, methods = optional_target(wins), [adaptive, *baselines]
+    found = _levels(read_chosen(scores, rule, run), methods, epoch, right_from)
+    cells, said = _find_cells(found, methods, no_answer)
+    models = _by(cells, "model")
+    together = [cells] * (len(models) > 1)
+    won = [row for own in [*models, *together] for row in _wins(own, methods, alpha)]
     save(won, WinRow, target)
-
-    def print_table(console: Console) -> None:
-        _shown(rows, OutcomeRow, console)
-        _shown(won, WinRow, console)
-
-    return Result(rows, OutcomeRow, print_table=print_table, **said)
+    datasets = [[*own, *_pooled(own, model=ALL)] for own in _by(cells, "dataset")]
+    rows = [_outcomes(cell, methods) for own in datasets for cell in own]
+    return _result(rows, OutcomeRow, said, won)

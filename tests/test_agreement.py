@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
+from collections.abc import Iterable
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_oracle
 
 from evalcore import agreement
-from evalcore.agreement import Found, cohen_kappa, pooled_agreement
+from evalcore.agreement import coefficient
 from evalcore.cli import main
 from ngramscan.errors import InputError
 from ngramscan.statistics.resampling import Resampling
@@ -178,21 +178,23 @@ def labelled(
     return np.where(draw.random((n, 3)) < np.sqrt(kappa), true, own)
 
 
-FIVE = np.arange(5.0)
-MADE: dict[str, Callable[[NDArray[np.int64], Resampling], Found]] = {
-    "Cohen": lambda codes, of: cohen_kappa(codes[:, :2], FIVE, None, of),
-    "linear": lambda codes, of: cohen_kappa(codes[:, :2], FIVE, "linear", of),
-    "quadratic": lambda codes, of: cohen_kappa(codes[:, :2], FIVE, "quadratic", of),
-    "Fleiss": lambda codes, of: pooled_agreement(codes, FIVE, "nominal", 0, of),
-    "alpha": lambda codes, of: pooled_agreement(codes, FIVE, "interval", 1, of),
+MADE = {
+    "Cohen": (2, "nominal", None),
+    "linear": (2, "linear", None),
+    "quadratic": (2, "quadratic", None),
+    "Fleiss": (3, "nominal", 0),
+    "alpha": (3, "interval", 1),
 }
 
 
 def coverage(name: str, n: int, shares: list[float], kappa: float, runs: int) -> float:
     """Return the share of intervals with the true kappa in them, among those that are given."""
-    draw, covered = np.random.default_rng(8), []
+    draw, covered, (judges, apart, surplus) = np.random.default_rng(8), [], MADE[name]
     for seed in range(runs):
-        _, _, low, high, _ = MADE[name](labelled(draw, n, shares, kappa), Resampling(400, seed))
+        codes = labelled(draw, n, shares, kappa)[:, :judges]
+        _, _, low, high, _ = coefficient(
+            codes, np.arange(5.0), apart, surplus, Resampling(400, seed)
+        )
         if low is not None:
             assert high is not None
             covered.append(low <= kappa <= high)
@@ -289,18 +291,20 @@ CELLS = [
     for judge, label in zip("xyz", row, strict=True)
 ]
 SCORE = {"dataset": "d", "model": "m", "method": "f-1", "epoch": None, "value": None}
+
+
+def jsonl(rows: Iterable[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
 FORMS = {
-    "labels.csv": LONG + "".join(f"{item},{judge},{label or ''}\n" for item, judge, label in CELLS),
+    "labels.csv": LONG + "".join(f"{i},{j},{label or ''}\n" for i, j, label in CELLS),
     "wide.csv": "item,x,y,z\n"
-    + "".join(f"{item},{','.join(row.replace('.', ' '))}\n" for item, row in TABLE.items()),
-    "judged.jsonl": "".join(
-        json.dumps(SCORE | {"id": item, "rule": f"judge:{judge}", "answer": label}) + "\n"
-        for item, judge, label in CELLS
+    + "".join(f"{i},{','.join(row.replace('.', ' '))}\n" for i, row in TABLE.items()),
+    "judged.jsonl": jsonl(
+        SCORE | {"id": i, "rule": f"judge:{j}", "answer": label} for i, j, label in CELLS
     ),
-    "labels.jsonl": "".join(
-        json.dumps({"item": item, "judge": judge, "label": label}) + "\n"
-        for item, judge, label in CELLS
-    ),
+    "labels.jsonl": jsonl({"item": i, "judge": j, "label": label} for i, j, label in CELLS),
 }
 
 

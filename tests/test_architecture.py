@@ -127,9 +127,9 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     ],
     "left_out": [],
     "figures": ["efficiency", "link", "scores"],
-    "agreement": ["row_files", "scores", "statistics"],
+    "agreement": ["row_files", "scores"],
     "efficiency": [
-        *("figures", "logs", "records", "row_files", "scores", "statistics", "tallies"),
+        *("figures", "logs", "outcomes", "records", "row_files", "scores"),
     ],
     "yaml_files": [],
     "claim_tables": ["yaml_files"],
@@ -140,8 +140,7 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "statistics": [],
     "pairing": ["left_out", "scores", "statistics"],
     "compare": ["left_out", "pairing", "row_files", "scores", "statistics"],
-    "tallies": ["left_out", "row_files", "scores"],
-    "outcomes": ["row_files", "tallies"],
+    "outcomes": ["left_out", "row_files", "scores"],
     "link": ["compare", "figures", "row_files", "scores"],
     "judgements": [],
     "judge": [

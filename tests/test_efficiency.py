@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-import evalcore
 from evalcore import efficiency
 from evalcore.cli import main
 from evalcore.efficiency import estimate_costs, pareto_frontier
@@ -22,54 +21,50 @@ from evalcore.logs import UsageRow
 from evalcore.records import Record, record_path
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.output import choose_target, write_rows
+from ngramscan.output import choose_target, to_frame, write_rows
 from ngramscan.statistics.resampling import Resampling
+
+KINDS = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
 
 
 class Made:
-    """Scores and outputs in a folder; each answer is (value, prompt, completion, reasoning).
+    """Scores and tokens in a folder; each answer is (value, prompt, completion, reasoning).
 
     The value is None for no answer, and "?" where nothing is known.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.scores, self.outputs = folder / "scores.jsonl", folder / "outputs"
+        self.scores, self.usage = folder / "scores.jsonl", folder / "usage.jsonl"
         self.rows: list[ScoreRow] = []
-        self.dataset = "d"
+        self.used: list[UsageRow] = []
 
-    def add(self, model: str, method: str, answers: Sequence[Sequence[Any]]) -> None:
-        path = record_path(self.outputs, self.dataset, model, method)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        common: dict[str, Any] = {"dataset": self.dataset, "model": model, "method": method}
-        lines = []
+    def add(
+        self, model: str, method: str, answers: Sequence[Sequence[Any]], epochs: int = 1
+    ) -> None:
         for number, answer in enumerate(answers):
-            value, prompt, completion, reasoning = (*answer, None, None, None)[:4]
-            named = common | {"id": str(number)}
-            self.rows.append(
-                ScoreRow(
-                    **named,
-                    epoch=None,
-                    rule="r",
-                    value=None if value == "?" else value,
-                    answer="",
-                    extraction="",
-                    reason="",
-                    status="no_answer" if value is None else "",
-                )
-            )
-            tokens = {
-                "prompt_tokens": prompt,
-                "completion_tokens": completion,
-                "reasoning_tokens": reasoning,
-            }
-            lines.append(Record(**named, output="x", **tokens).line())
-        path.write_bytes(b"".join(lines))
+            value, *tokens = (*answer, None, None, None)[:4]
+            epoch = number % epochs + 1 if epochs > 1 else None
+            names = ("d", model, method, str(number // epochs), epoch)
+            status, value = "no_answer" * (value is None), None if value == "?" else value
+            self.rows.append(ScoreRow(*names, "r", value, "", "", "", status=status))
+            columns: list[Any] = [*names, *tokens]
+            fields = ("dataset", "model", "method", "id", "epoch", *KINDS)
+            self.used.append(UsageRow(**dict(zip(fields, columns, strict=True))))
+        self.write()
+
+    def write(self) -> None:
         write_rows(self.rows, ScoreRow, choose_target(None, self.scores))
+        write_rows(self.used, UsageRow, choose_target(None, self.usage))
 
     def found(self, **options: Any) -> dict[tuple[str, str], dict[str, Any]]:
-        frame = efficiency(self.scores, outputs=self.outputs, **options)
+        frame = efficiency(self.scores, **{"usage": self.usage, **options})
         rows = json.loads(frame.to_json(orient="records", double_precision=15))
         return {(row["model"], row["method"]): row for row in rows}
+
+    def command(self, *more: str) -> tuple[int, str, str]:
+        arguments = ["efficiency", str(self.scores), "--usage", str(self.usage), *more]
+        done = CliRunner().invoke(main, arguments)
+        return done.exit_code, done.stdout, done.stderr
 
 
 @pytest.fixture
@@ -105,11 +100,9 @@ def test_outputs_of_which_nothing_is_known_cost_nothing_and_are_told(made: Made)
     made.add("m", "cot", [(1, 10, 100), (0, 10, 300), ("?", 10, 9000)])
     row = made.found()["m", "cot"]
     assert (row["n"], row["n_unknown"], row["accuracy"], row["mean_tokens"]) == (2, 1, 50, 200)
-    done = CliRunner().invoke(
-        main, ["efficiency", str(made.scores), "--outputs", str(made.outputs)]
-    )
-    assert done.exit_code == 0
-    assert "1 of 3 outputs are left out: nothing is known of them" in done.stderr
+    code, _, stderr = made.command()
+    assert code == 0
+    assert "1 of 3 outputs are left out: nothing is known of them" in stderr
 
 
 def test_tokens_that_are_not_known_are_in_no_mean(made: Made) -> None:
@@ -229,9 +222,8 @@ def coverages(n: int, models: int, of: tuple[float, float, float], runs: int) ->
     """Return the share of intervals with the truth in them, among those that are given."""
     spread, accuracy, _ = of
     mean = np.exp(6 + spread**2 / 2)
-    truths = {
-        "accuracy": 100 * accuracy,
-        "mean_tokens": mean,
+    truths = {"accuracy": 100 * accuracy, "mean_tokens": mean}
+    truths |= {
         "tokens_per_correct": mean / accuracy,
         "accuracy_per_100_tokens": 1e4 * accuracy / mean,
     }
@@ -297,22 +289,7 @@ def test_on_the_frontier_is_what_nothing_beats(given_points: list[tuple[int, int
 
 
 def test_repeated_answers_are_drawn_with_their_problem(made: Made) -> None:
-    made.add("m", "cot", [(1, 1, 100)] * 12)
-    more = [r for r in made.rows for _ in range(2)]
-    rows = [
-        ScoreRow("d", "m", "cot", r.id, k % 2 + 1, "r", float(int(r.id) < 6), "", "", "")
-        for k, r in enumerate(more)
-    ]
-    write_rows(rows, ScoreRow, choose_target(None, made.scores))
-    path = record_path(made.outputs, "d", "m", "cot")
-    lines = [
-        Record(
-            id=r.id, epoch=r.epoch, dataset="d", model="m", method="cot", output="x",
-            completion_tokens=100,
-        ).line()
-        for r in rows
-    ]  # fmt: skip
-    path.write_bytes(b"".join(lines))
+    made.add("m", "cot", [(float(k < 12), 1, 100) for k in range(24)], epochs=2)
     row = made.found(draws=4000)["m", "cot"]
     assert (row["n"], row["accuracy"]) == (24, 50)
     # Of 12 problems, not of 24 answers: 50 ± 1.96 · sqrt(50 · 50 / 12) is 50 ± 28.
@@ -322,30 +299,20 @@ def test_repeated_answers_are_drawn_with_their_problem(made: Made) -> None:
 # The command and its figure
 
 
-def many(seed: int, share: float, tokens: int) -> list[tuple[float, int, int]]:
-    generator = np.random.default_rng(seed)
-    return [
-        (float(generator.random() < share), 50 + seed, int(generator.normal(tokens, tokens / 5)))
-        for _ in range(60)
-    ]
-
-
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
 def test_the_command_prints_rows_and_draws_the_frontier(made: Made, suffix: str) -> None:
+    generator = np.random.default_rng(1)
     for model, k in (("one", 1), ("two", 3)):
-        for seed, method in enumerate(("zero-shot", "cot", "pot")):
-            made.add(model, method, many(seed, 0.4 + 0.2 * seed * (seed < 2), 100 * k + 60 * seed))
+        for number, method in enumerate(("zero-shot", "cot", "pot")):
+            right = (generator.random(30) < 0.4 + 0.1 * number).astype(float).tolist()
+            tokens = generator.normal(100 * k + 60 * number, 10, 30).astype(int).tolist()
+            answers = [(one, 50 + number, n) for one, n in zip(right, tokens, strict=True)]
+            made.add(model, method, answers)
     figure = made.scores.with_name(f"frontier{suffix}")
-    done = CliRunner().invoke(
-        main,
-        [
-            *("efficiency", str(made.scores), "--outputs", str(made.outputs)),
-            *("--figure", str(figure), "--draws", "300"),
-        ],
-    )
-    assert done.exit_code == 0, done.stderr
-    assert "tokens_per_correct" in done.stdout
-    assert done.stderr == "Intervals: 300 draws of problems, seed 1\n"
+    code, stdout, stderr = made.command("--figure", str(figure), "--draws", "300")
+    assert code == 0, stderr
+    assert "tokens_per_correct" in stdout
+    assert stderr == "Intervals: 300 draws of problems, seed 1\n"
     assert figure.stat().st_size > 5000
     if suffix == ".svg":
         text = figure.read_text(encoding="utf-8")
@@ -355,38 +322,36 @@ def test_the_command_prints_rows_and_draws_the_frontier(made: Made, suffix: str)
 
 def test_outputs_and_scores_that_do_not_match_are_reported(made: Made) -> None:
     made.add("m", "cot", [(1, 1, 5), (1, 1, 5)])
-    made.rows.pop()
-    made.rows.append(ScoreRow("d", "m", "pot", "1", None, "r", 1.0, "", "", ""))
-    write_rows(made.rows, ScoreRow, choose_target(None, made.scores))
-    arguments = ["efficiency", str(made.scores), "--outputs", str(made.outputs)]
-    done = CliRunner().invoke(main, arguments)
-    assert done.exit_code == 0
-    assert "1 of 2 scored outputs are not among the recorded ones" in done.stderr
-    assert "1 of 2 recorded outputs are not scored; they are left out" in done.stderr
+    made.rows[-1] = ScoreRow("d", "m", "pot", "1", None, "r", 1.0, "", "", "")
+    made.write()
+    code, _, stderr = made.command()
+    assert code == 0
+    assert "1 of 2 scored outputs are not among the recorded ones" in stderr
+    assert "1 of 2 recorded outputs are not scored; they are left out" in stderr
 
 
 def test_options_that_do_not_fit_are_refused(made: Made) -> None:
     made.add("m", "cot", [(1,)])
     with pytest.raises(InputError, match="--outputs: missing; scores do not say"):
         efficiency(made.scores)
+    with pytest.raises(InputError, match="--usage: it can't go with --outputs"):
+        made.found(outputs="outputs")
     with pytest.raises(InputError, match="--tokens no: one of completion, total"):
         made.found(tokens="no")
     with pytest.raises(InputError, match="--no-answer no: one of wrong, exclude"):
         made.found(no_answer="no")
+    with pytest.raises(InputError, match="--baseline no: one of cot was expected"):
+        made.found(baseline="no")
     with pytest.raises(InputError, match="nothing to draw: no tokens are known"):
         made.found(figure=made.scores.with_name("f.svg"))
 
 
-def test_tokens_of_other_tools_take_the_place_of_outputs(tmp_path: Path) -> None:
-    score = ScoreRow("d", "m", "cot", "1", None, "r", 1.0, None, None, "")
-    usage = UsageRow(
-        dataset="d", model="m", method="cot", id="1", epoch=None,
-        prompt_tokens=10, completion_tokens=40, reasoning_tokens=None,
-    )  # fmt: skip
-    write_rows([score], ScoreRow, choose_target(None, tmp_path / "s.csv"))
-    write_rows([usage], UsageRow, choose_target(None, tmp_path / "u.csv"))
-    frame = evalcore.efficiency(tmp_path / "s.csv", usage=tmp_path / "u.csv", tokens="total")
-    assert list(frame["mean_tokens"]) == [50.0]
-    assert list(frame["tokens_per_correct"]) == [50.0]
-    with pytest.raises(InputError, match="--usage: it can't go with --outputs"):
-        evalcore.efficiency(tmp_path / "s.csv", usage="u.csv", outputs="outputs")
+def test_tokens_are_those_of_recorded_outputs(tmp_path: Path) -> None:
+    names: dict[str, Any] = {"dataset": "d", "model": "m", "method": "cot", "id": "1"}
+    path = record_path(tmp_path, "d", "m", "cot")
+    path.parent.mkdir(parents=True)
+    record = Record(**names, output="x", prompt_tokens=10, completion_tokens=40)
+    path.write_bytes(record.line())
+    score = ScoreRow(**names, epoch=None, rule="r", value=1.0, answer="", extraction="", reason="")
+    frame = efficiency(to_frame([score], ScoreRow), outputs=tmp_path, tokens="total")
+    assert list(frame["mean_tokens"]) == list(frame["tokens_per_correct"]) == [50.0]
