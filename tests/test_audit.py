@@ -102,8 +102,8 @@ def test_a_verdict_follows_from_the_figures(
 ) -> None:
     printed = parse_printed(published)
     assert printed is not None
-    ends = (Fraction(low), Fraction(high))
-    assert judge(printed, Fraction(value), ends, relation)[0] == verdict
+    ends = Fraction(low), Fraction(high)
+    assert judge(printed, Fraction(value), *ends, relation)[0] == verdict
 
 
 def test_loops_make_a_claim_of_each_combination(tmp_path: Path) -> None:

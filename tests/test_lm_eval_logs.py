@@ -233,10 +233,10 @@ VALUE = '"exact_match": 1.0'
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text[:-9], r"\.jsonl:6: no JSON"),
+        (lambda text: text[:-9], r"\.jsonl:6: not valid JSON"),
         (
             lambda text: "".join(text.splitlines(keepends=True)[:-1]),
-            r"filter flexible-extract has 2 of 3 documents; the file is cut",
+            r"filter flexible-extract has 2 of 3 documents; the file is truncated",
         ),
         (lambda text: text + "[]\n", r"\.jsonl:7: Expected `object`"),
         (swap('"metrics"', '"numbers"'), r"\.jsonl:1: Object missing required field `metrics`"),
