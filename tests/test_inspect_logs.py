@@ -265,7 +265,10 @@ SAMPLE = "samples/x.json"
         (lambda m: [x for x in m if "s2" not in x[0]], r"no sample s2, epoch 1, which summaries\."),
         (lambda m: m[-1:], "no samples in it"),
         (lambda m: [*m, (SAMPLE, b"{")], r"samples/x\.json: not valid JSON"),
-        (lambda m: [*m, (SAMPLE, b'{"id": "\xff"}')], r"samples/x\.json: not valid JSON: 'utf-8' codec"),
+        (
+            lambda m: [*m, (SAMPLE, b'{"id": "\xff"}')],
+            r"samples/x\.json: not valid JSON: 'utf-8' codec",
+        ),
         (lambda m: [*m, (SAMPLE, b"[]")], r"samples/x\.json: Expected `object`, got `array`"),
         (lambda m: [*m, (SAMPLE, b'{"epoch": 1}')], r"samples/x\.json: Object missing .* `id`"),
     ],

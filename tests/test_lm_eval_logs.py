@@ -164,9 +164,7 @@ def test_a_vote_of_several_replies_fails_only_where_all_do(tmp_path: Path) -> No
     assert "2 replies and one score by each rule, of all together" in told(tmp_path)[0]
 
 
-def test_positions_are_ids_only_where_the_dataset_has_none_and_that_is_told(
-    tmp_path: Path,
-) -> None:
+def test_positions_are_ids_only_where_the_dataset_has_none_and_that_is_told(tmp_path: Path) -> None:
     write_lm_eval(tmp_path, [row(n, doc={"question": "?"}) for n in (2, 0, 1)])
     assert [r.id for r in read_logs([tmp_path]).rows] == ["2", "0", "1"]
     assert "no field 'id', so ids are positions" in told(tmp_path)[0]

@@ -114,23 +114,23 @@ def _above_all_right(name: str) -> int:
 
 @pytest.mark.parametrize(
     ("claim", "recomputed", "verdict"),
-    [
-        pytest.param("micro-f1-cot", 2.75, "not derivable", id="every problem counted once"),
-        pytest.param("ob-weight-tp-physics", 26.96, "not derivable", id="674 over 25"),
-        pytest.param("docnorm-f1-cot", 0.571, "mismatch", id="the order is the other way round"),
-        pytest.param("weighted-macro-f1", 61.067, "ok", id="61.07 in table 24"),
-        pytest.param("main-row-f1-all", 61.0675, "rounding", id="and 61.06 in table 3"),
-        pytest.param(
+    cases(
+        ("every problem counted once", "micro-f1-cot", 2.75, "not derivable"),
+        ("674 over 25", "ob-weight-tp-physics", 26.96, "not derivable"),
+        ("the order is the other way round", "docnorm-f1-cot", 0.571, "mismatch"),
+        ("61.07 in table 24", "weighted-macro-f1", 61.067, "ok"),
+        ("and 61.06 in table 3", "main-row-f1-all", 61.0675, "rounding"),
+        (
+            "categories weighted by points",
             "main-crypto-f1-gpt5",
             (97 * 96.9 + 139 * 98.6 + 61 * 100 + 33 * 100) / 330,
             "ok",
-            id="categories weighted by points",
         ),
-        pytest.param("wins-53", 53, "ok", id="wins"),
-        pytest.param("power-dz", 0.701, "ok", id="power"),
-        pytest.param("corpora-bytes", 81.752, "rounding", id="bytes, cut not rounded"),
-        pytest.param("judges-unanimous-low", 49.89772, "ok", id="Wilson, by statsmodels"),
-    ],
+        ("wins", "wins-53", 53, "ok"),
+        ("power", "power-dz", 0.701, "ok"),
+        ("bytes, cut not rounded", "corpora-bytes", 81.752, "rounding"),
+        ("Wilson, by statsmodels", "judges-unanimous-low", 49.89772, "ok"),
+    ),
 )
 def test_single_claims_have_the_values_that_are_known(
     rows: Mapping[str, AuditRow], claim: str, recomputed: float, verdict: str

@@ -353,21 +353,19 @@ def test_mcnemar_p_values_are_those_of_some_b_and_c(rows: Mapping[str, AuditRow]
 
 @pytest.mark.parametrize(
     ("claim", "recomputed"),
-    [
-        pytest.param("p-flips-IMO-Bench", usual(13, 81), id="34 and 47"),
-        pytest.param("p-flips-OlympiadBench", usual(29, 207), id="118 and 89"),
-        pytest.param("p-signed-rank-cot-gpt5", wilcoxon([1, -2]).pvalue, id="two, either sign"),
-        pytest.param("p-signed-rank-cot-gemini", wilcoxon([1, 2]).pvalue, id="two, one sign"),
-        pytest.param(
-            "p-signed-rank-pot-gpt5", wilcoxon([1, -2, -3, 4, 5, 6, 7]).pvalue, id="seven"
-        ),
-        pytest.param("p-signed-rank-zs-gemini", wilcoxon([1, 2, 3, 4, 5]).pvalue, id="five"),
-        pytest.param(
+    cases(
+        ("34 and 47", "p-flips-IMO-Bench", usual(13, 81)),
+        ("118 and 89", "p-flips-OlympiadBench", usual(29, 207)),
+        ("two, either sign", "p-signed-rank-cot-gpt5", wilcoxon([1, -2]).pvalue),
+        ("two, one sign", "p-signed-rank-cot-gemini", wilcoxon([1, 2]).pvalue),
+        ("seven", "p-signed-rank-pot-gpt5", wilcoxon([1, -2, -3, 4, 5, 6, 7]).pvalue),
+        ("five", "p-signed-rank-zs-gemini", wilcoxon([1, 2, 3, 4, 5]).pvalue),
+        (
+            "the normal approximation",
             "p-normal-pot-gpt5",
             wilcoxon([1, -2, -3, 4, 5, 6, 7], method="approx", correction=False).pvalue,
-            id="the normal approximation",
         ),
-    ],
+    ),
 )
 def test_single_p_values_are_those_of_scipy_and_statsmodels(
     rows: Mapping[str, AuditRow], claim: str, recomputed: float

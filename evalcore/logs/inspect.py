@@ -38,8 +38,7 @@ else:
     from backports.zstd import ZstdError, zipfile
 
 _PIECE = 16384
-"""Bytes of a member read at a time: the first `zipfile` of Python 3.14 decompresses all that it
-reads of the file at once, to 537 MB in the worst case."""
+"""Bytes read at a time: Python 3.14.0 would decompress all of a read at once, up to 537 MB."""
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_ZSTANDARD)
 _DAMAGED = (
     *(zipfile.BadZipFile, NotImplementedError, ValueError, OSError, EOFError),
@@ -48,6 +47,7 @@ _DAMAGED = (
 _NUMBERS = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
 """Correct, partly correct, incorrect, no answer; and the words that Inspect reads too. The numbers
 are those of Inspect's own metrics, unless a task changes them."""
+_TOKENS = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
 _Scores = dict[str, tuple[Any, str | None]]
 """Value and answer of a sample by rule."""
 _CUTS = {"max_tokens": "cut at the token limit", "model_length": "cut at the model's context limit"}
@@ -78,10 +78,10 @@ class _Eval(msgspec.Struct):
 class _Usage(msgspec.Struct, frozen=True):
     input_tokens: Number | None = None
     """Without those of the cache."""
-    output_tokens: Number | None = None
-    reasoning_tokens: Number | None = None
     input_tokens_cache_read: Number | None = None
     input_tokens_cache_write: Number | None = None
+    completion_tokens: Number | None = msgspec.field(name="output_tokens", default=None)
+    reasoning_tokens: Number | None = None
 
     @property
     def prompt_tokens(self) -> int | None:
@@ -136,7 +136,6 @@ def read_inspect(log: Log) -> None:
     place = {str(id_): number for number, id_ in enumerate(ids)}
     samples.sort(key=lambda one: (place.get(str(one.id), len(ids)), str(one.id), one.epoch))
     scores = [_scores(sample) for sample in samples]
-    # By rule, whether its scorer ever says which answer it scored.
     for rule, (_, answer) in (one for found in scores for one in found.items()):
         log.rules[rule] = log.rules.get(rule, False) or answer is not None
     log.rules = log.rules or {str(one.get("name")): False for one in about.scorers or ()}
@@ -145,17 +144,9 @@ def read_inspect(log: Log) -> None:
     for sample, found in zip(samples, scores, strict=True):
         key: dict[str, Any] = {"id": str(sample.id), "epoch": sample.epoch if is_repeated else None}
         _add_scores(log, sample, key, found)
-        # A grader has tokens of its own.
-        used = (sample.model_usage or {}).get(about.model, _Usage())
-        log.usage.append(
-            UsageRow(
-                **log.names,
-                **key,
-                prompt_tokens=used.prompt_tokens,
-                completion_tokens=used.output_tokens,
-                reasoning_tokens=used.reasoning_tokens,
-            )
-        )
+        used = (sample.model_usage or {}).get(about.model, _Usage())  # a grader has its own
+        tokens: dict[str, Any] = {name: getattr(used, name) for name in _TOKENS}
+        log.usage.append(UsageRow(**log.names, **key, **tokens))
     if header.status != "success":
         log.tell(f"the run did not end well: its status is {header.status!r}")
     planned = header.results.total_samples if header.results else None

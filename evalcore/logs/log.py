@@ -88,7 +88,7 @@ class Log:
     usage: list[UsageRow] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     rules: dict[str, bool] = field(default_factory=dict)
-    """All rules of the file, also those that are not read, and whether they name answers."""
+    """All rules of the file, also those not read, and whether one ever says what it scored."""
     run_id: str | None = None
     """Identifies the run, where the tool says: its files in other formats say the same."""
     names: dict[str, Any] = field(default_factory=dict)
