@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
 from itertools import product
@@ -15,6 +17,7 @@ from scipy.stats import wilcoxon
 from statsmodels.stats.contingency_tables import mcnemar
 
 from evalcore.audit import AuditRow, audit_rows
+from tests.test_audit import cases
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT / "evalcore" / "published"
@@ -442,3 +445,102 @@ def test_prompts_hold_the_phrases_that_the_table_says(rows: Mapping[str, AuditRo
         expected = exact.get("FP/F-1" if method == "FP" else method, 0)
         assert rows[f"patterns-verbatim-{method}"].recomputed == expected
     assert rows["patterns-case"].recomputed == (phrases.in_any_case - phrases.verbatim).sum()
+
+
+# Verdicts
+
+
+def test_the_documentation_counts_the_verdicts(rows: Mapping[str, AuditRow]) -> None:
+    text = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+    counts = Counter(row.verdict for row in rows.values())
+    said = re.search(
+        r"with (\d+) claims\. Of these (\d+) are `ok`,\s+"
+        r"(\d+) `rounding`, (\d+) `mismatch`, (\d+) `different quantity` and (\d+) `not derivable`",
+        text,
+    )
+    assert said is not None
+    verdicts = ("ok", "rounding", "mismatch", "different quantity", "not derivable")
+    assert [int(n) for n in said.groups()] == [len(rows), *(counts[v] for v in verdicts)]
+    parts = re.findall(r"^\|[^|]+\| (\d+) \|$", text, re.MULTILINE)
+    assert sum(map(int, parts)) == counts["mismatch"]
+    inside = [r for r in rows.values() if r.verdict == "ok" and "only inside" in (r.note or "")]
+    assert len(inside) == 10
+
+
+def test_every_mismatch_shows_formula_inputs_and_both_values(rows: Mapping[str, AuditRow]) -> None:
+    for row in rows.values():
+        if row.verdict == "mismatch":
+            assert None not in (row.formula, row.inputs, row.published, row.recomputed), row.id
+
+
+def test_what_is_not_derivable_says_why(rows: Mapping[str, AuditRow]) -> None:
+    assert all(row.note for row in rows.values() if row.verdict == "not derivable")
+
+
+def test_the_examples_have_the_verdicts_that_were_found_by_hand(
+    rows: Mapping[str, AuditRow], shared: Path
+) -> None:
+    expected = pd.read_csv(shared / "paper" / "audit_examples.csv").set_index("id").verdict
+    expected = dict(expected)
+    assert {id_: rows[id_].verdict for id_ in expected} == expected
+
+
+def test_the_tables_are_the_published_ones(shared: Path) -> None:
+    for path in PUBLISHED.glob("*.csv"):
+        printed = shared / "paper" / path.name
+        if path.name == "text_numbers.csv":  # without the words around each figure
+            ours, theirs = pd.read_csv(path), pd.read_csv(printed)
+            assert ours.equals(theirs.drop(columns="quote_latex"))
+        elif path.name != "prompt_phrases.csv":  # of the prompts, see below
+            assert path.read_bytes() == printed.read_bytes(), path.name
+
+
+def test_averages_of_the_main_table_are_those_of_plain_arithmetic(
+    rows: Mapping[str, AuditRow],
+) -> None:
+    models = MAIN.drop("Overall", level="model").drop("Overall")
+    for (benchmark, method), mean in models.groupby(["benchmark", "method"]).mean().items():
+        short = next(short for short, name in METHODS.items() if name == method)
+        row = rows[f"main-col-{benchmark}-{short}"]
+        assert row.recomputed == pytest.approx(mean, abs=1e-9)
+        assert float(row.published or 0) == MAIN[benchmark, "Overall", method]
+
+
+def test_efficiency_above_all_right_is_found_in_six_cells(rows: Mapping[str, AuditRow]) -> None:
+    impossible = 0
+    for number in ("06", "07", "08", "09"):
+        cells = [
+            table(f"table{number}", "model", "method", value=name).drop("Average")
+            for name in ("efficiency_ratio", "avg_tokens")
+        ]
+        impossible += sum(cells[0] * cells[1] / 100 > 100)
+    found = [r for r in rows.values() if r.id.startswith("eff-possible") and r.verdict != "ok"]
+    assert len(found) == impossible == 6
+
+
+@pytest.mark.parametrize(
+    ("claim", "recomputed", "verdict"),
+    cases(
+        ("every problem counted once", "micro-f1-cot", 2.75, "not derivable"),
+        ("674 over 25", "ob-weight-tp-physics", 26.96, "not derivable"),
+        ("the order is the other way round", "docnorm-f1-cot", 0.571, "mismatch"),
+        ("61.07 in table 24", "weighted-macro-f1", 61.067, "ok"),
+        ("and 61.06 in table 3", "main-row-f1-all", 61.0675, "rounding"),
+        (
+            "categories weighted by points",
+            "main-crypto-f1-gpt5",
+            (97 * 96.9 + 139 * 98.6 + 61 * 100 + 33 * 100) / 330,
+            "ok",
+        ),
+        ("wins", "wins-53", 53, "ok"),
+        ("power", "power-dz", 0.701, "ok"),
+        ("bytes, cut not rounded", "corpora-bytes", 81.752, "rounding"),
+        ("Wilson, by statsmodels", "judges-unanimous-low", 49.89772, "ok"),
+    ),
+)
+def test_single_claims_have_the_values_that_are_known(
+    rows: Mapping[str, AuditRow], claim: str, recomputed: float, verdict: str
+) -> None:
+    row = rows[claim]
+    assert row.verdict == verdict
+    assert row.recomputed == pytest.approx(recomputed, abs=0.006)

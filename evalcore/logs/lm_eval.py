@@ -71,7 +71,9 @@ class _Results(msgspec.Struct):
     configs: dict[str, _Task] = {}
     model_name: str | None = None
     higher_is_better: dict[str, dict[str, bool | None]] = {}
-    numbers: dict[str, dict[str, int]] = msgspec.field(default_factory=dict, name="n-samples")
+    numbers: dict[str, dict[str, int | None]] = msgspec.field(
+        default_factory=dict, name="n-samples"
+    )
 
 
 def read_lm_eval(log: Log) -> None:
@@ -109,7 +111,7 @@ def read_lm_eval(log: Log) -> None:
                 values[rule, metric] = _to_share(place, metric, fields.get(metric), goals)
         id_ = document.own_id if has_ids else str(document.doc_id)
         _add_scores(log, document, {"id": id_, "epoch": None}, values, document.filter in votes)
-    planned = results.numbers.get(task, {}).get("effective", 0)
+    planned = results.numbers.get(task, {}).get("effective") or 0
     if n_documents < planned:
         log.tell(f"{n_documents} of {planned} documents are in it")
     if not has_ids:
