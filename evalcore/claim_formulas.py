@@ -6,6 +6,7 @@ import ast
 import inspect
 import math
 import operator
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -68,9 +69,8 @@ class Evaluator:
     def recompute(self, node: ast.expr) -> tuple[Fraction, Fraction, Fraction]:
         """Return what a formula gives, and the ends of what figures before rounding may give.
 
-        Each rounded input is moved alone to learn in which direction the result goes with it; then
-        all are moved together. That is exact where the formula is monotone in each of them, as
-        sums, means, differences, products and ratios of positive figures are. Unlike interval
+        Each rounded input is moved alone to learn in which direction the result goes; then all
+        together. That is exact where the formula is monotone in each of them, and unlike interval
         arithmetic it does not count a cell twice that occurs twice.
         """
         value = self._number(node, {})
@@ -93,7 +93,6 @@ class Evaluator:
             raise ValueError(f"formula, character {self._at + 1}: {problem}") from error
 
     def _values(self, nodes: Sequence[ast.expr], *, as_printed: bool) -> list[Value]:
-        """Compute values; as printed, rounding of their inputs changes nothing."""
         moved, self._moved = self._moved, None if as_printed else self._moved
         values = [self._value(node) for node in nodes]
         self._moved = moved
@@ -149,7 +148,7 @@ class Evaluator:
             known = ", ".join(sorted([*FUNCTIONS, 'claim("id")']))
             raise ValueError(f"no function {name!r}; there are {known}")
         options = {str(o.arg): ast.unparse(o.value).strip("'") for o in node.keywords}
-        values = self._values(node.args, as_printed=name in AS_PRINTED)
+        values = self._values(node.args, as_printed=bool(AS_PRINTED.match(name)))
         try:
             inspect.signature(FUNCTIONS[name]).bind(*values, **options)
         except TypeError as error:
@@ -191,7 +190,6 @@ def by_row(function: Callable[..., Scalar], *values: Value) -> Value:
 
 
 def _align(first: list[Entry], other: list[Entry]) -> list[Scalar]:
-    """Return the values of a list in the order of the first, by the names that both have."""
     if other is first:
         return [entry.value for entry in first]
     shared = [name for name in (first + other)[0].names if all(name in e.names for e in other)]
@@ -224,7 +222,6 @@ _OPERATORS: Mapping[type, Callable[..., Scalar]] = {
 
 
 def _all(*values: Value) -> list[Fraction]:
-    """Return the numbers of values and lists together; there is at least one."""
     lists = [[e.value for e in v] if isinstance(v, list) else [v] for v in values]
     found = [as_number(value) for one in lists for value in one]
     if not found:
@@ -238,7 +235,6 @@ def _extreme(best: Callable[..., Fraction], *values: Value) -> Value:
 
 
 def _count(rows: Value) -> Fraction:
-    """Count the cells of a selection, or the rows in which a comparison holds."""
     if not isinstance(rows, list | bool):
         raise ValueError("count takes a selection or a comparison")
     return Fraction(rows if isinstance(rows, bool) else sum(e.value is not False for e in rows))
@@ -256,7 +252,6 @@ def _round(value: Value, decimals: Value) -> Value:
 
 
 def _cells(value: Value) -> list[tuple[Entry, Cell]]:
-    """Return the cells of a selection, with their values."""
     found = [(e, e.cell) for e in value if e.cell] if isinstance(value, list) else []
     if not found:
         raise ValueError("expected a selection of cells")
@@ -274,11 +269,7 @@ def _weighted_mean(cells: Value, *, by: str) -> Fraction:
 def _wrong_bold(
     best: Callable[..., Fraction], cells: Value, *, among: str, marks: str = "bold"
 ) -> Noted:
-    """Count cells that are bold but not the best of their group, or the best but not bold.
-
-    A group are the rows that differ in the column `among` alone. Cells that are equally good as
-    printed must be bold alike, or none of them.
-    """
+    # A group are the rows that differ in `among` alone; cells that tie are bold alike, or none is.
     groups: dict[tuple[str, ...], list[Cell]] = {}
     for _, cell in _cells(cells):
         if cell.beside(among) and cell.beside(marks).text not in {"0", "1"}:
@@ -297,10 +288,9 @@ def _wrong_bold(
 
 
 def _usual_mcnemar(net: int, pairs: int) -> float:
-    """Return McNemar's p-value as many programs compute it: Edwards 1948, 10.1007/BF02289261.
+    """Return McNemar's p-value as many programs compute it: exact below 25 pairs that differ.
 
-    Exact below 25 pairs, otherwise of chi-square with continuity correction. `net` are the pairs in
-    which only the one is right, minus those in which only the other is.
+    Otherwise of chi-square with continuity correction: Edwards 1948, doi:10.1007/BF02289261.
     """
     if pairs < abs(net) or (pairs < 25 and (pairs - net) % 2):
         raise ValueError(f"no two counts have the sum {pairs} and the difference {net}")
@@ -322,7 +312,6 @@ def _exact_signed_rank(n: int, rank_sum: int) -> float:
 
 
 def _normal_signed_rank(n: int, rank_sum: int) -> float:
-    """Return what the normal approximation without correction gives in the place of that."""
     if n < 1:
         raise ValueError("one difference or more was expected")
     spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
@@ -336,11 +325,7 @@ def _ends(cell: Cell) -> tuple[float, float]:
 
 
 def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry]:
-    """Return for McNemar p-values the pairs of which one is right, the fewest or the most.
-
-    The columns `delta` and `of` say by how many percent of how many problems the methods differ.
-    Where no number of pairs gives a p-value, the one is taken that comes closest to it.
-    """
+    """Return how many pairs that differ give McNemar p-values, the fewest or the most."""
     entries = []
     for entry, cell in _cells(p_values):
         n, (low, high) = as_count(cell.beside(of).value), _ends(cell)
@@ -353,7 +338,6 @@ def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry
 
 
 def _impossible_signed_rank(p_values: Value, n: Value) -> Noted:
-    """Count p-values that no exact test of up to n differences of different sizes gives."""
     sizes = range(1, as_count(n) + 1)
     exact = [_exact_signed_rank(m, w) for m in sizes for w in range(m * (m + 1) // 4 + 1)]
     wrong = []
@@ -364,7 +348,6 @@ def _impossible_signed_rank(p_values: Value, n: Value) -> Noted:
 
 
 def _wrong_stars(cells: Value, *, stars: str = "stars") -> Noted:
-    """Count p-values with stars that none of the values has that are rounded to them."""
     wrong = []
     for _, cell in _cells(cells):
         found, p = cell.beside(stars).text, cell.size
@@ -376,10 +359,7 @@ def _wrong_stars(cells: Value, *, stars: str = "stars") -> Noted:
 
 
 def _exact_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Noted:
-    """Return percentages before rounding, where only one whole number of `of` prints so.
-
-    Where several do or none does, the cell stays as it is, with its rounding.
-    """
+    """Return percentages before rounding, where only one whole number of `of` prints so."""
     entries, remarks = [], []
     for entry, cell in _cells(cells):
         size = as_number(cell.beside(of).value if n is None else n)
@@ -395,7 +375,6 @@ def _exact_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Noted:
 
 
 def _impossible_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Noted:
-    """Count percentages that no whole number of `of` gives."""
     _, wrong = _exact_pct(cells, n, of=of)
     return Fraction(len(wrong)), wrong
 
@@ -432,8 +411,5 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "wrong_stars": _wrong_stars,
 }
 """By name; a function that remarks on its cells returns the remarks beside the value."""
-AS_PRINTED = {
-    *("wrong_bold_max", "wrong_bold_min", "wrong_stars", "impossible_pct"),
-    *("discordant_min", "discordant_max", "impossible_signed_rank"),
-}
-"""They look at figures as printed: rounding of their inputs changes nothing."""
+AS_PRINTED = re.compile("wrong_|impossible_|discordant_")
+"""How those begin that look at figures as printed: rounding of their inputs changes nothing."""

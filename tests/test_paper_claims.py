@@ -97,7 +97,10 @@ def averages() -> Expected:
         "AICrypto": table("table09", "model", "method", value="avg_tokens"),
     }
     average = table("table21", "quantity", "benchmark", "method", value="value")
+    plain = MAIN.drop("Overall", level="model").groupby(["benchmark", "method"]).mean()
     for short, method in METHODS.items():
+        for benchmark in tokens:
+            yield f"main-col-{benchmark}-{short}", plain[benchmark, method]
         yield f"macro-both-{short}", macro["macro", method]
         parts = [
             (400, IMO["IMO-AnswerBench"].xs(method, level="method").mean()),
@@ -188,7 +191,6 @@ def differences() -> Expected:
             name = f"cell-main-{benchmark}-{short}-{model_id}"
             yield name, gain(benchmark, model, baseline)
     yield "tests-tie", POOLED["IMO-AnswerBench", "CoT"]
-    yield "tests-n-imo", 460
     for benchmark in ("IMO-Bench", "OlympiadBench", "FinanceMath"):
         yield f"whole-tests-{benchmark}", impossible(DELTA[benchmark], int(N[benchmark].iloc[0]))
     yield "whole-tests-qwen235", impossible(DELTA["OlympiadBench", "Qwen3-235B"], 1411)
@@ -200,8 +202,6 @@ def differences() -> Expected:
     yield "power-below", crypto.drop("Pooled").xs("CoT", level="baseline").max()
     yield "crypto-text-zs", crypto["Pooled", "Zero-Shot"]
     yield "crypto-text-cot", crypto["Pooled", "CoT"]
-    yield "crypto-pooled-n", 90
-    yield "crypto-pooled-significant", 3
     for (short, baseline), (model_id, model) in product(BASELINES.items(), MODELS.items()):
         yield f"p-crypto-{short}-{model_id}", P["AICrypto", model, baseline]
 
@@ -225,9 +225,6 @@ def shares() -> Expected:
         yield f"eval-proofs-{short}", impossible(points, 60)
         scores = MAIN["AICrypto"].drop("Overall").xs(method, level="method")
         yield f"eval-crypto-{short}", impossible(scores, 18)
-    yield "eval-tolerance", 0.0005
-    yield "styles-n-OlympiadBench", 5 * 1438
-    yield "styles-n-OlympiadBench-four", 4 * 1438
     each = table("table19", "benchmark", "strategy", "model", value="share_pct")
     sizes = {"FinanceMath": 200, "IMO-Bench": 460, "OlympiadBench": 1438, "AICrypto": 18}
     for benchmark, n in sizes.items():
@@ -236,7 +233,6 @@ def shares() -> Expected:
     yield "styles-highest-Hybrid", STYLES.xs("Hybrid", level="quantity").max()
     yield "styles-preferred-FinanceMath", STYLES["FinanceMath", "CoT"]
     yield "styles-exclusive-AICrypto", STYLES["AICrypto", "CoT"] + STYLES["AICrypto", "Hybrid"]
-    yield "styles-hybrid-imo", (79.6 + 80.7 + 80.0) / 3
     wide = VARIANTS.unstack()
     hard = wide.loc[["OB Math", "OB Physics"]].drop("Qwen3-30B", level="model")
     weakest = hard["F-1+PoT"] < hard[["F-1+ZS", "F-1+CoT"]].min(axis=1)
@@ -246,7 +242,6 @@ def shares() -> Expected:
         yield f"whole-variants-finance-{variant}", impossible(wide.loc["FinanceMath", variant], 200)
         crypto = wide.loc["AICrypto (CryptoProof)", variant]
         yield f"whole-variants-crypto-{variant}", impossible(crypto, 330, 0.1)
-    yield "variants-intervals", 0
 
 
 def judges() -> Expected:
@@ -257,7 +252,6 @@ def judges() -> Expected:
     counts = table("table29", "category", "judge", value="count").unstack()
     yield "judges-recovered", counts.drop(columns="majority").loc["B"].sum()
     yield "judges-labelled", 88 - counts.drop(columns="majority").loc["unparsed"].sum()
-    yield "judges-strata", 88
     failed = OLYMPIAD["TP_physics"].xs("F-1", level="method")[["GPT-5", "Gemini 2.5 Pro"]]
     yield "judges-pool", ((100 - failed) / 4).sum()
     kappas = [TEXT[f"Cohen kappa {pair}"] for pair in ("GPT/DeepSeek", "GPT/Claude")]
@@ -266,7 +260,6 @@ def judges() -> Expected:
     yield "kappa-high", max(kappas)
     yield "verify-variant", VARIANTS["FinanceMath", "GPT-5", "F-1+ZS"]
     yield "verify-f1", MAIN["FinanceMath", "GPT-5", "F-1"]
-    yield "verify-f1-tokens", 2271
 
 
 def rivals() -> Expected:
@@ -282,8 +275,6 @@ def rivals() -> Expected:
     yield "fs-over-better-min", better.min()
     yield "fs-over-better-max", better.max()
     yield "fs-over-either", worse.max()
-    yield "fs-53-other", 53
-    yield "fs-union-exact", 100 * 583 / 674
     pct = 2.4 + 5.0 + 2.3 - 50 / 14.5
     yield "example-finance-pot", pct
     yield "example-finance-zs", pct
@@ -467,21 +458,19 @@ def test_the_documentation_counts_the_verdicts(rows: Mapping[str, AuditRow]) -> 
     assert len(inside) == 10
 
 
-def test_every_mismatch_shows_formula_inputs_and_both_values(rows: Mapping[str, AuditRow]) -> None:
+def test_every_mismatch_is_shown_whole_and_what_is_not_derivable_says_why(
+    rows: Mapping[str, AuditRow],
+) -> None:
     for row in rows.values():
         if row.verdict == "mismatch":
             assert None not in (row.formula, row.inputs, row.published, row.recomputed), row.id
-
-
-def test_what_is_not_derivable_says_why(rows: Mapping[str, AuditRow]) -> None:
-    assert all(row.note for row in rows.values() if row.verdict == "not derivable")
+        assert row.note or row.verdict != "not derivable"
 
 
 def test_the_examples_have_the_verdicts_that_were_found_by_hand(
     rows: Mapping[str, AuditRow], shared: Path
 ) -> None:
-    expected = pd.read_csv(shared / "paper" / "audit_examples.csv").set_index("id").verdict
-    expected = dict(expected)
+    expected = dict(pd.read_csv(shared / "paper" / "audit_examples.csv")[["id", "verdict"]].values)
     assert {id_: rows[id_].verdict for id_ in expected} == expected
 
 
@@ -493,17 +482,6 @@ def test_the_tables_are_the_published_ones(shared: Path) -> None:
             assert ours.equals(theirs.drop(columns="quote_latex"))
         elif path.name != "prompt_phrases.csv":  # of the prompts, see below
             assert path.read_bytes() == printed.read_bytes(), path.name
-
-
-def test_averages_of_the_main_table_are_those_of_plain_arithmetic(
-    rows: Mapping[str, AuditRow],
-) -> None:
-    models = MAIN.drop("Overall", level="model").drop("Overall")
-    for (benchmark, method), mean in models.groupby(["benchmark", "method"]).mean().items():
-        short = next(short for short, name in METHODS.items() if name == method)
-        row = rows[f"main-col-{benchmark}-{short}"]
-        assert row.recomputed == pytest.approx(mean, abs=1e-9)
-        assert float(row.published or 0) == MAIN[benchmark, "Overall", method]
 
 
 def test_efficiency_above_all_right_is_found_in_six_cells(rows: Mapping[str, AuditRow]) -> None:

@@ -1,7 +1,6 @@
 """Logs of Inspect: `.eval`, a zip file with one member per sample, and `.json`.
 
-Only samples are read. Summaries, their parts in `_journal/` and reductions say the same again, or
-less: they leave failed samples out, and hold means over epochs.
+Only samples are read: summaries and reductions leave failed ones out, and hold means over epochs.
 """
 
 from __future__ import annotations
@@ -45,8 +44,7 @@ _DAMAGED = (
     *(struct.error, zlib.error, ZstdError),
 )
 _NUMBERS = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
-"""Correct, partly correct, incorrect, no answer; and the words that Inspect reads too. The numbers
-are those of Inspect's own metrics, unless a task changes them."""
+"""Correct, partly correct, incorrect, no answer, as Inspect's metrics read them, and its words."""
 _TOKENS = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
 _Scores = dict[str, tuple[Any, str | None]]
 """Value and answer of a sample by rule."""
@@ -242,21 +240,18 @@ def _failures(sample: _Sample) -> tuple[Failure | None, Failure | None]:
     """Return an error or a refusal; and that a limit ended the reply, or the sample."""
     stop = sample.output.choices[0].stop_reason if sample.output.choices else None
     limit = str(sample.limit.get("type")) if sample.limit else None
-    broken, cut = None, None
-    if sample.error:
-        broken = "error", f"error: {one_line(sample.error.get('message'))[:200]}"
-    elif sample.invalidation:
-        broken = "invalidated sample", "invalidated after the run"
-    elif limit == "operator":
-        broken = "interrupted sample", "stopped by the person who ran it"
-    elif sample.output.error or stop == "content_filter":
-        said = one_line(sample.output.error or "stopped by a content filter")
-        broken = "refusal", f"refused: {said[:200]}"
+    error = one_line((sample.error or {}).get("message"))[:200]
+    refusal = sample.output.error or (stop == "content_filter" and "stopped by a content filter")
+    causes = (
+        (sample.error, "error", f"error: {error}"),
+        (sample.invalidation, "invalidated sample", "invalidated after the run"),
+        (limit == "operator", "interrupted sample", "stopped by the person who ran it"),
+        (refusal, "refusal", f"refused: {one_line(refusal)[:200]}"),
+    )
+    broken = next(((kind, reason) for holds, kind, reason in causes if holds), None)
     if stop in _CUTS:
-        cut = "cut reply", _CUTS[stop]
-    elif limit:
-        cut = "stopped sample", f"stopped at its {limit} limit"
-    return broken, cut
+        return broken, ("cut reply", _CUTS[stop])
+    return broken, ("stopped sample", f"stopped at its {limit} limit") if limit else None
 
 
 def _to_number(place: str, value: Any) -> float | None:

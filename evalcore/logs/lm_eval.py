@@ -1,8 +1,7 @@
 """Logs of lm-evaluation-harness: `samples_<task>_<time>.jsonl` beside `results_<time>.json`.
 
 A document has one row for every filter; a filter, or one of several metrics, is a rule. Rows have
-neither errors nor stop reasons nor tokens: an empty reply may be a failed request, and a cut one
-looks like any other.
+neither errors nor stop reasons nor tokens.
 """
 
 from __future__ import annotations

@@ -163,9 +163,8 @@ def find_failure(
 ) -> Failure | None:
     """Return why replies hold no answer to judge; an answer that was extracted is one.
 
-    That a reply was cut holds whatever the score: to leave out only the wrong ones would favour the
-    method that fails more often. A text is read for more only where it scored nothing, since a
-    scorer may have looked at something else than the text.
+    A cut reply is one whatever its score: to leave out only the wrong ones would favour the method
+    that fails more often. Texts are read only where they scored nothing.
     """
     nothing_scored = bool(replies) and not value
     if nothing_scored and not any(reply.strip() for reply in replies):
