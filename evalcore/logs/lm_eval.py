@@ -24,7 +24,7 @@ _OF_ALL = ("majority_vote", "take_first_k")
 
 
 class _Document(msgspec.Struct):
-    """One row: a document after one filter. The values of the metrics are fields beside these."""
+    """One row: a document after one filter."""
 
     doc_id: int | str
     filter: str
@@ -52,6 +52,10 @@ class _Document(msgspec.Struct):
         """Return all replies; none where the model was asked how likely given texts are."""
         is_reply = len(self.resps) == 1 and isinstance(self.resps[0], list)
         return self.resps[0] if is_reply else []
+
+
+_Line = tuple[str, _Document, dict[str, Any]]
+"""Place, document, and all fields, the values of the metrics among them."""
 
 
 class _Filter(msgspec.Struct):
@@ -101,15 +105,9 @@ def read_lm_eval(log: Log) -> None:
         for one in config.filter_list or ()
         if any(step.get("function") in _OF_ALL for step in one.filter)
     }
-    goals = results.higher_is_better.get(task, {})
-    for place, document, fields in lines:
-        values = {}
-        for metric, rule in zip(document.metrics, document.rules, strict=True):
-            log.rules[rule] = True
-            if log.options.wants(rule):
-                values[rule, metric] = _to_share(place, metric, fields.get(metric), goals)
-        id_ = document.own_id if has_ids else str(document.doc_id)
-        _add_scores(log, document, {"id": id_, "epoch": None}, values, document.filter in votes)
+    for line in lines:
+        id_ = line[1].own_id if has_ids else str(line[1].doc_id)
+        _add_scores(log, line, id_, votes, results.higher_is_better.get(task, {}))
     planned = results.numbers.get(task, {}).get("effective") or 0
     if n_documents < planned:
         log.tell(f"{n_documents} of {planned} documents are in it")
@@ -138,26 +136,23 @@ def _count(path: Path, documents: Sequence[_Document]) -> int:
     return most
 
 
-def _to_share(place: str, metric: str, value: Any, goals: Mapping[str, bool | None]) -> float:
-    if goals.get(metric) is False:
-        raise InputError(f"{place}: {metric}", "less of it is better; --rule reads other scores")
-    return to_share(f"{place}: {metric} {value!r}", value)
-
-
 def _add_scores(
-    log: Log,
-    document: _Document,
-    key: dict[str, Any],
-    values: Mapping[tuple[str, str], float],
-    is_vote: bool,
+    log: Log, line: _Line, id_: str | None, votes: set[str], goals: Mapping[str, bool | None]
 ) -> None:
     """Add one row per metric; a score is of the first reply, unless the filter looks at all."""
+    place, document, fields = line
     found = document.filtered_resps[0] if len(document.filtered_resps) == 1 else None
     answer = found if isinstance(found, str) and found != _NOTHING_EXTRACTED else None
     replies = document.replies if all(isinstance(one, str) for one in document.replies) else []
-    replies = replies if is_vote else replies[:1]
-    for (rule, metric), value in values.items():
-        row = {**key, "rule": rule, "value": value, "answer": answer}
-        row["reason"] = f"recorded as {metric} {value:g}"
-        failure = find_failure(None, replies, value, None if answer in replies else answer)
-        log.add(row, failure, found == _NOTHING_EXTRACTED)
+    replies = replies if document.filter in votes else replies[:1]
+    for metric, rule in zip(document.metrics, document.rules, strict=True):
+        log.rules[rule] = True
+        if log.options.wants(rule):
+            if goals.get(metric) is False:
+                problem = "less of it is better; --rule reads other scores"
+                raise InputError(f"{place}: {metric}", problem)
+            value = to_share(f"{place}: {metric} {fields.get(metric)!r}", fields.get(metric))
+            row = {"id": id_, "epoch": None, "rule": rule, "value": value, "answer": answer}
+            row["reason"] = f"recorded as {metric} {value:g}"
+            failure = find_failure(None, replies, value, None if answer in replies else answer)
+            log.add(row, failure, found == _NOTHING_EXTRACTED)
