@@ -6,7 +6,6 @@ import ast
 import inspect
 import math
 import operator
-import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -148,7 +147,8 @@ class Evaluator:
             known = ", ".join(sorted([*FUNCTIONS, 'claim("id")']))
             raise ValueError(f"no function {name!r}; there are {known}")
         options = {str(o.arg): ast.unparse(o.value).strip("'") for o in node.keywords}
-        values = self._values(node.args, as_printed=bool(AS_PRINTED.match(name)))
+        is_check = name.startswith(("wrong_", "impossible_", "discordant_"))
+        values = self._values(node.args, as_printed=is_check)
         try:
             inspect.signature(FUNCTIONS[name]).bind(*values, **options)
         except TypeError as error:
@@ -181,12 +181,12 @@ def as_count(value: Value) -> int:
 def by_row(function: Callable[..., Scalar], *values: Value) -> Value:
     """Apply a function to values; to lists of several row by row, put side by side by names."""
     single = [v[0].value if isinstance(v, list) and len(v) == 1 else v for v in values]
-    first = next((value for value in single if isinstance(value, list)), None)
-    if first is None:
+    lists = [value for value in single if isinstance(value, list)]
+    if not lists:
         return function(*single)
+    first = lists[0]
     columns = [_align(first, v) if isinstance(v, list) else [v] * len(first) for v in single]
-    rows = zip(first, zip(*columns, strict=True), strict=True)
-    return [Entry(entry.names, function(*row)) for entry, row in rows]
+    return [Entry(e.names, function(*row)) for e, *row in zip(first, *columns, strict=True)]
 
 
 def _align(first: list[Entry], other: list[Entry]) -> list[Scalar]:
@@ -411,5 +411,3 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "wrong_stars": _wrong_stars,
 }
 """By name; a function that remarks on its cells returns the remarks beside the value."""
-AS_PRINTED = re.compile("wrong_|impossible_|discordant_")
-"""How those begin that look at figures as printed: rounding of their inputs changes nothing."""
