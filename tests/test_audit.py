@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ claims:
 """
 
 
-def cases(*rows: tuple[Any, ...]) -> list[Any]:
+def cases(*rows: Sequence[Any]) -> list[Any]:
     """Cases, after a sentence that names each."""
     return [pytest.param(*values, id=sentence) for sentence, *values in rows]
 
