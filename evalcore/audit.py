@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from importlib import resources
-from importlib.resources.abc import Traversable
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -26,12 +25,8 @@ from ngramscan.output.command import Option, Result, command
 if TYPE_CHECKING:
     from rich.console import Console
 
-OK = "ok"
-ROUNDING = "rounding"
-MISMATCH = "mismatch"
-DIFFERENT = "different quantity"
-UNDERIVABLE = "not derivable"
-VERDICTS = (OK, ROUNDING, MISMATCH, DIFFERENT, UNDERIVABLE)
+VERDICTS = ("ok", "rounding", "mismatch", "different quantity", "not derivable")
+OK, ROUNDING, MISMATCH, DIFFERENT, UNDERIVABLE = VERDICTS
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)(\.id)?\}")
 _Choices = list[str] | dict[str, str]
 
@@ -89,26 +84,8 @@ class AuditRow:
     note: str | None
 
 
-def _read_claims(file: Path | Traversable) -> tuple[_ClaimsFile, list[Claim]]:
-    """Return a claims file, and its claims, one for each turn of their loops."""
-    try:
-        root = msgspec.convert(parse_yaml(read_text(file), file.name), _ClaimsFile)
-    except msgspec.ValidationError as error:
-        raise InputError(file.name, str(error)) from error
-    claims: dict[str, Claim] = {}
-    for number, entry in enumerate(root.claims, 1):
-        where = f"{file.name}: claim {number} ({entry.get('id', 'no id')})"
-        try:
-            for claim in _expand(msgspec.convert(entry, Claim), root.lists):
-                if claim.id in claims:
-                    raise ValueError(f"two claims have the id {claim.id!r}")
-                claims[claim.id] = claim
-        except ValueError as error:
-            raise InputError(where, str(error)) from error
-    return root, list(claims.values())
-
-
 def _expand(claim: Claim, lists: Mapping[str, _Choices]) -> Iterator[Claim]:
+    """Yield a claim for each turn of its loops; without loops, LaTeX may have its braces."""
     loops = []
     for choices in claim.loops.values():
         if isinstance(choices, str) and choices not in lists:
@@ -119,20 +96,15 @@ def _expand(claim: Claim, lists: Mapping[str, _Choices]) -> Iterator[Claim]:
         loops.append(found.items() if isinstance(found, dict) else [(one, one) for one in found])
     for turn in product(*loops):
         names = dict(zip(claim.loops, turn, strict=True))
-        fields = msgspec.structs.asdict(claim).items()
-        texts = {key: _fill(text, names) for key, text in fields if isinstance(text, str)}
+
+        def choice(found: re.Match[str], names: Mapping[str, Any] = names) -> str:
+            if found[1] not in names:
+                raise ValueError(f"{found[0]} is not the name of a loop")
+            return str(names[found[1]][0 if found[2] else 1])
+
+        fields = msgspec.structs.asdict(claim).items() if names else ()
+        texts = {k: _PLACEHOLDER.sub(choice, text) for k, text in fields if isinstance(text, str)}
         yield msgspec.structs.replace(claim, **texts)
-
-
-def _fill(text: str, names: Mapping[str, tuple[str, str]]) -> str:
-    """Put the choices of a turn into a text; without a loop, LaTeX may have its braces."""
-
-    def value(found: re.Match[str]) -> str:
-        if found[1] not in names:
-            raise ValueError(f"{found[0]} is not the name of a loop")
-        return names[found[1]][0 if found[2] else 1]
-
-    return _PLACEHOLDER.sub(value, text) if names else text
 
 
 def audit_rows(
@@ -141,42 +113,49 @@ def audit_rows(
     """Recompute the claims of a file; the paper's where nothing else is named. See `audit`."""
     folder = Path(tables) if tables else resources.files("evalcore") / "published"
     file = Path(claims) if claims else folder / "claims.yaml"
-    root, found = _read_claims(file)
-    texts = {**root.values, **{f'claim("{c.id}")': c.formula for c in found if c.formula}}
-    formulas: dict[str, ast.expr] = {}
-    read = read_tables(folder, root)
-    rows = []
-    name = ""
+    found: dict[str, Claim] = {}
+    where = ""
     try:
-        for name, text in texts.items():
+        root = msgspec.convert(parse_yaml(read_text(file), file.name), _ClaimsFile)
+        for number, entry in enumerate(root.claims, 1):
+            where = f": claim {number} ({entry.get('id', 'no id')})"
+            for claim in _expand(msgspec.convert(entry, Claim), root.lists):
+                if claim.id in found:
+                    raise ValueError(f"two claims have the id {claim.id!r}")
+                found[claim.id] = claim
+        formulas: dict[str, ast.expr] = {}
+        texts = {f'claim("{id_}")': claim.formula for id_, claim in found.items() if claim.formula}
+        for name, text in {**root.values, **texts}.items():
+            where = f": {name}"
             formulas[name] = parse_formula(text)
-        for claim in found:
-            name = f"claim {claim.id}"
+        read, rows = read_tables(folder, root), []
+        for claim in found.values():
+            where = f": claim {claim.id}"
             rows.append(_check(claim, read, formulas))
     except ValueError as error:
-        raise InputError(f"{file.name}: {name}", str(error)) from error
+        raise InputError(f"{file.name}{where}", str(error)) from error
     return rows
 
 
 def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> AuditRow:
-    text = claim.published
+    text, evaluator = claim.published, Evaluator(tables, formulas)
     if claim.cell is not None:
         cells, _ = select(tables, parse_formula(claim.cell))
         if len(cells) != 1:
             raise ValueError(f"cell: {len(cells)} cells are selected; expected one")
         text = cells[0].text
-    printed = None if text is None else parse_printed(text, claim.decimals)
-    evaluator = Evaluator(tables, formulas)
-    value = low = high = None
+    figures, remark = None, claim.underivable
     if claim.formula is not None:
-        value, low, high = evaluator.recompute(formulas[f'claim("{claim.id}")'])
-    if claim.underivable is not None or value is None or low is None or high is None:
-        verdict, remark = UNDERIVABLE, claim.underivable
+        figures = evaluator.recompute(formulas[f'claim("{claim.id}")'])
+    printed = None if text is None else parse_printed(text, claim.decimals)
+    if claim.underivable is not None or figures is None:
+        verdict = UNDERIVABLE
     elif printed is None:
         raise ValueError(f"{text!r} is published; expected a number as printed")
     else:
-        verdict, remark = judge(printed, value, (low, high), claim.relation)
+        verdict, remark = judge(printed, *figures, claim.relation)
         verdict = DIFFERENT if claim.different and verdict != OK else verdict
+    value, low, high = [float(one) for one in figures] if figures else [None] * 3
     relation = "" if claim.relation == "equal" else f"{claim.relation} "
     notes = (claim.different, claim.note, remark, *evaluator.remarks)
     return AuditRow(
@@ -184,9 +163,9 @@ def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> Au
         where=claim.where,
         statement=claim.statement,
         published=text,
-        recomputed=None if value is None else float(value),
-        low=None if low is None else float(low),
-        high=None if high is None else float(high),
+        recomputed=value,
+        low=low,
+        high=high,
         verdict=verdict,
         formula=claim.formula and f"{relation}{claim.formula}",
         inputs="; ".join(map(str, evaluator.cells)) or None,
@@ -195,59 +174,46 @@ def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> Au
 
 
 def judge(
-    published: Printed, value: Fraction, ends: tuple[Fraction, Fraction], relation: str
+    published: Printed, value: Fraction, low: Fraction, high: Fraction, relation: str
 ) -> tuple[str, str | None]:
     """Return the verdict on a figure and a remark, given what a formula gives, and its range."""
-    low, high = ends
-    unit, half = published.unit, published.unit / 2
+    figure, unit, is_bound = published
     if relation != "equal":
-        return _judge_order(published, value, ends, relation), None
-    if value < published.value if published.below else abs(published.value - value) <= half:
+        sign, end = (1, low) if relation in {"at least", "above"} else (-1, high)
+        is_strict, distance = relation in {"above", "below"}, sign * (figure - value)
+        if distance > 0 or (distance == 0 and not is_strict):
+            return OK, None
+        reach = unit / 2 + sign * (value - end)
+        is_rounded = unit < 1 or low != high
+        is_near = is_rounded and distance + reach >= 0 and not (is_strict and not reach)
+        return ROUNDING if is_near else MISMATCH, None
+    if value < figure if is_bound else abs(figure - value) <= unit / 2:
         return OK, None
-    if low < published.value if published.below else low <= published.value <= high:
+    if low < figure if is_bound else low <= figure <= high:
         return OK, "only inside the range that rounded inputs allow"
-    if published.below or (low == high and value.denominator == unit == 1):
+    if is_bound or (low == high and value.denominator == unit == 1):
         return MISMATCH, None  # a bound is one, and of counts nothing was rounded
-    is_near = min(low, value - half) - unit <= published.value <= max(high, value + half) + unit
+    is_near = min(low, value - unit / 2) - unit <= figure <= max(high, value + unit / 2) + unit
     return ROUNDING if is_near else MISMATCH, None
-
-
-def _judge_order(
-    published: Printed, value: Fraction, ends: tuple[Fraction, Fraction], relation: str
-) -> str:
-    sign = 1 if relation in {"at least", "above"} else -1
-    is_strict = relation in {"above", "below"}
-    distance = sign * (published.value - value)
-    if distance > 0 or (distance == 0 and not is_strict):
-        return OK
-    reach = published.unit / 2 + sign * (value - ends[0 if sign > 0 else 1])
-    is_rounded = published.unit < 1 or ends[0] != ends[1]
-    is_near = is_rounded and distance + reach >= 0 and not (is_strict and not reach)
-    return ROUNDING if is_near else MISMATCH
 
 
 def print_findings(console: Console, rows: Sequence[AuditRow]) -> None:
     """Print all claims that are not ok, and how many have which verdict."""
     for row in rows:
+        decimals = len((row.published or "").partition(".")[2]) + 2
+        figures = [f"published {row.published}"] if row.published is not None else []
+        if row.recomputed is not None and row.low is not None and row.high is not None:
+            figures.append(f"recomputed {row.recomputed:,.{decimals}f}")
+            if row.low < row.high:
+                figures.append(f"from {row.low:,.{decimals}f} to {row.high:,.{decimals}f}")
+        lines = [row.statement, *([", ".join(figures)] if figures else [])]
+        details = {"formula": row.formula, "inputs": row.inputs, "note": row.note}
+        lines += [f"{name}: {text}" for name, text in details.items() if text]
         if row.verdict != OK:
-            lines = [f"{row.verdict}: {row.id} ({row.where})", f"  {row.statement}", *_details(row)]
-            console.print("\n".join([*lines, ""]), soft_wrap=True)
+            lines = [f"{row.verdict}: {row.id} ({row.where})", *(f"  {one}" for one in lines), ""]
+            console.print("\n".join(lines), soft_wrap=True)
     counts = Counter(row.verdict for row in rows)
     console.print(", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS))
-
-
-def _details(row: AuditRow) -> Iterator[str]:
-    decimals = len((row.published or "").partition(".")[2]) + 2
-    figures = [f"published {row.published}"] if row.published is not None else []
-    if row.recomputed is not None:
-        figures.append(f"recomputed {row.recomputed:,.{decimals}f}")
-    if row.low is not None and row.high is not None and row.low < row.high:
-        figures.append(f"from {row.low:,.{decimals}f} to {row.high:,.{decimals}f}")
-    if figures:
-        yield f"  {', '.join(figures)}"
-    for name in ("formula", "inputs", "note"):
-        if text := getattr(row, name):
-            yield f"  {name}: {text}"
 
 
 @command

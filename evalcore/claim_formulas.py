@@ -7,17 +7,31 @@ import inspect
 import math
 import operator
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, partial
+from typing import NamedTuple
 
-from evalcore.claim_tables import Cell, Tables, select
+from evalcore.claim_tables import ORDER, Cell, Tables, select
 from evalcore.statistics import t_detectable, t_power
 from ngramscan.statistics.proportions import mcnemar, wilson
 from ngramscan.statistics.sign_tests import signed_rank_test
 
-_STARS = (Fraction(1, 20), Fraction(1, 100), Fraction(1, 1000))
+Scalar = Fraction | str | bool
+
+
+class Entry(NamedTuple):
+    """A value of a list, with what distinguishes its row from the others of the list."""
+
+    names: Mapping[str, str]
+    value: Scalar
+    cell: Cell | None = None
+
+
+Value = Scalar | list[Entry]
+Noted = tuple[Value, list[str]]
+"""A value, and what is to be known beside it."""
 
 
 def parse_formula(text: str) -> ast.expr:
@@ -33,21 +47,116 @@ def parse_formula(text: str) -> ast.expr:
         raise ValueError("formula: too many brackets in each other") from error
 
 
-Scalar = Fraction | str | bool
+@dataclass
+class Evaluator:
+    """Computes one formula, as often as its range needs, and remembers what it read."""
 
+    tables: Tables
+    formulas: Mapping[str, ast.expr]
+    """Those that others may use, by name."""
+    cells: dict[Cell, None] = field(default_factory=dict)
+    """All that were read, in the order in which they were."""
+    remarks: dict[str, None] = field(default_factory=dict)
+    _rounded: dict[Cell, None] = field(default_factory=dict)
+    _moved: Mapping[Cell, Fraction] | None = None
+    """What cells are taken to have been before rounding; None: figures are as printed."""
+    _at: int = 0
+    """Where in the formula something was computed last."""
+    _selected: dict[int, tuple[list[Cell], set[str]]] = field(default_factory=dict)
+    _under_way: list[str] = field(default_factory=list)
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A value of a list, with what distinguishes its row from the others of the list."""
+    def recompute(self, node: ast.expr) -> tuple[Fraction, Fraction, Fraction]:
+        """Return what a formula gives, and the ends of what figures before rounding may give.
 
-    names: Mapping[str, str]
-    value: Scalar
-    cell: Cell | None = None
+        Each rounded input is moved alone to learn in which direction the result goes; then all
+        together. That is exact where the formula is monotone in each of them, and unlike interval
+        arithmetic it does not count a cell twice that occurs twice.
+        """
+        value = self._number(node, {})
+        reached, upwards, downwards = [value], dict[Cell, Fraction](), dict[Cell, Fraction]()
+        for cell in list(self._rounded):
+            middle, half = as_number(cell.value), cell.half
+            ends = [self._number(node, {cell: end}) for end in (middle - half, middle + half)]
+            half = half if ends[1] >= ends[0] else -half
+            upwards[cell], downwards[cell] = middle + half, middle - half
+            reached += ends
+        reached += [self._number(node, upwards), self._number(node, downwards)]
+        return value, min(reached), max(reached)
 
+    def _number(self, node: ast.expr, moved: Mapping[Cell, Fraction]) -> Fraction:
+        self._moved = moved
+        try:
+            return as_number(self._value(node))
+        except (ValueError, ZeroDivisionError, RecursionError) as error:
+            problem = "division by zero" if isinstance(error, ZeroDivisionError) else error
+            raise ValueError(f"formula, character {self._at + 1}: {problem}") from error
 
-Value = Scalar | list[Entry]
-Noted = tuple[Value, list[str]]
-"""A value, and what is to be known beside it."""
+    def _values(self, nodes: Sequence[ast.expr], *, as_printed: bool) -> list[Value]:
+        moved, self._moved = self._moved, None if as_printed else self._moved
+        values = [self._value(node) for node in nodes]
+        self._moved = moved
+        return values
+
+    def _value(self, node: ast.expr) -> Value:
+        self._at = node.col_offset
+        match node:
+            case ast.Constant(value=value):
+                return value if isinstance(value, str) else Fraction(repr(value))
+            case ast.Name() | ast.Call(ast.Name("claim"), [ast.Constant(value=str())]):
+                return self._other_formula(ast.unparse(node).replace("'", '"'))
+            case ast.Attribute():
+                return self._selection(node)
+            case ast.Call(ast.Name(id=name)):
+                return self._call(name, node)
+            case ast.UnaryOp(ast.USub(), operand):
+                return by_row(_numbers(operator.neg), self._value(operand))
+            case ast.BinOp(left, sign, right) | ast.Compare(left, [sign], [right]) if (
+                type(sign) in _OPERATORS
+            ):
+                sides = self._values((left, right), as_printed=isinstance(node, ast.Compare))
+                return by_row(_OPERATORS[type(sign)], *sides)
+        raise ValueError(f"{ast.unparse(node)} is not part of the language of formulas")
+
+    def _other_formula(self, name: str) -> Value:
+        if name not in self.formulas:
+            raise ValueError(f"there is nothing of the name {name!r}")
+        if name in self._under_way:
+            raise ValueError(f"it is defined by itself: {' → '.join([*self._under_way, name])}")
+        self._under_way.append(name)
+        value = self._value(self.formulas[name])
+        self._under_way.pop()
+        return value
+
+    def _selection(self, node: ast.expr) -> list[Entry]:
+        if id(node) not in self._selected:  # all nodes live as long as the claims
+            self._selected[id(node)] = select(self.tables, node)
+        cells, fixed = self._selected[id(node)]
+        entries = []
+        for cell in cells:
+            self.cells[cell] = None
+            value = cell.value
+            if self._moved is not None and cell.half:
+                self._rounded[cell] = None
+                value = self._moved.get(cell, value)
+            names = {column: name for column, name in cell.names.items() if column not in fixed}
+            entries.append(Entry(names, value, cell))
+        return entries
+
+    def _call(self, name: str, node: ast.Call) -> Value:
+        if name not in FUNCTIONS:
+            known = ", ".join(sorted([*FUNCTIONS, 'claim("id")']))
+            raise ValueError(f"no function {name!r}; there are {known}")
+        options = {str(o.arg): ast.unparse(o.value).strip("'") for o in node.keywords}
+        is_check = name.startswith(("wrong_", "impossible_", "discordant_"))
+        values = self._values(node.args, as_printed=is_check)
+        try:
+            inspect.signature(FUNCTIONS[name]).bind(*values, **options)
+        except TypeError as error:
+            raise ValueError(f"{name}: {error}") from error
+        found = FUNCTIONS[name](*values, **options)
+        value, remarks = found if isinstance(found, tuple) else (found, [])
+        self.remarks |= dict.fromkeys(remarks)
+        return value
 
 
 def as_number(value: Value) -> Fraction:
@@ -72,16 +181,15 @@ def as_count(value: Value) -> int:
 def by_row(function: Callable[..., Scalar], *values: Value) -> Value:
     """Apply a function to values; to lists of several row by row, put side by side by names."""
     single = [v[0].value if isinstance(v, list) and len(v) == 1 else v for v in values]
-    first = next((value for value in single if isinstance(value, list)), None)
-    if first is None:
+    lists = [value for value in single if isinstance(value, list)]
+    if not lists:
         return function(*single)
+    first = lists[0]
     columns = [_align(first, v) if isinstance(v, list) else [v] * len(first) for v in single]
-    rows = zip(first, zip(*columns, strict=True), strict=True)
-    return [Entry(entry.names, function(*row)) for entry, row in rows]
+    return [Entry(e.names, function(*row)) for e, *row in zip(first, *columns, strict=True)]
 
 
 def _align(first: list[Entry], other: list[Entry]) -> list[Scalar]:
-    """Return the values of a list in the order of the first, by the names that both have."""
     if other is first:
         return [entry.value for entry in first]
     shared = [name for name in (first + other)[0].names if all(name in e.names for e in other)]
@@ -95,122 +203,6 @@ def _align(first: list[Entry], other: list[Entry]) -> list[Scalar]:
     return [values[key] for key in keys[0]]
 
 
-@dataclass
-class Evaluator:
-    """Computes one formula, as often as its range needs, and remembers what it read."""
-
-    tables: Tables
-    formulas: Mapping[str, ast.expr]
-    """Those that others may use, by name."""
-    cells: dict[Cell, None] = field(default_factory=dict)
-    """All that were read, in the order in which they were."""
-    remarks: dict[str, None] = field(default_factory=dict)
-    _rounded: dict[Cell, None] = field(default_factory=dict)
-    _moved: Mapping[Cell, Fraction] | None = None
-    _at: int = 0
-    """Where in the formula something was computed last."""
-    _selected: dict[int, tuple[list[Cell], set[str]]] = field(default_factory=dict)
-    _under_way: list[str] = field(default_factory=list)
-
-    def recompute(self, node: ast.expr) -> tuple[Fraction, Fraction, Fraction]:
-        """Return what a formula gives, and the ends of what figures before rounding may give.
-
-        Each rounded input is moved alone to learn in which direction the result goes with it; then
-        all are moved together. That is exact where the formula is monotone in each of them, as
-        sums, means, differences, products and ratios of positive figures are. Unlike interval
-        arithmetic it does not count a cell twice that occurs twice.
-        """
-        value = self._number(node, {})
-        reached, upwards, downwards = [value], dict[Cell, Fraction](), dict[Cell, Fraction]()
-        for cell in list(self._rounded):
-            middle, half = as_number(cell.value), cell.half
-            ends = [self._number(node, {cell: end}) for end in (middle - half, middle + half)]
-            half = half if ends[1] >= ends[0] else -half
-            upwards[cell], downwards[cell] = middle + half, middle - half
-            reached += ends
-        reached += [self._number(node, upwards), self._number(node, downwards)]
-        return value, min(reached), max(reached)
-
-    def _number(self, node: ast.expr, moved: Mapping[Cell, Fraction]) -> Fraction:
-        self._moved = moved
-        try:
-            return as_number(self._value(node))
-        except (ValueError, ZeroDivisionError, RecursionError) as error:
-            problem = "division by zero" if isinstance(error, ZeroDivisionError) else str(error)
-            raise ValueError(f"formula, character {self._at + 1}: {problem}") from error
-
-    def _values(self, nodes: Iterable[ast.expr], *, as_printed: bool) -> list[Value]:
-        """Compute values; as printed, rounding of their inputs changes nothing."""
-        moved = self._moved
-        self._moved = None if as_printed else moved
-        values = [self._value(node) for node in nodes]
-        self._moved = moved
-        return values
-
-    def _value(self, node: ast.expr) -> Value:
-        self._at = node.col_offset
-        match node:
-            case ast.Constant(value=value):
-                return value if isinstance(value, str) else Fraction(repr(value))
-            case ast.Name(id=name):
-                return self._other_formula(name)
-            case ast.Attribute():
-                return self._selection(node)
-            case ast.Call(func=ast.Name(id=name)):
-                return self._call(name, node)
-            case ast.UnaryOp(ast.USub(), operand):
-                return by_row(lambda value: -as_number(value), self._value(operand))
-            case ast.BinOp(left, sign, right) | ast.Compare(left, [sign], [right]) if (
-                type(sign) in _OPERATORS
-            ):
-                sides = self._values((left, right), as_printed=isinstance(node, ast.Compare))
-                return by_row(_OPERATORS[type(sign)], *sides)
-        raise ValueError(f"{ast.unparse(node)} is not part of the language of formulas")
-
-    def _other_formula(self, name: str) -> Value:
-        if name not in self.formulas:
-            raise ValueError(f"there is nothing of the name {name!r}")
-        if name in self._under_way:
-            raise ValueError(f"it is defined by itself: {' → '.join([*self._under_way, name])}")
-        self._under_way.append(name)
-        value = self._value(self.formulas[name])
-        self._under_way.pop()
-        return value
-
-    def _selection(self, node: ast.expr) -> list[Entry]:
-        if id(node) not in self._selected:  # all nodes live as long as the claims
-            self._selected[id(node)] = select(self.tables, node)
-        cells, fixed = self._selected[id(node)]
-        self.cells.update(dict.fromkeys(cells))
-        names = [{c: n for c, n in cell.names.items() if c not in fixed} for cell in cells]
-        values = [self._figure(cell) for cell in cells]
-        return [Entry(*parts) for parts in zip(names, values, cells, strict=True)]
-
-    def _figure(self, cell: Cell) -> Fraction | str:
-        if self._moved is None or cell.is_exact or not cell.half:
-            return cell.value
-        self._rounded[cell] = None
-        return self._moved.get(cell, cell.value)
-
-    def _call(self, name: str, node: ast.Call) -> Value:
-        match node.args:
-            case [ast.Constant(value=str() as claim)] if name == "claim":
-                return self._other_formula(f'claim("{claim}")')
-        if name not in FUNCTIONS:
-            known = ", ".join(sorted([*FUNCTIONS, 'claim("id")']))
-            raise ValueError(f"no function {name!r}; there are {known}")
-        options = {str(o.arg): ast.unparse(o.value).strip("'") for o in node.keywords}
-        values = self._values(node.args, as_printed=name in AS_PRINTED)
-        try:
-            inspect.signature(FUNCTIONS[name]).bind(*values, **options)
-        except TypeError as error:
-            raise ValueError(f"{name}: {error}") from error
-        found = FUNCTIONS[name](*values, **options)
-        value, remarks = found if isinstance(found, tuple) else (found, [])
-        self.remarks.update(dict.fromkeys(remarks))
-        return value
-
-
 def _numbers(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
     return lambda *values: function(*map(as_number, values))
 
@@ -222,15 +214,14 @@ _OPERATORS: Mapping[type, Callable[..., Scalar]] = {
     ast.Div: _numbers(operator.truediv),
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
-    ast.Lt: _numbers(operator.lt),
-    ast.LtE: _numbers(operator.le),
-    ast.Gt: _numbers(operator.gt),
-    ast.GtE: _numbers(operator.ge),
+    **{sign: _numbers(compare) for sign, compare in ORDER.items()},
 }
 
 
+# Functions of formulas
+
+
 def _all(*values: Value) -> list[Fraction]:
-    """Return the numbers of values and lists together; there is at least one."""
     lists = [[e.value for e in v] if isinstance(v, list) else [v] for v in values]
     found = [as_number(value) for one in lists for value in one]
     if not found:
@@ -238,19 +229,12 @@ def _all(*values: Value) -> list[Fraction]:
     return found
 
 
-def _sum(*values: Value) -> Fraction:
-    return sum(_all(*values), Fraction(0))
-
-
 def _extreme(best: Callable[..., Fraction], *values: Value) -> Value:
     """Take the best of all of one list; of several values row by row."""
-    if len(values) == 1:
-        return best(_all(*values))
-    return by_row(lambda *row: best(map(as_number, row)), *values)
+    return best(_all(*values)) if len(values) == 1 else by_row(_numbers(best), *values)
 
 
 def _count(rows: Value) -> Fraction:
-    """Count the cells of a selection, or the rows in which a comparison holds."""
     if not isinstance(rows, list | bool):
         raise ValueError("count takes a selection or a comparison")
     return Fraction(rows if isinstance(rows, bool) else sum(e.value is not False for e in rows))
@@ -268,7 +252,6 @@ def _round(value: Value, decimals: Value) -> Value:
 
 
 def _cells(value: Value) -> list[tuple[Entry, Cell]]:
-    """Return the cells of a selection, with their values."""
     found = [(e, e.cell) for e in value if e.cell] if isinstance(value, list) else []
     if not found:
         raise ValueError("expected a selection of cells")
@@ -277,43 +260,37 @@ def _cells(value: Value) -> list[tuple[Entry, Cell]]:
 
 def _weighted_mean(cells: Value, *, by: str) -> Fraction:
     weighted = [(as_number(e.value), as_number(c.beside(by).value)) for e, c in _cells(cells)]
-    total = _sum(*(weight for _, weight in weighted))
+    total = sum(weight for _, weight in weighted)
     if total <= 0:
         raise ValueError("the weights sum to nothing")
-    return _sum(*(value * weight for value, weight in weighted)) / total
+    return sum((value * weight for value, weight in weighted), Fraction(0)) / total
 
 
 def _wrong_bold(
     best: Callable[..., Fraction], cells: Value, *, among: str, marks: str = "bold"
 ) -> Noted:
-    """Count cells that are bold but not the best of their group, or the best but not bold.
-
-    A group are the rows that differ in the column `among` alone. Cells that are equally good as
-    printed must be bold alike, or none of them.
-    """
-    groups: dict[tuple[str, ...], list[tuple[Cell, Fraction]]] = {}
+    # A group are the rows that differ in `among` alone; cells that tie are bold alike, or none is.
+    groups: dict[tuple[str, ...], list[Cell]] = {}
     for _, cell in _cells(cells):
         if cell.beside(among) and cell.beside(marks).text not in {"0", "1"}:
             raise ValueError(f"{marks} is {cell.row[marks].text!r}; expected 0 or 1")
         key = tuple(name for column, name in cell.names.items() if column != among)
-        groups.setdefault(key, []).append((cell, as_number(cell.value)))
+        groups.setdefault(key, []).append(cell)
     wrong = []
     for group in groups.values():
-        top = best(value for _, value in group)
-        marked = [(cell, value == top, cell.row[marks].text == "1") for cell, value in group]
-        of_best = [is_bold for _, is_best, is_bold in marked if is_best]
-        is_open = len(of_best) > 1 and not any(of_best)
-        for cell, is_best, is_bold in marked:
-            if is_bold != is_best and not (is_best and is_open):
+        top = best(as_number(cell.value) for cell in group)
+        ties = [cell.row[marks].text for cell in group if cell.value == top]
+        for cell in group:
+            is_bold, is_best = cell.row[marks].text == "1", cell.value == top
+            if is_bold != is_best and not (is_best and len(ties) > 1 and "1" not in ties):
                 wrong.append(f"{cell} is {'bold' if is_bold else 'not bold'}")
     return Fraction(len(wrong)), wrong
 
 
 def _usual_mcnemar(net: int, pairs: int) -> float:
-    """Return McNemar's p-value as many programs compute it: Edwards 1948, 10.1007/BF02289261.
+    """Return McNemar's p-value as many programs compute it: exact below 25 pairs that differ.
 
-    Exact below 25 pairs, otherwise of chi-square with continuity correction. `net` are the pairs in
-    which only the one is right, minus those in which only the other is.
+    Otherwise of chi-square with continuity correction: Edwards 1948, doi:10.1007/BF02289261.
     """
     if pairs < abs(net) or (pairs < 25 and (pairs - net) % 2):
         raise ValueError(f"no two counts have the sum {pairs} and the difference {net}")
@@ -335,41 +312,10 @@ def _exact_signed_rank(n: int, rank_sum: int) -> float:
 
 
 def _normal_signed_rank(n: int, rank_sum: int) -> float:
-    """Return what the normal approximation without correction gives in the place of that."""
     if n < 1:
         raise ValueError("one difference or more was expected")
     spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
     return math.erfc(abs(rank_sum - n * (n + 1) / 4) / spread / math.sqrt(2))
-
-
-def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry]:
-    """Return for McNemar p-values the pairs of which one is right, the fewest or the most.
-
-    The columns `delta` and `of` say by how many percent of how many problems the methods differ.
-    Where no number of pairs gives a p-value, the one is taken that comes closest to it.
-    """
-    entries = []
-    for entry, cell in _cells(p_values):
-        n, (low, high) = as_count(cell.beside(of).value), _ends(cell)
-        net = abs(round(as_number(cell.beside(delta).value) * n / 100))
-        of_pairs = {pairs: _usual_mcnemar(net, pairs) for pairs in range(net, n + 1, 2)}
-        fits = [pairs for pairs, p in of_pairs.items() if low <= p <= high]
-        nearest = min(
-            of_pairs, key=lambda pairs: max(low - of_pairs[pairs], of_pairs[pairs] - high)
-        )
-        entries.append(Entry(entry.names, Fraction((fits or [nearest])[end]), cell))
-    return entries
-
-
-def _impossible_signed_rank(p_values: Value, n: Value) -> Noted:
-    """Count p-values that no exact test of up to n differences of different sizes gives."""
-    sizes = range(1, as_count(n) + 1)
-    exact = [_exact_signed_rank(m, w) for m in sizes for w in range(m * (m + 1) // 4 + 1)]
-    ends = [(cell, *_ends(cell)) for _, cell in _cells(p_values)]
-    wrong = [
-        f"{cell} is none" for cell, low, high in ends if not any(low <= p <= high for p in exact)
-    ]
-    return Fraction(len(wrong)), wrong
 
 
 def _ends(cell: Cell) -> tuple[float, float]:
@@ -378,22 +324,42 @@ def _ends(cell: Cell) -> tuple[float, float]:
     return float(low) - 1e-12, float(cell.size + cell.half) + (1e-12 if cell.half else 0)
 
 
+def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry]:
+    """Return how many pairs that differ give McNemar p-values, the fewest or the most."""
+    entries = []
+    for entry, cell in _cells(p_values):
+        n, (low, high) = as_count(cell.beside(of).value), _ends(cell)
+        net = abs(round(as_number(cell.beside(delta).value) * n / 100))
+        p = {pairs: _usual_mcnemar(net, pairs) for pairs in range(net, n + 1, 2)}
+        fits = [pairs for pairs in p if low <= p[pairs] <= high]
+        nearest = min(p, key=lambda pairs: max(low - p[pairs], p[pairs] - high))
+        entries.append(Entry(entry.names, Fraction((fits or [nearest])[end]), cell))
+    return entries
+
+
+def _impossible_signed_rank(p_values: Value, n: Value) -> Noted:
+    sizes = range(1, as_count(n) + 1)
+    exact = [_exact_signed_rank(m, w) for m in sizes for w in range(m * (m + 1) // 4 + 1)]
+    wrong = []
+    for _, cell in _cells(p_values):
+        low, high = _ends(cell)
+        wrong += [] if any(low <= p <= high for p in exact) else [f"{cell} is none"]
+    return Fraction(len(wrong)), wrong
+
+
 def _wrong_stars(cells: Value, *, stars: str = "stars") -> Noted:
-    """Count p-values with stars that none of the values has that are rounded to them."""
     wrong = []
     for _, cell in _cells(cells):
         found, p = cell.beside(stars).text, cell.size
         half = cell.half * Fraction(999, 1000)  # the very ends are rounded away, or may be
-        if found not in {"*" * sum(end < s for s in _STARS) for end in (p - half, p + half)}:
+        limits = (Fraction(1, 20), Fraction(1, 100), Fraction(1, 1000))
+        if found not in {"*" * sum(end < s for s in limits) for end in (p - half, p + half)}:
             wrong.append(f"{cell} has {found or 'no star'}")
     return Fraction(len(wrong)), wrong
 
 
 def _exact_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Noted:
-    """Return percentages before rounding, where only one whole number of `of` prints so.
-
-    Where several do or none does, the cell stays as it is, with its rounding.
-    """
+    """Return percentages before rounding, where only one whole number of `of` prints so."""
     entries, remarks = [], []
     for entry, cell in _cells(cells):
         size = as_number(cell.beside(of).value if n is None else n)
@@ -409,14 +375,17 @@ def _exact_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Noted:
 
 
 def _impossible_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Noted:
-    """Count percentages that no whole number of `of` gives."""
     _, wrong = _exact_pct(cells, n, of=of)
     return Fraction(len(wrong)), wrong
 
 
+def _of_counts(function: Callable[..., float | None]) -> Callable[..., Fraction]:
+    return lambda a, b: Fraction(function(as_count(a), as_count(b)) or 0)
+
+
 FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
-    "sum": _sum,
-    "mean": lambda *values: _sum(*values) / len(_all(*values)),
+    "sum": lambda *values: sum(_all(*values), Fraction(0)),
+    "mean": lambda *values: Fraction(sum(_all(*values)), len(_all(*values))),
     "min": partial(_extreme, min),
     "max": partial(_extreme, max),
     "weighted_mean": _weighted_mean,
@@ -424,19 +393,17 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "abs": lambda value: by_row(_numbers(abs), value),
     "round": _round,
     "sqrt": lambda value: Fraction(math.sqrt(as_number(value))),
-    "mcnemar": lambda b, c: Fraction(mcnemar(as_count(b), as_count(c))),
+    "mcnemar": _of_counts(mcnemar),
     "mcnemar_usual": lambda net, pairs: Fraction(_usual_mcnemar(int(net), as_count(pairs))),
     "discordant_min": partial(_discordant, 0),
     "discordant_max": partial(_discordant, -1),
-    "signed_rank": lambda n, w: Fraction(_exact_signed_rank(as_count(n), as_count(w))),
-    "signed_rank_normal": lambda n, w: Fraction(_normal_signed_rank(as_count(n), as_count(w))),
+    "signed_rank": _of_counts(_exact_signed_rank),
+    "signed_rank_normal": _of_counts(_normal_signed_rank),
     "impossible_signed_rank": _impossible_signed_rank,
-    "wilson_low": lambda x, n: Fraction(wilson(as_count(x), as_count(n)).low or 0),
-    "wilson_high": lambda x, n: Fraction(wilson(as_count(x), as_count(n)).high or 0),
+    "wilson_low": _of_counts(lambda x, n: wilson(x, n).low),
+    "wilson_high": _of_counts(lambda x, n: wilson(x, n).high),
     "power_paired_t": lambda d, n: Fraction(t_power(as_count(n), float(as_number(d)))),
-    "effect_paired_t": lambda power, n: Fraction(
-        t_detectable(as_count(n), float(as_number(power)))
-    ),
+    "effect_paired_t": lambda power, n: Fraction(t_detectable(as_count(n), float(power))),
     "exact_pct": _exact_pct,
     "impossible_pct": _impossible_pct,
     "wrong_bold_max": partial(_wrong_bold, max),
@@ -444,8 +411,3 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "wrong_stars": _wrong_stars,
 }
 """By name; a function that remarks on its cells returns the remarks beside the value."""
-AS_PRINTED = {
-    *("wrong_bold_max", "wrong_bold_min", "wrong_stars", "impossible_pct"),
-    *("discordant_min", "discordant_max", "impossible_signed_rank"),
-}
-"""They look at figures as printed: rounding of their inputs changes nothing."""

@@ -13,15 +13,14 @@ from fractions import Fraction
 from importlib.resources.abc import Traversable
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 
 from evalcore.yaml_files import read_text
 from ngramscan.errors import InputError
 
-_PRINTED = re.compile(r"(?P<below><)?\s*(?P<digits>[+-]?\d*(?:\.(?P<decimals>\d+))?)")
-_ORDER: Mapping[type, Callable[[Fraction, Fraction], bool]] = {
+ORDER: Mapping[type, Callable[[Fraction, Fraction], bool]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
@@ -29,22 +28,21 @@ _ORDER: Mapping[type, Callable[[Fraction, Fraction], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Printed:
+class Printed(NamedTuple):
     """A number as it is printed; `unit` is one of its last decimal, `below` a bound (`<0.001`)."""
 
     value: Fraction
     unit: Fraction
-    below: bool = False
+    below: bool
 
 
 def parse_printed(text: str, decimals: int | None = None) -> Printed | None:
     """Read a printed number with so many meaningful decimals; None where the text is none."""
-    found = _PRINTED.fullmatch(text.strip())
-    if found is None or not re.search(r"\d", found["digits"]):
+    found = re.fullmatch(r"(<?)\s*([+-]?\d*(?:\.(\d+))?)(?<=\d)", text.strip())
+    if found is None:
         return None
-    decimals = len(found["decimals"] or "") if decimals is None else decimals
-    return Printed(Fraction(found["digits"]), Fraction(1, 10**decimals), bool(found["below"]))
+    decimals = len(found[3] or "") if decimals is None else decimals
+    return Printed(Fraction(found[2]), Fraction(1, 10**decimals), bool(found[1]))
 
 
 class Reading(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -66,7 +64,8 @@ class Cell:
     name: str
     """The text, or the name that formulas use for it."""
     printed: Printed | None
-    is_exact: bool
+    half: Fraction
+    """By how much the number may have been rounded; 0 for a bound, and for what was counted."""
     names: Mapping[str, str]
     """What its row is about: the key columns, with the names there."""
     row: Mapping[str, Cell]
@@ -86,12 +85,6 @@ class Cell:
             raise ValueError(f"{self.text!r} can't be compared by size")
         return self.printed.value - self.printed.below * Fraction(1, 10**12)
 
-    @property
-    def half(self) -> Fraction:
-        """By how much the number may have been rounded; 0 for a bound."""
-        printed = self.printed
-        return Fraction(0) if printed is None or printed.below else printed.unit / 2
-
     def beside(self, column: str) -> Cell:
         """Return the cell in another column of its row."""
         if column not in self.row:
@@ -99,41 +92,31 @@ class Cell:
         return self.row[column]
 
 
-Table = Sequence[Mapping[str, Cell]]
-
-
-class Tables(dict[str, Table]):
+class Tables(dict[str, Sequence[Mapping[str, Cell]]]):
     """The tables of a folder, by name or by the part of it before an underscore."""
-
-    def __missing__(self, name: str) -> Table:
-        found = [table for full, table in self.items() if full.startswith(f"{name}_")]
-        if len(found) != 1:
-            raise ValueError(f"no table {name!r}; there are {', '.join(sorted(self))}")
-        return found[0]
 
     def column(self, name: str, column: str) -> list[Cell]:
         """Return the cells of a column."""
-        return [next(iter(row.values())).beside(column) for row in self[name]]
+        found = [name] if name in self else [full for full in self if full.startswith(f"{name}_")]
+        if len(found) != 1:
+            raise ValueError(f"no table {name!r}; there are {', '.join(sorted(self))}")
+        return [next(iter(row.values())).beside(column) for row in self[found[0]]]
 
 
 def read_tables(folder: Path | Traversable, reading: Reading) -> Tables:
-    """Read each `NAME.csv` of a folder; InputError where there is none, or one is not a table."""
+    """Read each `NAME.csv` of a folder; InputError where there is none, or one is not a table.
+
+    Names that nothing has are refused: they would silently change nothing.
+    """
     if not folder.is_dir():
         raise InputError(str(folder), "there is no such folder; expected one with CSV files")
     files = sorted((f for f in folder.iterdir() if f.name.endswith(".csv")), key=lambda f: f.name)
     if not files:
         raise InputError(str(folder), "no CSV file in it")
     tables = Tables((file.name.removesuffix(".csv"), _read_table(file, reading)) for file in files)
-    _check_reading(tables, reading)
-    return tables
-
-
-def _check_reading(tables: Tables, reading: Reading) -> None:
-    """Refuse names that nothing has: they would silently change nothing."""
     others = list(chain.from_iterable(reading.aliases.values()))
-    for other in others:
-        if others.count(other) > 1:
-            raise InputError("aliases", f"{other!r} is an alias twice")
+    if twice := [other for other in others if others.count(other) > 1]:
+        raise InputError("aliases", f"{twice[0]!r} is an alias twice")
     for key in reading.keys:
         if not any(key in table[0] for table in tables.values()):
             raise InputError("keys", f"no table has a column {key!r}")
@@ -143,9 +126,10 @@ def _check_reading(tables: Tables, reading: Reading) -> None:
             tables.column(table, column)
         except ValueError as error:
             raise InputError("counts and decimals", f"{place}: {error}") from error
+    return tables
 
 
-def _read_table(file: Path | Traversable, reading: Reading) -> Table:
+def _read_table(file: Path | Traversable, reading: Reading) -> list[Mapping[str, Cell]]:
     try:
         lines = list(csv.reader(io.StringIO(read_text(file), newline=""), strict=True))
     except csv.Error as error:
@@ -161,7 +145,7 @@ def _read_table(file: Path | Traversable, reading: Reading) -> Table:
     return [_row(name, dict(zip(header, fields, strict=True)), reading) for fields in rows]
 
 
-def _row(table: str, texts: Mapping[str, str], reading: Reading) -> dict[str, Cell]:
+def _row(table: str, texts: Mapping[str, str], reading: Reading) -> Mapping[str, Cell]:
     own = {other: name for name, others in reading.aliases.items() for other in others}
     names = {key: own.get(text, text) for key, text in texts.items() if key in reading.keys}
     row: dict[str, Cell] = {}
@@ -169,8 +153,8 @@ def _row(table: str, texts: Mapping[str, str], reading: Reading) -> dict[str, Ce
         places = {f"{table}.{column}", f"{table.partition('_')[0]}.{column}"}
         decimals = [reading.decimals[place] for place in places & reading.decimals.keys()]
         printed, is_exact = parse_printed(text, *decimals), not places.isdisjoint(reading.counts)
-        name = own.get(text, text)
-        row[column] = Cell(table, column, text, name, printed, is_exact, names, row)
+        half = printed.unit / 2 if printed and not printed.below and not is_exact else Fraction(0)
+        row[column] = Cell(table, column, text, own.get(text, text), printed, half, names, row)
     return row
 
 
@@ -179,19 +163,17 @@ def select(tables: Tables, node: ast.expr) -> tuple[list[Cell], set[str]]:
     match node:
         case ast.Attribute(ast.Name(id=name), column):
             conditions: Sequence[ast.expr] = ()
-        case ast.Attribute(ast.Subscript(ast.Name(id=name), ast.Tuple(elts=conditions)), column):
-            pass
         case ast.Attribute(ast.Subscript(ast.Name(id=name), condition), column):
-            conditions = [condition]
+            conditions = condition.elts if isinstance(condition, ast.Tuple) else [condition]
         case _:
             raise ValueError("expected a selection, table[conditions].column")
     cells, fixed = tables.column(name, column), set[str]()
     for condition in conditions:
         match condition:
             case ast.Compare(ast.Name(id=about), [sign], [ast.Constant(value=value)]) if (
-                type(sign) in _ORDER
+                type(sign) in ORDER
             ):
-                compare, limit = _ORDER[type(sign)], Fraction(repr(value))
+                compare, limit = ORDER[type(sign)], Fraction(repr(value))
                 cells = [cell for cell in cells if compare(cell.beside(about).size, limit)]
             case ast.Compare(ast.Name(id=about), [ast.Eq() | ast.NotEq() | ast.In() as sign], [_]):
                 wanted = getattr(condition.comparators[0], "elts", condition.comparators)

@@ -219,7 +219,7 @@ def test_json_that_is_nested_deeply_is_one_line_in_each_reader(here: Path, line:
     recorded('{"id": "validation-0", "output": "1"}\n', here)
     assert "validation.json: not valid JSON" in one_line(evalcore_run(*SCORE), 2)
     (here / "log.eval").write_bytes(zip_bytes([("header.json", line.encode())]))
-    assert "log.eval:header.json: no JSON" in one_line(evalcore_run("logs", "log.eval"), 2)
+    assert "log.eval:header.json: not valid JSON" in one_line(evalcore_run("logs", "log.eval"), 2)
 
 
 def test_yaml_that_is_nested_deeply_is_one_line_in_each_reader(here: Path) -> None:

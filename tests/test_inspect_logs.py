@@ -263,8 +263,11 @@ SAMPLE = "samples/x.json"
         (lambda m: m[:-1], "no member header.json"),
         (lambda m: [x for x in m if "s2" not in x[0]], r"no sample s2, epoch 1, which summaries\."),
         (lambda m: m[-1:], "no samples in it"),
-        (lambda m: [*m, (SAMPLE, b"{")], r"samples/x\.json: no JSON"),
-        (lambda m: [*m, (SAMPLE, b'{"id": "\xff"}')], r"samples/x\.json: no JSON: 'utf-8' codec"),
+        (lambda m: [*m, (SAMPLE, b"{")], r"samples/x\.json: not valid JSON"),
+        (
+            lambda m: [*m, (SAMPLE, b'{"id": "\xff"}')],
+            r"samples/x\.json: not valid JSON: 'utf-8' codec",
+        ),
         (lambda m: [*m, (SAMPLE, b"[]")], r"samples/x\.json: Expected `object`, got `array`"),
         (lambda m: [*m, (SAMPLE, b'{"epoch": 1}')], r"samples/x\.json: Object missing .* `id`"),
     ],
@@ -307,7 +310,7 @@ def test_members_are_refused_where_they_can_not_be_read(tmp_path: Path) -> None:
         read_logs([path])
     for length in range(0, len(content), 7):
         path.write_bytes(content[:length])
-        with pytest.raises(InputError, match=r"log\.eval: no zip file, or not a whole one"):
+        with pytest.raises(InputError, match=r"log\.eval: not a zip file, or truncated"):
             read_logs([path])
 
 

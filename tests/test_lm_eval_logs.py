@@ -75,75 +75,54 @@ def test_rules_are_filters_or_metrics(
     assert [r.rule for r in read_logs([tmp_path]).rows] == rules
 
 
-REFUSES = "looks like a refusal (refusal-phrases/1): "
-
-
-@pytest.mark.parametrize(
-    ("reply", "found", "kind", "reason"),
-    [
-        ("", "[invalid]", "empty reply", "no output"),
-        (" \n", " \n", "empty reply", "no output"),
-        *(
-            (text, found, "apparent refusal", f"{REFUSES}{text}")
-            for text, found in (
-                ("I can't help with that.", "[invalid]"),
-                ("I\N{RIGHT SINGLE QUOTATION MARK}m sorry, I won\u2019t do that.", "[invalid]"),
-                ("As an AI language model, I am unable to provide it.", "[invalid]"),
-                ("Unfortunately, I must decline to answer.", "[invalid]"),
-                ("I cannot assist with that.", "I cannot assist with that."),
-            )
-        ),
-    ],
-)
-def test_a_failure_is_no_wrong_answer_but_keeps_its_score_on_request(
-    tmp_path: Path, reply: str, found: str, kind: str, reason: str
-) -> None:
-    failed = row(1, 0.0, replies=[reply], filtered_resps=[found])
-    path = write_lm_eval(tmp_path, [failed, row(2), row(3)])
-    apart, kept = read_logs([tmp_path]).rows[0], read_logs([tmp_path], AS_RECORDED).rows[0]
-    assert (apart.value, apart.reason) == (None, f"{reason} (recorded as exact_match 0)")
-    assert (apart.status, kept.status) == ("no_answer", "scored")
-    assert (kept.value, kept.reason) == (0.0, apart.reason)
-    counted = f"{path}: 1 of 3 samples are failures that the log scores as wrong: 1 {kind}; they"
-    assert told(tmp_path) == [f"{counted} have no value here"]
-    assert told(tmp_path, AS_RECORDED) == [f"{counted} keep that score"]
-
-
 INVALID = {"filtered_resps": ["[invalid]"]}
+REFUSALS = (
+    "I can't help with that.",
+    "I\N{RIGHT SINGLE QUOTATION MARK}m sorry, I won\u2019t do that.",
+    "As an AI language model, I am unable to provide it.",
+    "Unfortunately, I must decline to answer.",
+)
+ANSWERS = (
+    "Sorry, I made a mistake. The sum is 5.",
+    "I cannot see why, but the sum is 5.",
+    "The sum is 5. I cannot answer more.",
+    "I can answer this: 5",
+)
+
+
+@pytest.mark.parametrize("reply", REFUSALS)
+def test_a_refusal_is_no_wrong_answer_but_keeps_its_score_on_request(
+    tmp_path: Path, reply: str
+) -> None:
+    path = write_lm_eval(tmp_path, [row(1, 0.0, replies=[reply], **INVALID), row(2), row(3)])
+    apart, kept = read_logs([tmp_path]).rows[0], read_logs([tmp_path], AS_RECORDED).rows[0]
+    reason = f"looks like a refusal (refusal-phrases/1): {reply} (recorded as exact_match 0)"
+    assert (apart.value, apart.status, apart.reason) == (None, "no_answer", reason)
+    assert (kept.value, kept.status, kept.reason) == (0.0, "scored", reason)
+    said = f"{path}: 1 of 3 samples are failures that the log scores as wrong: 1 apparent refusal"
+    assert told(tmp_path) == [f"{said}; they have no value here"]
+    assert told(tmp_path, AS_RECORDED) == [f"{said}; they keep that score"]
 
 
 @pytest.mark.parametrize(
     ("tested", "value", "status"),
     [
-        pytest.param(row(1, 0.0, **INVALID), 0.0, "not_found", id="no answer is wrong"),
-        *(
-            pytest.param(row(1, 0.0, replies=[text], **INVALID), 0.0, "not_found", id=text)
-            for text in (
-                "Sorry, I made a mistake. The sum is 5.",
-                "I cannot see why, but the sum is 5.",
-                "The sum is 5. I cannot answer more.",
-                "I can answer this: 5",
-            )
-        ),
-        pytest.param(row(1, 0.0, replies=["I cannot answer 5."]), 0.0, "scored", id="an answer"),
-        pytest.param(
-            *(row(1, replies=["I cannot answer."], **INVALID), 1.0, "scored"),
-            id="refusing is right",
-        ),
-        pytest.param(
-            row(1, 0.0, resps=[[["-1.5", "False"]], [["-0.5", "True"]]], filtered_resps=[["-1.5"]]),
-            *(0.0, "scored"),
-            id="likelihoods are no replies",
-        ),
+        (row(1, 0.0, replies=[" \n"], filtered_resps=[" \n"]), None, "no_answer"),
+        (row(1, 0.0, replies=[REFUSALS[0]], filtered_resps=[REFUSALS[0]]), None, "no_answer"),
+        *((row(1, 0.0, replies=[text], **INVALID), 0.0, "not_found") for text in ANSWERS),
+        (row(1, 0.0, replies=["I cannot answer 5."]), 0.0, "scored"),
+        (row(1, replies=["I cannot answer."], **INVALID), 1.0, "scored"),
+        # How likely texts are: no replies.
+        (row(1, 0.0, resps=[[["-1.5", "False"]]], filtered_resps=[["-1.5"]]), 0.0, "scored"),
     ],
 )
 def test_what_is_no_failure_keeps_its_score(
-    tmp_path: Path, tested: Mapping[str, Any], value: float, status: str
+    tmp_path: Path, tested: Mapping[str, Any], value: float | None, status: str
 ) -> None:
     write_lm_eval(tmp_path, [tested, row(2), row(3)])
     first = read_logs([tmp_path]).rows[0]
     assert (first.value, first.status) == (value, status)
-    assert told(tmp_path) == []
+    assert bool(told(tmp_path)) is (value is None)
 
 
 def test_of_several_replies_the_first_is_scored_and_that_is_told(tmp_path: Path) -> None:
@@ -164,9 +143,7 @@ def test_a_vote_of_several_replies_fails_only_where_all_do(tmp_path: Path) -> No
     assert "2 replies and one score by each rule, of all together" in told(tmp_path)[0]
 
 
-def test_positions_are_ids_only_where_the_dataset_has_none_and_that_is_told(
-    tmp_path: Path,
-) -> None:
+def test_positions_are_ids_only_where_the_dataset_has_none_and_that_is_told(tmp_path: Path) -> None:
     write_lm_eval(tmp_path, [row(n, doc={"question": "?"}) for n in (2, 0, 1)])
     assert [r.id for r in read_logs([tmp_path]).rows] == ["2", "0", "1"]
     assert "no field 'id', so ids are positions" in told(tmp_path)[0]
@@ -233,10 +210,10 @@ VALUE = '"exact_match": 1.0'
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text[:-9], r"\.jsonl:6: no JSON"),
+        (lambda text: text[:-9], r"\.jsonl:6: not valid JSON"),
         (
             lambda text: "".join(text.splitlines(keepends=True)[:-1]),
-            r"filter flexible-extract has 2 of 3 documents; the file is cut",
+            r"filter flexible-extract has 2 of 3 documents; the file is truncated",
         ),
         (lambda text: text + "[]\n", r"\.jsonl:7: Expected `object`"),
         (swap('"metrics"', '"numbers"'), r"\.jsonl:1: Object missing required field `metrics`"),

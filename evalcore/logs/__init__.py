@@ -5,77 +5,127 @@ The tools are no dependency: their files are read as they are documented and as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from evalcore.logs.files import convert, find_logs, read_lines
 from evalcore.logs.inspect import read_inspect
 from evalcore.logs.lm_eval import read_lm_eval
-from evalcore.logs.log import MAX_LINE, Log, LogOptions, UsageRow
-from evalcore.scores import (
-    ScoreRow,
-    count_runs,
-    describe_runs,
-    print_summaries,
-    read_scores,
-)
+from evalcore.logs.log import Log, LogOptions, UsageRow, decode
+from evalcore.scores import ScoreRow, count_runs, describe_runs, print_summaries, read_scores
 from ngramscan.errors import InputError
 from ngramscan.output import optional_target
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.options import save
 
-__all__ = ["LogOptions", "LogScores", "UsageRow", "logs", "read_logs"]
+__all__ = ["LogOptions", "UsageRow", "logs", "read_logs"]
 
 _LM_EVAL_LIMITS = (
     "lm-evaluation-harness records no errors and no stop reasons: an empty reply may be a failed "
     "request, and replies that were cut can't be told from others"
 )
+_INSPECT, _SAMPLES = "a log of Inspect", "samples of lm-evaluation-harness"
+_SCORES, _LINES = "scores", 'lines of "id" and "correct"'
+_RESULTS = "results of lm-evaluation-harness without the samples, which are in files beside it"
+_SCORE_FIELDS = {"dataset", "model", "method", "id", "rule"}
+"""What tells score rows from other files; where the value is missing, their reader says so."""
+_HEADS = {
+    _INSPECT: rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:',
+    _RESULTS: rb'\s*\{\s*"results"\s*:',
+    _SCORES: rb'(?s)\s*\[\s*\{(?=.*"dataset")(?=.*"model")(?=.*"method")(?=.*"id")(?=.*"rule")',
+}
+"""How files of JSON begin."""
 
 
-class LogScores(NamedTuple):
-    """The scores of some logs, and what is to be known of them."""
-
-    rows: list[ScoreRow]
-    usage: list[UsageRow]
-    """Of the logs that record tokens."""
-    notices: list[str]
-
-
-def read_logs(paths: Iterable[str | Path], options: LogOptions | None = None) -> LogScores:
+def read_logs(paths: Iterable[str | Path], options: LogOptions | None = None) -> Log:
     """Read logs, or folders of them, so that nothing is counted twice; one row per sample and rule.
 
     Samples that failed have no value, unless the options say that they keep what is recorded.
     """
-    options = options or LogOptions()
-    found, notices = find_logs([Path(path) for path in paths], options)
-    readers = {"inspect": read_inspect, "lm-eval": read_lm_eval, "own": _own, "simple": _simple}
-    logs = [readers[kind](path, options) for path, kind in found.items()]
-    _refuse_same_run(logs)
-    known = dict.fromkeys(rule for log in logs for rule in log.rules)
-    for rule in options.rules:
-        if rule not in known:
-            raise InputError(f"--rule {rule}", f"not in these logs; there are {', '.join(known)}")
-    _refuse_same_samples(logs)
-    rows = [row for log in logs for row in log.rows]
-    notices += [notice for log in logs for notice in log.notices]
-    notices += [_LM_EVAL_LIMITS] if "lm-eval" in found.values() else []
-    notices += _describe_split_benchmarks(rows)
-    notices += [f"{told}; `compare` takes one (--run)" for told in describe_runs(count_runs(rows))]
-    return LogScores(rows, [row for log in logs for row in log.usage], notices)
+    together = Log(Path("logs"), options or LogOptions())
+    try:
+        found = _find([Path(path) for path in paths], together)
+        for log, kind in found:
+            _READERS[kind][1](log)
+            log.tell_failures()
+    except OSError as error:
+        problem = f"can't be read ({(error.strerror or str(error)).lower()})"
+        raise InputError(str(error.filename or "logs"), problem) from error
+    _refuse_same([log for log, _ in found])
+    for log, _ in found:
+        together.rules |= log.rules
+        together.rows += log.rows
+        together.usage += log.usage
+        together.notices += log.notices
+    for rule in together.options.rules:
+        if rule not in together.rules:
+            known = ", ".join(together.rules)
+            raise InputError(f"--rule {rule}", f"not in these logs; there are {known}")
+    together.notices += [_LM_EVAL_LIMITS] if _SAMPLES in {kind for _, kind in found} else []
+    together.notices += _describe_split_benchmarks(together.rows)
+    for told in describe_runs(count_runs(together.rows)):
+        together.notices.append(f"{told}; `compare` takes one (--run)")
+    return together
 
 
-def _own(path: Path, options: LogOptions) -> Log:
+def _find(paths: Iterable[Path], together: Log) -> list[tuple[Log, str]]:
+    """Return the logs among files and in folders with what they are; tell of other files."""
+    found: dict[Path, tuple[Log, str]] = {}
+    options = together.options
+    wanted = [kind for kind, (own, _) in _READERS.items() if options.layout in {"auto", own}]
+    for path in paths:
+        if not path.exists():
+            raise InputError(str(path), "no such file or folder")
+        files = [path]
+        if path.is_dir():
+            files = [one for one in sorted(path.rglob("*")) if one.is_file()]
+            files = [one for one in files if one.suffix in {".eval", ".json", ".jsonl"}]
+        kinds = {file: _recognise(Log(file, options)) for file in files}
+        if path in kinds and kinds[path] is None and options.layout in {"inspect", "lm-eval"}:
+            kinds[path] = wanted[0]  # it may begin otherwise, as after being rewritten by hand
+        logs = {file: kind for file, kind in kinds.items() if kind in wanted}
+        if not logs:
+            is_what = kinds.get(path, "no logs there") or "no log that is known"
+            raise InputError(str(path), f"{is_what}; expected {', or '.join(wanted)}")
+        if others := [file for file in kinds if kinds[file] not in {*wanted, _RESULTS}]:
+            shown = ", ".join(str(file.relative_to(path)) for file in others[:3])
+            shown += ", …" if len(others) > 3 else ""
+            together.notices.append(f"{path}: not read, since they are no such logs: {shown}")
+        for file, kind in logs.items():
+            found.setdefault(file.resolve(), (Log(file, options), str(kind)))
+    return list(found.values())
+
+
+def _recognise(log: Log) -> str | None:
+    """Return what a file is, told from its beginning; None: nothing that is known."""
+    if log.path.suffix in {".eval", ".csv", ".parquet"}:
+        return _INSPECT if log.path.suffix == ".eval" else _SCORES
+    if log.path.suffix != ".jsonl":
+        with log.path.open("rb") as file:
+            start = file.read(4096)
+        return next((kind for kind, head in _HEADS.items() if re.match(head, start)), None)
+    first, names = next(log.lines(), ("", b"")), set[str]()
+    with suppress(InputError):
+        names |= decode(*first, dict[str, Any]).keys()
+    if names >= {"doc_id", "filtered_resps"}:
+        return _SAMPLES
+    if names >= {"id", "correct"}:
+        return _SCORES if names & _SCORE_FIELDS > {"id"} else _LINES
+    return _SCORES if names >= _SCORE_FIELDS else None
+
+
+def _read_scores(log: Log) -> None:
     """Read score rows of this package, which say themselves what is missing."""
-    rows = read_scores(path)
-    given = {name: getattr(options, name) for name in ("dataset", "model", "method")}
-    names: dict[str, Any] = {name: value for name, value in given.items() if value}
-    kept = [replace(row, **names) for row in rows if options.wants(row.rule)]
-    return Log(path, options, kept, rules=dict.fromkeys(row.rule for row in rows))
+    rows, given = read_scores(log.path), log.options._asdict()
+    names = {name: given[name] for name in ("dataset", "model", "method") if given[name]}
+    log.rules = dict.fromkeys((row.rule for row in rows), True)
+    log.rows = [replace(row, **names) for row in rows if log.options.wants(row.rule)]
 
 
 class _Line(msgspec.Struct):
@@ -83,31 +133,34 @@ class _Line(msgspec.Struct):
     correct: bool | None
 
 
-def _simple(path: Path, options: LogOptions) -> Log:
+def _read_lines(log: Log) -> None:
     """Read lines that only say of each id whether the answer is correct; null: not known."""
-    log = Log(path, options, rules=["correct"])
-    log.set_names(dataset=None, model=None, method=path.stem)
-    for place, value in read_lines(path, options.most) if options.wants("correct") else ():
-        line = convert(place, value, _Line)
-        correct = None if line.correct is None else float(line.correct)
-        reason = "recorded as unknown" if correct is None else "as recorded"
-        given: dict[str, Any] = {"rule": "correct", "value": correct, "reason": reason}
-        given |= dict.fromkeys(("epoch", "answer", "extraction"))
-        log.rows.append(ScoreRow(**log.names, id=str(line.id), **given))
-    return log
+    log.rules["correct"] = False
+    log.set_names(dataset=None, model=None, method=log.path.stem)
+    for place, content in log.lines() if log.options.wants("correct") else ():
+        line = decode(place, content, _Line)
+        value = None if line.correct is None else float(line.correct)
+        reason = "recorded as unknown" if value is None else "as recorded"
+        row = {"id": str(line.id), "epoch": None, "rule": "correct", "value": value}
+        log.add(row | {"answer": None, "reason": reason}, None, False)
 
 
-def _refuse_same_run(logs: Sequence[Log]) -> None:
-    first: dict[str, Path] = {}
+_READERS: Mapping[str, tuple[str, Callable[[Log], None]]] = {
+    _INSPECT: ("inspect", read_inspect),
+    _SAMPLES: ("lm-eval", read_lm_eval),
+    _SCORES: ("scores", _read_scores),
+    _LINES: ("scores", _read_lines),
+}
+"""What a file is: of which layout, and what reads it."""
+
+
+def _refuse_same(logs: Sequence[Log]) -> None:
+    """Refuse two files of one run, and two rows of one sample."""
+    seen: dict[object, Path] = {}
     for log in logs:
-        if log.run_id is not None and first.setdefault(log.run_id, log.path) != log.path:
-            problem = f"it is the same run as {first[log.run_id]}; name one of them"
+        if log.run_id is not None and seen.setdefault(log.run_id, log.path) != log.path:
+            problem = f"it is the same run as {seen[log.run_id]}; name one of them"
             raise InputError(str(log.path), problem)
-
-
-def _refuse_same_samples(logs: Sequence[Log]) -> None:
-    seen: dict[tuple[object, ...], Path] = {}
-    for log in logs:
         for row in log.rows:
             key = (row.dataset, row.model, row.method, row.run, row.rule, row.id, row.epoch)
             if key in seen:
@@ -146,7 +199,7 @@ def logs(
     rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     missing: Literal["apart", "as-recorded"] = "apart",
     usage: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
+    max_line: Annotated[int, Option(metavar="MB", least=1)] = 256,
 ) -> Result:
     """Read per-sample results of other tools into rows of scores.
 
@@ -196,22 +249,10 @@ def logs(
     $ evalcore logs results/ --dataset gsm8k --method cot --rule strict-match -o scores.jsonl
     """
     target = optional_target(usage)
-    options = LogOptions(
-        layout=layout,
-        dataset=dataset,
-        model=model,
-        method=method,
-        rules=tuple(rule),
-        missing=missing,
-        max_line=max_line,
-    )
-    scores = read_logs(paths, options)
-    save(scores.usage, UsageRow, target)
-    if target and not scores.usage:
-        scores.notices.append("these logs do not record tokens")
-    return Result(
-        scores.rows,
-        ScoreRow,
-        notices=scores.notices,
-        print_table=partial(print_summaries, rows=scores.rows),
-    )
+    options = LogOptions(layout, dataset, model, method, tuple(rule), missing, max_line)
+    found = read_logs(paths, options)
+    save(found.usage, UsageRow, target)
+    if target and not found.usage:
+        found.notices.append("these logs do not record tokens")
+    shown = partial(print_summaries, rows=found.rows)
+    return Result(found.rows, ScoreRow, notices=found.notices, print_table=shown)

@@ -1,8 +1,7 @@
 """Logs of lm-evaluation-harness: `samples_<task>_<time>.jsonl` beside `results_<time>.json`.
 
 A document has one row for every filter; a filter, or one of several metrics, is a rule. Rows have
-neither errors nor stop reasons nor tokens: an empty reply may be a failed request, and a cut one
-looks like any other.
+neither errors nor stop reasons nor tokens.
 """
 
 from __future__ import annotations
@@ -14,17 +13,18 @@ from typing import Any
 
 import msgspec
 
-from evalcore.logs.files import convert, read_json, read_lines
-from evalcore.logs.log import Log, LogOptions, find_failure
+from evalcore.logs.log import Log, decode, find_failure, to_share
 from ngramscan.errors import InputError
 
 _SAMPLES = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.jsonl")
 _NOTHING_EXTRACTED = "[invalid]"
 """What a filter writes where its pattern did not match."""
+_OF_ALL = ("majority_vote", "take_first_k")
+"""Functions of filters that look at several replies to one document."""
 
 
 class _Document(msgspec.Struct):
-    """One row: a document after one filter. The values of the metrics are fields beside these."""
+    """One row: a document after one filter."""
 
     doc_id: int | str
     filter: str
@@ -54,22 +54,18 @@ class _Document(msgspec.Struct):
         return self.resps[0] if is_reply else []
 
 
-class _Step(msgspec.Struct):
-    function: str
+_Line = tuple[str, _Document, dict[str, Any]]
+"""Place, document, and all fields, the values of the metrics among them."""
 
 
 class _Filter(msgspec.Struct):
     name: str
-    filter: list[_Step] = []
+    filter: list[dict[str, Any]] = []
 
 
 class _Task(msgspec.Struct):
     metadata: dict[str, Any] | None = None
     filter_list: list[_Filter] | None = None
-
-
-class _Number(msgspec.Struct):
-    effective: int
 
 
 class _Results(msgspec.Struct):
@@ -78,41 +74,43 @@ class _Results(msgspec.Struct):
     configs: dict[str, _Task] = {}
     model_name: str | None = None
     higher_is_better: dict[str, dict[str, bool | None]] = {}
-    numbers: dict[str, _Number] = msgspec.field(default_factory=dict, name="n-samples")
+    numbers: dict[str, dict[str, int | None]] = msgspec.field(
+        default_factory=dict, name="n-samples"
+    )
 
 
-def read_lm_eval(path: Path, options: LogOptions) -> Log:
-    """Read the scores of a file of samples, with what the file of results beside it says."""
-    log, lines = Log(path, options), read_lines(path, options.most)
-    rows = [(place, fields, convert(place, fields, _Document)) for place, fields in lines]
-    if not rows:
+def read_lm_eval(log: Log) -> None:
+    """Read a file of samples, with what the file of results beside it says."""
+    path = log.path
+    lines = [
+        (place, decode(place, line, _Document), decode(place, line, dict[str, Any]))
+        for place, line in log.lines()
+    ]
+    documents = [document for _, document, _ in lines]
+    if not documents:
         raise InputError(str(path), "no rows in it; one per document and filter was expected")
-    documents = [document for _, _, document in rows]
     named = _SAMPLES.fullmatch(path.name)
     task, time = named.groups() if named else ("", None)
     # Runs that were told to write to one file put its name in the place of `results`.
     beside = sorted(path.parent.glob(f"*_{time}.json"))[:1] if time else []
-    known = [convert(str(file), read_json(file, options.most), _Results) for file in beside]
-    results = known[0] if known else _Results()
+    results = log.read_json(beside[0], _Results) if beside else _Results()
     config = results.configs.get(task, _Task())
     method = (config.metadata or {}).get("method")
     method = None if method is None else str(method)
     log.set_names(time or path.stem, dataset=task, model=results.model_name, method=method)
-    log.rules = dict.fromkeys(rule for document in documents for rule in document.rules)
-    of_all = {one.name for one in config.filter_list or () if _looks_at_all(one)}
     n_documents = _count(path, documents)
     has_ids = all(document.own_id is not None for document in documents)
-    higher_is_better = results.higher_is_better.get(task, {})
-    for place, fields, document in rows:
-        for metric, rule in zip(document.metrics, document.rules, strict=True):
-            if options.wants(rule):
-                value = _value(place, metric, fields.get(metric), higher_is_better)
-                id_ = (document.own_id if has_ids else None) or str(document.doc_id)
-                row = {"id": id_, "epoch": None, "rule": rule, "value": value}
-                _add(log, document, row | {"reason": f"recorded as {metric} {value:g}"}, of_all)
-    planned = results.numbers.get(task)
-    if planned and n_documents < planned.effective:
-        log.tell(f"{n_documents} of {planned.effective} documents are in it")
+    votes = {
+        one.name
+        for one in config.filter_list or ()
+        if any(step.get("function") in _OF_ALL for step in one.filter)
+    }
+    for line in lines:
+        id_ = line[1].own_id if has_ids else str(line[1].doc_id)
+        _add_scores(log, line, id_, votes, results.higher_is_better.get(task, {}))
+    planned = results.numbers.get(task, {}).get("effective") or 0
+    if n_documents < planned:
+        log.tell(f"{n_documents} of {planned} documents are in it")
     if not has_ids:
         log.tell(
             "the dataset has no field 'id', so ids are positions; those of two runs are the same "
@@ -120,16 +118,9 @@ def read_lm_eval(path: Path, options: LogOptions) -> Log:
         )
     repeats = max(len(document.replies) for document in documents)
     if repeats > 1:
-        is_vote = any(document.filter in of_all for document in documents)
+        is_vote = any(document.filter in votes for document in documents)
         of = "of all together" if is_vote else "of the first; the others are not scored"
         log.tell(f"documents have {repeats} replies and one score by each rule, {of}")
-    log.tell_failures()
-    return log
-
-
-def _looks_at_all(one: _Filter) -> bool:
-    """Tell whether a filter looks at several replies to one document."""
-    return any(step.function in {"majority_vote", "take_first_k"} for step in one.filter)
 
 
 def _count(path: Path, documents: Sequence[_Document]) -> int:
@@ -140,27 +131,28 @@ def _count(path: Path, documents: Sequence[_Document]) -> int:
     most = max(map(len, ids.values()))
     for name, found in ids.items():
         if len(found) < most:
-            problem = f"filter {name} has {len(found)} of {most} documents; the file is cut"
+            problem = f"filter {name} has {len(found)} of {most} documents; the file is truncated"
             raise InputError(str(path), problem)
     return most
 
 
-def _value(
-    place: str, metric: str, value: Any, higher_is_better: Mapping[str, bool | None]
-) -> float:
-    if not isinstance(value, bool | int | float) or not 0 <= value <= 1:
-        problem = "a number from 0 to 1 was expected; --rule reads other scores"
-        raise InputError(f"{place}: {metric} {value!r}", problem)
-    if higher_is_better.get(metric) is False:
-        raise InputError(f"{place}: {metric}", "less of it is better; --rule reads other scores")
-    return float(value)
-
-
-def _add(log: Log, document: _Document, row: dict[str, Any], of_all: set[str]) -> None:
-    """Add a row of one metric; a score is of the first reply, unless the filter looks at all."""
+def _add_scores(
+    log: Log, line: _Line, id_: str | None, votes: set[str], goals: Mapping[str, bool | None]
+) -> None:
+    """Add one row per metric; a score is of the first reply, unless the filter looks at all."""
+    place, document, fields = line
     found = document.filtered_resps[0] if len(document.filtered_resps) == 1 else None
     answer = found if isinstance(found, str) and found != _NOTHING_EXTRACTED else None
     replies = document.replies if all(isinstance(one, str) for one in document.replies) else []
-    replies = replies if document.filter in of_all else replies[:1]
-    failure = find_failure(None, replies, row["value"], None if answer in replies else answer)
-    log.add(row | {"answer": answer}, failure, found == _NOTHING_EXTRACTED)
+    replies = replies if document.filter in votes else replies[:1]
+    for metric, rule in zip(document.metrics, document.rules, strict=True):
+        log.rules[rule] = True
+        if log.options.wants(rule):
+            if goals.get(metric) is False:
+                problem = "less of it is better; --rule reads other scores"
+                raise InputError(f"{place}: {metric}", problem)
+            value = to_share(f"{place}: {metric} {fields.get(metric)!r}", fields.get(metric))
+            row = {"id": id_, "epoch": None, "rule": rule, "value": value, "answer": answer}
+            row["reason"] = f"recorded as {metric} {value:g}"
+            failure = find_failure(None, replies, value, None if answer in replies else answer)
+            log.add(row, failure, found == _NOTHING_EXTRACTED)
