@@ -140,10 +140,10 @@ def test_only_records_of_the_wanted_method_and_dataset_are_read(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        pytest.param('{"id": "2", "outp', "no JSON", id="cut off"),
-        pytest.param("[1]", "no JSON object", id="a list"),
+        pytest.param('{"id": "2", "outp', "not valid JSON", id="cut off"),
+        pytest.param("[1]", "Expected `object`, got `array`", id="a list"),
         pytest.param('{"output": "4"}', "missing required field `id`", id="no id"),
-        pytest.param('{"id": "2"}', "no field 'output'", id="no output"),
+        pytest.param('{"id": "2"}', "missing required field `output`", id="no output"),
         pytest.param('{"id": "2", "output": 4}', r"got `int` - at `\$.output`", id="a number"),
         pytest.param('{"id": 1.5, "output": ""}', r"got `float` - at `\$.id`", id="half an id"),
         pytest.param('{"id": "1", "output": "5"}', "id '1' is also at .*:1", id="an id again"),
@@ -158,7 +158,7 @@ def test_a_malformed_line_is_named(tmp_path: Path, line: str, problem: str) -> N
 
 def test_bytes_that_are_no_text_are_named(tmp_path: Path) -> None:
     write(tmp_path / "c.jsonl", b'{"id": "1", "output": "\xff"}\n')
-    with pytest.raises(InputError, match=r"c.jsonl:1: no JSON"):
+    with pytest.raises(InputError, match=r"c.jsonl:1: not valid JSON"):
         read_records(tmp_path)
 
 
@@ -167,11 +167,6 @@ def test_a_place_without_records_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=name):
         read_records(tmp_path / name)
-
-
-def test_an_unknown_layout_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="one of evalcore, financemath, bbh"):
-        read_records(tmp_path, "other")
 
 
 # The layouts of others
@@ -194,9 +189,9 @@ def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        pytest.param({}, "a JSON list was expected", id="no list"),
-        pytest.param([{"output": ["x"]}], r"\[1\]: fields 'question_id'", id="no id"),
-        pytest.param([{"question_id": "1", "output": ["x", "y"]}], "got `array`", id="two texts"),
+        pytest.param({}, "Expected `array`, got `object`", id="no list"),
+        pytest.param([{"output": ["x"]}], r"field `question_id` - at `\$\[0\]`", id="no id"),
+        pytest.param([{"question_id": "1", "output": ["x", "y"]}], r"length <= 1 - at `\$\[0\].output`", id="two texts"),
         pytest.param(
             [{"question_id": "1", "output": ["x"]}] * 2, r"id '1' is also at .*\[1\]", id="twice"
         ),
@@ -227,8 +222,8 @@ def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: 
 @pytest.mark.parametrize(
     ("folder", "content", "problem"),
     [
-        pytest.param("made-cot", {}, "no list 'outputs'", id="no outputs"),
-        pytest.param("made-cot", {"outputs": [{}]}, "no field 'prediction'", id="no prediction"),
+        pytest.param("made-cot", {}, "missing required field `outputs`", id="no outputs"),
+        pytest.param("made-cot", {"outputs": [{}]}, r"field `prediction` - at `\$.outputs\[0\]`", id="no prediction"),
         pytest.param("made", {"outputs": []}, "MODEL-METHOD", id="no method"),
     ],
 )
@@ -308,7 +303,7 @@ def test_a_file_that_no_run_left_so_is_refused_and_untouched(
     tmp_path: Path, content: bytes
 ) -> None:
     path = write(tmp_path / "cot.jsonl", content)
-    with pytest.raises(InputError, match=r"cot.jsonl:1: no JSON"), open_records(path, ignore):
+    with pytest.raises(InputError, match=r"cot.jsonl:1: not valid JSON"), open_records(path, ignore):
         pass
     assert path.read_bytes() == content
 
