@@ -10,14 +10,14 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-import yaml
+import msgspec
 from platformdirs import user_cache_path
 
 from evalcore.asking import Question, ask_all
@@ -26,14 +26,12 @@ from evalcore.endpoint import (
     ChatModel,
     Endpoint,
     EndpointUnavailable,
-    Messages,
     Model,
     ProblemKey,
     read_key,
     request_parameters,
 )
 from evalcore.formats import Problem
-from evalcore.judgements import FORMS, Judgement, UnparsedError
 from evalcore.prompts import fill
 from evalcore.records import CUT_REASONS, Record, in_order, messages_sha256, read_records
 from evalcore.replies import EndpointRefused, Reply
@@ -42,12 +40,11 @@ from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, ScoreKey, read_open, rea
 from ngramscan.errors import InputError, RemoteError
 from ngramscan.journal import Journal
 from ngramscan.output.command import Option, Result, command
+from ngramscan.output.layout import print_rows
 from ngramscan.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-_PROOF = re.compile(r"^##\s*Proof\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,7 @@ class JudgeRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
-    """What one judge said of the answers of one model after one method."""
+    """What one judge said of one model after one method, as the terminal shows it."""
 
     dataset: str
     model: str
@@ -89,9 +86,7 @@ class JudgedRow:
     rule: str
     n: int
     judged: int
-    """Outputs with a reply that could be read."""
     mean: float | None
-    """Of the values, in percent; None: there are none."""
     labels: str
 
 
@@ -102,14 +97,12 @@ class JudgedRow:
 class JudgePrompt:
     """What judges are asked about one kind of answer."""
 
-    name: str
-    source: str
-    """`paper`: word for word; `ours`: the paper prints none."""
-    scale: str
     reply: str
-    """How the reply is read: a key of `FORMS`."""
+    """How the reply is read; see `read_reply`."""
     system: str
     user: str
+    section: str = ""
+    """The heading of the part of an output that is judged; empty, or not there: the whole is."""
 
     @property
     def sha256(self) -> str:
@@ -119,224 +112,214 @@ class JudgePrompt:
 
 @cache
 def load_judge_prompts() -> dict[str, JudgePrompt]:
-    """Return what judges are asked, by name."""
+    """Return what judges are asked, by benchmark (how their names begin) or task."""
     text = resources.files("evalcore").joinpath("judge_prompts.yaml").read_text(encoding="utf-8")
-    return {name: JudgePrompt(name, **fields) for name, fields in yaml.safe_load(text).items()}
+    return msgspec.yaml.decode(text, type=dict[str, JudgePrompt])
 
 
 def choose_prompt(dataset: str, task: str) -> JudgePrompt:
     """Return what judges are asked about a benchmark; an InputError: it is scored by rules."""
-    prompts = load_judge_prompts()
-    if task == "failure-causes":
-        return prompts[task]
-    for name, prompt in prompts.items():
-        if dataset.startswith(name):
+    wanted = task if task == "failure-causes" else dataset
+    for name, prompt in load_judge_prompts().items():
+        if wanted.startswith(name):
             return prompt
     problem = f"its answers are not judged; see evalcore score --dataset {dataset}"
     raise InputError(f"--dataset {dataset}", problem)
 
 
-def graded_part(dataset: str, output: str) -> tuple[str, str]:
-    """Return what of an output is judged, a proof section if prompts ask for one; and its name."""
-    headings = list(_PROOF.finditer(output)) if dataset == "aicrypto" else []
-    if headings:
-        return output[headings[-1].end() :].strip(), "## Proof"
-    return output, "whole output"
+class Case(NamedTuple):
+    """One output that is to be judged."""
 
+    record: Record
+    problem: Problem
+    prompt: JudgePrompt
+    task: str
 
-def judge_messages(prompt: JudgePrompt, problem: Problem, answer: str) -> list[dict[str, str]]:
-    """Return the exact messages to a judge about an answer."""
-    details = problem.details
-    material = {
-        "problem": problem.text,
-        "gold": problem.gold or "",
-        "answer": answer,
-        "solution": _joined(details.get("solution")),
-        "guidelines": _joined(details.get("guidelines")),
-        "points": str(details.get("points", "")),
-    }
-    user = {"role": "user", "content": fill(prompt.user, material)}
-    return [{"role": "system", "content": prompt.system}, user]
+    @property
+    def part(self) -> tuple[str, str]:
+        """Return what of the output is judged, and its name."""
+        heading, output = self.prompt.section, self.record.output or ""
+        words = r"\s*".join(map(re.escape, heading.split()))
+        parts = re.split(rf"(?m)^{words}\s*$", output) if heading else []
+        return (parts[-1].strip(), heading) if len(parts) > 1 else (output, "whole output")
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """Return the exact messages to a judge."""
+        details = self.problem.details
+        material = {
+            "problem": self.problem.text,
+            "gold": self.problem.gold or "",
+            "answer": self.part[0],
+            "solution": _joined(details.get("solution")),
+            "guidelines": _joined(details.get("guidelines")),
+            "points": str(details.get("points", "")),
+        }
+        user = {"role": "user", "content": fill(self.prompt.user, material)}
+        return [{"role": "system", "content": self.prompt.system}, user]
 
 
 def _joined(value: str | Sequence[str] | None) -> str:
     return value if isinstance(value, str) else "\n\n".join(value or ())
 
 
-# Rows
+# What a judge replied
 
 
-class Asked(NamedTuple):
-    """One question to one judge."""
+def read_reply(form: str, reply: str) -> tuple[float | None, str, str]:
+    r"""Return what a judge said: a value, a label on its own scale, and its reason.
 
-    record: Record
-    problem: Problem
-    prompt: JudgePrompt
-    judge: str
-    """As the user calls it."""
-    task: str
-    part: str = ""
+    The value is from 0 to 1, None where the label has no order. A ValueError: the reply says two
+    things, or nothing that was asked for; it is counted as such, never guessed at, never wrong.
+    """
+    match form:
+        case "boxed":
+            pattern = r"\\boxed\s*\{\s*(?:\\text\s*\{\s*)?(Correct|Incorrect)\s*\}"
+            label = _find_one(pattern, r"\boxed{Correct} or …", reply)
+            return float(label == "Correct"), label, ""
+        case "points of 7":
+            pattern = r"(?i)<points>\s*(\d+)\s+out\s+of\s+7\s*</points>"
+            label = _find_one(pattern, "<points>N out of 7</points>", reply)
+            if int(label) > 7:
+                raise ValueError(f"{label} points; 0 to 7 were expected")
+            return int(label) / 7, label, ""
+        case "json score":
+            score, reason = _find_fields(reply, "score", "feedback")
+            if type(score) not in {int, float} or not 0 <= score <= 100:
+                problem = "a number from 0 to 100 was expected"
+                raise ValueError(f"score {json.dumps(score)}; {problem}")
+            return score / 100, f"{score:g}", reason
+        case _:
+            cause, reason = _find_fields(reply, "cause", "why")
+            if cause not in ("A", "B", "C"):
+                raise ValueError(f"cause {json.dumps(cause)}; one of A, B, C was expected")
+            return None, cause, reason
 
 
-def judged_row(asked: Asked, reply: str, model: str | None) -> JudgeRow:
-    """Return the row of a reply; one that can't be read has no value, and says why."""
+def _find_one(pattern: str, expected: str, reply: str) -> str:
+    found = [match[1] for match in re.finditer(pattern, reply)]
+    if not found:
+        raise ValueError(f"no {expected} in the reply")
+    if len(set(found)) > 1:
+        raise ValueError(f"it says both {found[0]} and {found[-1]}")
+    return found[0]
+
+
+def _find_fields(reply: str, name: str, reason: str) -> tuple[Any, str]:
+    fenced = re.fullmatch(r"(?s)```(?:json)?\s*\n(.*?)\n?```", reply.strip())
     try:
-        judgement = FORMS[asked.prompt.reply](reply)
-    except UnparsedError as error:
-        return _row(asked, Judgement(None, "", f"unparsed: {error}"), reply, model)
-    points = asked.problem.details.get("points")
-    if points is not None and judgement.value is not None:
-        scaled = f"{judgement.value * points:g} of {points} points"
-        judgement = judgement._replace(reason="; ".join(filter(None, (scaled, judgement.reason))))
-    return _row(asked, judgement, reply, model)
+        said = json.loads(fenced[1] if fenced else reply, object_pairs_hook=_without_repeats)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"no JSON: {error}") from error
+    if not isinstance(said, dict):
+        raise ValueError("no JSON object")
+    return said.get(name), " ".join(str(said.get(reason) or "").split())
 
 
-def _row(asked: Asked, judgement: Judgement, reply: str | None, model: str | None) -> JudgeRow:
-    record = asked.record
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object that says something twice: parsers differ in which they keep."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a key stands in it twice")
+    return dict(pairs)
+
+
+def judged_row(case: Case, judge: str, reply: str | None, model: str | None) -> JudgeRow:
+    """Return the row of a reply; of none, where there is nothing to judge."""
+    record, problem = case.record, case.problem
+    value, label, reason = None, "", record.not_scorable or ""
+    if reply is not None:
+        try:
+            value, label, reason = read_reply(case.prompt.reply, reply)
+        except ValueError as error:
+            reason = f"unparsed: {error}"
+    points = problem.details.get("points")
+    if points is not None and value is not None:
+        reason = "; ".join(filter(None, (f"{value * points:g} of {points} points", reason)))
     return JudgeRow(
-        dataset=record.dataset,
-        model=record.model,
-        method=record.method,
-        id=record.id,
-        epoch=record.epoch,
-        rule=f"judge:{asked.judge}",
-        value=judgement.value,
-        answer=judgement.label or None,
-        extraction=asked.part or None,
-        reason=judgement.reason,
-        task=asked.task,
-        judge=model or asked.judge,
-        prompt_sha256=asked.prompt.sha256,
+        *(record.dataset, record.model, record.method, *record.key, f"judge:{judge}"),
+        value=value,
+        answer=label or None,
+        extraction=None if reply is None else case.part[1],
+        reason=reason,
+        task=case.task,
+        judge=model or judge,
+        prompt_sha256=case.prompt.sha256,
         reply=reply,
-        subtask=asked.problem.subtask or None,
-        status=NO_ANSWER if reply is None else UNKNOWN if judgement.value is None else SCORED,
+        subtask=problem.subtask or None,
+        status=NO_ANSWER if reply is None else UNKNOWN if value is None else SCORED,
     )
 
 
-def summarise_judgements(rows: Sequence[JudgeRow]) -> list[JudgedRow]:
-    """Return one row per dataset, model, method and judge."""
+def _print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
     groups: dict[tuple[str, str, str, str], list[JudgeRow]] = {}
     for row in rows:
         groups.setdefault((row.dataset, row.model, row.method, row.rule), []).append(row)
-    return [_summary(key, group) for key, group in groups.items()]
+    judged = []
+    for key, own in groups.items():
+        values = [row.value for row in own if row.value is not None]
+        labels = Counter(row.answer for row in own if row.answer)
+        named = [f"{label}: {count}" for label, count in sorted(labels.items())]
+        mean = 100 * sum(values) / len(values) if values else None
+        shown = ", ".join(named if len(named) <= 8 else [])
+        judged.append(JudgedRow(*key, len(own), labels.total(), mean, shown))
+    print_rows(console, judged, JudgedRow)
 
 
-def _summary(key: tuple[str, str, str, str], rows: Sequence[JudgeRow]) -> JudgedRow:
-    values = [row.value for row in rows if row.value is not None]
-    labels = Counter(row.answer for row in rows if row.answer)
-    named = ", ".join(f"{label}: {count}" for label, count in sorted(labels.items()))
-    mean = 100 * sum(values) / len(values) if values else None
-    return JudgedRow(*key, len(rows), labels.total(), mean, named if len(labels) <= 8 else "")
-
-
-def _print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
-    from ngramscan.output.layout import print_rows
-
-    print_rows(console, summarise_judgements(rows), JudgedRow)
-
-
-# One judge
-
-
-@dataclass(frozen=True, slots=True)
-class _Session:
-    """What judges have said so far, and what they could not be asked."""
-
-    journal: Journal
-    source: str
-    concurrency: int
-    progress: Progress
-    failures: Counter[str]
-
-    def kept(self, question: Question, model: Model) -> tuple[str, str | None] | None:
-        """Return the reply to a question, and who replied; None: it is not there."""
-        request = _request(question.messages, model.parameters)
-        found = self.journal.get(self.source, model.name, [request]).get(request)
-        if found is None:
-            return None
-        said = json.loads(found.text)
-        return said["reply"], said["model"]
-
-    def keep(self, question: Question, reply: Reply, model: Model) -> None:
-        """Keep a reply as it came."""
-        fields = {"reply": reply.output, "model": reply.reported_model}
-        said = json.dumps(fields, ensure_ascii=False)
-        self.journal.put(
-            self.source, model.name, _request(question.messages, model.parameters), said
-        )
-
-
-def _request(messages: Messages, parameters: Mapping[str, object]) -> str:
-    """Return what a reply is kept under: the same question has the same key."""
-    return json.dumps([messages, dict(parameters)], ensure_ascii=False, sort_keys=True)
-
-
-def _judge(asked: Sequence[Asked], model: Model, session: _Session) -> list[JudgeRow]:
-    """Return the rows of one judge, in order; what could not be asked has none."""
-    rows: dict[int, JudgeRow] = {}
-    waiting: dict[int, tuple[Asked, Question]] = {}
-    for place, one in enumerate(asked):
-        if one.record.not_scorable:
-            rows[place] = _row(one, Judgement(None, "", one.record.not_scorable), None, None)
-            continue
-        text, part = graded_part(one.record.dataset, one.record.output or "")
-        messages = judge_messages(one.prompt, one.problem, text)
-        key = ProblemKey(one.record.dataset, one.task, str(place))
-        question = Question(key, messages, messages_sha256(messages))
-        seen = one._replace(part=part)
-        if kept := session.kept(question, model):
-            rows[place] = judged_row(seen, *kept)
-        else:
-            waiting[place] = (seen, question)
-    _ask(waiting, rows, model, session)
-    return [rows[place] for place in sorted(rows)]
-
-
-def _ask(
-    waiting: Mapping[int, tuple[Asked, Question]],
-    rows: dict[int, JudgeRow],
+def _judge(
+    cases: Sequence[Case],
     model: Model,
-    session: _Session,
-) -> None:
-    """Ask a judge, and keep every reply before anything is made of it."""
-    stopped = ""
-    places = iter(waiting)
-    asked = 0
+    journal: Journal,
+    source: str,
+    concurrency: int,
+    progress: Progress,
+) -> tuple[list[JudgeRow], Counter[str]]:
+    """Return the rows of one judge, and why others are missing, with how many.
 
-    def questions() -> Iterator[Question]:
-        nonlocal asked
-        for place in places:
-            if stopped:
-                return
-            asked += 1
-            yield waiting[place][1]
-
-    session.progress.expect(len(waiting), "judgements")
-    for question, _, result in ask_all(model, questions(), session.concurrency):
-        session.progress.advance(1, "judgements")
+    Every reply is kept before anything is made of it, and the same question not asked again.
+    """
+    messages = {n: case.messages for n, case in enumerate(cases) if not case.record.not_scorable}
+    requests = {
+        place: json.dumps([one, dict(model.parameters)], ensure_ascii=False, sort_keys=True)
+        for place, one in messages.items()
+    }
+    kept = journal.get(source, model.name, requests.values())
+    said = {place: json.loads(kept[one].text) for place, one in requests.items() if one in kept}
+    todo = [
+        Question(ProblemKey("", "", str(place)), messages[place], messages_sha256(messages[place]))
+        for place in reversed(messages)
+        if place not in said
+    ]
+    stopped, failures = "", Counter[str]()
+    waiting = iter(lambda: None if stopped or not todo else todo.pop(), None)
+    progress.expect(len(todo), "judgements")
+    for question, _, result in ask_all(model, waiting, concurrency):
+        progress.advance(1, "judgements")
         place = int(question.key.id)
-        failure = _why_failed(result)
-        if isinstance(result, Reply) and not failure:
-            session.keep(question, result, model)
-            rows[place] = judged_row(waiting[place][0], result.output or "", result.reported_model)
-            continue
-        session.failures[failure] += 1
+        if failure := _why_missing(result):
+            failures[failure] += 1
         if isinstance(result, EndpointRefused | EndpointUnavailable):
-            stopped = stopped or str(result)
-    if asked < len(waiting):
-        session.failures[stopped] += len(waiting) - asked
+            stopped = stopped or failure
+        elif isinstance(result, Reply) and not failure:
+            said[place] = {"reply": result.output, "model": result.reported_model}
+            text = json.dumps(said[place], ensure_ascii=False)
+            journal.put(source, model.name, requests[place], text)
+    failures[stopped] += len(todo)
+    nothing = {"reply": None, "model": None}
+    rows = [
+        judged_row(case, model.name, **said.get(place, nothing))
+        for place, case in enumerate(cases)
+        if place in said or place not in messages
+    ]
+    return rows, +failures
 
 
-def _why_failed(result: Reply | RemoteError) -> str:
+def _why_missing(result: Reply | RemoteError) -> str:
     """Return why there is no judgement, empty where there is a whole reply."""
     if not isinstance(result, Reply):
         return str(result)
     if result.finish_reason in CUT_REASONS:
         return "the reply was cut at the token limit; see --max-tokens"
     return f"the judge refused: {result.refusal or 'no text'}" if result.output is None else ""
-
-
-# The command
 
 
 @command
@@ -368,17 +351,7 @@ def judge(
 
     Parameters
     ----------
-    outputs : str or Path
-        A folder of outputs, or a file.
-    dataset : str
-        The benchmark; see `evalcore datasets list`.
-    data : str or Path, optional
-        A local copy of the benchmark. By default the one that was fetched.
-    layout : str
-        How the files of the outputs are laid out.
-    method : str, optional
-        Only outputs of this method; in other layouts than ours, the method that they were written
-        after.
+    outputs, dataset, data, layout, method : see score
     judges : str or sequence of str
         A model that judges, as the endpoint calls it.
     task : str
@@ -414,44 +387,36 @@ def judge(
         raise InputError("--scores", "missing; only answers that were found wrong have a cause")
     problems = load_dataset(dataset, Path(data) if data else None)
     by_id = {problem.id: problem for problem in problems.problems}
-    wanted = _wanted(scores, task)
+    select = read_wrong if task == "failure-causes" else read_open
+    wanted = None if scores is None else select(as_table(scores))
     records = read_records(Path(outputs), layout, method, problems.name)
-    asked = [
-        Asked(record, by_id[record.id], prompt, "", task)
-        for record in in_order(records, problems)
-        if wanted is None or _key(record) in wanted
+    cases = [
+        Case(one, by_id[one.id], prompt, task)
+        for one in in_order(records, problems)
+        if wanted is None or ScoreKey(one.dataset, one.model, one.method, *one.key) in wanted
     ]
     parameters = request_parameters(temperature, max_tokens, params)
     rows: list[JudgeRow] = []
     failures: Counter[str] = Counter()
     chosen = list(dict.fromkeys(judges))
     with Journal(Path(journal or user_cache_path("ngramscan") / "judgements.sqlite")) as kept:
-        session = _Session(kept, base_url or "", concurrency, progress, failures)
         for name in chosen:
             endpoint = Endpoint(base_url, name, parameters, rate, timeout_s)
             with ChatModel(endpoint, read_key(api_key_env), progress) as model:
-                rows += _judge([one._replace(judge=name) for one in asked], model, session)
+                judged, missing = _judge(cases, model, kept, base_url or "", concurrency, progress)
+            rows += judged
+            failures += missing
     return Result(
         rows,
         JudgeRow,
         notices=list(_describe(rows)),
         failures=[
-            f"{count} of {len(asked) * len(chosen)} judgements are missing ({reason}); "
+            f"{count} of {len(cases) * len(chosen)} judgements are missing ({reason}); "
             "run again to ask only these"
             for reason, count in failures.items()
         ],
         print_table=partial(_print_judged, rows=rows),
     )
-
-
-def _wanted(scores: GivenTable | None, task: str) -> set[ScoreKey] | None:
-    if scores is None:
-        return None
-    return (read_wrong if task == "failure-causes" else read_open)(as_table(scores))
-
-
-def _key(record: Record) -> ScoreKey:
-    return ScoreKey(record.dataset, record.model, record.method, record.id, record.epoch)
 
 
 def _describe(rows: Sequence[JudgeRow]) -> Iterator[str]:

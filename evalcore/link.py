@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
-from itertools import combinations, permutations
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
 
 from evalcore.compare import CompareRow, compare_methods, p_text, read_all
 from evalcore.figures import draw_links
@@ -75,6 +78,9 @@ class LinkRow:
     """The method that is more frequent is the one that is more often right."""
 
 
+_SHARED = [field.name for field in fields(CompareRow) if hasattr(LinkRow, field.name)]
+
+
 @dataclass(frozen=True, slots=True)
 class RankRow:
     """Whether the order of methods by prevalence is that by accuracy, in one cell."""
@@ -100,44 +106,38 @@ def _lists(counts: Sequence[PatternCount], measure: str, tiers: Sequence[str]) -
             problem = f"not among the counts; there are {', '.join(known.values())}"
             raise InputError(f"--tier {tier}", problem)
     wanted = [known[tier.lower()] for tier in tiers] or ["T1", "T2"]
-    lists: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
+    sums: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
     for row in counts:
-        if row.tier not in wanted:
-            continue
-        value = getattr(row, measure)
-        if value is None:
-            problem = f"{row.index}, {row.pattern!r}: no {measure} in this row"
-            raise InputError("counts", f"{problem}; see ngramscan docnorm")
-        own = lists.setdefault((row.index, row.method), {})
-        own[row.tier, row.pattern] = own.get((row.tier, row.pattern), 0) + value
-    if not lists:
+        if row.tier in wanted:
+            value = getattr(row, measure)
+            if value is None:
+                problem = f"{row.index}, {row.pattern!r}: no {measure} in this row"
+                raise InputError("counts", f"{problem}; see ngramscan docnorm")
+            sums.setdefault((row.index, row.method), Counter())[row.tier, row.pattern] += value
+    if not sums:
         raise InputError("counts", f"no patterns of {', '.join(wanted)}")
-    return {key: list(own.values()) for key, own in lists.items()}
+    return {key: list(own.values()) for key, own in sums.items()}
 
 
-def _attested(lists: Lists, methods: Sequence[str], names: Mapping[str, str]) -> Lists:
+def _attested(lists: Lists, methods: Sequence[str], given: Sequence[str]) -> Lists:
     """Return the counts by the names of the comparison: `f-1` is the `FP/F-1` of a pattern set."""
+    names = {}
+    for text in given:
+        method, _, name = text.partition("=")
+        if not method or not name:
+            raise InputError(f"--map {text}", "METHOD=NAME was expected")
+        names[method] = name
     attested = {
         (index, method): counts
         for method in methods
         for (index, name), counts in lists.items()
         if names.get(method, method).lower() in {name.lower(), *name.lower().split("/")}
     }
-    found = {method for _, method in attested}
     for method, name in names.items():
-        if method not in found:
+        if method not in {found for _, found in attested}:
             problem = "no such method compared, or without patterns"
             raise InputError(f"--map {method}={name}", problem)
     return attested
-
-
-def _names(given: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield what the pattern sets call each method."""
-    for text in given:
-        method, _, name = text.partition("=")
-        if not method or not name:
-            raise InputError(f"--map {text}", "METHOD=NAME was expected")
-        yield method, name
 
 
 def _compared(
@@ -160,29 +160,29 @@ def _link(index: str, measure: str, one: CompareRow, attested: Lists) -> LinkRow
     treatment, baseline = attested[index, one.treatment], attested[index, one.baseline]
     ratio = geometric_mean_ratio(treatment, baseline, 0.95)
     return LinkRow(
-        index=index, measure=measure, dataset=one.dataset, model=one.model, rule=one.rule,
-        baseline=one.baseline, treatment=one.treatment,
-        prevalence_ratio=ratio.value, prevalence_low=ratio.low, prevalence_high=ratio.high,
+        index=index,
+        measure=measure,
+        prevalence_ratio=ratio.value,
+        prevalence_low=ratio.low,
+        prevalence_high=ratio.high,
         sum_ratio=sum(treatment) / sum(baseline) if sum(baseline) else None,
-        difference=one.difference, difference_low=one.difference_low,
-        difference_high=one.difference_high, p=one.p,
         same_direction=math.log(ratio.value) * one.difference > 0,
-    )  # fmt: skip
+        **{name: getattr(one, name) for name in _SHARED},
+    )
 
 
 def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[RankRow]:
     cells: dict[tuple[str, str, str], dict[str, float]] = {}
     for one in compared:
         accuracies = cells.setdefault((one.dataset, one.model, one.rule), {})
-        accuracies[one.baseline] = one.accuracy_baseline
-        accuracies[one.treatment] = one.accuracy_treatment
+        accuracies |= {one.baseline: one.accuracy_baseline}
+        accuracies |= {one.treatment: one.accuracy_treatment}
     for index in dict.fromkeys(index for index, _ in attested):
         for cell, accuracies in cells.items():
             methods = [method for method in accuracies if (index, method) in attested]
             if len(methods) > 1:
-                lists = [attested[index, method] for method in methods]
-                means = [sum(math.log(n + 0.5) for n in counts) / len(counts) for counts in lists]
-                agreement = rank_agreement(means, [accuracies[method] for method in methods])
+                means = [np.log(np.add(attested[index, one], 0.5)).mean() for one in methods]
+                agreement = rank_agreement(means, [accuracies[one] for one in methods])
                 yield RankRow(index, measure, *cell, len(methods), *agreement)
 
 
@@ -191,51 +191,31 @@ def rank_agreement(
 ) -> tuple[float | None, float | None, str]:
     """Return Kendall's tau-b of two lists, its exact p-value, and a note where one is missing.
 
-    Parameters
-    ----------
-    first, second : sequence of float, shape (n,)
-        Two values of the same things.
-
-    Returns
-    -------
-    tau : float or None
-        From -1 to 1, ties taken into account.
-    p : float or None
-        Two-sided: how many of all orders of the second list have a tau as far from 0.
-    note : str
-        Why one of them is None, or what is to be known of p.
+    The p-value is two-sided: how many of all orders of the second list have a tau as far from 0.
     """
     n = len(first)
     if n < 3:
         return None, None, "two methods have no order to agree on"
-    signs = _signs(first)
-    scale = math.sqrt(sum(map(abs, signs)) * sum(map(abs, _signs(second))))
+    signs, others = (np.sign(np.subtract.outer(values, values)) for values in (first, second))
+    scale = math.sqrt(np.abs(signs).sum() * np.abs(others).sum())
     if not scale:
         return None, None, "all values of one list are the same"
-
-    def concordance(order: Sequence[float]) -> int:
-        return sum(one * other for one, other in zip(signs, _signs(order), strict=True))
-
-    tau = concordance(second) / scale
+    concordance = float((signs * others).sum())
     if n > _MOST_METHODS:
-        return tau, None, f"more than {_MOST_METHODS} methods: not all orders tried"
-    orders = [abs(concordance(order)) for order in permutations(second)]
-    p = sum(far >= abs(concordance(second)) for far in orders) / len(orders)
+        note = f"more than {_MOST_METHODS} methods: not all orders tried"
+        return concordance / scale, None, note
+    orders = np.array(list(permutations(range(n))))
+    found = (signs * others[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2))
+    p = float((np.abs(found) >= abs(concordance)).mean())
     least = 2 / math.factorial(n)
-    return tau, p, f"p can't be below {least:.2g} with {n} methods" * (least > 0.05)
-
-
-def _signs(values: Sequence[float]) -> list[int]:
-    """Return of each pair whether its first value is the smaller (1) or the greater one (-1)."""
-    return [(one < other) - (one > other) for one, other in combinations(values, 2)]
+    note = f"p can't be below {least:.2g} with {n} methods" * (least > 0.05)
+    return concordance / scale, p, note
 
 
 def _print(console: Console, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
     """Print prevalence beside accuracy, then how their orders agree."""
-    columns = {
-        "index": [row.index for row in rows],
-        "dataset": [row.dataset for row in rows],
-        "model": [row.model for row in rows],
+    columns = {name: [getattr(row, name) for row in rows] for name in ("index", "dataset", "model")}
+    columns |= {
         "methods": [f"{row.treatment} : {row.baseline}" for row in rows],
         rows[0].measure: [
             _with(rate(row.prevalence_ratio), row.prevalence_low, row.prevalence_high)
@@ -289,8 +269,7 @@ def link(
         Only patterns of these tiers. By default T1 and T2.
     map : str or sequence of str
         What the pattern sets call a method: `METHOD=NAME`.
-    rule : see compare
-    run : see compare
+    rule, run : see compare
     ranks : str or Path, optional
         Write how the orders of methods agree to this file.
     figure : str or Path, optional
@@ -316,11 +295,10 @@ def link(
     picture = Path(figure) if figure else None
     check_target(picture)
     patterns = read_rows(as_table(counts), PatternCount, "rows of `ngramscan count` or `docnorm`")
-    names = dict(_names([*map]))
     compared, notices = _compared(as_table(scores), [*rule], [*run])
     lists = _lists(patterns, measure, [*tier])
     methods = [*dict.fromkeys(name for one in compared for name in (one.baseline, one.treatment))]
-    attested = _attested(lists, methods, names)
+    attested = _attested(lists, methods, [*map])
     rows = [
         _link(index, measure, one, attested)
         for index in dict.fromkeys(index for index, _ in lists)
