@@ -39,7 +39,7 @@ def _legend(figure: Figure, lines: Iterable[dict[str, Any]], **options: Any) -> 
 
 
 def draw_accuracy(rows: Sequence[SummaryRow]) -> Figure:
-    """Draw accuracies with their intervals: a bar per row, those of a dataset and model together."""
+    """Draw accuracies with their intervals: a bar per row, those of one model together."""
     groups = list(dict.fromkeys(map(_CELL, rows)))
     methods = list(dict.fromkeys(row.method for row in rows))
     labels = [wrap(label, 28) for label in canvas.varying(groups)]

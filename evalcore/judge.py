@@ -11,8 +11,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from dataclasses import dataclass, make_dataclass
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -76,19 +76,10 @@ class JudgeRow:
     the judge's reply could not be read, or is a label without an order."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedRow:
-    """What one judge said of one model after one method, as the terminal shows it."""
-
-    dataset: str
-    model: str
-    method: str
-    rule: str
-    n: int
-    judged: int
-    mean: float | None
-    labels: str
-
+_JudgedRow = make_dataclass(
+    "_JudgedRow", ["dataset", "model", "method", "rule", "n", "judged", "mean", "labels"]
+)
+"""What one judge said of one model after one method, as the terminal shows it."""
 
 # What judges are asked
 
@@ -104,13 +95,7 @@ class JudgePrompt:
     section: str = ""
     """The heading of the part of an output that is judged; empty, or not there: the whole is."""
 
-    @property
-    def sha256(self) -> str:
-        """Of what is asked, in hexadecimal."""
-        return hashlib.sha256(f"{self.system}\0{self.user}".encode()).hexdigest()
 
-
-@cache
 def load_judge_prompts() -> dict[str, JudgePrompt]:
     """Return what judges are asked, by benchmark (how their names begin) or task."""
     text = resources.files("evalcore").joinpath("judge_prompts.yaml").read_text(encoding="utf-8")
@@ -146,21 +131,16 @@ class Case(NamedTuple):
     @property
     def messages(self) -> list[dict[str, str]]:
         """Return the exact messages to a judge."""
-        details = self.problem.details
         material = {
             "problem": self.problem.text,
             "gold": self.problem.gold or "",
             "answer": self.part[0],
-            "solution": _joined(details.get("solution")),
-            "guidelines": _joined(details.get("guidelines")),
-            "points": str(details.get("points", "")),
         }
+        for name in ("solution", "guidelines", "points"):
+            value = self.problem.details.get(name) or ""
+            material[name] = "\n\n".join(value) if isinstance(value, list) else str(value)
         user = {"role": "user", "content": fill(self.prompt.user, material)}
         return [{"role": "system", "content": self.prompt.system}, user]
-
-
-def _joined(value: str | Sequence[str] | None) -> str:
-    return value if isinstance(value, str) else "\n\n".join(value or ())
 
 
 # What a judge replied
@@ -225,11 +205,11 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def judged_row(case: Case, judge: str, reply: str | None, model: str | None) -> JudgeRow:
     """Return the row of a reply; of none, where there is nothing to judge."""
-    record, problem = case.record, case.problem
+    record, problem, prompt = case.record, case.problem, case.prompt
     value, label, reason = None, "", record.not_scorable or ""
     if reply is not None:
         try:
-            value, label, reason = read_reply(case.prompt.reply, reply)
+            value, label, reason = read_reply(prompt.reply, reply)
         except ValueError as error:
             reason = f"unparsed: {error}"
     points = problem.details.get("points")
@@ -243,7 +223,7 @@ def judged_row(case: Case, judge: str, reply: str | None, model: str | None) -> 
         reason=reason,
         task=case.task,
         judge=model or judge,
-        prompt_sha256=case.prompt.sha256,
+        prompt_sha256=hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest(),
         reply=reply,
         subtask=problem.subtask or None,
         status=NO_ANSWER if reply is None else UNKNOWN if value is None else SCORED,
@@ -261,8 +241,8 @@ def _print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
         named = [f"{label}: {count}" for label, count in sorted(labels.items())]
         mean = 100 * sum(values) / len(values) if values else None
         shown = ", ".join(named if len(named) <= 8 else [])
-        judged.append(JudgedRow(*key, len(own), labels.total(), mean, shown))
-    print_rows(console, judged, JudgedRow)
+        judged.append(_JudgedRow(*key, len(own), labels.total(), mean, shown))
+    print_rows(console, judged, _JudgedRow)
 
 
 def _judge(

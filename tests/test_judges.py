@@ -186,7 +186,8 @@ def test_a_score_is_scaled_to_the_points_of_the_problem() -> None:
     assert row.status == "scored"
     assert (row.rule, row.judge) == ("judge:judge-1", "judge-1-2026")
     assert (row.method, row.extraction) == ("f-1+cot", "whole output")
-    assert row.prompt_sha256 == EXAM.prompt.sha256
+    asked = f"{EXAM.prompt.system}\0{EXAM.prompt.user}"
+    assert row.prompt_sha256 == hashlib.sha256(asked.encode()).hexdigest()
 
 
 def test_a_cause_is_a_label_without_a_value() -> None:
