@@ -1,7 +1,6 @@
 """Recorded answers of models: one record per problem and epoch, in our own and others' files.
 
-`OUTPUTS/<dataset>/<model>/<method>.jsonl` is the layout that runs write; a `/` in the name of a
-model is `--` in that of its folder.
+Runs write `OUTPUTS/<dataset>/<model>/<method>.jsonl`, with `--` for a `/` in the name of a model.
 """
 
 from __future__ import annotations
@@ -144,19 +143,14 @@ def _own(file: Path, content: bytes) -> _Placed:
         cure = "run `evalcore run` again, or delete the line" if is_ours else "delete it"
         line = content.count(b"\n") + 1
         raise InputError(f"{file}:{line}", f"{_NOT_ENDED}; {cure}")
-    yield from _lines(file, content)
-
-
-def _lines(file: Path, content: bytes) -> _Placed:
     folder = file.absolute().parent
     named = {"dataset": folder.parent.name, "model": folder.name, "method": file.stem}
-    for number, line in enumerate(content.split(b"\n"), 1):
-        if line.strip():
-            place = f"{file}:{number}"
-            fields = _taken(place, line, dict[str, Any])
+    for number, text in enumerate(content.split(b"\n"), 1):
+        if text.strip():
+            fields = _taken(f"{file}:{number}", text, dict[str, Any])
             if isinstance(fields.get("id"), int):
                 fields["id"] = str(fields["id"])
-            yield place, named | fields
+            yield f"{file}:{number}", named | fields
 
 
 def _cut_line(content: bytes) -> tuple[bytes, bool]:
@@ -171,11 +165,8 @@ def _cut_line(content: bytes) -> tuple[bytes, bool]:
 
 def _financemath(file: Path, content: bytes) -> _Placed:
     for number, row in enumerate(_taken(str(file), content, list[_Question]), 1):
-        output = "".join(row.output) if row.output else None
-        yield (
-            f"{file}[{number}]",
-            {"id": f"{row.question_id}", "output": output, "model": file.stem},
-        )
+        fields = {"id": str(row.question_id), "output": "".join(row.output or ()) or None}
+        yield f"{file}[{number}]", {"model": file.stem} | fields
 
 
 def _bbh(file: Path, content: bytes) -> _Placed:
@@ -206,21 +197,20 @@ def read_records(
     """Read all records of a file, or of a folder and those in it.
 
     In our layout, `method` and `dataset` choose among the records; in others they say what the
-    files do not. `on_notice` is told of each file in which halves of characters were replaced. An
-    InputError says which record is malformed, or stands twice.
+    files do not. `on_notice` is told of each file in which halves of characters were replaced.
     """
     suffix, read, known = _LAYOUTS[layout]
     chosen = {"dataset": dataset, "method": method}
     chosen = {name: value for name, value in chosen.items() if value is not None}
+    given = known and known | chosen
     records: dict[tuple[object, ...], tuple[str, Record]] = {}
     others: dict[str, None] = {}
     for file in _files(path, suffix):
-        given = known and known | chosen
         if None in given.values():
             raise InputError(str(file), "this layout does not name the method; --method does")
         for place, fields in read(file, _content(file, on_notice)):
             record = _taken(place, fields | given, Record)
-            if any(getattr(record, name) != value for name, value in chosen.items()):
+            if method not in {None, record.method} or dataset not in {None, record.dataset}:
                 others[f"{record.method} of {record.dataset}"] = None
                 continue
             question = (record.dataset, record.model, record.method, *record.key)
@@ -257,18 +247,14 @@ def _content(file: Path, on_notice: Callable[[str], None] | None) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class RecordFile:
-    """An open file of records, and those that were there when it was opened.
-
-    Each record is handed to the system as it comes, so that a killed process loses none; a line
-    that was being written then is dropped the next time.
-    """
+    """An open file of records, and those that were there when it was opened."""
 
     path: Path
     descriptor: int
     records: list[Record]
 
     def write(self, record: Record) -> None:
-        """Append a record; raise InputError where the disk does not take it."""
+        """Hand a record to the system, so that a killed process loses none."""
         remaining = memoryview(record.line())
         try:
             while remaining:
@@ -279,10 +265,9 @@ class RecordFile:
 
 @contextmanager
 def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[RecordFile]:
-    """Open a file of records to append to it; it and its folders are made where they are missing.
+    """Open a file of records, or a new one, to append to it; no other run may have it open.
 
-    `on_notice` is told when a line was dropped that a killed run had not written to its end. An
-    InputError: another run has the file open, it can't be opened, or a line is malformed.
+    `on_notice` is told when a line was dropped that a killed run had not written to its end.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -293,8 +278,8 @@ def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[Recor
         _lock(path, descriptor)
         content = path.read_bytes()
         tail, is_torn = _cut_line(content)
-        whole = content.removesuffix(tail) if is_torn else content
-        records = [_taken(place, fields, Record) for place, fields in _lines(path, whole)]
+        whole = content[: -len(tail)] if is_torn else content
+        records = [_taken(place, fields, Record) for place, fields in _own(path, whole)]
         if is_torn:
             os.ftruncate(descriptor, len(whole))
             on_notice(f"{path}: {_NOT_ENDED}; it is dropped")
@@ -317,10 +302,7 @@ def _lock(path: Path, descriptor: int) -> None:
 
 
 def in_order(records: Sequence[Record], dataset: Dataset) -> list[Record]:
-    """Return records by run, and within it in the order of the benchmark: they come in any.
-
-    An InputError: one is of a problem that the benchmark does not have.
-    """
+    """Return records by run, in the order of the benchmark, which must have all their problems."""
     places = {problem.id: place for place, problem in enumerate(dataset.problems)}
     runs: dict[tuple[str, str, str], int] = {}
 

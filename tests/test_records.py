@@ -191,7 +191,11 @@ def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
     [
         pytest.param({}, "Expected `array`, got `object`", id="no list"),
         pytest.param([{"output": ["x"]}], r"field `question_id` - at `\$\[0\]`", id="no id"),
-        pytest.param([{"question_id": "1", "output": ["x", "y"]}], r"length <= 1 - at `\$\[0\].output`", id="two texts"),
+        pytest.param(
+            [{"question_id": "1", "output": ["x", "y"]}],
+            r"length <= 1 - at `\$\[0\].output`",
+            id="two texts",
+        ),
         pytest.param(
             [{"question_id": "1", "output": ["x"]}] * 2, r"id '1' is also at .*\[1\]", id="twice"
         ),
@@ -223,7 +227,12 @@ def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: 
     ("folder", "content", "problem"),
     [
         pytest.param("made-cot", {}, "missing required field `outputs`", id="no outputs"),
-        pytest.param("made-cot", {"outputs": [{}]}, r"field `prediction` - at `\$.outputs\[0\]`", id="no prediction"),
+        pytest.param(
+            "made-cot",
+            {"outputs": [{}]},
+            r"field `prediction` - at `\$.outputs\[0\]`",
+            id="no prediction",
+        ),
         pytest.param("made", {"outputs": []}, "MODEL-METHOD", id="no method"),
     ],
 )
@@ -293,17 +302,17 @@ def test_a_last_line_that_only_lacks_its_end_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "problem"),
     [
-        pytest.param(b"some notes", id="another file"),
-        pytest.param(b'{"id": "1", "outp\n' + record_line(id="2"), id="torn in the middle"),
+        pytest.param(b"some notes", "the last line was not .*; delete it", id="another file"),
+        pytest.param(b'{"id": "1", "outp\n{}\n', "not valid JSON", id="torn in the middle"),
     ],
 )
 def test_a_file_that_no_run_left_so_is_refused_and_untouched(
-    tmp_path: Path, content: bytes
+    tmp_path: Path, content: bytes, problem: str
 ) -> None:
     path = write(tmp_path / "cot.jsonl", content)
-    with pytest.raises(InputError, match=r"cot.jsonl:1: not valid JSON"), open_records(path, ignore):
+    with pytest.raises(InputError, match=f"cot.jsonl:1: {problem}"), open_records(path, ignore):
         pass
     assert path.read_bytes() == content
 
