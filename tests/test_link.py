@@ -160,22 +160,17 @@ def test_a_figure_has_a_point_per_row() -> None:
     assert len(bands) == 1
 
 
-def write_inputs(folder: Path) -> None:
-    write_rows(COUNTS, PatternCount, choose_target(None, folder / "counts.csv"))
-    row = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")
-    scores = [
-        replace(row, method=method, id=str(number), value=float(number < right))
-        for method, right in (("cot", 5), ("f-1", 7))
-        for number in range(10)
-    ]
-    write_rows(scores, ScoreRow, choose_target(None, folder / "scores.jsonl"))
-
-
 def test_the_command_takes_scores_or_comparisons(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    write_inputs(tmp_path)
+    write_rows(COUNTS, PatternCount, choose_target(None, Path("counts.csv")))
+    scored = [
+        ScoreRow("d", "m", method, str(n), None, "strict", float(n < right), None, None, "")
+        for method, right in (("cot", 5), ("f-1", 7))
+        for n in range(10)
+    ]
+    write_rows(scored, ScoreRow, choose_target(None, Path("scores.jsonl")))
 
     def invoke(*arguments: str) -> Any:
         return CliRunner().invoke(main, list(arguments))
