@@ -72,14 +72,14 @@ def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
 
 
 def test_what_was_written_is_read_whole(tmp_path: Path) -> None:
-    fields: dict[str, Any] = KNOWN | {
-        **{"id": "7", "epoch": 2, "output": "two\nlines \u2028 é", "reasoning": "hm"},
-        **{"prompt_tokens": 3, "completion_tokens": 5, "reasoning_tokens": 0, "attempts": 1},
-        **{"messages_sha256": "a" * 64, "prompts_sha256": "b" * 64, "dataset_sha256": "c" * 64},
-        **{"finish_reason": "stop", "latency_s": 0.25, "reported_model": "made-1-0125"},
-        **{"asked_at": "2026-01-01T00:00:00+00:00", "parameters": {"stop": ["\n"]}},
-    }
-    record = Record(**fields)
+    fields = json.loads(
+        '{"id": "7", "epoch": 2, "output": "two\\nlines \\u2028 é", "reasoning": "hm",'
+        ' "prompt_tokens": 3, "completion_tokens": 5, "reasoning_tokens": 0, "attempts": 1,'
+        ' "messages_sha256": "aa", "prompts_sha256": "bb", "dataset_sha256": "cc",'
+        ' "finish_reason": "stop", "latency_s": 0.25, "reported_model": "made-1-0125",'
+        ' "asked_at": "2026-01-01T00:00:00+00:00", "parameters": {"stop": ["\\n"]}}'
+    )
+    record = Record(**KNOWN, **fields)
     path = record_path(tmp_path, "sums", "lab/made-1", "cot")
     assert path == tmp_path / "sums/lab--made-1/cot.jsonl"
     with open_records(path, ignore) as file:
