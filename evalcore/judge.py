@@ -86,14 +86,17 @@ _JudgedRow = make_dataclass(
 
 @dataclass(frozen=True, slots=True)
 class JudgePrompt:
-    """What judges are asked about one kind of answer."""
+    """What judges are asked about one kind of answer, and how they reply; see the YAML file."""
 
-    reply: str
-    """How the reply is read; see `read_reply`."""
     system: str
     user: str
+    pattern: str = ""
+    expected: str = ""
+    field: str = ""
+    reason: str = ""
+    labels: dict[str, float | None] | None = None
+    most: float = 0
     section: str = ""
-    """The heading of the part of an output that is judged; empty, or not there: the whole is."""
 
 
 def load_judge_prompts() -> dict[str, JudgePrompt]:
@@ -146,46 +149,33 @@ class Case(NamedTuple):
 # What a judge replied
 
 
-def read_reply(form: str, reply: str) -> tuple[float | None, str, str]:
-    r"""Return what a judge said: a value, a label on its own scale, and its reason.
+def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]:
+    """Return what a judge said: a value, a label on its own scale, and its reason.
 
     The value is from 0 to 1, None where the label has no order. A ValueError: the reply says two
     things, or nothing that was asked for; it is counted as such, never guessed at, never wrong.
     """
-    match form:
-        case "boxed":
-            pattern = r"\\boxed\s*\{\s*(?:\\text\s*\{\s*)?(Correct|Incorrect)\s*\}"
-            label = _find_one(pattern, r"\boxed{Correct} or …", reply)
-            return float(label == "Correct"), label, ""
-        case "points of 7":
-            pattern = r"(?i)<points>\s*(\d+)\s+out\s+of\s+7\s*</points>"
-            label = _find_one(pattern, "<points>N out of 7</points>", reply)
-            if int(label) > 7:
-                raise ValueError(f"{label} points; 0 to 7 were expected")
-            return int(label) / 7, label, ""
-        case "json score":
-            score, reason = _find_fields(reply, "score", "feedback")
-            if type(score) not in {int, float} or not 0 <= score <= 100:
-                problem = "a number from 0 to 100 was expected"
-                raise ValueError(f"score {json.dumps(score)}; {problem}")
-            return score / 100, f"{score:g}", reason
-        case _:
-            cause, reason = _find_fields(reply, "cause", "why")
-            if cause not in ("A", "B", "C"):
-                raise ValueError(f"cause {json.dumps(cause)}; one of A, B, C was expected")
-            return None, cause, reason
+    said, reason = _find_match(prompt, reply) if prompt.pattern else _find_fields(prompt, reply)
+    problem = f"{prompt.field} {json.dumps(said)}"
+    if prompt.labels:
+        if not isinstance(said, str) or said not in prompt.labels:
+            raise ValueError(f"{problem}; one of {', '.join(prompt.labels)} was expected")
+        return prompt.labels[said], said, reason
+    if type(said) not in {int, float} or not 0 <= said <= prompt.most:
+        raise ValueError(f"{problem}; a number from 0 to {prompt.most:g} was expected")
+    return said / prompt.most, f"{said:g}", reason
 
 
-def _find_one(pattern: str, expected: str, reply: str) -> str:
-    found = [match[1] for match in re.finditer(pattern, reply)]
+def _find_match(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
+    found = re.findall(prompt.pattern, reply)
     if not found:
-        raise ValueError(f"no {expected} in the reply")
+        raise ValueError(f"no {prompt.expected} in the reply")
     if len(set(found)) > 1:
         raise ValueError(f"it says both {found[0]} and {found[-1]}")
-    return found[0]
+    return (found[0] if prompt.labels else int(found[0])), ""
 
 
-def _find_fields(reply: str, name: str, reason: str) -> tuple[Any, str]:
+def _find_fields(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
     fenced = re.fullmatch(r"(?s)```(?:json)?\s*\n(.*?)\n?```", reply.strip())
     try:
         said = json.loads(fenced[1] if fenced else reply, object_pairs_hook=_without_repeats)
@@ -193,7 +183,7 @@ def _find_fields(reply: str, name: str, reason: str) -> tuple[Any, str]:
         raise ValueError(f"no JSON: {error}") from error
     if not isinstance(said, dict):
         raise ValueError("no JSON object")
-    return said.get(name), " ".join(str(said.get(reason) or "").split())
+    return said.get(prompt.field), " ".join(str(said.get(prompt.reason) or "").split())
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -209,7 +199,7 @@ def judged_row(case: Case, judge: str, reply: str | None, model: str | None) -> 
     value, label, reason = None, "", record.not_scorable or ""
     if reply is not None:
         try:
-            value, label, reason = read_reply(prompt.reply, reply)
+            value, label, reason = read_reply(prompt, reply)
         except ValueError as error:
             reason = f"unparsed: {error}"
     points = problem.details.get("points")

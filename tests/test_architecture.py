@@ -155,9 +155,8 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "tallies": ["left_out", "row_files", "score_runs", "scores"],
     "outcomes": ["row_files", "tallies"],
     "link": ["compare", "figures", "row_files", "score_runs", "scores"],
-    "judgements": [],
     "judge": [
-        *("asking", "benchmarks", "endpoint", "formats", "judgements", "prompts", "records"),
+        *("asking", "benchmarks", "endpoint", "formats", "prompts", "records"),
         *("replies", "row_files", "scores"),
     ],
     "cli": ["benchmarks"],

@@ -27,7 +27,12 @@ RECORD = Record(
     id="p1", dataset="aicrypto", model="secret-model", method="f-1+cot", output="my {{gold}} proof"
 )
 EXAM = Case(RECORD, PROBLEM, choose_prompt("aicrypto", "grade"), "grade")
-FORMS = ["boxed", "points of 7", "json score", "json cause"]
+FORMS = {
+    "boxed": choose_prompt("imo-answerbench", "grade"),
+    "points of 7": choose_prompt("imo-proofbench", "grade"),
+    "json score": EXAM.prompt,
+    "json cause": choose_prompt("financemath", "failure-causes"),
+}
 
 
 # What judges are asked
@@ -121,7 +126,7 @@ def test_only_the_section_that_the_prompt_says_is_judged(
     ],
 )
 def test_what_was_asked_for_is_read(form: str, reply: str, value: float | None, label: str) -> None:
-    assert read_reply(form, reply)[:2] == (value, label)
+    assert read_reply(FORMS[form], reply)[:2] == (value, label)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +136,12 @@ def test_what_was_asked_for_is_read(form: str, reply: str, value: float | None, 
         pytest.param("boxed", "\\boxed{Correct}, no: \\boxed{Incorrect}", "both", id="boxed both"),
         pytest.param("boxed", "\\boxed{correct-ish}", r"no \\boxed", id="another word"),
         pytest.param("points of 7", "6 out of 7", "no <points>", id="points without tags"),
-        pytest.param("points of 7", "<points>9 out of 7</points>", "9 points", id="too many"),
+        pytest.param(
+            "points of 7",
+            "<points>9 out of 7</points>",
+            "points 9; a number from 0 to 7",
+            id="too many",
+        ),
         pytest.param(
             "points of 7", f"<points>{'9' * 5000} out of 7</points>", "limit", id="far too many"
         ),
@@ -157,27 +167,23 @@ def test_what_was_asked_for_is_read(form: str, reply: str, value: float | None, 
 )
 def test_what_was_not_asked_for_is_unparsed(form: str, reply: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        read_reply(form, reply)
+        read_reply(FORMS[form], reply)
 
 
 @given(st.floats(0, 100), st.text())
 def test_a_score_and_its_reason_come_back(score: float, feedback: str) -> None:
     said = json.dumps({"score": score, "feedback": feedback, "key_errors": [], "strengths": []})
-    value, _, reason = read_reply("json score", said)
+    value, _, reason = read_reply(EXAM.prompt, said)
     assert value == pytest.approx(score / 100)
     assert reason == " ".join(feedback.split())
 
 
-@given(st.sampled_from(FORMS), st.text())
+@given(st.sampled_from(sorted(FORMS)), st.text())
 def test_any_text_is_read_or_unparsed(form: str, reply: str) -> None:
     try:
-        assert read_reply(form, reply)[1]
+        assert read_reply(FORMS[form], reply)[1]
     except ValueError:
         return
-
-
-def test_every_prompt_names_a_form_that_is_read() -> None:
-    assert {prompt.reply for prompt in load_judge_prompts().values()} == set(FORMS)
 
 
 def test_a_score_is_scaled_to_the_points_of_the_problem() -> None:
