@@ -200,9 +200,8 @@ def read_records(
     files do not. `on_notice` is told of each file in which halves of characters were replaced.
     """
     suffix, read, known = _LAYOUTS[layout]
-    chosen = {"dataset": dataset, "method": method}
-    chosen = {name: value for name, value in chosen.items() if value is not None}
-    given = known and known | chosen
+    told = {name: value for name, value in [("dataset", dataset), ("method", method)] if value}
+    given = {**known, **told} if known else {}
     records: dict[tuple[object, ...], tuple[str, Record]] = {}
     others: dict[str, None] = {}
     for file in _files(path, suffix):
@@ -245,6 +244,17 @@ def _content(file: Path, on_notice: Callable[[str], None] | None) -> bytes:
 # The file that a run writes: appended to, one line per answer, by one run at a time
 
 
+@contextmanager
+def _refusals(path: Path, what: str, cure: str = "") -> Iterator[None]:
+    """Say what the system did not let us do with a file."""
+    try:
+        yield
+    except BlockingIOError as error:
+        raise InputError(str(path), "another run is writing it") from error
+    except OSError as error:
+        raise InputError(str(path), f"can't be {what} ({error.strerror}){cure}") from error
+
+
 @dataclass(frozen=True, slots=True)
 class RecordFile:
     """An open file of records, and those that were there when it was opened."""
@@ -256,11 +266,9 @@ class RecordFile:
     def write(self, record: Record) -> None:
         """Hand a record to the system, so that a killed process loses none."""
         remaining = memoryview(record.line())
-        try:
+        with _refusals(self.path, "written"):
             while remaining:
                 remaining = remaining[os.write(self.descriptor, remaining) :]
-        except OSError as error:
-            raise InputError(str(self.path), f"can't be written ({error.strerror})") from error
 
 
 @contextmanager
@@ -269,13 +277,13 @@ def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[Recor
 
     `on_notice` is told when a line was dropped that a killed run had not written to its end.
     """
-    try:
+    with _refusals(path, "opened"):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise InputError(str(path), f"can't be opened ({error.strerror})") from error
     try:
-        _lock(path, descriptor)
+        with _refusals(path, "locked", "; a local folder was expected"):
+            # The lock goes when the process ends, however it ends.
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         content = path.read_bytes()
         tail, is_torn = _cut_line(content)
         whole = content[: -len(tail)] if is_torn else content
@@ -288,17 +296,6 @@ def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[Recor
         yield RecordFile(path, descriptor, records)
     finally:
         os.close(descriptor)
-
-
-def _lock(path: Path, descriptor: int) -> None:
-    """Keep other runs out; the lock goes when the process ends, however it ends."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise InputError(str(path), "another run is writing it") from error
-    except OSError as error:
-        problem = f"can't be locked ({error.strerror}); a local folder was expected"
-        raise InputError(str(path), problem) from error
 
 
 def in_order(records: Sequence[Record], dataset: Dataset) -> list[Record]:
