@@ -17,6 +17,7 @@ from ngramscan.outputs import OutputFields, read_outputs
 from tests.chat_server import hash_of
 
 KNOWN: dict[str, Any] = {"dataset": "sums", "model": "lab/made-1", "method": "cot"}
+ASKED = KNOWN | {"parameters": {}}
 OURS = "a/b/c.jsonl"
 FINANCE = "made-1.json"
 BENCH = "lab-made-1-cot/task.json"
@@ -29,8 +30,8 @@ def write(file: Path, content: bytes | str | list[Any] | dict[str, Any]) -> Path
     return file
 
 
-def line_of(**fields: Any) -> bytes:
-    return Record(output="4", **KNOWN | fields).line()
+def record_line(**fields: Any) -> bytes:
+    return Record(**{"output": "4"} | ASKED | fields).line()
 
 
 def ignore(notice: str) -> None:
@@ -98,7 +99,7 @@ def test_who_wrote_is_read_off_the_folders_where_a_record_does_not_say(tmp_path:
 
 def test_only_records_of_the_wanted_method_and_dataset_are_read(tmp_path: Path) -> None:
     for method in ("cot", "pot"):
-        line = line_of(id="1", method=method)
+        line = record_line(id="1", method=method)
         write(tmp_path / "sums" / "lab--made-1" / f"{method}.jsonl", line)
     assert [record.method for record in read_records(tmp_path, method="pot")] == ["pot"]
     assert len(read_records(tmp_path, dataset="sums")) == 2
@@ -223,7 +224,7 @@ def test_what_the_system_refuses_is_an_error_of_the_file(
 
 
 def test_every_torn_last_line_is_dropped_and_told(tmp_path: Path) -> None:
-    whole, last = line_of(id="1"), line_of(id="2")
+    whole, last = record_line(id="1"), record_line(id="2")
     path = tmp_path / "cot.jsonl"
     for length in range(1, len(last)):
         write(path, whole + last[:length])
