@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -17,15 +19,10 @@ from evalcore.judge import Case, choose_prompt, judged_row, load_judge_prompts, 
 from evalcore.records import Record
 from ngramscan.errors import InputError
 
-PROBLEM = Problem(
-    "p1",
-    "Prove it.",
-    "42",
-    details={"solution": ["THE", "SOLUTION"], "guidelines": "GUIDE", "points": 20},
-)
-RECORD = Record(
-    id="p1", dataset="aicrypto", model="secret-model", method="f-1+cot", output="my {{gold}} proof"
-)
+DETAILS = {"solution": ["THE", "SOLUTION"], "guidelines": "GUIDE", "points": 20}
+PROBLEM = Problem("p1", "Prove it.", "42", details=DETAILS)
+RUN: Any = {"dataset": "aicrypto", "model": "secret-model", "method": "f-1+cot"}
+RECORD = Record(id="p1", output="my {{gold}} proof", **RUN)
 EXAM = Case(RECORD, PROBLEM, choose_prompt("aicrypto", "grade"), "grade")
 FORMS = {
     "boxed": choose_prompt("imo-answerbench", "grade"),
@@ -88,23 +85,17 @@ def test_a_judge_sees_problem_and_answer_but_neither_method_nor_model(name: str)
 @pytest.mark.parametrize(
     ("dataset", "output", "part"),
     [
-        pytest.param(
-            "aicrypto",
-            "## Analysis\nsee ## Proof below\n## Proof\nold\n##  Proof \nreal\n",
-            ("real", "## Proof"),
-            id="only the last proof section",
-        ),
-        pytest.param("aicrypto", "no heading", ("no heading", "whole output"), id="no section"),
-        pytest.param(
-            "imo-proofbench", "a\n## Proof\nb", ("a\n## Proof\nb", "whole output"), id="not asked"
-        ),
+        ("aicrypto", "## Analysis\nsee ## Proof below\n## Proof\nold\n##  Proof \nreal\n", "real"),
+        ("aicrypto", "no heading", None),
+        ("imo-proofbench", "a\n## Proof\nb", None),
     ],
+    ids=["only the last proof section", "no section", "not asked for"],
 )
 def test_only_the_section_that_the_prompt_says_is_judged(
-    dataset: str, output: str, part: tuple[str, str]
+    dataset: str, output: str, part: str | None
 ) -> None:
-    record = Record(id="p1", dataset=dataset, model="m", method="cot", output=output)
-    assert Case(record, PROBLEM, choose_prompt(dataset, "grade"), "grade").part == part
+    case = Case(replace(RECORD, output=output), PROBLEM, choose_prompt(dataset, "grade"), "grade")
+    assert case.part == ((part, "## Proof") if part else (output, "whole output"))
 
 
 # What they replied
