@@ -134,13 +134,10 @@ class Case(NamedTuple):
     @property
     def messages(self) -> list[dict[str, str]]:
         """Return the exact messages to a judge."""
-        material = {
-            "problem": self.problem.text,
-            "gold": self.problem.gold or "",
-            "answer": self.part[0],
-        }
+        problem = self.problem
+        material = {"problem": problem.text, "gold": problem.gold or "", "answer": self.part[0]}
         for name in ("solution", "guidelines", "points"):
-            value = self.problem.details.get(name) or ""
+            value = problem.details.get(name) or ""
             material[name] = "\n\n".join(value) if isinstance(value, list) else str(value)
         user = {"role": "user", "content": fill(self.prompt.user, material)}
         return [{"role": "system", "content": self.prompt.system}, user]
@@ -255,8 +252,8 @@ def _judge(
     kept = journal.get(source, model.name, requests.values())
     said = {place: json.loads(kept[one].text) for place, one in requests.items() if one in kept}
     todo = [
-        Question(ProblemKey("", "", str(place)), messages[place], messages_sha256(messages[place]))
-        for place in reversed(messages)
+        Question(ProblemKey("", "", str(place)), one, messages_sha256(one))
+        for place, one in reversed(messages.items())
         if place not in said
     ]
     stopped, failures = "", Counter[str]()
@@ -333,7 +330,7 @@ def judge(
         File in which replies are kept. By default one in the user's cache folder.
     base_url, api_key_env, concurrency, rate, timeout_s, temperature, max_tokens, params : see run
     progress : Progress
-        Told how far it is.
+        Shows how far it is.
 
     Returns
     -------

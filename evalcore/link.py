@@ -202,30 +202,28 @@ def rank_agreement(
         return None, None, "all values of one list are the same"
     concordance = float((signs * others).sum())
     if n > _MOST_METHODS:
-        note = f"more than {_MOST_METHODS} methods: not all orders tried"
-        return concordance / scale, None, note
+        return concordance / scale, None, f"more than {_MOST_METHODS} methods: not all orders tried"
     orders = np.array(list(permutations(range(n))))
     found = (signs * others[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2))
     p = float((np.abs(found) >= abs(concordance)).mean())
     least = 2 / math.factorial(n)
-    note = f"p can't be below {least:.2g} with {n} methods" * (least > 0.05)
+    note = f"p can't be below {least:.2g} with {n} methods" if least > 0.05 else ""
     return concordance / scale, p, note
 
 
 def _print(console: Console, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
     """Print prevalence beside accuracy, then how their orders agree."""
-    columns = {name: [getattr(row, name) for row in rows] for name in ("index", "dataset", "model")}
-    columns |= {
-        "methods": [f"{row.treatment} : {row.baseline}" for row in rows],
-        rows[0].measure: [
-            _with(rate(row.prevalence_ratio), row.prevalence_low, row.prevalence_high)
-            for row in rows
-        ],
-        "accuracy": [
-            _with(f"{row.difference:+.1f}", row.difference_low, row.difference_high) for row in rows
-        ],
-        "p": [p_text(row.p) for row in rows],
-    }
+    names = ("index", "dataset", "model", "methods", rows[0].measure, "accuracy", "p")
+    cells = [
+        (
+            *(row.index, row.dataset, row.model, f"{row.treatment} : {row.baseline}"),
+            _with(rate(row.prevalence_ratio), row.prevalence_low, row.prevalence_high),
+            _with(f"{row.difference:+.1f}", row.difference_low, row.difference_high),
+            p_text(row.p),
+        )
+        for row in rows
+    ]
+    columns = dict(zip(names, zip(*cells, strict=True), strict=True))
     print_columns(console, columns, Layout(4, frozenset({"model"}), ("dataset", "p", "index")))
     if ordered := [rank for rank in ranks if rank.tau is not None]:
         console.print("Order of methods by prevalence and by accuracy\n")

@@ -26,9 +26,9 @@ RECORD = Record(id="p1", output="my {{gold}} proof", **RUN)
 EXAM = Case(RECORD, PROBLEM, choose_prompt("aicrypto", "grade"), "grade")
 FORMS = {
     "boxed": choose_prompt("imo-answerbench", "grade"),
-    "points of 7": choose_prompt("imo-proofbench", "grade"),
-    "json score": EXAM.prompt,
-    "json cause": choose_prompt("financemath", "failure-causes"),
+    "points": choose_prompt("imo-proofbench", "grade"),
+    "score": EXAM.prompt,
+    "cause": choose_prompt("financemath", "failure-causes"),
 }
 
 
@@ -100,20 +100,20 @@ def test_only_the_section_that_the_prompt_says_is_judged(
 
 # What they replied
 
+POINTS = "<points>{} out of 7</points>"
+
 
 @pytest.mark.parametrize(
     ("form", "reply", "value", "label"),
     [
         pytest.param("boxed", "Same value. \\boxed{Correct}", 1.0, "Correct", id="boxed"),
         pytest.param("boxed", "\\boxed{\\text{Incorrect}}", 0.0, "Incorrect", id="boxed as text"),
-        pytest.param(
-            "boxed", "\\boxed{Correct} … so \\boxed{Correct}", 1.0, "Correct", id="said twice"
-        ),
-        pytest.param("points of 7", "fine\n<points>6 out of 7</points>", 6 / 7, "6", id="points"),
-        pytest.param("points of 7", "<points>0 out of 7</points>", 0.0, "0", id="no points"),
-        pytest.param("json score", '{"score": 82.5}', 0.825, "82.5", id="a score"),
-        pytest.param("json score", '```json\n{"score": 100}\n```', 1.0, "100", id="fenced"),
-        pytest.param("json cause", '{"cause": "B", "why": "x"}', None, "B", id="a cause"),
+        pytest.param("boxed", 2 * "\\boxed{Correct} so ", 1.0, "Correct", id="said twice"),
+        pytest.param("points", "fine\n<points>6 out of 7</points>", 6 / 7, "6", id="points"),
+        pytest.param("points", "<points>0 out of 7</points>", 0.0, "0", id="no points"),
+        pytest.param("score", '{"score": 82.5}', 0.825, "82.5", id="a score"),
+        pytest.param("score", '```json\n{"score": 100}\n```', 1.0, "100", id="fenced"),
+        pytest.param("cause", '{"cause": "B", "why": "x"}', None, "B", id="a cause"),
     ],
 )
 def test_what_was_asked_for_is_read(form: str, reply: str, value: float | None, label: str) -> None:
@@ -126,34 +126,22 @@ def test_what_was_asked_for_is_read(form: str, reply: str, value: float | None, 
         pytest.param("boxed", "It is correct.", r"no \\boxed", id="nothing boxed"),
         pytest.param("boxed", "\\boxed{Correct}, no: \\boxed{Incorrect}", "both", id="boxed both"),
         pytest.param("boxed", "\\boxed{correct-ish}", r"no \\boxed", id="another word"),
-        pytest.param("points of 7", "6 out of 7", "no <points>", id="points without tags"),
-        pytest.param(
-            "points of 7",
-            "<points>9 out of 7</points>",
-            "points 9; a number from 0 to 7",
-            id="too many",
-        ),
-        pytest.param(
-            "points of 7", f"<points>{'9' * 5000} out of 7</points>", "limit", id="far too many"
-        ),
-        pytest.param(
-            "points of 7",
-            "<points>1 out of 7</points><points>6 out of 7</points>",
-            "both 1 and 6",
-            id="two numbers of points",
-        ),
-        pytest.param("points of 7", "<points>6.5 out of 7</points>", "no <points>", id="a half"),
-        pytest.param("json score", '{"score": 101}', "0 to 100", id="a score above 100"),
-        pytest.param("json score", '{"score": "80"}', "a number", id="a score as text"),
-        pytest.param("json score", '{"score": true}', "a number", id="a truth value"),
-        pytest.param("json score", '{"score": NaN}', "0 to 100", id="not a number"),
-        pytest.param("json score", "{}", "null", id="no score"),
-        pytest.param("json score", '{"score": 1, "score": 90}', "twice", id="two scores"),
-        pytest.param("json score", "[1]", "no JSON object", id="a list"),
-        pytest.param("json score", "Score: 80", "no JSON", id="prose"),
-        pytest.param("json score", "[" * 100_000, "no JSON", id="deep nesting"),
-        pytest.param("json cause", '{"cause": "D"}', "one of A, B, C", id="another cause"),
-        pytest.param("json cause", '{"cause": ["A"]}', "one of A, B, C", id="a list of causes"),
+        pytest.param("points", "6 out of 7", "no <points>", id="points without tags"),
+        pytest.param("points", POINTS.format(9), "points 9; a number from 0 to 7", id="too many"),
+        pytest.param("points", POINTS.format("9" * 5000), "limit", id="far too many"),
+        pytest.param("points", POINTS.format(1) + POINTS.format(6), "both 1 and 6", id="two"),
+        pytest.param("points", "<points>6.5 out of 7</points>", "no <points>", id="a half"),
+        pytest.param("score", '{"score": 101}', "0 to 100", id="a score above 100"),
+        pytest.param("score", '{"score": "80"}', "a number", id="a score as text"),
+        pytest.param("score", '{"score": true}', "a number", id="a truth value"),
+        pytest.param("score", '{"score": NaN}', "0 to 100", id="not a number"),
+        pytest.param("score", "{}", "null", id="no score"),
+        pytest.param("score", '{"score": 1, "score": 90}', "twice", id="two scores"),
+        pytest.param("score", "[1]", "no JSON object", id="a list"),
+        pytest.param("score", "Score: 80", "no JSON", id="prose"),
+        pytest.param("score", "[" * 100_000, "no JSON", id="deep nesting"),
+        pytest.param("cause", '{"cause": "D"}', "one of A, B, C", id="another cause"),
+        pytest.param("cause", '{"cause": ["A"]}', "one of A, B, C", id="a list of causes"),
     ],
 )
 def test_what_was_not_asked_for_is_unparsed(form: str, reply: str, problem: str) -> None:

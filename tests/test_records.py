@@ -40,9 +40,7 @@ def ignore(notice: str) -> None:
 
 def test_the_hash_of_messages_is_that_of_their_canonical_json() -> None:
     messages = [{"role": "user", "content": "é"}]
-    assert messages_sha256(messages) == hash_of(messages)
     assert messages_sha256([{"content": "é", "role": "user"}]) == hash_of(messages)
-    assert messages_sha256([{"role": "system", "content": "é"}]) != hash_of(messages)
     # sha256sum of the line that `printf` gives for '[{"content": "a", "role": "user"}]'.
     assert messages_sha256([{"role": "user", "content": "a"}]).startswith("ac8647777f2bc5d6")
 
@@ -145,24 +143,16 @@ ROW = {"question_id": "1", "output": ["x"]}
         pytest.param(OURS, FIRST + "[1]", ":2: Expected `object`, got `array`", id="a list"),
         pytest.param(OURS, FIRST + '{"output": "4"}', ":2: .* field `id`", id="no id"),
         pytest.param(OURS, FIRST + '{"id": "2"}', ":2: .* field `output`", id="no output"),
-        pytest.param(
-            OURS, FIRST + '{"id": "2", "output": 4}', r":2: .*got `int` - at `\$.output`", id="int"
-        ),
-        pytest.param(
-            OURS, FIRST + '{"id": 1.5, "output": ""}', r":2: .*`float` - at `\$.id`", id="half"
-        ),
+        pytest.param(OURS, FIRST + '{"id": "2", "output": 4}', r"int` - at `\$.output`", id="int"),
+        pytest.param(OURS, '{"id": 1.5, "output": ""}', r":1: .*float` - at `\$.id`", id="half"),
         pytest.param(OURS, FIRST + FIRST, ":2: id '1' is also at .*:1", id="an id again"),
         pytest.param(OURS, b'{"id": "1", "output": "\xff"}\n', ":1: not valid JSON", id="no text"),
         pytest.param(FINANCE, {}, "1.json: Expected `array`, got `object`", id="no list"),
         pytest.param(FINANCE, [{"output": ["x"]}], r"`question_id` - at `\$\[0\]`", id="no id"),
-        pytest.param(
-            FINANCE, [{**ROW, "output": ["x", "y"]}], r"length <= 1 - at `\$\[0\]", id="two texts"
-        ),
+        pytest.param(FINANCE, [{**ROW, "output": ["x", "y"]}], r"<= 1 - at `\$\[0\]", id="texts"),
         pytest.param(FINANCE, [ROW, ROW], r"\[2\]: id '1' is also at .*\[1\]", id="twice"),
         pytest.param(BENCH, {}, "task.json: .* field `outputs`", id="no outputs"),
-        pytest.param(
-            BENCH, {"outputs": [{}]}, r"`prediction` - at `\$.outputs\[0\]`", id="no prediction"
-        ),
+        pytest.param(BENCH, {"outputs": [{}]}, r"prediction` - at `\$.outputs\[0\]", id="no text"),
         pytest.param("made/task.json", {"outputs": []}, "MODEL-METHOD", id="no method"),
         pytest.param("made/task.json", b" \n", "task.json: it is empty", id="empty"),
         pytest.param("made/task.txt", "", "no files there whose names end in .json", id="no file"),
