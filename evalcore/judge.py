@@ -99,16 +99,11 @@ class JudgePrompt:
     section: str = ""
 
 
-def load_judge_prompts() -> dict[str, JudgePrompt]:
-    """Return what judges are asked, by benchmark (how their names begin) or task."""
-    text = resources.files("evalcore").joinpath("judge_prompts.yaml").read_text(encoding="utf-8")
-    return msgspec.yaml.decode(text, type=dict[str, JudgePrompt])
-
-
 def choose_prompt(dataset: str, task: str) -> JudgePrompt:
     """Return what judges are asked about a benchmark; an InputError: it is scored by rules."""
+    text = resources.files("evalcore").joinpath("judge_prompts.yaml").read_text(encoding="utf-8")
     wanted = task if task == "failure-causes" else dataset
-    for name, prompt in load_judge_prompts().items():
+    for name, prompt in msgspec.yaml.decode(text, type=dict[str, JudgePrompt]).items():
         if wanted.startswith(name):
             return prompt
     problem = f"its answers are not judged; see evalcore score --dataset {dataset}"

@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcore.formats import Problem
-from evalcore.judge import Case, choose_prompt, judged_row, load_judge_prompts, read_reply
+from evalcore.judge import Case, choose_prompt, judged_row, read_reply
 from evalcore.records import Record
 from ngramscan.errors import InputError
 
+ENTRIES = yaml.safe_load((resources.files("evalcore") / "judge_prompts.yaml").read_text())
 DETAILS = {"solution": ["THE", "SOLUTION"], "guidelines": "GUIDE", "points": 20}
 PROBLEM = Problem("p1", "Prove it.", "42", details=DETAILS)
 RUN: Any = {"dataset": "aicrypto", "model": "secret-model", "method": "f-1+cot"}
@@ -37,12 +38,10 @@ FORMS = {
 
 def test_the_prompts_of_the_paper_are_word_for_word(shared: Path) -> None:
     printed = yaml.safe_load((shared / "paper" / "judge_prompts.yaml").read_text())
-    entries = yaml.safe_load((resources.files("evalcore") / "judge_prompts.yaml").read_text())
-    prompts = load_judge_prompts()
     for name in ("IMO-AnswerBench", "IMO-ProofBench", "AICrypto"):
-        assert prompts[name.lower()].system == printed[name]["prompt"]
+        assert ENTRIES[name.lower()]["system"] == printed[name]["prompt"]
     not_printed = {name for name, entry in printed.items() if entry["prompt"] is None}
-    assert len(not_printed) == sum(entry["source"] == "ours" for entry in entries.values()) == 2
+    assert len(not_printed) == sum(entry["source"] == "ours" for entry in ENTRIES.values()) == 2
 
 
 @pytest.mark.parametrize(
@@ -67,9 +66,9 @@ def test_what_rules_compare_is_not_judged() -> None:
         choose_prompt("financemath", "grade")
 
 
-@pytest.mark.parametrize("name", list(load_judge_prompts()))
+@pytest.mark.parametrize("name", list(ENTRIES))
 def test_a_judge_sees_problem_and_answer_but_neither_method_nor_model(name: str) -> None:
-    prompt = load_judge_prompts()[name]
+    prompt = choose_prompt(name, "grade")
     system, user = EXAM._replace(prompt=prompt).messages
     assert (system["role"], user["role"]) == ("system", "user")
     assert system["content"] == prompt.system
