@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JudgeRow:
-    """What one judge said of one output; the first columns are those of scores."""
+    """What one judge said about one output; the first columns are those of scores."""
 
     dataset: str
     model: str
@@ -67,7 +67,7 @@ class JudgeRow:
     reason: str
     task: str
     judge: str
-    """As the server calls the model that replied."""
+    """The model that replied, as the server calls it."""
     prompt_sha256: str
     reply: str | None
     subtask: str | None
@@ -79,7 +79,7 @@ class JudgeRow:
 _JudgedRow = make_dataclass(
     "_JudgedRow", ["dataset", "model", "method", "rule", "n", "judged", "mean", "labels"]
 )
-"""What one judge said of one model after one method, as the terminal shows it."""
+"""What one judge said about one model after one method, as the terminal shows it."""
 
 # What judges are asked
 

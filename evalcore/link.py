@@ -64,13 +64,13 @@ class LinkRow:
     baseline: str
     treatment: str
     prevalence_ratio: float
-    """Treatment to baseline: of the geometric means of count + 0.5 over patterns."""
+    """Treatment to baseline: the ratio of geometric means of count + 0.5 over patterns."""
     prevalence_low: float | None
     prevalence_high: float | None
     sum_ratio: float | None
-    """Of the plain sums, which grows with the length of a list; None: the baseline's is 0."""
+    """The ratio of plain sums, which grows with the length of a list; None: the baseline's is 0."""
     difference: float
-    """Of the accuracies, treatment minus baseline, in percentage points."""
+    """Accuracy of the treatment minus that of the baseline, in percentage points."""
     difference_low: float | None
     difference_high: float | None
     p: float | None
@@ -262,11 +262,11 @@ def link(
     scores : str, Path or DataFrame
         Rows of `evalcore compare`, or score rows, which are then compared in all pairs.
     measure : str
-        What prevalence is: `occurrences` or `documents`.
+        How prevalence is measured: `occurrences` or `documents`.
     tier : str or sequence of str
         Only patterns of these tiers. By default T1 and T2.
     map : str or sequence of str
-        What the pattern sets call a method: `METHOD=NAME`.
+        The name of a method in the pattern sets: `METHOD=NAME`.
     rule, run : see compare
     ranks : str or Path, optional
         Write how the orders of methods agree to this file.

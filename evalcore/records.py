@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 CUT_REASONS = frozenset({"length", "max_tokens"})
 """How servers say that an answer was cut at the token limit."""
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
-"""Of tokens, epochs and attempts, as a file may have it."""
+"""A number of tokens, epochs or attempts, as files may have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Record:
     """One answer, and all that is known of how it came about. None: not known."""
 
     id: str
-    """Of the problem."""
+    """The problem's id."""
     epoch: Number | None = None
     """Which of repeated answers, from 1; None where each problem was asked once."""
     dataset: str
@@ -106,7 +106,7 @@ def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
     """Return the file of one method put to one model; an InputError: a name can't be a file's."""
     for name in (dataset, folder_name(model), method):
         if not name.strip(". ") or "/" in name or not name.isprintable():
-            raise InputError(repr(name), "no name for a file or folder")
+            raise InputError(repr(name), "can't be the name of a file or folder")
     return folder / dataset / folder_name(model) / f"{method}.jsonl"
 
 
@@ -197,7 +197,7 @@ def read_records(
     """Read all records of a file, or of a folder and those in it.
 
     In our layout, `method` and `dataset` choose among the records; in others they say what the
-    files do not. `on_notice` is told of each file in which halves of characters were replaced.
+    files do not. `on_notice` gets a line for each file in which halves of characters were replaced.
     """
     suffix, read, known = _LAYOUTS[layout]
     told = {name: value for name, value in [("dataset", dataset), ("method", method)] if value}
@@ -275,7 +275,7 @@ class RecordFile:
 def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[RecordFile]:
     """Open a file of records, or a new one, to append to it; no other run may have it open.
 
-    `on_notice` is told when a line was dropped that a killed run had not written to its end.
+    `on_notice` gets a line where one was dropped that a killed run had not written to its end.
     """
     with _refusals(path, "opened"):
         path.parent.mkdir(parents=True, exist_ok=True)
