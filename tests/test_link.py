@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
 from scipy import stats
 
 import evalcore
@@ -102,7 +102,7 @@ def test_what_can_not_be_joined_is_refused(
         link(rows, **options)
 
 
-def test_three_methods_have_an_order_and_two_have_none(tmp_path: Path) -> None:
+def test_three_methods_have_an_order_two_have_none_and_nine_no_p(tmp_path: Path) -> None:
     pot = replace(COMPARED, treatment="pot", accuracy_treatment=40.0, difference=-10.0)
     path = tmp_path / "ranks.csv"
     link([*COUNTS, *counts("PoT", 1, 2)], [COMPARED, pot], ranks=path)
@@ -114,6 +114,8 @@ def test_three_methods_have_an_order_and_two_have_none(tmp_path: Path) -> None:
     rank = next(pd.read_csv(path).itertuples())
     assert pd.isna(rank.tau)
     assert rank.note == "two methods have no order to agree on"
+    too_many = "more than 8 methods: not all orders tried"
+    assert rank_agreement(range(9), range(9)) == (1.0, None, too_many)
 
 
 @settings(deadline=None, max_examples=40)
@@ -126,17 +128,9 @@ def test_tau_is_scipys_and_p_counts_all_orders(pairs: list[tuple[int, int]]) -> 
         return
     assert tau is not None
     assert tau == pytest.approx(stats.kendalltau(first, second).statistic)
-    all_taus = [
-        stats.kendalltau(first, order).statistic for order in itertools.permutations(second)
-    ]
-    as_far = sum(abs(value) >= abs(tau) - 1e-12 for value in all_taus)
-    assert p == pytest.approx(as_far / len(all_taus))
-
-
-def test_too_many_methods_have_no_p() -> None:
-    tau, p, note = rank_agreement(range(9), range(9))
-    assert (tau, p) == (1.0, None)
-    assert "not all orders tried" in note
+    orders = itertools.permutations(second)
+    far = [abs(stats.kendalltau(first, one).statistic) >= abs(tau) - 1e-12 for one in orders]
+    assert p == pytest.approx(sum(far) / len(far))
 
 
 def test_a_figure_has_a_point_per_row() -> None:
@@ -163,23 +157,12 @@ def test_the_command_takes_scores_or_comparisons(
     ]
     write_rows(scored, ScoreRow, choose_target(None, Path("scores.jsonl")))
 
-    def invoke(*arguments: str) -> Any:
-        return CliRunner().invoke(main, list(arguments))
-
-    made = invoke("compare", "scores.jsonl", "--all-pairs", "-o", "compared.csv")
-    assert made.exit_code == 0, made.stderr
-    rows = []
-    for scores in ("scores.jsonl", "compared.csv"):
-        done = invoke("link", "counts.csv", scores, "--format", "jsonl", "--ranks", "ranks.csv")
-        assert (done.exit_code, done.stderr) == (0, CORRELATIONAL + "\n"), done.stderr
-        rows.append([json.loads(line) for line in done.stdout.splitlines()])
-    assert rows[0] == rows[1]
-    assert (tmp_path / "ranks.csv").read_text().startswith("index,measure")
-    shown = invoke("link", "counts.csv", "scores.jsonl", "--figure", "link.svg")
-    assert shown.exit_code == 0
+    compared = evalcore.compare("scores.jsonl", all_pairs=True)
+    by_scores = evalcore.link("counts.csv", "scores.jsonl", ranks="ranks.csv")
+    assert_frame_equal(by_scores, evalcore.link("counts.csv", compared, rule=["strict"]))
+    assert (len(by_scores), len(pd.read_csv("ranks.csv"))) == (1, 1)
+    command = ["link", "counts.csv", "scores.jsonl", "--figure", "link.svg"]
+    shown = CliRunner().invoke(main, command)
+    assert (shown.exit_code, shown.stderr) == (0, CORRELATIONAL + "\n")
     assert "f-1 : cot" in shown.stdout
     assert (tmp_path / "link.svg").stat().st_size > 1000
-    wrong = invoke("link", "counts.csv", "scores.jsonl", "--map", "f-1")
-    assert (wrong.exit_code, wrong.stderr) == (2, "Error: --map f-1: METHOD=NAME was expected\n")
-    frame = evalcore.link("counts.csv", "compared.csv", rule=["strict"])
-    assert len(frame) == 1
