@@ -81,8 +81,6 @@ _JudgedRow = make_dataclass(
 )
 """What one judge said about one model after one method, as the terminal shows it."""
 
-# What judges are asked
-
 
 @dataclass(frozen=True, slots=True)
 class JudgePrompt:
@@ -136,9 +134,6 @@ class Case(NamedTuple):
             material[name] = "\n\n".join(value) if isinstance(value, list) else str(value)
         user = {"role": "user", "content": fill(self.prompt.user, material)}
         return [{"role": "system", "content": self.prompt.system}, user]
-
-
-# What a judge replied
 
 
 def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]:

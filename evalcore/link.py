@@ -153,9 +153,6 @@ def _compared(
     return [row for row in compared if not rules or row.rule in rules], []
 
 
-# Rows
-
-
 def _link(index: str, measure: str, one: CompareRow, attested: Lists) -> LinkRow:
     treatment, baseline = attested[index, one.treatment], attested[index, one.baseline]
     ratio = geometric_mean_ratio(treatment, baseline, 0.95)

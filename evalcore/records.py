@@ -110,9 +110,6 @@ def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
     return folder / dataset / folder_name(model) / f"{method}.jsonl"
 
 
-# Reading
-
-
 class _Question(msgspec.Struct):
     question_id: str | int
     output: str | Annotated[list[str], msgspec.Meta(max_length=1)] | None
@@ -239,9 +236,6 @@ def _content(file: Path, on_notice: Callable[[str], None] | None) -> bytes:
         problem = "it is empty; delete it, or write it again (`evalcore run` asks what is missing)"
         raise InputError(str(file), problem)
     return content
-
-
-# The file that a run writes: appended to, one line per answer, by one run at a time
 
 
 @contextmanager
