@@ -10,38 +10,36 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, make_dataclass, replace
+from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-import yaml
+import msgspec
 from platformdirs import user_cache_path
 
 from evalcore.benchmarks import find_benchmark, load_dataset
-from evalcore.endpoint import Question, ask_all, open_endpoint, read_key, request_parameters
+from evalcore.endpoint import Answer, Question, ask_all, open_endpoint, read_key, request_parameters
 from evalcore.formats import Problem
-from evalcore.judgements import FORMS, Judgement, UnparsedError
 from evalcore.prompts import fill
 from evalcore.records import CUT_REASONS, Record, in_order, read_records
 from evalcore.row_files import Table
-from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, ScoreKey, key_of, outputs_valued
+from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, key_of, outputs_valued
 from ngramscan.errors import InputError, RemoteError
 from ngramscan.journal import Journal
 from ngramscan.output.command import Option, Result, command
+from ngramscan.output.layout import print_rows
 from ngramscan.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_PROOF = re.compile(r"^##\s*Proof\s*$", re.MULTILINE)
-
 
 @dataclass(frozen=True, slots=True)
 class JudgeRow:
-    """What one judge said of one output; the first columns are those of scores."""
+    """What one judge said about one output; the first columns are those of scores."""
 
     dataset: str
     model: str
@@ -59,7 +57,7 @@ class JudgeRow:
     reason: str
     task: str
     judge: str
-    """As the server calls the model that replied."""
+    """The model that replied, as the server calls it."""
     prompt_sha256: str
     reply: str | None
     subtask: str | None
@@ -68,249 +66,204 @@ class JudgeRow:
     the judge's reply could not be read, or is a label without an order."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedRow:
-    """What one judge said of the answers of one model after one method."""
-
-    dataset: str
-    model: str
-    method: str
-    rule: str
-    n: int
-    judged: int
-    """Outputs with a reply that could be read."""
-    mean: float | None
-    """Of the values, in percent; None: there are none."""
-    labels: str
-
-
-# What judges are asked
+_JudgedRow = make_dataclass(
+    "_JudgedRow", ["dataset", "model", "method", "rule", "n", "judged", "mean", "labels"]
+)
+"""What one judge said about one model after one method, as the terminal shows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgePrompt:
-    """What judges are asked about one kind of answer."""
+    """What judges are asked about one kind of answer, and how they reply; see the YAML file."""
 
-    name: str
-    source: str
-    """`paper`: word for word; `ours`: the paper prints none."""
-    scale: str
-    reply: str
-    """How the reply is read: a key of `FORMS`."""
     system: str
     user: str
-
-    @property
-    def sha256(self) -> str:
-        """Of what is asked, in hexadecimal."""
-        return hashlib.sha256(f"{self.system}\0{self.user}".encode()).hexdigest()
-
-
-@cache
-def load_judge_prompts() -> dict[str, JudgePrompt]:
-    """Return what judges are asked, by name."""
-    text = resources.files("evalcore").joinpath("judge_prompts.yaml").read_text(encoding="utf-8")
-    return {name: JudgePrompt(name, **fields) for name, fields in yaml.safe_load(text).items()}
+    pattern: str = ""
+    expected: str = ""
+    field: str = ""
+    reason: str = ""
+    labels: dict[str, float | None] | None = None
+    most: float = 0
+    section: str = ""
 
 
 def choose_prompt(dataset: str, task: str) -> JudgePrompt:
     """Return what judges are asked about a benchmark; an InputError: it is scored by rules."""
-    prompts = load_judge_prompts()
-    if task == "failure-causes":
-        return prompts[task]
-    for name, prompt in prompts.items():
-        if dataset.startswith(name):
+    text = resources.files("evalcore").joinpath("judge_prompts.yaml").read_text(encoding="utf-8")
+    wanted = task if task == "failure-causes" else dataset
+    for name, prompt in msgspec.yaml.decode(text, type=dict[str, JudgePrompt]).items():
+        if wanted.startswith(name):
             return prompt
     problem = f"its answers are not judged; see evalcore score --dataset {dataset}"
     raise InputError(f"--dataset {dataset}", problem)
 
 
-def graded_part(dataset: str, output: str) -> tuple[str, str]:
-    """Return what of an output is judged, a proof section if prompts ask for one; and its name."""
-    headings = list(_PROOF.finditer(output)) if dataset == "aicrypto" else []
-    if headings:
-        return output[headings[-1].end() :].strip(), "## Proof"
-    return output, "whole output"
-
-
-def judge_messages(prompt: JudgePrompt, problem: Problem, answer: str) -> list[dict[str, str]]:
-    """Return the exact messages to a judge about an answer."""
-    details = problem.details
-    material = {
-        "problem": problem.text,
-        "gold": problem.gold or "",
-        "answer": answer,
-        "solution": _joined(details.get("solution")),
-        "guidelines": _joined(details.get("guidelines")),
-        "points": str(details.get("points", "")),
-    }
-    user = {"role": "user", "content": fill(prompt.user, material)}
-    return [{"role": "system", "content": prompt.system}, user]
-
-
-def _joined(value: str | Sequence[str] | None) -> str:
-    return value if isinstance(value, str) else "\n\n".join(value or ())
-
-
-# Rows
-
-
-class Asked(NamedTuple):
-    """One question to one judge."""
+class Case(NamedTuple):
+    """One output that is to be judged."""
 
     record: Record
     problem: Problem
     prompt: JudgePrompt
-    judge: str
-    """As the user calls it."""
     task: str
-    part: str = ""
+
+    @property
+    def part(self) -> tuple[str, str]:
+        """Return what of the output is judged, and its name."""
+        heading, output = self.prompt.section, self.record.output or ""
+        words = r"\s*".join(map(re.escape, heading.split()))
+        parts = re.split(rf"(?m)^{words}\s*$", output) if heading else []
+        return (parts[-1].strip(), heading) if len(parts) > 1 else (output, "whole output")
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """Return the exact messages to a judge."""
+        problem = self.problem
+        material = {"problem": problem.text, "gold": problem.gold or "", "answer": self.part[0]}
+        for name in ("solution", "guidelines", "points"):
+            value = problem.details.get(name) or ""
+            material[name] = "\n\n".join(value) if isinstance(value, list) else str(value)
+        user = {"role": "user", "content": fill(self.prompt.user, material)}
+        return [{"role": "system", "content": self.prompt.system}, user]
 
 
-def judged_row(asked: Asked, reply: str, model: str | None) -> JudgeRow:
-    """Return the row of a reply; one that can't be read has no value, and says why."""
+def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]:
+    """Return what a judge said: a value, a label on its own scale, and its reason.
+
+    The value is from 0 to 1, None where the label has no order. A ValueError: the reply says two
+    things, or nothing that was asked for; it is counted as such, never guessed at, never wrong.
+    """
+    said, reason = _find_match(prompt, reply) if prompt.pattern else _find_fields(prompt, reply)
+    problem = f"{prompt.field} {json.dumps(said)}"
+    if prompt.labels:
+        if not isinstance(said, str) or said not in prompt.labels:
+            raise ValueError(f"{problem}; one of {', '.join(prompt.labels)} was expected")
+        return prompt.labels[said], said, reason
+    if type(said) not in {int, float} or not 0 <= said <= prompt.most:
+        raise ValueError(f"{problem}; a number from 0 to {prompt.most:g} was expected")
+    return said / prompt.most, f"{said:g}", reason
+
+
+def _find_match(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
+    found = re.findall(prompt.pattern, reply)
+    if not found:
+        raise ValueError(f"no {prompt.expected} in the reply")
+    if len(set(found)) > 1:
+        raise ValueError(f"it says both {found[0]} and {found[-1]}")
+    return (found[0] if prompt.labels else int(found[0])), ""
+
+
+def _find_fields(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
+    fenced = re.fullmatch(r"(?s)```(?:json)?\s*\n(.*?)\n?```", reply.strip())
     try:
-        judgement = FORMS[asked.prompt.reply](reply)
-    except UnparsedError as error:
-        return _row(asked, Judgement(None, "", f"unparsed: {error}"), reply, model)
-    points = asked.problem.details.get("points")
-    if points is not None and judgement.value is not None:
-        scaled = f"{judgement.value * points:g} of {points} points"
-        judgement = judgement._replace(reason="; ".join(filter(None, (scaled, judgement.reason))))
-    return _row(asked, judgement, reply, model)
+        said = json.loads(fenced[1] if fenced else reply, object_pairs_hook=_without_repeats)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"no JSON: {error}") from error
+    if not isinstance(said, dict):
+        raise ValueError("no JSON object")
+    return said.get(prompt.field), " ".join(str(said.get(prompt.reason) or "").split())
 
 
-def _row(asked: Asked, judgement: Judgement, reply: str | None, model: str | None) -> JudgeRow:
-    record = asked.record
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object that says something twice: parsers differ in which they keep."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a key stands in it twice")
+    return dict(pairs)
+
+
+def judged_row(case: Case, judge: str, reply: str | None, model: str | None) -> JudgeRow:
+    """Return the row of a reply; of none, where there is nothing to judge."""
+    record, problem, prompt = case.record, case.problem, case.prompt
+    value, label, reason = None, "", record.not_scorable or ""
+    if reply is not None:
+        try:
+            value, label, reason = read_reply(prompt, reply)
+        except ValueError as error:
+            reason = f"unparsed: {error}"
+    points = problem.details.get("points")
+    if points is not None and value is not None:
+        reason = "; ".join(filter(None, (f"{value * points:g} of {points} points", reason)))
     return JudgeRow(
-        dataset=record.dataset,
-        model=record.model,
-        method=record.method,
-        id=record.id,
-        epoch=record.epoch,
-        rule=f"judge:{asked.judge}",
-        value=judgement.value,
-        answer=judgement.label or None,
-        extraction=asked.part or None,
-        reason=judgement.reason,
-        task=asked.task,
-        judge=model or asked.judge,
-        prompt_sha256=asked.prompt.sha256,
+        *(record.dataset, record.model, record.method, *record.key, f"judge:{judge}"),
+        value=value,
+        answer=label or None,
+        extraction=None if reply is None else case.part[1],
+        reason=reason,
+        task=case.task,
+        judge=model or judge,
+        prompt_sha256=hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest(),
         reply=reply,
-        subtask=asked.problem.subtask or None,
-        status=NO_ANSWER if reply is None else UNKNOWN if judgement.value is None else SCORED,
+        subtask=problem.subtask or None,
+        status=NO_ANSWER if reply is None else UNKNOWN if value is None else SCORED,
     )
 
 
-def summarise_judgements(rows: Sequence[JudgeRow]) -> list[JudgedRow]:
-    """Return one row per dataset, model, method and judge."""
+def _print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
     groups: dict[tuple[str, str, str, str], list[JudgeRow]] = {}
     for row in rows:
         groups.setdefault((row.dataset, row.model, row.method, row.rule), []).append(row)
-    return [_summary(key, group) for key, group in groups.items()]
-
-
-def _summary(key: tuple[str, str, str, str], rows: Sequence[JudgeRow]) -> JudgedRow:
-    values = [row.value for row in rows if row.value is not None]
-    labels = Counter(row.answer for row in rows if row.answer)
-    named = ", ".join(f"{label}: {count}" for label, count in sorted(labels.items()))
-    mean = 100 * sum(values) / len(values) if values else None
-    return JudgedRow(*key, len(rows), labels.total(), mean, named if len(labels) <= 8 else "")
-
-
-def _print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
-    from ngramscan.output.layout import print_rows
-
-    print_rows(console, summarise_judgements(rows), JudgedRow)
-
-
-# One judge
-
-
-@dataclass(frozen=True, slots=True)
-class _Session:
-    """What judges have said so far, and what they could not be asked."""
-
-    journal: Journal
-    source: str
-    concurrency: int
-    progress: Progress
-    failures: Counter[str]
-
-    def kept(self, question: Question) -> tuple[str, str | None] | None:
-        """Return the reply to a question, and who replied; None: it is not there."""
-        request = _request(question)
-        found = self.journal.get(self.source, question.record.model, [request]).get(request)
-        if found is None:
-            return None
-        said = json.loads(found.text)
-        return said["reply"], said["model"]
-
-    def keep(self, question: Question, reply: Record) -> None:
-        """Keep a reply as it came."""
-        fields = {"reply": reply.output, "model": reply.reported_model}
-        said = json.dumps(fields, ensure_ascii=False)
-        self.journal.put(self.source, question.record.model, _request(question), said)
-
-
-def _request(question: Question) -> str:
-    """Return what a reply is kept under: the same question has the same key."""
-    asked = [question.messages, question.record.parameters]
-    return json.dumps(asked, ensure_ascii=False, sort_keys=True)
+    judged = []
+    for key, own in groups.items():
+        values = [row.value for row in own if row.value is not None]
+        labels = Counter(row.answer for row in own if row.answer)
+        named = [f"{label}: {count}" for label, count in sorted(labels.items())]
+        mean = 100 * sum(values) / len(values) if values else None
+        shown = ", ".join(named if len(named) <= 8 else [])
+        judged.append(_JudgedRow(*key, len(own), labels.total(), mean, shown))
+    print_rows(console, judged, _JudgedRow)
 
 
 def _judge(
-    asked: Sequence[Asked], ask: Callable[[Question], Record], blank: Record, session: _Session
-) -> list[JudgeRow]:
-    """Return the rows of one judge, in order; what could not be asked has none."""
-    rows: dict[int, JudgeRow] = {}
-    waiting: dict[int, tuple[Asked, Question]] = {}
-    for place, one in enumerate(asked):
-        if one.record.not_scorable:
-            rows[place] = _row(one, Judgement(None, "", one.record.not_scorable), None, None)
-            continue
-        text, part = graded_part(one.record.dataset, one.record.output or "")
-        messages = judge_messages(one.prompt, one.problem, text)
-        question = Question(replace(blank, id=str(place)), messages)
-        seen = one._replace(part=part)
-        if kept := session.kept(question):
-            rows[place] = judged_row(seen, *kept)
-        else:
-            waiting[place] = (seen, question)
-    _ask(waiting, rows, ask, session)
-    return [rows[place] for place in sorted(rows)]
+    cases: Sequence[Case],
+    ask_them: Callable[[Iterator[Question]], Iterator[Answer]],
+    blank: Record,
+    journal: Journal,
+    source: str,
+    progress: Progress,
+) -> tuple[list[JudgeRow], Counter[str]]:
+    """Return the rows of one judge, and why others are missing, with how many.
 
-
-def _ask(
-    waiting: Mapping[int, tuple[Asked, Question]],
-    rows: dict[int, JudgeRow],
-    ask: Callable[[Question], Record],
-    session: _Session,
-) -> None:
-    """Ask a judge, and keep every reply before anything is made of it."""
-    questions = (question for _, question in waiting.values())
-    session.progress.expect(len(waiting), "judgements")
-    for question, result in ask_all(ask, questions, session.concurrency):
-        session.progress.advance(1, "judgements")
+    Every reply is kept before anything is made of it, and the same question not asked again.
+    """
+    messages = {n: case.messages for n, case in enumerate(cases) if not case.record.not_scorable}
+    requests = {
+        place: json.dumps([one, blank.parameters], ensure_ascii=False, sort_keys=True)
+        for place, one in messages.items()
+    }
+    kept = journal.get(source, blank.model, requests.values())
+    said = {place: json.loads(kept[one].text) for place, one in requests.items() if one in kept}
+    todo = [
+        Question(replace(blank, id=str(place)), one)
+        for place, one in messages.items()
+        if place not in said
+    ]
+    failures = Counter[str]()
+    progress.expect(len(todo), "judgements")
+    for question, result in ask_them(iter(todo)):
+        progress.advance(1, "judgements")
         place = int(question.record.id)
-        failure = _why_failed(result)
+        failure = _why_missing(result)
         if isinstance(result, Record) and not failure:
-            session.keep(question, result)
-            rows[place] = judged_row(waiting[place][0], result.output or "", result.reported_model)
+            said[place] = {"reply": result.output, "model": result.reported_model}
+            text = json.dumps(said[place], ensure_ascii=False)
+            journal.put(source, blank.model, requests[place], text)
         else:
-            session.failures[failure] += 1
+            failures[failure] += 1
+    nothing = {"reply": None, "model": None}
+    rows = [
+        judged_row(case, blank.model, **said.get(place, nothing))
+        for place, case in enumerate(cases)
+        if place in said or place not in messages
+    ]
+    return rows, failures
 
 
-def _why_failed(result: Record | RemoteError) -> str:
+def _why_missing(result: Record | RemoteError) -> str:
     """Return why there is no judgement, empty where there is a whole reply."""
     if not isinstance(result, Record):
         return str(result)
     if result.finish_reason in CUT_REASONS:
         return "the reply was cut at the token limit; see --max-tokens"
     return f"the judge refused: {result.refusal or 'no text'}" if result.output is None else ""
-
-
-# The command
 
 
 @command
@@ -345,14 +298,7 @@ def judge(
 
     Parameters
     ----------
-    outputs : str or Path
-        A folder of outputs, or a file.
-    dataset, data, id_field, question_field, answer_field : see score
-    layout : str
-        How the files of the outputs are laid out.
-    method : str, optional
-        Only outputs of this method; in other layouts than ours, the method that they were written
-        after.
+    outputs, dataset, data, id_field, question_field, answer_field, layout, method : see score
     judges : str or sequence of str
         A model that judges, as the endpoint calls it.
     task : str
@@ -364,7 +310,7 @@ def judge(
         File in which replies are kept. By default one in the user's cache folder.
     base_url, api_key_env, concurrency, rate, timeout_s, temperature, max_tokens, params : see run
     progress : Progress
-        Told how far it is.
+        Shows how far it is.
 
     Returns
     -------
@@ -390,12 +336,13 @@ def judge(
         raise InputError("--scores", "missing; only answers that were found wrong have a cause")
     problems = load_dataset(benchmark, place)
     by_id = {problem.id: problem for problem in problems.problems}
-    wanted = _wanted(scores, task)
+    value = 0.0 if task == "failure-causes" else None
+    wanted = None if scores is None else outputs_valued(scores, value)
     records = read_records(Path(outputs), layout, method, problems.name)
-    asked = [
-        Asked(record, by_id[record.id], prompt, "", task)
-        for record in in_order(records, problems)
-        if wanted is None or key_of(record) in wanted
+    cases = [
+        Case(one, by_id[one.id], prompt, task)
+        for one in in_order(records, problems)
+        if wanted is None or key_of(one) in wanted
     ]
     parameters = request_parameters(temperature, max_tokens, params)
     key = read_key(api_key_env)
@@ -403,7 +350,6 @@ def judge(
     failures: Counter[str] = Counter()
     chosen = list(dict.fromkeys(judges))
     with Journal(Path(journal or user_cache_path("ngramscan") / "judgements.sqlite")) as kept:
-        session = _Session(kept, base_url or "", concurrency, progress, failures)
         for name in chosen:
             blank = Record(
                 id="",
@@ -414,25 +360,21 @@ def judge(
                 parameters=parameters,
             )
             with open_endpoint(base_url, key, rate, timeout_s, progress) as ask:
-                judging = [one._replace(judge=name) for one in asked]
-                rows += _judge(judging, ask, blank, session)
+                ask_them = partial(ask_all, ask, size=concurrency)
+                judged, missing = _judge(cases, ask_them, blank, kept, base_url or "", progress)
+            rows += judged
+            failures += missing
     return Result(
         rows,
         JudgeRow,
         notices=list(_describe(rows)),
         failures=[
-            f"{count} of {len(asked) * len(chosen)} judgements are missing ({reason}); "
+            f"{count} of {len(cases) * len(chosen)} judgements are missing ({reason}); "
             "run again to ask only these"
             for reason, count in failures.items()
         ],
         print_table=partial(_print_judged, rows=rows),
     )
-
-
-def _wanted(scores: Table | None, task: str) -> set[ScoreKey] | None:
-    if scores is None:
-        return None
-    return outputs_valued(scores, 0.0 if task == "failure-causes" else None)
 
 
 def _describe(rows: Sequence[JudgeRow]) -> Iterator[str]:

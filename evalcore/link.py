@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
-from itertools import combinations, permutations
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
 
 from evalcore.compare import CompareRow, compare_methods, p_text
 from evalcore.figures import draw_links
@@ -60,18 +63,21 @@ class LinkRow:
     baseline: str
     treatment: str
     prevalence_ratio: float
-    """Treatment to baseline: of the geometric means of count + 0.5 over patterns."""
+    """Treatment to baseline: the ratio of geometric means of count + 0.5 over patterns."""
     prevalence_low: float | None
     prevalence_high: float | None
     sum_ratio: float | None
-    """Of the plain sums, which grows with the length of a list; None: the baseline's is 0."""
+    """The ratio of plain sums, which grows with the length of a list; None: the baseline's is 0."""
     difference: float
-    """Of the accuracies, treatment minus baseline, in percentage points."""
+    """Accuracy of the treatment minus that of the baseline, in percentage points."""
     difference_low: float | None
     difference_high: float | None
     p: float | None
     same_direction: bool
     """The method that is more frequent is the one that is more often right."""
+
+
+_SHARED = [field.name for field in fields(CompareRow) if hasattr(LinkRow, field.name)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,44 +105,38 @@ def _lists(counts: Sequence[PatternCount], measure: str, tiers: Sequence[str]) -
             problem = f"not among the counts; there are {', '.join(known.values())}"
             raise InputError(f"--tier {tier}", problem)
     wanted = [known[tier.lower()] for tier in tiers] or ["T1", "T2"]
-    lists: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
+    sums: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
     for row in counts:
-        if row.tier not in wanted:
-            continue
-        value = getattr(row, measure)
-        if value is None:
-            problem = f"{row.index}, {row.pattern!r}: no {measure} in this row"
-            raise InputError("counts", f"{problem}; see ngramscan docnorm")
-        own = lists.setdefault((row.index, row.method), {})
-        own[row.tier, row.pattern] = own.get((row.tier, row.pattern), 0) + value
-    if not lists:
+        if row.tier in wanted:
+            value = getattr(row, measure)
+            if value is None:
+                problem = f"{row.index}, {row.pattern!r}: no {measure} in this row"
+                raise InputError("counts", f"{problem}; see ngramscan docnorm")
+            sums.setdefault((row.index, row.method), Counter())[row.tier, row.pattern] += value
+    if not sums:
         raise InputError("counts", f"no patterns of {', '.join(wanted)}")
-    return {key: list(own.values()) for key, own in lists.items()}
+    return {key: list(own.values()) for key, own in sums.items()}
 
 
-def _attested(lists: Lists, methods: Sequence[str], names: Mapping[str, str]) -> Lists:
+def _attested(lists: Lists, methods: Sequence[str], given: Sequence[str]) -> Lists:
     """Return the counts by the names of the comparison: `f-1` is the `FP/F-1` of a pattern set."""
+    names = {}
+    for text in given:
+        method, _, name = text.partition("=")
+        if not method or not name:
+            raise InputError(f"--map {text}", "METHOD=NAME was expected")
+        names[method] = name
     attested = {
         (index, method): counts
         for method in methods
         for (index, name), counts in lists.items()
         if names.get(method, method).lower() in {name.lower(), *name.lower().split("/")}
     }
-    found = {method for _, method in attested}
     for method, name in names.items():
-        if method not in found:
+        if method not in {found for _, found in attested}:
             problem = "no such method compared, or without patterns"
             raise InputError(f"--map {method}={name}", problem)
     return attested
-
-
-def _names(given: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield what the pattern sets call each method."""
-    for text in given:
-        method, _, name = text.partition("=")
-        if not method or not name:
-            raise InputError(f"--map {text}", "METHOD=NAME was expected")
-        yield method, name
 
 
 def _compared(
@@ -152,36 +152,33 @@ def _compared(
     return [row for row in compared if not rules or row.rule in rules], []
 
 
-# Rows
-
-
 def _link(index: str, measure: str, one: CompareRow, attested: Lists) -> LinkRow:
     treatment, baseline = attested[index, one.treatment], attested[index, one.baseline]
     ratio = geometric_mean_ratio(treatment, baseline, 0.95)
     return LinkRow(
-        index=index, measure=measure, dataset=one.dataset, model=one.model, rule=one.rule,
-        baseline=one.baseline, treatment=one.treatment,
-        prevalence_ratio=ratio.value, prevalence_low=ratio.low, prevalence_high=ratio.high,
+        index=index,
+        measure=measure,
+        prevalence_ratio=ratio.value,
+        prevalence_low=ratio.low,
+        prevalence_high=ratio.high,
         sum_ratio=sum(treatment) / sum(baseline) if sum(baseline) else None,
-        difference=one.difference, difference_low=one.difference_low,
-        difference_high=one.difference_high, p=one.p,
         same_direction=math.log(ratio.value) * one.difference > 0,
-    )  # fmt: skip
+        **{name: getattr(one, name) for name in _SHARED},
+    )
 
 
 def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[RankRow]:
     cells: dict[tuple[str, str, str], dict[str, float]] = {}
     for one in compared:
         accuracies = cells.setdefault((one.dataset, one.model, one.rule), {})
-        accuracies[one.baseline] = one.accuracy_baseline
-        accuracies[one.treatment] = one.accuracy_treatment
+        accuracies |= {one.baseline: one.accuracy_baseline}
+        accuracies |= {one.treatment: one.accuracy_treatment}
     for index in dict.fromkeys(index for index, _ in attested):
         for cell, accuracies in cells.items():
             methods = [method for method in accuracies if (index, method) in attested]
             if len(methods) > 1:
-                lists = [attested[index, method] for method in methods]
-                means = [sum(math.log(n + 0.5) for n in counts) / len(counts) for counts in lists]
-                agreement = rank_agreement(means, [accuracies[method] for method in methods])
+                means = [np.log(np.add(attested[index, one], 0.5)).mean() for one in methods]
+                agreement = rank_agreement(means, [accuracies[one] for one in methods])
                 yield RankRow(index, measure, *cell, len(methods), *agreement)
 
 
@@ -190,61 +187,39 @@ def rank_agreement(
 ) -> tuple[float | None, float | None, str]:
     """Return Kendall's tau-b of two lists, its exact p-value, and a note where one is missing.
 
-    Parameters
-    ----------
-    first, second : sequence of float, shape (n,)
-        Two values of the same things.
-
-    Returns
-    -------
-    tau : float or None
-        From -1 to 1, ties taken into account.
-    p : float or None
-        Two-sided: how many of all orders of the second list have a tau as far from 0.
-    note : str
-        Why one of them is None, or what is to be known of p.
+    The p-value is two-sided: how many of all orders of the second list have a tau as far from 0.
     """
     n = len(first)
     if n < 3:
         return None, None, "two methods have no order to agree on"
-    signs = _signs(first)
-    scale = math.sqrt(sum(map(abs, signs)) * sum(map(abs, _signs(second))))
+    signs, others = (np.sign(np.subtract.outer(values, values)) for values in (first, second))
+    scale = math.sqrt(np.abs(signs).sum() * np.abs(others).sum())
     if not scale:
         return None, None, "all values of one list are the same"
-
-    def concordance(order: Sequence[float]) -> int:
-        return sum(one * other for one, other in zip(signs, _signs(order), strict=True))
-
-    tau = concordance(second) / scale
+    concordance = float((signs * others).sum())
     if n > _MOST_METHODS:
-        return tau, None, f"more than {_MOST_METHODS} methods: not all orders tried"
-    orders = [abs(concordance(order)) for order in permutations(second)]
-    p = sum(far >= abs(concordance(second)) for far in orders) / len(orders)
+        return concordance / scale, None, f"more than {_MOST_METHODS} methods: not all orders tried"
+    orders = np.array(list(permutations(range(n))))
+    found = (signs * others[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2))
+    p = float((np.abs(found) >= abs(concordance)).mean())
     least = 2 / math.factorial(n)
-    return tau, p, f"p can't be below {least:.2g} with {n} methods" * (least > 0.05)
-
-
-def _signs(values: Sequence[float]) -> list[int]:
-    """Return of each pair whether its first value is the smaller (1) or the greater one (-1)."""
-    return [(one < other) - (one > other) for one, other in combinations(values, 2)]
+    note = f"p can't be below {least:.2g} with {n} methods" if least > 0.05 else ""
+    return concordance / scale, p, note
 
 
 def _print(console: Console, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
     """Print prevalence beside accuracy, then how their orders agree."""
-    columns = {
-        "index": [row.index for row in rows],
-        "dataset": [row.dataset for row in rows],
-        "model": [row.model for row in rows],
-        "methods": [f"{row.treatment} : {row.baseline}" for row in rows],
-        rows[0].measure: [
-            _with(rate(row.prevalence_ratio), row.prevalence_low, row.prevalence_high)
-            for row in rows
-        ],
-        "accuracy": [
-            _with(f"{row.difference:+.1f}", row.difference_low, row.difference_high) for row in rows
-        ],
-        "p": [p_text(row.p) for row in rows],
-    }
+    names = ("index", "dataset", "model", "methods", rows[0].measure, "accuracy", "p")
+    cells = [
+        (
+            *(row.index, row.dataset, row.model, f"{row.treatment} : {row.baseline}"),
+            _with(rate(row.prevalence_ratio), row.prevalence_low, row.prevalence_high),
+            _with(f"{row.difference:+.1f}", row.difference_low, row.difference_high),
+            p_text(row.p),
+        )
+        for row in rows
+    ]
+    columns = dict(zip(names, zip(*cells, strict=True), strict=True))
     print_columns(console, columns, Layout(4, frozenset({"model"}), ("dataset", "p", "index")))
     if ordered := [rank for rank in ranks if rank.tau is not None]:
         console.print("Order of methods by prevalence and by accuracy\n")
@@ -283,13 +258,12 @@ def link(
     scores : str, Path or DataFrame
         Rows of `evalcore compare`, or score rows, which are then compared in all pairs.
     measure : str
-        What prevalence is: `occurrences` or `documents`.
+        How prevalence is measured: `occurrences` or `documents`.
     tier : str or sequence of str
         Only patterns of these tiers. By default T1 and T2.
     map : str or sequence of str
-        What the pattern sets call a method: `METHOD=NAME`.
-    rule : see compare
-    run : see compare
+        The name of a method in the pattern sets: `METHOD=NAME`.
+    rule, run : see compare
     ranks : str or Path, optional
         Write how the orders of methods agree to this file.
     figure : str or Path, optional
@@ -315,11 +289,10 @@ def link(
     picture = Path(figure) if figure else None
     check_target(picture)
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
-    names = dict(_names([*map]))
     compared, notices = _compared(scores, [*rule], [*run])
     lists = _lists(patterns, measure, [*tier])
     methods = [*dict.fromkeys(name for one in compared for name in (one.baseline, one.treatment))]
-    attested = _attested(lists, methods, names)
+    attested = _attested(lists, methods, [*map])
     rows = [
         _link(index, measure, one, attested)
         for index in dict.fromkeys(index for index, _ in lists)

@@ -1,7 +1,6 @@
 """Recorded answers of models: one record per problem and epoch, in our own and others' files.
 
-`OUTPUTS/<dataset>/<model>/<method>.jsonl` is the layout that runs write; a `/` in the name of a
-model is `--` in that of its folder.
+Runs write `OUTPUTS/<dataset>/<model>/<method>.jsonl`, with `--` for a `/` in the name of a model.
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -22,18 +21,16 @@ from evalcore.benchmarks import Dataset
 from ngramscan.errors import InputError
 from ngramscan.surrogates import describe_halves, replace_halves
 
-LAYOUTS = ("evalcore", "financemath", "bbh")
-"""Ours; FinanceMath's `<model>.json`; BIG-Bench Hard's `<model>-<method>/<task>.json`."""
-
 _OPENING = b'{"id": '
 """How each of our lines begins."""
-
+_NOT_ENDED = "the last line was not written to its end"
+_Placed = Iterator[tuple[str, dict[str, Any]]]
+"""The fields of records, each after the place where it stands."""
+_T = TypeVar("_T")
 CUT_REASONS = frozenset({"length", "max_tokens"})
 """How servers say that an answer was cut at the token limit."""
-
-
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
-"""Of tokens, epochs and attempts, as a file may have it."""
+"""A number of tokens, epochs or attempts, as files may have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +38,7 @@ class Record:
     """One answer, and all that is known of how it came about. None: not known."""
 
     id: str
-    """Of the problem."""
+    """The problem's id."""
     epoch: Number | None = None
     """Which of repeated answers, from 1; None where each problem was asked once."""
     dataset: str
@@ -87,9 +84,7 @@ class Record:
             return f"refused: {' '.join(self.refusal.split())[:200]}"
         if self.is_cut:
             return "cut at the token limit"
-        if not (self.output or "").strip():
-            return "no output"
-        return None
+        return None if (self.output or "").strip() else "no output"
 
     def line(self) -> bytes:
         """Return the line of a file, with its end."""
@@ -111,11 +106,82 @@ def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
     """Return the file of one method put to one model; an InputError: a name can't be a file's."""
     for name in (dataset, folder_name(model), method):
         if not name.strip(". ") or "/" in name or not name.isprintable():
-            raise InputError(repr(name), "no name for a file or folder")
+            raise InputError(repr(name), "can't be the name of a file or folder")
     return folder / dataset / folder_name(model) / f"{method}.jsonl"
 
 
-# Reading
+class _Question(msgspec.Struct):
+    question_id: str | int
+    output: str | Annotated[list[str], msgspec.Meta(max_length=1)] | None
+
+
+class _Prediction(msgspec.Struct):
+    prediction: str | None
+
+
+class _Task(msgspec.Struct):
+    outputs: list[_Prediction]
+
+
+def _taken(place: str, content: bytes | dict[str, Any], kind: type[_T]) -> _T:
+    """Return JSON, or what it says, as a type; an InputError names the part that is another."""
+    try:
+        value = json.loads(content) if isinstance(content, bytes) else content
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise InputError(place, str(error)) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(place, f"not valid JSON: {error}") from error
+
+
+def _own(file: Path, content: bytes) -> _Placed:
+    tail, is_ours = _cut_line(content)
+    if tail:
+        cure = "run `evalcore run` again, or delete the line" if is_ours else "delete it"
+        line = content.count(b"\n") + 1
+        raise InputError(f"{file}:{line}", f"{_NOT_ENDED}; {cure}")
+    folder = file.absolute().parent
+    named = {"dataset": folder.parent.name, "model": folder.name, "method": file.stem}
+    for number, text in enumerate(content.split(b"\n"), 1):
+        if text.strip():
+            fields = _taken(f"{file}:{number}", text, dict[str, Any])
+            if isinstance(fields.get("id"), int):
+                fields["id"] = str(fields["id"])
+            yield f"{file}:{number}", named | fields
+
+
+def _cut_line(content: bytes) -> tuple[bytes, bool]:
+    """Return a last line that was not written to its end, and whether a run was writing it."""
+    tail = content.rpartition(b"\n")[2]
+    try:
+        json.loads(tail.strip() or b"0")
+    except (ValueError, RecursionError):
+        return tail, _OPENING.startswith(tail[: len(_OPENING)])
+    return b"", False
+
+
+def _financemath(file: Path, content: bytes) -> _Placed:
+    for number, row in enumerate(_taken(str(file), content, list[_Question]), 1):
+        fields = {"id": str(row.question_id), "output": "".join(row.output or ()) or None}
+        yield f"{file}[{number}]", {"model": file.stem} | fields
+
+
+def _bbh(file: Path, content: bytes) -> _Placed:
+    model, _, method = file.absolute().parent.name.rpartition("-")
+    if not model:
+        raise InputError(str(file), "it was expected in a folder named MODEL-METHOD")
+    task, named = file.stem.partition("_few_shot")[0], {"model": model, "method": method}
+    for number, row in enumerate(_taken(str(file), content, _Task).outputs):
+        yield f"{file}[{number + 1}]", {"id": f"{task}-{number}", "output": row.prediction, **named}
+
+
+_LAYOUTS: dict[str, tuple[str, Callable[[Path, bytes], _Placed], dict[str, str | None]]] = {
+    "evalcore": (".jsonl", _own, {}),
+    "financemath": (".json", _financemath, {"dataset": "financemath", "method": None}),
+    "bbh": (".json", _bbh, {"dataset": "bbh-word-sorting"}),
+}
+"""Ours; FinanceMath's `<model>.json`; BIG-Bench Hard's `<model>-<method>/<task>.json`: the suffix,
+how files are read, and what they are known for; None has to be told."""
 
 
 def read_records(
@@ -127,80 +193,39 @@ def read_records(
 ) -> list[Record]:
     """Read all records of a file, or of a folder and those in it.
 
-    Parameters
-    ----------
-    path : Path
-        A file or folder.
-    layout : str
-        One of `LAYOUTS`.
-    method, dataset : str or None
-        Which records to read, in our layout; in others, what theirs are, which FinanceMath's files
-        do not say of the method, nor any of the dataset: by default that which they are known for.
-    on_notice : callable, optional
-        Told of each file in which halves of characters were replaced.
-
-    Raises
-    ------
-    InputError
-        Nothing is there, a record is malformed, or two are of the same question; says where.
+    In our layout, `method` and `dataset` choose among the records; in others they say what the
+    files do not. `on_notice` gets a line for each file in which halves of characters were replaced.
     """
-    suffix = ".jsonl" if layout == "evalcore" else ".json"
-    readers: dict[str, Callable[[Path, bytes], Iterator[tuple[str, Record]]]] = {
-        "evalcore": _own,
-        "financemath": lambda file, content: _financemath(
-            file, content, method, dataset or "financemath"
-        ),
-        "bbh": lambda file, content: _bbh(file, content, method, dataset or "bbh-word-sorting"),
-    }
-    if layout not in readers:
-        raise InputError(f"--layout {layout}", f"one of {', '.join(LAYOUTS)} was expected")
-    placed = [
-        found
-        for file in _files(path, suffix)
-        for found in readers[layout](file, _content(file, on_notice))
-    ]
-    there = dict.fromkeys(f"{record.method} of {record.dataset}" for _, record in placed)
-    if layout == "evalcore":
-        placed = [found for found in placed if _is_of(found[1], method, dataset)]
-    if not placed:
+    suffix, read, known = _LAYOUTS[layout]
+    told = {name: value for name, value in [("dataset", dataset), ("method", method)] if value}
+    given = {**known, **told} if known else {}
+    records: dict[tuple[object, ...], tuple[str, Record]] = {}
+    others: dict[str, None] = {}
+    for file in _files(path, suffix):
+        if None in given.values():
+            raise InputError(str(file), "this layout does not name the method; --method does")
+        for place, fields in read(file, _content(file, on_notice)):
+            record = _taken(place, fields | given, Record)
+            if method not in {None, record.method} or dataset not in {None, record.dataset}:
+                others[f"{record.method} of {record.dataset}"] = None
+                continue
+            question = (record.dataset, record.model, record.method, *record.key)
+            first, _ = records.setdefault(question, (place, record))
+            if first != place:
+                raise InputError(place, f"id {record.id!r} is also at {first}")
+    if not records:
         wanted = " of ".join(filter(None, ("records", method, dataset)))
-        others = f"; there are {', '.join(there)}" if there else ""
-        raise InputError(str(path), f"no {wanted} there{others}")
-    _refuse_duplicates(placed)
-    return [record for _, record in placed]
+        there = f"; there are {', '.join(others)}" if others else ""
+        raise InputError(str(path), f"no {wanted} there{there}")
+    return [record for _, record in records.values()]
 
 
 def _files(path: Path, suffix: str) -> list[Path]:
-    if path.is_file():
-        return [path]
-    if not path.is_dir():
-        raise InputError(str(path), "no such file or folder")
-    files = sorted(path.rglob(f"*{suffix}"))
+    files = [path] if path.is_file() else sorted(path.rglob(f"*{suffix}"))
     if not files:
-        raise InputError(str(path), f"no files there whose names end in {suffix}")
+        problem = f"no files there whose names end in {suffix}"
+        raise InputError(str(path), problem if path.is_dir() else "no such file or folder")
     return files
-
-
-def _is_of(record: Record, method: str | None, dataset: str | None) -> bool:
-    return method in {None, record.method} and dataset in {None, record.dataset}
-
-
-def _refuse_duplicates(placed: Iterable[tuple[str, Record]]) -> None:
-    seen: dict[tuple[object, ...], str] = {}
-    for place, record in placed:
-        question = (record.dataset, record.model, record.method, *record.key)
-        first = seen.setdefault(question, place)
-        if first != place:
-            raise InputError(place, f"id {record.id!r} is also at {first}")
-
-
-def _own(file: Path, content: bytes) -> Iterator[tuple[str, Record]]:
-    tail = content.rpartition(b"\n")[2]
-    if tail.strip() and not _is_json(tail):
-        cure = "run `evalcore run` again, or delete the line" if _is_torn(tail) else "delete it"
-        line = content.count(b"\n") + 1
-        raise InputError(f"{file}:{line}", f"the last line was not written to its end; {cure}")
-    yield from _lines(file, content)
 
 
 def _content(file: Path, on_notice: Callable[[str], None] | None) -> bytes:
@@ -213,198 +238,70 @@ def _content(file: Path, on_notice: Callable[[str], None] | None) -> bytes:
     return content
 
 
-def _is_torn(tail: bytes) -> bool:
-    """Tell whether the last line of a file in our layout, which has no end, was cut while written.
-
-    What does not begin as our lines do was not cut by us.
-    """
-    is_ours = tail.startswith(_OPENING) or _OPENING.startswith(tail)
-    return bool(tail) and is_ours and not _is_json(tail)
-
-
-def _is_json(content: bytes) -> bool:
+@contextmanager
+def _refusals(path: Path, what: str, cure: str = "") -> Iterator[None]:
+    """Say what the system did not let us do with a file."""
     try:
-        json.loads(content)
-    except (ValueError, RecursionError):
-        return False
-    return True
+        yield
+    except BlockingIOError as error:
+        raise InputError(str(path), "another run is writing it") from error
+    except OSError as error:
+        raise InputError(str(path), f"can't be {what} ({error.strerror}){cure}") from error
 
 
-def _lines(file: Path, content: bytes) -> Iterator[tuple[str, Record]]:
-    """Yield the records of lines in our layout, each after its place; the folder says who wrote."""
-    folder = file.absolute().parent
-    named = {"dataset": folder.parent.name, "model": folder.name, "method": file.stem}
-    for number, line in enumerate(content.split(b"\n"), 1):
-        if line.strip():
-            place = f"{file}:{number}"
-            yield place, _record(place, named | _object(place, _json(place, line)))
-
-
-def _record(place: str, fields: dict[str, Any]) -> Record:
-    if "output" not in fields:
-        raise InputError(place, "no field 'output'")
-    if isinstance(fields.get("id"), int):
-        fields["id"] = str(fields["id"])
-    try:
-        return msgspec.convert(fields, Record)
-    except (msgspec.ValidationError, RecursionError) as error:
-        raise InputError(place, str(error)) from error
-
-
-def _json(place: str, content: bytes) -> Any:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise InputError(place, f"no JSON: {error}") from error
-
-
-def _object(place: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(place, "no JSON object; a record was expected")
-    return value
-
-
-# The layouts of others
-
-
-def _financemath(
-    file: Path, content: bytes, method: str | None, dataset: str
-) -> Iterator[tuple[str, Record]]:
-    if method is None:
-        raise InputError(str(file), "this layout does not name the method; --method does")
-    rows = _json(str(file), content)
-    if not isinstance(rows, list):
-        raise InputError(str(file), "a JSON list was expected")
-    for number, row in enumerate(rows, 1):
-        place = f"{file}[{number}]"
-        fields = _object(place, row)
-        if "question_id" not in fields or "output" not in fields:
-            raise InputError(place, "fields 'question_id' and 'output' were expected")
-        output = fields["output"]
-        if isinstance(output, list) and len(output) <= 1:
-            output = output[0] if output else None
-        known = {"dataset": dataset, "model": file.stem, "method": method}
-        yield place, _record(place, {"id": fields["question_id"], "output": output, **known})
-
-
-def _bbh(
-    file: Path, content: bytes, method: str | None, dataset: str
-) -> Iterator[tuple[str, Record]]:
-    model, _, written = file.absolute().parent.name.rpartition("-")
-    if not model:
-        raise InputError(str(file), "it was expected in a folder named MODEL-METHOD")
-    rows = _object(str(file), _json(str(file), content)).get("outputs")
-    if not isinstance(rows, list):
-        raise InputError(str(file), "no list 'outputs' in it")
-    task = file.stem.partition("_few_shot")[0]
-    for number, row in enumerate(rows):
-        place = f"{file}[{number + 1}]"
-        fields = _object(place, row)
-        if "prediction" not in fields:
-            raise InputError(place, "no field 'prediction'")
-        known = {"dataset": dataset, "model": model, "method": method or written}
-        answer = {"output": fields["prediction"]}
-        yield place, _record(place, {"id": f"{task}-{number}", **answer, **known})
-
-
-# The file that a run writes: appended to, one line per answer, by one run at a time
-
-
+@dataclass(frozen=True, slots=True)
 class RecordFile:
-    """An open file of records, and those that were there when it was opened.
+    """An open file of records, and those that were there when it was opened."""
 
-    Each record is handed to the system as it comes, so that a killed process loses none; a line
-    that was being written then is dropped the next time.
-    """
-
-    def __init__(self, path: Path, descriptor: int, records: list[Record]) -> None:
-        self.path = path
-        self.records = records
-        self._descriptor = descriptor
+    path: Path
+    descriptor: int
+    records: list[Record]
 
     def write(self, record: Record) -> None:
-        """Append a record; raise InputError where the disk does not take it."""
+        """Hand a record to the system, so that a killed process loses none."""
         remaining = memoryview(record.line())
-        try:
+        with _refusals(self.path, "written"):
             while remaining:
-                remaining = remaining[os.write(self._descriptor, remaining) :]
-        except OSError as error:
-            problem = f"can't be written ({error.strerror})"
-            raise InputError(str(self.path), problem) from error
+                remaining = remaining[os.write(self.descriptor, remaining) :]
 
 
 @contextmanager
 def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[RecordFile]:
-    """Open a file of records to append to it; it and its folders are made where they are missing.
+    """Open a file of records, or a new one, to append to it; no other run may have it open.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    on_notice : callable
-        Told when a line was dropped that a killed run had not written to its end.
-
-    Raises
-    ------
-    InputError
-        Another run has the file open, it can't be opened, or a line is malformed.
+    `on_notice` gets a line where one was dropped that a killed run had not written to its end.
     """
-    try:
+    with _refusals(path, "opened"):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise InputError(str(path), f"can't be opened ({error.strerror})") from error
     try:
-        _lock(path, descriptor)
-        yield RecordFile(path, descriptor, _read_own(path, descriptor, on_notice))
+        with _refusals(path, "locked", "; a local folder was expected"):
+            # The lock goes when the process ends, however it ends.
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        content = path.read_bytes()
+        tail, is_torn = _cut_line(content)
+        whole = content[: -len(tail)] if is_torn else content
+        records = [_taken(place, fields, Record) for place, fields in _own(path, whole)]
+        if is_torn:
+            os.ftruncate(descriptor, len(whole))
+            on_notice(f"{path}: {_NOT_ENDED}; it is dropped")
+        elif whole and not whole.endswith(b"\n"):
+            os.write(descriptor, b"\n")
+        yield RecordFile(path, descriptor, records)
     finally:
         os.close(descriptor)
 
 
-def _lock(path: Path, descriptor: int) -> None:
-    """Keep other runs out; the lock goes when the process ends, however it ends."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise InputError(str(path), "another run is writing it") from error
-    except OSError as error:
-        problem = f"can't be locked ({error.strerror}); a local folder was expected"
-        raise InputError(str(path), problem) from error
-
-
-def _read_own(path: Path, descriptor: int, on_notice: Callable[[str], None]) -> list[Record]:
-    content = path.read_bytes()
-    whole, tail = content[: content.rfind(b"\n") + 1], content[content.rfind(b"\n") + 1 :]
-    records = [record for _, record in _lines(path, whole)]
-    if _is_torn(tail):
-        os.ftruncate(descriptor, len(whole))
-        on_notice(f"{path}: the last line was not written to its end; it is dropped")
-    elif tail:
-        number = whole.count(b"\n") + 1
-        # Read at its own line number; an empty line gives no record.
-        records += [record for _, record in _lines(path, b"\n" * (number - 1) + tail)]
-        os.write(descriptor, b"\n")
-    return records
-
-
 def in_order(records: Sequence[Record], dataset: Dataset) -> list[Record]:
-    """Return records by run, and within it in the order of the benchmark: they come in any.
-
-    Raises
-    ------
-    InputError
-        One is of a problem that the benchmark does not have.
-    """
+    """Return records by run, in the order of the benchmark, which must have all their problems."""
     places = {problem.id: place for place, problem in enumerate(dataset.problems)}
-    runs: dict[tuple[str, str, str], list[Record]] = {}
-    for record in records:
+    runs: dict[tuple[str, str, str], int] = {}
+
+    def order(record: Record) -> tuple[int, int, int]:
         run = (record.dataset, record.model, record.method)
         if record.id not in places:
             problem = f"id {record.id!r} is no problem of {dataset.name}"
             raise InputError("/".join(run), problem)
-        runs.setdefault(run, []).append(record)
-    return [
-        record
-        for run in runs.values()
-        for record in sorted(run, key=lambda one: (places[one.id], one.epoch or 0))
-    ]
+        return runs.setdefault(run, len(runs)), places[record.id], record.epoch or 0
+
+    return sorted(records, key=order)

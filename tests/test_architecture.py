@@ -142,9 +142,8 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
     "compare": ["left_out", "pairing", "row_files", "scores", "statistics"],
     "outcomes": ["left_out", "row_files", "scores"],
     "link": ["compare", "figures", "row_files", "scores"],
-    "judgements": [],
     "judge": [
-        *("benchmarks", "endpoint", "formats", "judgements", "prompts", "records"),
+        *("benchmarks", "endpoint", "formats", "prompts", "records"),
         *("row_files", "scores"),
     ],
     "cli": ["benchmarks"],
