@@ -206,8 +206,8 @@ def score(
 ) -> Result:
     """Score recorded outputs against the reference answers of a benchmark.
 
-    Programs that models wrote are run, in a sandbox. Where rows go to the terminal as a table, it
-    is a summary per model; every other format has one row per output and rule.
+    Programs that models wrote run in a sandbox. The terminal's table is a summary per model; every
+    other format has one row per output and rule.
 
     Parameters
     ----------
@@ -220,17 +220,16 @@ def score(
         A local copy of the benchmark, by default the one that was fetched; or a file of questions
         of your own (.csv, .json, .jsonl, .parquet).
     id_field, question_field, answer_field : str
-        The column that has it, in questions of your own.
+        Its column, in questions of your own.
     layout : str
         How the files of the outputs are laid out.
     method : str, optional
-        Only outputs of this method; in other layouts than ours, the method that they were written
-        after.
+        Only outputs of this method; in layouts other than `evalcore`, the method of all of them.
     rule : str or sequence of str
-        How answers are compared; several rules score side by side. By default the benchmark's.
+        How answers are compared; several rules score side by side. By default the first of the
+        benchmark.
     extraction : str or sequence of str
-        How the answer is found in a text: rules that are tried in this order. By default the
-        benchmark's.
+        How answers are found in texts: rules, tried in this order. By default the benchmark's.
     program_seconds : float
         How many seconds a program may run.
     allow_weak_sandbox : bool

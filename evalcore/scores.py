@@ -220,9 +220,9 @@ class SummaryRow(NamedTuple):
 
 def summarise(rows: Sequence[ScoreRow]) -> list[SummaryRow]:
     """Return how each model did by each rule, in the order in which they come."""
-    groups: dict[tuple[str, str, str, str, str | None], list[ScoreRow]] = {}
+    groups: dict[tuple[str, str, str, str, str | None], list[ScoreRow]] = defaultdict(list)
     for row in rows:
-        groups.setdefault((*group_of(row), row.run), []).append(row)
+        groups[*group_of(row), row.run].append(row)
     return [_summary(key, own) for key, own in groups.items()]
 
 
