@@ -37,13 +37,6 @@ PROBLEM = Problem(
     details={"solution": "the secret solution"},
 )
 HAND_MADE = {
-    ("imo-answerbench", "f-1+cot"): (
-        "You are an AI assistant that first formalizes governing equations before solving "
-        "step-by-step.",
-        "Find x.\n\nFirst, identify the key variables and write the governing equations in LaTeX. "
-        "Then let's think step-by-step to solve using those equations. Put your final answer in "
-        "\\boxed{}.",
-    ),
     ("financemath", "f-1"): (
         "You are a financial expert. Solve problems mainly through equations.\n"
         "OUTPUT CONTRACT (strict): The very last line MUST be exactly:\n"
