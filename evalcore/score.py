@@ -141,9 +141,7 @@ def _find_answer(
 # The command
 
 
-def _make_tools(
-    limits: Limits, allow_weak: bool, progress: Progress, layers: dict[str, str]
-) -> Tools:
+def _tools(limits: Limits, allow_weak: bool, progress: Progress, layers: dict[str, str]) -> Tools:
     """Return what rules need, which say what goes on; a sandbox tells its layers."""
 
     def counted(results: Iterable[Any], total: int, unit: str) -> Iterator[Any]:
@@ -264,14 +262,9 @@ def score(
     benchmark = choose_scoring(known, rule, extraction)
     problems = load_dataset(benchmark, place)
     records = read_records(Path(outputs), layout, method, benchmark.name, progress.notice)
-    tools = _make_tools(Limits(seconds=program_seconds), allow_weak_sandbox, progress, layers)
+    tools = _tools(Limits(seconds=program_seconds), allow_weak_sandbox, progress, layers)
     rows, failures = score_records(records, problems, benchmark, tools)
     if figure:
         _save_figure(rows, Path(figure))
-    return Result(
-        rows,
-        ScoreRow,
-        notices=_notices(layers, rows, problems),
-        failures=failures,
-        print_table=partial(print_summaries, rows=rows),
-    )
+    notices, table = _notices(layers, rows, problems), partial(print_summaries, rows=rows)
+    return Result(rows, ScoreRow, notices, failures, print_table=table)
