@@ -141,9 +141,7 @@ def _find_answer(
 # The command
 
 
-def _make_tools(
-    limits: Limits, allow_weak: bool, progress: Progress, layers: dict[str, str]
-) -> Tools:
+def _tools(limits: Limits, allow_weak: bool, progress: Progress, layers: dict[str, str]) -> Tools:
     """Return what rules need, which say what goes on; a sandbox tells its layers."""
 
     def counted(results: Iterable[Any], total: int, unit: str) -> Iterator[Any]:
@@ -206,8 +204,8 @@ def score(
 ) -> Result:
     """Score recorded outputs against the reference answers of a benchmark.
 
-    Programs that models wrote are run, in a sandbox. Where rows go to the terminal as a table, it
-    is a summary per model; every other format has one row per output and rule.
+    Programs that models wrote run in a sandbox. The terminal's table is a summary per model; every
+    other format has one row per output and rule.
 
     Parameters
     ----------
@@ -224,13 +222,12 @@ def score(
     layout : str
         How the files of the outputs are laid out.
     method : str, optional
-        Only outputs of this method; in other layouts than ours, the method that they were written
-        after.
+        Only outputs of this method; in layouts other than `evalcore`, the method of all of them.
     rule : str or sequence of str
-        How answers are compared; several rules score side by side. By default the benchmark's.
+        How answers are compared; several rules score side by side. By default the first of the
+        benchmark.
     extraction : str or sequence of str
-        How the answer is found in a text: rules that are tried in this order. By default the
-        benchmark's.
+        How answers are found in texts: rules, tried in this order. By default the benchmark's.
     program_seconds : float
         How many seconds a program may run.
     allow_weak_sandbox : bool
@@ -265,14 +262,9 @@ def score(
     benchmark = choose_scoring(known, rule, extraction)
     problems = load_dataset(benchmark, place)
     records = read_records(Path(outputs), layout, method, benchmark.name, progress.notice)
-    tools = _make_tools(Limits(seconds=program_seconds), allow_weak_sandbox, progress, layers)
+    tools = _tools(Limits(seconds=program_seconds), allow_weak_sandbox, progress, layers)
     rows, failures = score_records(records, problems, benchmark, tools)
     if figure:
         _save_figure(rows, Path(figure))
-    return Result(
-        rows,
-        ScoreRow,
-        notices=_notices(layers, rows, problems),
-        failures=failures,
-        print_table=partial(print_summaries, rows=rows),
-    )
+    notices, table = _notices(layers, rows, problems), partial(print_summaries, rows=rows)
+    return Result(rows, ScoreRow, notices, failures, print_table=table)

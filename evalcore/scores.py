@@ -6,7 +6,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -95,15 +94,12 @@ def refuse_unscored(rules: Iterable[str], scored: Iterable[str]) -> None:
 
 
 def read_all(
-    scores: GivenTables,
-    rules: Sequence[str] = (),
-    runs: Sequence[str] = (),
-    one_rule: bool = False,
+    scores: GivenTables, rules: Sequence[str] = (), runs: Sequence[str] = ()
 ) -> list[ScoreRow]:
     """Read score rows of one run per method, and of some rules where these are named.
 
-    An InputError: a table is malformed or named twice, or has none of the rules; no run can be
-    chosen; or, where `one_rule` is wanted, a benchmark has several, or an answer two rows.
+    An InputError: a table is malformed or named twice, or has none of the rules; or no run can be
+    chosen.
     """
     tables = as_tables(scores)
     same = {Path(one).resolve() if isinstance(one, str | Path) else id(one) for one in tables}
@@ -113,16 +109,14 @@ def read_all(
     if not rows:
         raise InputError("scores", "there are no rows")
     refuse_unscored(rules, (row.rule for row in rows))
-    rows = choose_runs([row for row in rows if not rules or row.rule in rules], runs)
-    if one_rule:
-        _refuse_several(rows, tables)
-    return rows
+    return choose_runs([row for row in rows if not rules or row.rule in rules], runs)
 
 
-read_chosen = partial(read_all, one_rule=True)
-
-
-def _refuse_several(rows: Sequence[ScoreRow], tables: Sequence[Table]) -> None:
+def read_chosen(
+    scores: GivenTables, rules: Sequence[str] = (), runs: Sequence[str] = ()
+) -> list[ScoreRow]:
+    """Read what `read_all` does; or raise an InputError where a benchmark has several rules."""
+    rows = read_all(scores, rules, runs)
     scored = dict.fromkeys((row.dataset, row.rule) for row in rows)
     for dataset, times in Counter(dataset for dataset, _ in scored).items():
         if times > 1:
@@ -131,9 +125,12 @@ def _refuse_several(rows: Sequence[ScoreRow], tables: Sequence[Table]) -> None:
     key_of_row = attrgetter("dataset", "model", "method", "id", "epoch", "rule", "run")
     key, times = Counter(map(key_of_row, rows)).most_common(1)[0]
     if times > 1:
-        there = [name_of(one) for one in tables if key in map(key_of_row, read_scores(one))]
+        there = [
+            name_of(one) for one in as_tables(scores) if key in map(key_of_row, read_scores(one))
+        ]
         named = " ".join(str(part) for part in key if part is not None)
         raise InputError(there[-1], f"two rows of {named}; the other is in {there[0]}")
+    return rows
 
 
 # Which of several runs is meant
@@ -220,9 +217,9 @@ class SummaryRow(NamedTuple):
 
 def summarise(rows: Sequence[ScoreRow]) -> list[SummaryRow]:
     """Return how each model did by each rule, in the order in which they come."""
-    groups: dict[tuple[str, str, str, str, str | None], list[ScoreRow]] = {}
+    groups: dict[tuple[str, str, str, str, str | None], list[ScoreRow]] = defaultdict(list)
     for row in rows:
-        groups.setdefault((*group_of(row), row.run), []).append(row)
+        groups[*group_of(row), row.run].append(row)
     return [_summary(key, own) for key, own in groups.items()]
 
 
