@@ -236,15 +236,17 @@ def fetch_each(names: Sequence[str]) -> Iterator[tuple[Path, list[str]]]:
 
 def _fetch(url: str, published: str | None, place: Path) -> str:
     """Fetch one file unless it is there, and return its SHA-256."""
-    import httpx
-
     if place.is_file() and published in (None, sha256 := _sha256(place)):
         return sha256
     try:
-        answer = httpx.get(url, timeout=60.0, follow_redirects=True)
-    except httpx.HTTPError as error:
+        import requests
+    except ImportError as error:
+        raise InputError("requests", "not installed; pip install 'ngramscan[eval]'") from error
+    try:
+        answer = requests.get(url, timeout=60)
+    except requests.RequestException as error:
         raise RemoteUnavailable(f"{url}: {type(error).__name__} while it was fetched") from error
-    if not answer.is_success:
+    if not answer.ok:
         may_pass = answer.status_code == 429 or answer.status_code >= 500
         error_type = RemoteUnavailable if may_pass else RemoteRefused
         raise error_type(f"{url}: HTTP status {answer.status_code}")

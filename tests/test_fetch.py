@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,6 +12,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+import responses
 from click.testing import CliRunner
 
 from evalcore.benchmarks import benchmarks, fetch_each
@@ -89,7 +92,7 @@ def test_a_file_is_kept_in_the_cache_and_not_asked_for_again(
             id="altered",
         ),
         pytest.param(
-            {"claimed_bytes": 99}, RemoteUnavailable, "Error while it was fetched", id="cut"
+            {"claimed_bytes": 99}, RemoteUnavailable, "ChunkedEncodingError while", id="cut"
         ),
     ],
 )
@@ -116,7 +119,7 @@ def test_a_service_that_is_not_there_is_unavailable(
 ) -> None:
     gone = replace(benchmarks()["financemath"], url="http://127.0.0.1:9/{name}")
     monkeypatch.setitem(benchmarks(), "financemath", gone)
-    with pytest.raises(RemoteUnavailable, match="ConnectError while it was fetched"):
+    with pytest.raises(RemoteUnavailable, match="ConnectionError while it was fetched"):
         list(fetch_each(["financemath"]))
 
 
@@ -144,3 +147,26 @@ def test_nothing_is_fetched_where_one_name_is_unknown(service: Service) -> None:
     with pytest.raises(InputError, match="--dataset imo: unknown benchmark; known are aicrypto"):
         list(fetch_each(["financemath", "imo"]))
     assert service.asked == []
+
+
+def test_all_files_are_asked_for_at_their_published_addresses(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for name, benchmark in benchmarks().items():
+        with responses.RequestsMock() as publisher:
+            for file in benchmark.files:
+                publisher.get(benchmark.url.format(name=file), body=BODY)
+                if pinned := benchmark.files[file]:
+                    with pytest.raises(InputError, match=f"{SHA256}; expected {pinned}"):
+                        list(fetch_each([name]))
+                    monkeypatch.setitem(benchmark.files, file, SHA256)  # type: ignore[arg-type]
+            list(fetch_each([name]))
+
+
+def test_without_requests_it_says_what_to_install(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "requests", None)
+    with pytest.raises(InputError, match=re.escape("pip install 'ngramscan[eval]'")):
+        list(fetch_each(["financemath"]))
