@@ -160,7 +160,7 @@ def test_all_files_are_asked_for_at_their_published_addresses(
                 if pinned := benchmark.files[file]:
                     with pytest.raises(InputError, match=f"{SHA256}; expected {pinned}"):
                         list(fetch_each([name]))
-                    monkeypatch.setitem(benchmark.files, file, SHA256)  # type: ignore[arg-type]
+                    monkeypatch.setitem(benchmark.files, file, SHA256)
             list(fetch_each([name]))
 
 

@@ -13,7 +13,8 @@ from ngramscan.output.layout import Layout, cell, print_columns, rate
 _VISIBLE = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
 _FOOTNOTE = (
     "log ratio: 1 is twice as frequent, with {level:.0%} intervals; G2 only ranks; q is of a test"
-    " of presence, problems as clusters; DP: 0 evenly spread over the outputs of the method, 1 in one alone"
+    " of presence, problems as clusters; DP: 0 evenly spread over the outputs of the method, 1 in"
+    " one alone"
 )
 
 
