@@ -248,8 +248,9 @@ def test_a_run_and_its_repetition_are_told_apart_by_when_they_were(tmp_path: Pat
     told = f"cot, answer has 2 runs: {runs[0]} (3 rows), {runs[1]} (2 rows); `compare` takes one"
     assert scores.notices[-1] == f"sums, lab/made, {told} (--run)"
     assert {row.run for row in choose_runs(scores.rows, ["latest"])} == {runs[1]}
-    write_eval(again, SAMPLES, header(eval_id=None, created="today"))
-    assert {row.run for row in read_logs([again]).rows} == {"2"}, "the file names it"
+    for created in ("today", "0001-01-01T00:00:00+14:00"):
+        write_eval(again, SAMPLES, header(eval_id=None, created=created))
+        assert {row.run for row in read_logs([again]).rows} == {"2"}, "the file names it"
 
 
 # Files that are refused

@@ -199,7 +199,7 @@ def _name(log: Log, about: _Eval) -> None:
     both = f"{about.run_id}/{about.task_id}" if about.run_id and about.task_id else None
     log.run_id = about.eval_id or both
     run = log.run_id or log.path.stem
-    with suppress(ValueError):
+    with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(about.created or "")
         run = f"{moment.astimezone(UTC) if moment.tzinfo else moment:%Y-%m-%dT%H-%M-%S}_{run}"
     noted = [(one or {}).get("method") for one in (about.metadata, about.task_args)]
