@@ -67,6 +67,9 @@ N = table("table27", "benchmark", "model", "baseline", value="n")
 POOLED = table("table26", "benchmark", "baseline", value="delta_pp")
 OUTCOMES = table("table20", "benchmark", "outcome", value="share_pct")
 STYLES = table("table18", "benchmark", "quantity", value="value_pct")
+JUDGES = table("table29", "category", "judge", value="pct")
+RIVALS = table("table31", "benchmark", "model", "quantity", value="value")
+TEXT = table("text_numbers", "section", "quantity", value="value").droplevel("section")
 PATTERNS = table("patterns", "method", "tier", value="pattern")
 Expected = Iterator[tuple[str, Any]]
 
@@ -195,6 +198,84 @@ def shares() -> Expected:
         yield f"whole-variants-crypto-{variant}", impossible(crypto, 330, 0.1)
 
 
+def flips() -> Expected:
+    table02 = table("table02", "benchmark", value="net")
+    proofs = ["TP_maths", "TP_physics"]
+    open_ended = ["OE_maths", "OE_physics"]
+
+    def net(parts: list[str], accuracies: Callable[[str], Any]) -> int:
+        return sum(
+            round(SIZES[part] * accuracies(part) / 100)
+            - round(SIZES[part] * OLYMPIAD[part, "GPT-5", "CoT"] / 100)
+            for part in parts
+        )
+
+    names = {"OE_maths": "OB Math", "OE_physics": "OB Physics"}
+    yield (
+        "flips-oe-variant",
+        net(open_ended, lambda part: VARIANTS[names[part], "GPT-5", "F-1+CoT"]),
+    )
+    yield "flips-oe-f1", net(open_ended, lambda part: OLYMPIAD[part, "GPT-5", "F-1"])
+    yield "flips-tp-f1", net(proofs, lambda part: OLYMPIAD[part, "GPT-5", "F-1"])
+    answers, points = IMO["IMO-AnswerBench", "GPT-5"], IMO["IMO-ProofBench", "GPT-5"]
+    yield "flips-answer-f1", 4 * (answers["F-1"] - answers["CoT"])
+    yield "flips-proof-points", 0.6 * (points["F-1"] - points["CoT"])
+    yield "flips-strongest", table02.drop("Total").max()
+    yield "flips-pot-olympiad-f1", DELTA["OlympiadBench", "GPT-5", "PoT"] * 14.38
+    yield "flips-pot-answer-f1", DELTA["IMO-Bench", "GPT-5", "PoT"] * 4
+    weights = [SIZES[part] for part in proofs]
+    gains = [
+        (OLYMPIAD[part].unstack()["F-1"] - OLYMPIAD[part].unstack()["CoT"]).mean()
+        for part in proofs
+    ]
+    mean = sum(n * share for n, share in zip(weights, gains, strict=True)) / sum(weights)
+    yield "conclusion-proofs-olympiad", mean
+    yield "conclusion-proofs-crypto", gain("AICrypto", "Overall", "CoT")
+    yield "drill-order-OE", OLYMPIAD["OE_maths", "GPT-5", "F-1"] - 85.91
+    yield "drill-order-TP", OLYMPIAD["TP_maths", "GPT-5", "F-1"] - 32.21
+
+
+def judges() -> Expected:
+    each = JUDGES.unstack().drop(columns="majority").loc[["A", "B", "C"]]
+    for category, end in product("ABC", ("min", "max")):
+        yield f"judges-range-{category}-{end}", each.loc[category].agg(end)
+    yield "judges-whichever", each.loc["C"].min()
+    counts = table("table29", "category", "judge", value="count").unstack()
+    yield "judges-recovered", counts.drop(columns="majority").loc["B"].sum()
+    yield "judges-labelled", 88 - counts.drop(columns="majority").loc["unparsed"].sum()
+    yield "judges-strata", 88
+    failed = OLYMPIAD["TP_physics"].xs("F-1", level="method")[["GPT-5", "Gemini 2.5 Pro"]]
+    yield "judges-pool", ((100 - failed) / 4).sum()
+    kappas = [TEXT[f"Cohen kappa {pair}"] for pair in ("GPT/DeepSeek", "GPT/Claude")]
+    kappas.append(TEXT["Cohen kappa DeepSeek/Claude"])
+    yield "kappa-low", min(kappas)
+    yield "kappa-high", max(kappas)
+    yield "verify-variant", VARIANTS["FinanceMath", "GPT-5", "F-1+ZS"]
+    yield "verify-f1", MAIN["FinanceMath", "GPT-5", "F-1"]
+    yield "verify-f1-tokens", 2271
+
+
+def rivals() -> Expected:
+    wide = RIVALS.unstack()
+    ours, theirs, union = (wide[c] for c in ("F-1 accuracy_pct", "F&S accuracy_pct", "union_pct"))
+    yield "fs-close", (ours - theirs).abs().max()
+    yield "fs-ahead-FinanceMath", (ours - theirs)["FinanceMath"].sum()
+    yield "fs-ahead-OB Math", (ours - theirs)["OB Math"].sum()
+    for benchmark, end in product(("FinanceMath", "OB Math"), ("min", "max")):
+        yield f"fs-union-{benchmark}-{end}", union[benchmark].agg(end)
+    better = union - pd.concat([ours, theirs], axis=1).max(axis=1)
+    worse = union - pd.concat([ours, theirs], axis=1).min(axis=1)
+    yield "fs-over-better-min", better.min()
+    yield "fs-over-better-max", better.max()
+    yield "fs-over-either", worse.max()
+    yield "fs-53-other", 53
+    yield "fs-union-exact", 100 * 583 / 674
+    pct = 2.4 + 5.0 + 2.3 - 50 / 14.5
+    yield "example-finance-pot", pct
+    yield "example-finance-zs", pct
+    yield "example-finance-gold", pct / 100
+
+
 def corpora() -> Expected:
     kinds = table("corpora", "corpus", value="kind")
     yield "corpora-count", len(kinds)
@@ -221,7 +302,9 @@ def corpora() -> Expected:
 
 
 @pytest.mark.parametrize(
-    "expected", [averages, differences, shares, corpora], ids=lambda family: family.__name__
+    "expected",
+    [averages, flips, differences, shares, judges, rivals, corpora],
+    ids=lambda family: family.__name__,
 )
 def test_claims_have_the_values_that_pandas_gives(
     rows: Mapping[str, AuditRow], expected: Callable[[], Expected]
@@ -333,7 +416,7 @@ def test_prompts_hold_the_phrases_that_the_table_says(rows: Mapping[str, AuditRo
     for file in folder.iterdir():
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
         prompts += content.get("phases", {}).values()
-        for method in content["methods"].values():
+        for method in content.get("methods", {}).values():
             if not method.get("ours"):
                 prompts += [text for text in (method.get("system"), method.get("user")) if text]
     phrases = pd.read_csv(PUBLISHED / "prompt_phrases.csv")
