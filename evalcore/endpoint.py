@@ -1,162 +1,111 @@
-"""A model behind an endpoint that speaks the protocol of OpenAI's chat completions."""
+"""Questions to a model behind an endpoint that speaks the protocol of OpenAI's chat completions.
+
+* 429                       slow down: everything pauses
+* no response, 408, 409, 425, 5xx, a body that is no JSON object, an `error` in it, no choice in it
+                            may pass: asked again
+* 401, 402, 404, 405, redirects, 429 because nothing is left to spend
+                            nothing will be answered here
+* anything else             this question will not be answered
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import queue
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import TracebackType
-from typing import Any, NamedTuple, NoReturn, Protocol, Self
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
+import msgspec
 
-from evalcore.replies import EndpointRefused, MayPassError, Reply, SlowDownError, read_response
+from evalcore.records import Record
 from ngramscan import __version__, exchange
-from ngramscan.errors import InputError, RemoteRefused, RemoteUnavailable
-from ngramscan.pace import LONGEST_PAUSE_S, Clock, Pace, SystemClock
+from ngramscan.errors import InputError, RemoteError, RemoteRefused
+from ngramscan.exchange import RateLimitedError, ServiceUnusable, TransientError
 from ngramscan.progress import SILENT, Progress
+from ngramscan.surrogates import replace_halves
 
+T = TypeVar("T")
 Messages = Sequence[Mapping[str, str]]
 """Each with `role` and `content`."""
 
-ATTEMPTS = 7
-"""Of one question, those that were told to slow down not counted."""
 ATTEMPTS_TO_CONNECT = 4
-"""While the endpoint never answered anything: nobody is there, most likely."""
+"""While the endpoint never answered anything."""
 EXHAUSTED_IN_A_ROW = 3
-"""So many questions that used up all their attempts, with no answer to any other since the first:
-the endpoint is away. One alone may be a question that it can't cope with."""
+"""Questions after which the endpoint is away; one alone may be one that it can't cope with."""
 LONGEST_REPLY_BYTES = 16_000_000
-"""Of a completion: more than any model writes."""
+"""More than any model writes."""
 
-_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 30.0
-_SHORTEST_SECRET = 8
 _SECRET = re.compile(r"api.?key|secret|password|authorization|access.?token|bearer", re.IGNORECASE)
 _RESERVED = {"model", "messages", "stream", "n"}
+_MAY_PASS = {408, 409, 425, *range(500, 1000)}
+_REFUSE_ALL = {401, 402, 404, 405, *range(300, 400)}
+_NOTHING_LEFT = {"insufficient_quota", "billing_hard_limit_reached"}
+_HINTS = {
+    **dict.fromkeys((400, 422), "; parameters can be set, or left out by null, with --param"),
+    **dict.fromkeys(range(300, 400), "; it is not followed, since the key would go along"),
+    401: "; --api-key-env names the variable that holds the key",
+    404: "; is the base URL right (…/v1), and the name of the model?",
+}
 
 
-class ProblemKey(NamedTuple):
-    """Which problem is asked, and after which method."""
+class Question(NamedTuple):
+    """What a model is asked."""
 
-    dataset: str
-    method: str
-    id: str
-    epoch: int | None = None
-    """Which of repeated questions, from 1; None where each problem is asked once."""
+    record: Record
+    """All that is known of the answer before it is there; names the model and its parameters."""
+    messages: Messages
 
 
-class Model(Protocol):
-    """Anything that answers messages; safe to ask from several threads."""
-
-    @property
-    def name(self) -> str:
-        """As the user calls it."""
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """What is sent beside the messages; answers under other parameters are other answers."""
-
-    def ask(self, messages: Messages, key: ProblemKey, /) -> Reply:
-        """Return the reply, or raise a RemoteError; retries are over by then."""
-
-
-class EndpointUnavailable(RemoteUnavailable):
-    """No question is answered at present: the endpoint is away, or wants a long pause."""
-
-
-class _NoConnectionError(MayPassError):
-    """Nobody took the request."""
+Answer = tuple[Question, Record | RemoteError]
+"""A question with what came of it."""
 
 
 # What a user says about it
 
 
-class ApiKey:
-    """A key that shows itself nowhere but in the header of a request.
+class ApiKey(str):
+    """A key that shows itself nowhere but in the header of a request; empty: there is none."""
 
-    Raises
-    ------
-    InputError
-        This can't be a key; the message names its source and does not show it.
-    """
-
-    __slots__ = ("_secret",)
-
-    def __init__(self, secret: str, source: str = "API key") -> None:
-        # Checked here because the HTTP library would show a header that it refuses.
-        if not secret or not secret.isascii() or not secret.isprintable() or " " in secret:
-            raise InputError(source, "empty, or blanks or unusual characters in it")
-        self._secret = secret
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return "ApiKey(hidden)"
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a key is not passed to other processes")
-
-    def header(self) -> dict[str, str]:
-        """Return the header that proves who asks."""
-        return {"Authorization": f"Bearer {self._secret}"}
+    def headers(self) -> dict[str, str]:
+        """Return what a request says of who asks."""
+        login = {"Authorization": f"Bearer {self}"} if self else {}
+        return {"User-Agent": f"evalcore/{__version__}", **login}
 
     def hide_in(self, text: str) -> str:
-        """Return a text without the key, should a server have repeated it.
-
-        Very short ones, such as `none` or `EMPTY`, only fill the header of servers that want no
-        key; taking those words out would damage answers.
-        """
-        is_filler = len(self._secret) < _SHORTEST_SECRET
-        return text if is_filler else text.replace(self._secret, "[key]")
+        """Return a text without the key, should a server have repeated it."""
+        # Short ones, `none` or `EMPTY`, only fill the header; as words they may be in answers.
+        return text if len(self) < 8 else text.replace(self, "[key]")
 
 
-def read_key(variable: str) -> ApiKey | None:
-    """Return the key that an environment variable holds; None where it is not set, or empty."""
-    secret = os.environ.get(variable, "").strip()
-    return ApiKey(secret, f"environment variable {variable}") if secret else None
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """One model of one server.
-
-    >>> Endpoint("http://localhost:8000/v1", "llama-3", {"temperature": 0, "max_tokens": 4096})
-    """
-
-    base_url: str | None
-    """Of an API like OpenAI's, usually ending in /v1."""
-    model: str
-    parameters: Mapping[str, Any] = field(default_factory=lambda: {"temperature": 0})
-    """Further fields of each request."""
-    rate: float | None = None
-    """Requests per second at most; None: no limit."""
-    timeout_s: float = 600.0
-    """For a whole answer; models that reason may be silent for minutes."""
-
-    @property
-    def url(self) -> str:
-        """The address that is asked; an InputError where the base URL is none, or holds more."""
-        if not self.base_url:
-            raise InputError("--base-url", "missing; the address of an endpoint was expected")
-        parts = urlsplit(self.base_url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            problem = "no URL; http://… or https://… was expected"
-            raise InputError(f"--base-url {self.base_url}", problem)
-        if parts.username or parts.password or parts.query or parts.fragment:
-            problem = "it holds more than an address; a key belongs into an environment variable"
-            raise InputError(f"--base-url of {parts.hostname}", problem)
-        return self.base_url.rstrip("/") + "/chat/completions"
+def read_key(variable: str) -> ApiKey:
+    """Return the key that an environment variable holds."""
+    key = ApiKey(os.environ.get(variable, "").strip())
+    # Checked here because the HTTP library would show a header that it refuses.
+    if not re.fullmatch("[!-~]*", key):
+        raise InputError(f"environment variable {variable}", "blanks or unusual characters in it")
+    return key
 
 
 def request_parameters(
     temperature: float | None, max_tokens: int | None, extras: Iterable[str]
 ) -> dict[str, Any]:
-    """Return the parameters of each request; None, and `null` in an extra, leaves one out.
+    """Return the parameters of each request; extras, `name=value` in JSON or text, win over others.
 
-    Extras are `name=value`, each value JSON where it can be read as such, else a text. They win
-    over the others; an InputError: one has another form, or names what is no parameter here.
+    None, and `null` in an extra, leaves one out.
     """
     parameters: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
     for extra in extras:
@@ -169,187 +118,201 @@ def request_parameters(
             raise InputError(f"--param {name}", problem)
         if name in _RESERVED:
             raise InputError(f"--param {extra}", f"{name!r} can't be set this way")
-        parameters[name] = _json_or_text(value)
+        try:
+            parameters[name] = msgspec.json.decode(value)
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            parameters[name] = value
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _json_or_text(value: str) -> Any:
-    try:
-        return json.loads(value, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        return value
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+def _completions_url(base_url: str | None) -> str:
+    if not base_url:
+        raise InputError("--base-url", "missing; the address of an endpoint was expected")
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        problem = "no URL; http://… or https://… was expected"
+        raise InputError(f"--base-url {base_url}", problem)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        problem = "it holds more than an address; a key belongs into an environment variable"
+        raise InputError(f"--base-url of {parts.hostname}", problem)
+    return base_url.rstrip("/") + "/chat/completions"
 
 
 # Asking
 
 
-class ChatModel:
-    """Asks one model; safe to use from several threads, which keep one pace.
+def ask_all(
+    ask: Callable[[Question], Record], questions: Iterator[Question], size: int
+) -> Iterator[Answer]:
+    """Ask so many questions at once, and yield each with its answer, as they come.
 
-    >>> with ChatModel(Endpoint("http://localhost:8000/v1", "llama-3"), key) as model:
-    ...     model.ask([{"role": "user", "content": "2 + 2?"}], ProblemKey("sums", "direct", "1"))
+    A question is taken when one can be asked, so that whoever has the answers can end the asking.
+    An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
     """
-
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        key: ApiKey | None = None,
-        progress: Progress = SILENT,
-        transport: httpx.BaseTransport | None = None,
-        clock: Clock | None = None,
-    ) -> None:
-        self.name, self.parameters = endpoint.model, endpoint.parameters
-        self._url, self._timeout_s = endpoint.url, endpoint.timeout_s
-        self._hide: Callable[[str], str] = key.hide_in if key else str
-        self._progress = progress
-        self._closed = threading.Event()
-        self._clock = clock or SystemClock(self._closed)
-        self._pace = Pace(endpoint.rate, self._clock, progress.note)
-        agent = {"User-Agent": f"evalcore/{__version__}", "Content-Type": "application/json"}
-        http = httpx.Client(
-            transport=transport,
-            timeout=httpx.Timeout(endpoint.timeout_s, connect=10.0, pool=None),
-            # As many as there are threads: whoever asks bounds them.
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-            headers=agent | exchange.ENCODINGS | (key.header() if key else {}),
-        )
-        self._http = exchange.keep_time(http)
-        self._lock = threading.Lock()
-        self._under_way = 0
-        self._ever_answered = False
-        self._exhausted = 0
-        self._given_up: EndpointRefused | EndpointUnavailable | None = None
-
-    def ask(self, messages: Messages, _key: ProblemKey, /) -> Reply:
-        """Ask, and again where that may help.
-
-        Raises
-        ------
-        EndpointRefused, EndpointUnavailable
-            Nor will any other question be answered.
-        RemoteRefused
-            This question will not be answered.
-        RemoteUnavailable
-            It was not answered after all attempts.
-        """
-        asked = {"model": self.name, "messages": [dict(message) for message in messages]}
-        request = {**self.parameters, **asked}
-        sent = failures = 0
+    todo: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[Question, Record | Exception]] = queue.SimpleQueue()
+    work = partial(_work, ask, todo, done)
+    under_way = started = 0
+    try:
         while True:
-            turn = self._pace.acquire()
-            self._check_open()
-            sent += 1
-            try:
-                return replace(self._attempt(request), attempts=sent)
-            except SlowDownError as error:
-                self._slow_down(turn, error)
-            except MayPassError as error:
-                failures += 1
-                self._wait_after(error, failures)
-            except EndpointRefused as error:
-                self._given_up = error
-                raise
+            for question in islice(questions, size - under_way):
+                todo.put(question)
+                under_way += 1
+                if started < under_way:
+                    started += 1
+                    threading.Thread(target=work, daemon=True).start()
+            if not under_way:
+                return
+            question, answer = done.get()
+            under_way -= 1
+            if not isinstance(answer, Record | RemoteError):
+                raise answer
+            yield question, answer
+    finally:
+        for _ in range(started):
+            todo.put(None)
 
-    def _check_open(self) -> None:
-        if self._closed.is_set():
-            raise RemoteUnavailable(f"{self._url}: interrupted")
-        if self._given_up:
-            raise type(self._given_up)(str(self._given_up))
 
-    def _attempt(self, request: Mapping[str, Any]) -> Reply:
-        sent_at = self._clock.now()
-        response = self._post(request)
+def _work(
+    ask: Callable[[Question], Record],
+    todo: queue.SimpleQueue[Question | None],
+    done: queue.SimpleQueue[tuple[Question, Record | Exception]],
+) -> None:
+    while question := todo.get():
         try:
-            reply = read_response(response, self._hide)
-        except RemoteRefused as error:
-            self._note_answer()
-            raise type(error)(f"{self._url}: {error}") from error
-        self._note_answer()
-        return replace(reply, latency_s=round(self._clock.now() - sent_at, 3))
-
-    def _note_answer(self) -> None:
-        self._pace.answered()
-        self._ever_answered = True
-        self._exhausted = 0
-
-    def _post(self, request: Mapping[str, Any]) -> httpx.Response:
-        with self._lock:
-            self._under_way += 1
-        try:
-            content = json.dumps(request, allow_nan=False)
-            return exchange.post(
-                self._http, self._url, content, LONGEST_REPLY_BYTES, self._timeout_s
-            )
-        except exchange.BadBodyError as error:
-            raise MayPassError(str(error)) from error
-        except httpx.RequestError as error:
-            said = self._hide(str(error))
-            if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
-                failure: MayPassError = _NoConnectionError(f"no connection ({said or 'timeout'})")
-            elif isinstance(error, httpx.TimeoutException):
-                failure = MayPassError(f"no answer in {self._timeout_s:g} s")
-            else:
-                failure = MayPassError(f"connection lost ({said or type(error).__name__})")
-            raise failure from _without_frames(error)
-        finally:
-            with self._lock:
-                self._under_way -= 1
-            self._close_if_idle()
-
-    def _wait_after(self, error: MayPassError, failures: int) -> None:
-        """Wait before the next attempt, or raise where there is none."""
-        nobody_there = isinstance(error, _NoConnectionError) and not self._ever_answered
-        if failures >= (ATTEMPTS_TO_CONNECT if nobody_there else ATTEMPTS):
-            message = f"{self._url}: {error}, after {failures} attempts"
-            self._exhausted += 1
-            if nobody_there or self._exhausted >= EXHAUSTED_IN_A_ROW:
-                raise self._give_up(message) from error
-            raise RemoteUnavailable(message) from error
-        grown = min(_FIRST_WAIT_S * 2 ** (failures - 1), _LONGEST_WAIT_S)
-        seconds = max(grown, min(error.retry_after or 0.0, LONGEST_PAUSE_S))
-        self._progress.detail(f"{self._url}: {error}; again in {seconds:.1f} s")
-        self._clock.wait(seconds)
-
-    def _slow_down(self, turn: int, error: SlowDownError) -> None:
-        if error.retry_after is not None and error.retry_after > LONGEST_PAUSE_S:
-            message = f"{self._url}: {error}; it asks to come back in {error.retry_after:.0f} s"
-            raise self._give_up(message) from error
-        if not self._pace.slow_down(turn, error.retry_after, str(error)):
-            raise self._give_up(f"{self._url}: {error}, also after long pauses") from error
-
-    def _give_up(self, message: str) -> EndpointUnavailable:
-        self._given_up = EndpointUnavailable(message)
-        return self._given_up
-
-    def _close_if_idle(self) -> None:
-        """Close the connections in the end, but none under the thread that reads from it."""
-        with self._lock:
-            ended = self._closed.is_set() and not self._under_way
-        if ended:
-            self._http.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """End all waiting; requests under way are left to themselves."""
-        self._closed.set()
-        self._close_if_idle()
+            done.put((question, ask(question)))
+        except Exception as error:  # noqa: BLE001 - raised in the thread that takes the answers
+            done.put((question, error))
 
 
-def _without_frames(error: Exception) -> Exception:
-    """Return an error without its frames: some tracebacks show local variables, so the key."""
-    link: BaseException | None = error
-    while link is not None:
-        link.__traceback__ = None
-        link = link.__cause__ or link.__context__
-    return error
+@contextmanager
+def open_endpoint(
+    base_url: str | None,
+    key: ApiKey,
+    rate: float | None = None,
+    timeout_s: float = 600.0,
+    progress: Progress = SILENT,
+    **options: Any,
+) -> Iterator[Callable[[Question], Record]]:
+    """Lend what asks an endpoint, again where that may help; several threads may call it.
+
+    It raises a RemoteError where there is no answer. Options are those of `exchange.Service`.
+
+    >>> with open_endpoint("http://localhost:8000/v1", read_key("OPENAI_API_KEY")) as ask:
+    ...     ask(Question(record, [{"role": "user", "content": "2 + 2?"}])).output
+    """
+    terms = exchange.Terms(
+        most_bytes=LONGEST_REPLY_BYTES,
+        within_s=timeout_s,
+        rate=rate,
+        attempts_to_connect=ATTEMPTS_TO_CONNECT,
+        exhausted_in_a_row=EXHAUSTED_IN_A_ROW,
+    )
+
+    def ask(question: Question) -> Record:
+        record, messages = question
+        asked = {**(record.parameters or {}), "model": record.model, "messages": messages}
+        read = partial(read_response, key=key)
+        reply, attempts, latency_s = service.ask(json.dumps(asked, allow_nan=False), read)
+        return replace(record, **reply, attempts=attempts, latency_s=round(latency_s, 3))
+
+    # No variable here holds the key as a text: a traceback may show them.
+    options |= {"url": _completions_url(base_url), "hide": key.hide_in}
+    with closing(
+        exchange.Service(terms=terms, progress=progress, headers=key.headers(), **options)
+    ) as service:
+        yield ask
+
+
+# What a response means
+
+
+def read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
+    """Return what a response says of an answer, without the key; raise what it is instead."""
+    body = exchange.read_object(replace_halves(response.content)[0])
+    status = response.status_code
+    said = _words(body, response, key)
+    if status == httpx.codes.TOO_MANY_REQUESTS:
+        if {_at(body, str, "error", "code"), _at(body, str, "error", "type")} & _NOTHING_LEFT:
+            raise ServiceUnusable(f"HTTP 429{said}")
+        raise RateLimitedError(f"HTTP 429{said}", exchange.retry_after_s(response))
+    if status in _MAY_PASS:
+        raise TransientError(f"HTTP {status}{said}", exchange.retry_after_s(response))
+    if status != httpx.codes.OK:
+        kind = ServiceUnusable if status in _REFUSE_ALL else RemoteRefused
+        raise kind(f"HTTP {status}{said}{_HINTS.get(status, '')}")
+    if body is None or body.get("error"):
+        problem = ", but no JSON object" if body is None else " with an error"
+        raise TransientError(f"HTTP 200{problem}{said}")
+    choice = _at(body, dict, "choices", 0) or {}
+    if choice.get("error") or choice.get("finish_reason") == "error":
+        words = _words(choice, response, key) or ": no reason given"
+        raise TransientError(f"HTTP 200, broken off{words}")
+    reply = _read_reply(body, choice)
+    return {name: key.hide_in(x) if isinstance(x, str) else x for name, x in reply.items()}
+
+
+def _words(body: Mapping[str, Any] | None, response: httpx.Response, key: ApiKey) -> str:
+    words = key.hide_in(exchange.error_words(body, response))
+    return f": {words[:300]}" if words else ""
+
+
+def _read_reply(body: dict[str, Any], choice: dict[str, Any]) -> dict[str, Any]:
+    message = _at(choice, dict, "message")
+    if message is None:
+        raise TransientError("HTTP 200, but no answer in it")
+    finish_reason = _at(choice, str, "finish_reason")
+    output, refusal = _read_content(message.get("content"))
+    refusal = _at(message, str, "refusal") or refusal
+    if refusal is None and finish_reason == "content_filter":
+        refusal = "content_filter"
+    return {
+        # What a filter has let pass of a refused answer is no answer.
+        "output": None if refusal else output,
+        "reasoning": _at(message, str, "reasoning_content") or _at(message, str, "reasoning"),
+        "refusal": refusal,
+        "finish_reason": finish_reason,
+        "reported_model": _at(body, str, "model"),
+        "prompt_tokens": _tokens(body, "prompt_tokens"),
+        "completion_tokens": _tokens(body, "completion_tokens"),
+        "reasoning_tokens": _tokens(body, "completion_tokens_details", "reasoning_tokens"),
+    }
+
+
+def _read_content(content: object) -> tuple[str | None, str | None]:
+    """Return text and refusal of a message's content, which is a text or a list of parts."""
+    if content is None or isinstance(content, str):
+        return content, None
+    if not isinstance(content, list):
+        raise TransientError("HTTP 200, but the answer is no text")
+    texts: list[str] = []
+    refusals: list[str] = []
+    for part in content:
+        match part:
+            case {"type": "text" | "output_text", "text": str(text)}:
+                texts.append(text)
+            case {"type": "refusal", "refusal": str(text)}:
+                refusals.append(text)
+            case {"type": "thinking" | "reasoning"}:
+                pass
+            case _:
+                problem = "a part of the answer is no text; only texts are understood"
+                raise RemoteRefused(f"HTTP 200, but {problem}")
+    return "".join(texts) if texts else None, "".join(refusals) or None
+
+
+def _tokens(body: dict[str, Any], *path: str) -> int | None:
+    count = _at(body, int, "usage", *path)
+    if count is not None and not 0 <= count <= 10**9:
+        raise TransientError(f"HTTP 200, but {path[-1]} can't be true")
+    return count
+
+
+def _at(value: Any, kind: type[T], *path: str | int) -> T | None:
+    """Return what a body has at a place; None: nothing of this kind."""
+    try:
+        for step in path:
+            value = value[step]
+    except (LookupError, TypeError):
+        return None
+    return value if type(value) is kind else None

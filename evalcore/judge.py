@@ -10,8 +10,8 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
@@ -20,23 +20,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import yaml
 from platformdirs import user_cache_path
 
-from evalcore.asking import Question, ask_all
 from evalcore.benchmarks import load_dataset
-from evalcore.endpoint import (
-    ChatModel,
-    Endpoint,
-    EndpointUnavailable,
-    Messages,
-    Model,
-    ProblemKey,
-    read_key,
-    request_parameters,
-)
+from evalcore.endpoint import Question, ask_all, open_endpoint, read_key, request_parameters
 from evalcore.formats import Problem
 from evalcore.judgements import FORMS, Judgement, UnparsedError
 from evalcore.prompts import fill
-from evalcore.records import CUT_REASONS, Record, in_order, messages_sha256, read_records
-from evalcore.replies import EndpointRefused, Reply
+from evalcore.records import CUT_REASONS, Record, in_order, read_records
 from evalcore.row_files import GivenTable, as_table
 from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, ScoreKey, read_open, read_wrong
 from ngramscan.errors import InputError, RemoteError
@@ -248,30 +237,31 @@ class _Session:
     progress: Progress
     failures: Counter[str]
 
-    def kept(self, question: Question, model: Model) -> tuple[str, str | None] | None:
+    def kept(self, question: Question) -> tuple[str, str | None] | None:
         """Return the reply to a question, and who replied; None: it is not there."""
-        request = _request(question.messages, model.parameters)
-        found = self.journal.get(self.source, model.name, [request]).get(request)
+        request = _request(question)
+        found = self.journal.get(self.source, question.record.model, [request]).get(request)
         if found is None:
             return None
         said = json.loads(found.text)
         return said["reply"], said["model"]
 
-    def keep(self, question: Question, reply: Reply, model: Model) -> None:
+    def keep(self, question: Question, reply: Record) -> None:
         """Keep a reply as it came."""
         fields = {"reply": reply.output, "model": reply.reported_model}
         said = json.dumps(fields, ensure_ascii=False)
-        self.journal.put(
-            self.source, model.name, _request(question.messages, model.parameters), said
-        )
+        self.journal.put(self.source, question.record.model, _request(question), said)
 
 
-def _request(messages: Messages, parameters: Mapping[str, object]) -> str:
+def _request(question: Question) -> str:
     """Return what a reply is kept under: the same question has the same key."""
-    return json.dumps([messages, dict(parameters)], ensure_ascii=False, sort_keys=True)
+    asked = [question.messages, question.record.parameters]
+    return json.dumps(asked, ensure_ascii=False, sort_keys=True)
 
 
-def _judge(asked: Sequence[Asked], model: Model, session: _Session) -> list[JudgeRow]:
+def _judge(
+    asked: Sequence[Asked], ask: Callable[[Question], Record], blank: Record, session: _Session
+) -> list[JudgeRow]:
     """Return the rows of one judge, in order; what could not be asked has none."""
     rows: dict[int, JudgeRow] = {}
     waiting: dict[int, tuple[Asked, Question]] = {}
@@ -281,55 +271,39 @@ def _judge(asked: Sequence[Asked], model: Model, session: _Session) -> list[Judg
             continue
         text, part = graded_part(one.record.dataset, one.record.output or "")
         messages = judge_messages(one.prompt, one.problem, text)
-        key = ProblemKey(one.record.dataset, one.task, str(place))
-        question = Question(key, messages, messages_sha256(messages))
+        question = Question(replace(blank, id=str(place)), messages)
         seen = one._replace(part=part)
-        if kept := session.kept(question, model):
+        if kept := session.kept(question):
             rows[place] = judged_row(seen, *kept)
         else:
             waiting[place] = (seen, question)
-    _ask(waiting, rows, model, session)
+    _ask(waiting, rows, ask, session)
     return [rows[place] for place in sorted(rows)]
 
 
 def _ask(
     waiting: Mapping[int, tuple[Asked, Question]],
     rows: dict[int, JudgeRow],
-    model: Model,
+    ask: Callable[[Question], Record],
     session: _Session,
 ) -> None:
     """Ask a judge, and keep every reply before anything is made of it."""
-    stopped = ""
-    places = iter(waiting)
-    asked = 0
-
-    def questions() -> Iterator[Question]:
-        nonlocal asked
-        for place in places:
-            if stopped:
-                return
-            asked += 1
-            yield waiting[place][1]
-
+    questions = (question for _, question in waiting.values())
     session.progress.expect(len(waiting), "judgements")
-    for question, _, result in ask_all(model, questions(), session.concurrency):
+    for question, result in ask_all(ask, questions, session.concurrency):
         session.progress.advance(1, "judgements")
-        place = int(question.key.id)
+        place = int(question.record.id)
         failure = _why_failed(result)
-        if isinstance(result, Reply) and not failure:
-            session.keep(question, result, model)
+        if isinstance(result, Record) and not failure:
+            session.keep(question, result)
             rows[place] = judged_row(waiting[place][0], result.output or "", result.reported_model)
-            continue
-        session.failures[failure] += 1
-        if isinstance(result, EndpointRefused | EndpointUnavailable):
-            stopped = stopped or str(result)
-    if asked < len(waiting):
-        session.failures[stopped] += len(waiting) - asked
+        else:
+            session.failures[failure] += 1
 
 
-def _why_failed(result: Reply | RemoteError) -> str:
+def _why_failed(result: Record | RemoteError) -> str:
     """Return why there is no judgement, empty where there is a whole reply."""
-    if not isinstance(result, Reply):
+    if not isinstance(result, Record):
         return str(result)
     if result.finish_reason in CUT_REASONS:
         return "the reply was cut at the token limit; see --max-tokens"
@@ -422,15 +396,24 @@ def judge(
         if wanted is None or _key(record) in wanted
     ]
     parameters = request_parameters(temperature, max_tokens, params)
+    key = read_key(api_key_env)
     rows: list[JudgeRow] = []
     failures: Counter[str] = Counter()
     chosen = list(dict.fromkeys(judges))
     with Journal(Path(journal or user_cache_path("ngramscan") / "judgements.sqlite")) as kept:
         session = _Session(kept, base_url or "", concurrency, progress, failures)
         for name in chosen:
-            endpoint = Endpoint(base_url, name, parameters, rate, timeout_s)
-            with ChatModel(endpoint, read_key(api_key_env), progress) as model:
-                rows += _judge([one._replace(judge=name) for one in asked], model, session)
+            blank = Record(
+                id="",
+                dataset=problems.name,
+                model=name,
+                method=task,
+                output=None,
+                parameters=parameters,
+            )
+            with open_endpoint(base_url, key, rate, timeout_s, progress) as ask:
+                judging = [one._replace(judge=name) for one in asked]
+                rows += _judge(judging, ask, blank, session)
     return Result(
         rows,
         JudgeRow,

@@ -7,238 +7,198 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from evalcore.asking import Answer, Question, Replay, Usage, ask_all
-from evalcore.benchmarks import Dataset, load_dataset
+from evalcore.benchmarks import load_dataset
 from evalcore.endpoint import (
-    ChatModel,
-    Endpoint,
-    EndpointUnavailable,
+    Answer,
     Messages,
-    Model,
-    ProblemKey,
+    Question,
+    ask_all,
+    open_endpoint,
     read_key,
     request_parameters,
 )
+from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
 from evalcore.records import (
     Record,
-    RecordFile,
+    folder_name,
     in_order,
     messages_sha256,
     open_records,
     read_records,
     record_path,
 )
-from evalcore.replies import EndpointRefused, Reply
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, RemoteRefused
+from ngramscan.journal import now
 from ngramscan.output.command import Option, Result, command
 from ngramscan.progress import SILENT, Progress
 
-if TYPE_CHECKING:
-    from rich.console import Console
+Key = tuple[str, int | None]
+"""The id of a problem, and the epoch."""
 
 _NOTE_EVERY_S = 10.0
 _REASONS_SHOWN = 3
-_USE_ANOTHER = "use another -o or move it away"
-
-
-# One method
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What is asked: the problems of a benchmark, as messages of one method."""
-
-    dataset: str
-    method: str
-    questions: Sequence[tuple[str, Messages]]
-    """The id of each problem, and the exact messages."""
-    dataset_sha256: str | None = None
-    prompts_sha256: str | None = None
-    epochs: int = 1
-    """How often each problem is asked."""
 
 
 @dataclass(slots=True)
-class RunResult:
-    """What became of the questions of one task."""
+class Usage:
+    """What the answers of a command have used, what that costs, and what it may use."""
 
-    file: Path
-    questions: int
-    already_there: int
-    answered: int = 0
-    """By this run; refused and cut ones among them."""
-    refused: int = 0
-    cut: int = 0
-    missing: list[tuple[str, int | None, str]] = field(default_factory=list)
-    """Problem, epoch, and why there is no answer."""
-    stopped: str = ""
-    """Why not everything was asked; the next task of the same model would fare no better."""
+    token_budget: int | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    answers: int = 0
+    uncounted: int = 0
+    """Answers whose tokens the server did not count."""
 
-    @property
-    def problem(self) -> str:
-        """How many answers are missing and why, in one line; empty: none is."""
-        if not self.missing:
+    def add(self, record: Record) -> None:
+        """Count an answer."""
+        self.answers += 1
+        self.uncounted += None in {record.prompt_tokens, record.completion_tokens}
+        self.prompt_tokens += record.prompt_tokens or 0
+        self.completion_tokens += record.completion_tokens or 0
+
+    def why_exhausted(self) -> str:
+        """Return why nothing more may be asked; empty: more may."""
+        if self.token_budget is None:
             return ""
-        reasons = Counter(reason for _, _, reason in self.missing).most_common()
-        words = [f"{count} × {reason}" for reason, count in reasons[:_REASONS_SHOWN]]
-        if len(reasons) > _REASONS_SHOWN:
-            words.append(f"{len(reasons) - _REASONS_SHOWN} other reasons")
-        count = f"{len(self.missing)} of {self.questions} answers are missing"
-        return f"{self.file}: {count} ({'; '.join(words)}); run again to ask only these"
+        if self.uncounted:
+            return "the server does not count tokens, so no token budget can be kept"
+        is_used_up = self.prompt_tokens + self.completion_tokens >= self.token_budget
+        return f"the token budget of {self.token_budget:,} is used up" if is_used_up else ""
 
     def __str__(self) -> str:
-        parts = [f"{self.answered:,} answered"]
-        if self.already_there:
-            parts.append(f"{self.already_there:,} there before")
-        if self.refused:
-            parts.append(f"{self.refused:,} refused")
-        if self.cut:
-            parts.append(f"{self.cut:,} cut at the token limit")
-        return f"{self.file}: {', '.join(parts)} of {self.questions:,}"
+        words = f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
+        if self.price_in is not None and self.price_out is not None:
+            spent = self.prompt_tokens * self.price_in + self.completion_tokens * self.price_out
+            words += f", cost {spent / 1e6:,.2f}"
+        if self.uncounted:
+            words += f"; the server did not count those of {self.uncounted:,} answers"
+        return words
 
 
-def run_task(
-    model: Model,
-    task: Task,
-    folder: Path,
+def replay_from(path: Path, model: str) -> Callable[[Question], Record]:
+    """Return what answers in the place of a model: its recorded outputs."""
+    recorded = {
+        (record.dataset, record.method, record.key): record
+        for record in read_records(path)
+        if folder_name(record.model) == folder_name(model)
+    }
+    if not recorded:
+        raise InputError(str(path), f"no recorded outputs of {model!r} there")
+
+    def answer(question: Question) -> Record:
+        asked = question.record
+        found = recorded.get((asked.dataset, asked.method, asked.key))
+        epoch = f", epoch {asked.epoch}" if asked.epoch else ""
+        named = f"recorded output of {asked.dataset}, {asked.method}, {asked.id}{epoch}"
+        if found is None:
+            raise RemoteRefused(f"{path}: no {named}")
+        if found.messages_sha256 not in {None, asked.messages_sha256}:
+            raise RemoteRefused(f"{path}: the {named} was written to other messages")
+        hashes = ("messages_sha256", "prompts_sha256", "dataset_sha256")
+        known = {
+            name: getattr(asked, name) for name in ("model", "asked_at", "parameters", *hashes)
+        }
+        return replace(found, attempts=found.attempts or 1, **known)
+
+    return answer
+
+
+def ask_missing(
+    ask: Callable[[Iterator[Question]], Iterator[Answer]],
+    messages: Mapping[Key, Messages],
+    blank: Record,
+    path: Path,
     usage: Usage,
-    concurrency: int = 16,
-    progress: Progress = SILENT,
-) -> RunResult:
-    """Ask a model what its file does not answer yet.
+    progress: Progress,
+) -> tuple[str, str]:
+    """Ask what a file does not answer yet, and append the answers to it: `blank`, filled in.
 
-    Parameters
-    ----------
-    model : Model
-        Whom to ask.
-    task : Task
-        What to ask.
-    folder : Path
-        Where files are kept: `folder/<dataset>/<model>/<method>.jsonl`.
-    usage : Usage
-        What earlier tasks have used; this one adds to it. Questions that are under way when it is
-        exhausted are still answered.
-    concurrency : int
-        Questions under way at once.
-    progress : Progress
-        Told of each problem.
-
-    Returns
-    -------
-    RunResult
-        Questions that failed are in it, not in the file: the next run asks them again.
-
-    Raises
-    ------
-    InputError
-        The file can't be used, or holds answers to other messages or under other parameters. Then
-        nothing was asked.
+    Questions under way when the budget is used up are still answered. Return what was done, and
+    which answers are missing and why; they are not in the file, so the next run asks them again.
     """
-    questions = {(one.key.id, one.key.epoch): one for one in _questions(task)}
-    path = record_path(folder, task.dataset, model.name, task.method)
+    missing: dict[Key, str] = {}
     with open_records(path, progress.notice) as file:
-        there = _check(file, questions, task, model)
-        todo = deque(question for key, question in questions.items() if key not in there)
-        result = RunResult(path, len(questions), len(questions) - len(todo))
+        there = _keys(path, file.records, messages, blank)
+        todo = deque(key for key in messages if key not in there)
+        done = Counter({"answered": 0, "there before": len(messages) - len(todo)})
+
+        def waiting() -> Iterator[Question]:
+            while todo and not usage.why_exhausted():
+                name, epoch = key = todo.popleft()
+                sha256 = messages_sha256(messages[key])
+                known = replace(blank, id=name, epoch=epoch, messages_sha256=sha256)
+                yield Question(replace(known, asked_at=now()), messages[key])
+
         progress.expect(len(todo), "problems")
         noted_at = time.monotonic()
-        for answer in ask_all(model, _waiting(todo, result, usage), concurrency):
-            _take(answer, file, result, task, model)
-            if isinstance(answer.result, Reply):
-                usage.add(answer.result)
+        for question, answer in ask(waiting()):
+            if isinstance(answer, Record):
+                file.write(answer)
+                usage.add(answer)
+                done["answered"] += 1
+                done["refused"] += answer.refusal is not None
+                done["cut at the token limit"] += answer.is_cut
+            else:
+                missing[question.record.key] = str(answer)
             progress.advance(1, "problems")
             if time.monotonic() - noted_at >= _NOTE_EVERY_S:
                 noted_at = time.monotonic()
                 progress.note(str(usage))
-    result.missing += [(one.key.id, one.key.epoch, result.stopped) for one in todo]
-    progress.note("")
-    order = {key: place for place, key in enumerate(questions)}
-    result.missing.sort(key=lambda missing: order[missing[:2]])
-    return result
+        progress.note("")
+    missing |= dict.fromkeys(todo, usage.why_exhausted())
+    counts = [f"{count:,} {what}" for what, count in done.items() if count or what == "answered"]
+    said = f"{path}: {', '.join(counts)} of {len(messages):,}"
+    return said, _describe(path, [missing.get(key) for key in messages]) if missing else ""
 
 
-def _questions(task: Task) -> Iterator[Question]:
-    ids = Counter(problem_id for problem_id, _ in task.questions)
-    if repeated := [problem_id for problem_id, count in ids.items() if count > 1]:
-        raise InputError(f"{task.dataset}, {task.method}", f"id {repeated[0]!r} stands there twice")
-    for epoch in range(1, task.epochs + 1):
-        for problem_id, messages in task.questions:
-            number = epoch if task.epochs > 1 else None
-            key = ProblemKey(task.dataset, task.method, problem_id, number)
-            yield Question(key, messages, messages_sha256(messages))
-
-
-def _check(
-    file: RecordFile,
-    questions: Mapping[tuple[str, int | None], Question],
-    task: Task,
-    model: Model,
-) -> set[tuple[str, int | None]]:
+def _keys(
+    path: Path, records: Sequence[Record], messages: Mapping[Key, Messages], blank: Record
+) -> set[Key]:
     """Return the keys of the records in a file; refuse one that this run must not add to."""
-    there: set[tuple[str, int | None]] = set()
-    for record in file.records:
-        asked = questions.get(record.key)
-        written = (record.dataset, record.model, record.method)
-        problem = ""
-        if written != (task.dataset, model.name, task.method):
-            problem = f"it holds answers of {', '.join(written)}"
-        elif record.parameters != dict(model.parameters):
-            others = f"(id {record.id!r}: {record.parameters})"
-            problem = f"it holds answers under other parameters {others}"
-        elif asked and asked.sha256 != record.messages_sha256:
-            problem = f"it holds answers to other prompts (id {record.id!r})"
-        if (record.epoch is not None) != (task.epochs > 1):
-            problem = "it holds answers of " + ("several epochs" if record.epoch else "one epoch")
-        if problem:
-            raise InputError(str(file.path), f"{problem}; {_USE_ANOTHER}")
+    there: set[Key] = set()
+    for record in records:
+        asked = messages.get(record.key)
+        written, ours = ([one.dataset, one.model, one.method] for one in (record, blank))
+        problems = {
+            "of several epochs": record.epoch and not blank.epoch,
+            "of one epoch": blank.epoch and not record.epoch,
+            f"of {', '.join(written)}": written != ours,
+            f"under other parameters (id {record.id!r}: {record.parameters})": (
+                record.parameters != blank.parameters
+            ),
+            f"to other prompts (id {record.id!r})": (
+                asked and messages_sha256(asked) != record.messages_sha256
+            ),
+        }
+        if problem := next((problem for problem, is_so in problems.items() if is_so), ""):
+            cure = "use another -o or move it away"
+            raise InputError(str(path), f"it holds answers {problem}; {cure}")
         if record.key in there:
-            raise InputError(str(file.path), f"id {record.id!r} stands in it twice")
+            raise InputError(str(path), f"id {record.id!r} stands in it twice")
         there.add(record.key)
     return there
 
 
-def _waiting(todo: deque[Question], result: RunResult, usage: Usage) -> Iterator[Question]:
-    """Yield what is to be asked, as long as it makes sense."""
-    while todo:
-        result.stopped = result.stopped or usage.why_exhausted()
-        if result.stopped:
-            return
-        yield todo.popleft()
-
-
-def _take(answer: Answer, file: RecordFile, result: RunResult, task: Task, model: Model) -> None:
-    """Put an answer where it belongs: into the file, or among those that are missing."""
-    (key, _, sha256), asked_at, reply = answer
-    if not isinstance(reply, Reply):
-        result.missing.append((key.id, key.epoch, str(reply)))
-        if isinstance(reply, EndpointRefused | EndpointUnavailable):
-            result.stopped = result.stopped or str(reply)
-        return
-    record = Record(
-        id=key.id,
-        epoch=key.epoch,
-        dataset=task.dataset,
-        model=model.name,
-        method=task.method,
-        messages_sha256=sha256,
-        asked_at=asked_at,
-        prompts_sha256=task.prompts_sha256,
-        dataset_sha256=task.dataset_sha256,
-        parameters=dict(model.parameters),
-        **asdict(reply),
-    )
-    file.write(record)
-    result.answered += 1
-    result.refused += record.refusal is not None
-    result.cut += record.is_cut
+def _describe(path: Path, failures: Sequence[str | None]) -> str:
+    """Return why answers are missing, in one line; a failure that is None is none."""
+    reasons = Counter(filter(None, failures))
+    words = [f"{count} × {reason}" for reason, count in reasons.most_common(_REASONS_SHOWN)]
+    if len(reasons) > _REASONS_SHOWN:
+        words.append(f"{len(reasons) - _REASONS_SHOWN} other reasons")
+    count = f"{reasons.total()} of {len(failures)} answers are missing"
+    return f"{path}: {count} ({'; '.join(words)}); run again to ask only these"
 
 
 # The command
@@ -253,6 +213,19 @@ class MessageRow:
     method: str
     role: str
     content: str
+
+
+def _dry_run(problem: Problem, prompts: PromptSet, methods: Sequence[str]) -> Result:
+    rows, lines = [], []
+    for method in methods:
+        template = prompts.methods[method]
+        remark = f" ({template.note or 'not printed in the paper'})" * template.ours
+        lines.append(f"# {prompts.dataset}, {problem.id}, {method}{remark}")
+        for message in prompts.render(method, problem):
+            rows.append(MessageRow(prompts.dataset, problem.id, method, **message))
+            lines.append(f"[{message['role']}]\n{message['content']}\n")
+    text = "\n".join(lines)
+    return Result(rows, MessageRow, print_table=lambda console: console.out(text, highlight=False))
 
 
 @command
@@ -359,64 +332,45 @@ def run(
         known = ", ".join(templates.methods)
         raise InputError("--method", f"none named; {problems.name} has {known}")
     if dry_run:
-        return _dry_run(problems, templates, chosen)
-    notices = []
-    if find_spec("math_verify") is None:
-        notices.append("Note: to score the outputs, pip install 'ngramscan[eval]'")
+        return _dry_run(problems.problems[0], templates, chosen)
+    numbers = range(1, epochs + 1) if epochs > 1 else [None]
+    sent = {"replayed": True} if replay else request_parameters(temperature, max_tokens, params)
+    tasks = {}
+    for name in chosen:
+        messages = {
+            (problem.id, epoch): templates.render(name, problem)
+            for epoch in numbers
+            for problem in problems.problems[:limit]
+        }
+        blank = Record(
+            id="",
+            epoch=numbers[0],
+            dataset=problems.name,
+            model=model,
+            method=name,
+            output=None,
+            prompts_sha256=templates.sha256,
+            dataset_sha256=problems.sha256,
+            parameters=sent,
+        )
+        tasks[record_path(Path(output), problems.name, model, name)] = messages, blank
     usage = Usage(token_budget, price_in, price_out)
-    tasks = [_task(problems, templates, method, limit, epochs) for method in chosen]
-    asked: AbstractContextManager[Model]
-    if replay:
-        asked = nullcontext(Replay(Path(replay), model))
-    else:
-        parameters = request_parameters(temperature, max_tokens, params)
-        endpoint = Endpoint(base_url, model, parameters, rate, timeout_s)
-        asked = ChatModel(endpoint, read_key(api_key_env), progress)
-    with asked as opened:
-        results = [
-            run_task(opened, task, Path(output), usage, concurrency, progress) for task in tasks
-        ]
-    notices += map(str, results)
+    with ExitStack() as stack:
+        if replay:
+            ask = replay_from(Path(replay), model)
+        else:
+            key = read_key(api_key_env)
+            ask = stack.enter_context(open_endpoint(base_url, key, rate, timeout_s, progress))
+        asking = partial(ask_all, ask, size=concurrency)
+        told = [ask_missing(asking, *task, path, usage, progress) for path, task in tasks.items()]
+    notices = [said for said, _ in told] + ([str(usage)] if usage.answers else [])
+    if find_spec("math_verify") is None:
+        notices.insert(0, "Note: to score the outputs, pip install 'ngramscan[eval]'")
+    files = (path for path in tasks if path.stat().st_size)
     return Result(
-        _records(results, problems),
+        (record for path in files for record in in_order(read_records(path), problems)),
         Record,
-        notices=[*notices, *([str(usage)] if usage.answers else [])],
-        failures=[result.problem for result in results if result.problem],
+        notices=notices,
+        failures=[problem for _, problem in told if problem],
         is_silent=True,
     )
-
-
-def _task(
-    dataset: Dataset, prompts: PromptSet, method: str, limit: int | None, epochs: int
-) -> Task:
-    questions = [
-        (problem.id, prompts.render(method, problem)) for problem in dataset.problems[:limit]
-    ]
-    return Task(dataset.name, method, questions, dataset.sha256, prompts.sha256, epochs)
-
-
-def _records(results: Sequence[RunResult], dataset: Dataset) -> Iterator[Record]:
-    """Yield what the files hold; read only where the rows are asked for."""
-    for result in results:
-        if result.already_there + result.answered:
-            yield from in_order(read_records(result.file), dataset)
-
-
-def _dry_run(dataset: Dataset, prompts: PromptSet, methods: Sequence[str]) -> Result:
-    problem = dataset.problems[0]
-    rows = [
-        MessageRow(dataset.name, problem.id, method, message["role"], message["content"])
-        for method in methods
-        for message in prompts.render(method, problem)
-    ]
-
-    def print_messages(console: Console) -> None:
-        for method in methods:
-            template = prompts.methods[method]
-            remark = f" ({template.note or 'not printed in the paper'})" * template.ours
-            console.out(f"# {dataset.name}, {problem.id}, {method}{remark}", highlight=False)
-            for row in rows:
-                if row.method == method:
-                    console.out(f"[{row.role}]\n{row.content}\n", highlight=False)
-
-    return Result(rows, MessageRow, print_table=print_messages)

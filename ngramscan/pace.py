@@ -19,6 +19,7 @@ LONGEST_PAUSE_S = 600.0
 FRUITLESS_PAUSES = 9
 """So many growing pauses without an answer between them, about three minutes, end it."""
 
+_FIRST_BACKOFF_S, _LONGEST_BACKOFF_S = 0.5, 30.0
 _FIRST_PAUSE_S = 1.0
 _LONGEST_GROWN_S = 60.0
 
@@ -33,6 +34,12 @@ FRUITLESS_HOST_PAUSES = 3
 
 _DROP = 2 / 3
 _RECOVERY = 1 / 150  # of the full rate, per answer: a third takes fifty answers
+
+
+def backoff_s(failures: int, retry_after: float | None, jitter_s: float = 0.0) -> float:
+    """Return how long to wait after so many failures of one request; a server may ask for more."""
+    grown = min(_FIRST_BACKOFF_S * 2.0 ** (failures - 1), _LONGEST_BACKOFF_S) + jitter_s
+    return max(grown, min(retry_after or 0.0, LONGEST_PAUSE_S))
 
 
 class Clock(Protocol):
@@ -77,6 +84,8 @@ class Pace:
         Told what to show while nothing is sent: a text, or an empty one when it goes on.
     """
 
+    _in_vain = ", also after long pauses"
+
     def __init__(self, rate: float | None, clock: Clock, on_pause: Callable[[str], None]) -> None:
         self.rate = rate or 0.0
         self._clock = clock
@@ -106,8 +115,8 @@ class Pace:
         with self._lock:
             self._fruitless = 0
 
-    def slow_down(self, turn: int, retry_after: float | None, answer: str) -> bool:
-        """Pause after an answer that said so; tell whether it makes sense to go on.
+    def slow_down(self, turn: int, retry_after: float | None, answer: str) -> str:
+        """Pause after an answer that said so; return why that makes no sense any more.
 
         Parameters
         ----------
@@ -121,24 +130,27 @@ class Pace:
 
         Returns
         -------
-        bool
-            False where pauses have been fruitless again and again.
+        str
+            To follow the answer: pauses have been fruitless again and again, or the server wants
+            one that is too long. Empty: go on.
         """
+        if retry_after is not None and retry_after > LONGEST_PAUSE_S:
+            return f"; it asks to come back in {retry_after:.0f} s"
         with self._lock:
             now = self._clock.now()
             if self._is_same_event(turn, now):
                 self._resume_at = max(self._resume_at, now + (retry_after or 0.0))
-                return True
+                return ""
             pause = self._pause_s(retry_after)
             self._resume_at = max(self._resume_at, now + pause)
-            goes_on = not self._is_exhausted()
+            end = self._in_vain if self._is_exhausted() else ""
             then = self._slow_after_it()
             self._paused_at = now
             self._pauses += 1
             self._fruitless += 1
         if pause >= _FIRST_PAUSE_S:
             self._on_pause(f"paused {pause:.0f} s: the server answers {answer}{then}")
-        return goes_on
+        return end
 
     def _is_same_event(self, turn: int, now: float) -> bool:  # noqa: ARG002
         return turn < self._pauses
@@ -161,6 +173,8 @@ class HostPace(Pace):
 
     A pause lowers the rate by a third; answers that come after raise it again, slowly.
     """
+
+    _in_vain = ", also after pauses at the lowest rate"
 
     def __init__(self, rate: float, clock: Clock, on_pause: Callable[[str], None]) -> None:
         super().__init__(rate, clock, on_pause)

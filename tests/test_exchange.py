@@ -9,12 +9,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 
 import httpx
 import pytest
 
 from ngramscan import exchange
+from ngramscan.progress import SILENT
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 Sender = Callable[[socket.socket], None]
@@ -41,8 +42,9 @@ def server(send: Sender) -> Iterator[str]:
 
 
 def ask(url: str, most_bytes: int = 1_000_000, within_s: float = 1.0) -> httpx.Response:
-    with exchange.keep_time(httpx.Client(timeout=30, headers=exchange.ENCODINGS)) as client:
-        return exchange.post(client, url, "{}", most_bytes, within_s)
+    terms = exchange.Terms(most_bytes=most_bytes, within_s=within_s)
+    with closing(exchange.Service(url, terms, SILENT)) as service:
+        return service.post("{}")
 
 
 def endless(connection: socket.socket) -> None:
@@ -88,7 +90,7 @@ def test_a_body_has_a_longest_length(send: Sender) -> None:
 )
 def test_an_exchange_has_a_time_wherever_bytes_drip(beginning: bytes) -> None:
     started_at = time.monotonic()
-    with server(dripping(beginning)) as url, pytest.raises(httpx.TransportError):
+    with server(dripping(beginning)) as url, pytest.raises(exchange.TransientError):
         ask(url)
     assert time.monotonic() - started_at < 5
 
@@ -99,7 +101,7 @@ def test_an_exchange_has_a_time_in_its_body() -> None:
         dripping(b"")(connection)
 
     started_at = time.monotonic()
-    with server(send) as url, pytest.raises(httpx.TimeoutException):
+    with server(send) as url, pytest.raises(exchange.TransientError, match="no answer in 1 s"):
         ask(url)
     assert time.monotonic() - started_at < 5
 

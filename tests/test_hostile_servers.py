@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from ngramscan import exchange
 from ngramscan.cli import main
-from ngramscan.indexes import client
 
 TEXT = "here step by step we go"
 DEEP = b"[" * 100_000 + b"]" * 100_000
@@ -97,7 +97,7 @@ class Server:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     # A failure that may pass is asked again for half a minute, which is tested elsewhere.
-    monkeypatch.setattr(client, "ATTEMPTS", 1)
+    monkeypatch.setattr(exchange, "ATTEMPTS", 1)
     made = Server()
     yield made
     made.close()
@@ -149,7 +149,7 @@ HOSTILE_REPLIES = [
     pytest.param({"body": b'{"count": 90000000000000}'}, "more occurrences", id="above the bytes"),
     pytest.param({"body": b'{"count": -1}'}, "no count", id="below 0"),
     pytest.param({"body": b" " * 1_100_000}, "more than 1,000,000 bytes", id="long"),
-    pytest.param({"drip_s": 0.3}, "timeout", id="drip"),
+    pytest.param({"drip_s": 0.3}, "no answer in 1 s", id="drip"),
 ]
 
 

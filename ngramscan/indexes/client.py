@@ -19,41 +19,37 @@ so Ctrl-C would wait for a stalled request.
 
 from __future__ import annotations
 
-import email.utils
 import json
 import queue
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt
-from tenacity.wait import wait_exponential, wait_random
 
-from ngramscan import __version__, exchange
-from ngramscan.errors import (
-    NgramscanError,
-    RemoteError,
-    RemoteRefused,
-    RemoteUnavailable,
+from ngramscan import __version__
+from ngramscan.errors import RemoteError, RemoteRefused, RemoteUnavailable
+from ngramscan.exchange import (
+    RateLimitedError,
+    Service,
+    Terms,
+    TransientError,
+    error_words,
+    read_object,
+    retry_after_s,
 )
 from ngramscan.indexes.base import ApiSettings, split_login
 from ngramscan.indexes.replies import Reply
-from ngramscan.pace import Clock, HostPace, SystemClock
+from ngramscan.pace import Clock, HostPace
 from ngramscan.progress import Progress
 
-ATTEMPTS = 7
-CONNECT_TIMEOUT_S = 10.0
 LONGEST_REPLY_BYTES = 1_000_000
 """A count takes a hundred; a window of 10,000 bytes on each side, escaped and given twice, less
 than 400,000 and its metadata."""
 UNREACHABLE_AFTER_S = 8.0
-LONGEST_PAUSE_S = 600.0
 SLOW_DOWNS = 4
 """How often one question may be told to slow down while others are answered."""
 
@@ -66,14 +62,6 @@ T = TypeVar("T")
 
 class CutCharacterError(RemoteRefused):
     """The window that was asked for begins or ends inside a character; another may not."""
-
-
-class MayPassError(Exception):
-    """An attempt failed in a way that may pass. Never leaves this module's client."""
-
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,28 +90,24 @@ class ApiClient:
         self.url, login = split_login("--api-url", url)
         host = urlsplit(self.url).hostname or ""
         self._settings = settings
-        self._progress = progress
-        self._closed = threading.Event()
-        self._clock = clock or SystemClock(self._closed)
-        self._pace = HostPace(settings.rate_for(host), self._clock, progress.note)
-        http = httpx.Client(
-            transport=transport,
-            timeout=httpx.Timeout(settings.timeout_s, connect=CONNECT_TIMEOUT_S),
-            auth=login,
-            limits=httpx.Limits(max_connections=settings.concurrency),
-            headers={"User-Agent": f"ngramscan/{__version__}", **exchange.ENCODINGS},
+        terms = Terms(
+            most_bytes=LONGEST_REPLY_BYTES,
+            within_s=settings.timeout_s,
+            rate=settings.rate_for(host),
+            pace=HostPace,
+            slow_downs=SLOW_DOWNS,
+            jitter_s=0.5,
         )
-        self._http = exchange.keep_time(http)
+        agent = {"User-Agent": f"ngramscan/{__version__}"}
+        self._service = Service(
+            self.url, terms, progress, clock, auth=login, transport=transport, headers=agent
+        )
         self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
         self._open: set[Future[Any]] = set()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
-        self._under_way = 0
         self._sent = False
         self._answered = False
-        self._connection_error = ""
-        self._last_reply_at = float("-inf")
-        self._given_up: NgramscanError | None = None
 
     # Many questions
 
@@ -152,8 +136,8 @@ class ApiClient:
     def _work(self) -> None:
         while (task := self._tasks.get()) is not None:
             try:
-                if self._given_up:
-                    raise self._given_up
+                if self._service.given_up:
+                    raise self._service.given_up
                 result = task.work()
             except Exception as error:  # noqa: BLE001 - handed to whoever waits for the future
                 self._settle(task.future, error=error)
@@ -174,14 +158,14 @@ class ApiClient:
 
     def _watch(self) -> None:
         """Give up a host to which there is no connection; even a name look-up can hang for long."""
-        if self._closed.wait(UNREACHABLE_AFTER_S) or self._answered:
+        if self._service.closed.wait(UNREACHABLE_AFTER_S) or self._answered:
             return
-        if self._connection_error or not self._sent:
-            reason = self._connection_error or "no connection"
-            self._give_up(RemoteUnavailable(f"{self.url}: can't be reached ({reason})"))
+        reason = self._service.connection_error
+        if reason or not self._sent:
+            problem = f"can't be reached ({reason or 'no connection'})"
+            self._fail_open(self._service.give_up(RemoteUnavailable, problem))
 
-    def _give_up(self, error: NgramscanError) -> None:
-        self._given_up = error
+    def _fail_open(self, error: RemoteError) -> None:
         with self._lock:
             open_futures = list(self._open)
             self._open.clear()
@@ -200,188 +184,57 @@ class ApiClient:
         RemoteUnavailable
             It did not answer after all attempts, or was given up.
         """
-        started_at = self._clock.now()
-        attempts = Retrying(
-            stop=stop_after_attempt(ATTEMPTS),
-            wait=_backoff,
-            sleep=self._clock.wait,
-            before_sleep=self._tell_retry,
-            retry=retry_if_exception_type(MayPassError),
-            reraise=True,
-        )
-        try:
-            reply: Reply = attempts(self._attempt, question)
-        except MayPassError as error:
-            failure = RemoteUnavailable(f"{self.url}: {error}, after {ATTEMPTS} attempts")
-            if self._last_reply_at < started_at:
-                self._give_up(failure)
-            raise failure from error
-        except RemoteRefused:
-            self._last_reply_at = self._clock.now()  # a refusal is an answer
-            raise
-        self._last_reply_at = self._clock.now()
-        return reply
-
-    def _tell_retry(self, state: RetryCallState) -> None:
-        if state.outcome and state.next_action:
-            error, seconds = state.outcome.exception(), state.next_action.sleep
-            self._progress.detail(f"{self.url}: {error}; again in {seconds:.1f} s")
-
-    def _attempt(self, question: dict[str, Any]) -> Reply:
-        for _ in range(SLOW_DOWNS + 1):
-            turn = self._pace.acquire()
-            if self._given_up:
-                raise self._given_up
-            response = self._post(question)
-            if response.status_code not in _SLOW_DOWN:
-                self._pace.answered()
-                return read_reply(response)
-            self._slow_down(turn, response)
-        raise self._unwanted(response, "to this question again and again")
-
-    def _post(self, question: dict[str, Any]) -> httpx.Response:
         # Whether a request got as far as being sent is asked only until something was answered.
         extensions = {} if self._answered else {"trace": self._trace}
-        with self._lock:
-            self._under_way += 1
         try:
-            response = exchange.post(
-                self._http,
-                self.url,
-                json.dumps(question),
-                LONGEST_REPLY_BYTES,
-                self._settings.timeout_s,
-                extensions,
-            )
-        except exchange.BadBodyError as error:
-            raise MayPassError(str(error)) from error
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
-            self._connection_error = str(error) or "timeout"
-            raise MayPassError(f"no connection ({self._connection_error})") from error
-        except httpx.TimeoutException as error:
-            raise MayPassError("timeout") from error
-        except httpx.TransportError as error:
-            raise MayPassError(f"connection lost ({error or type(error).__name__})") from error
-        finally:
-            with self._lock:
-                self._under_way -= 1
-            self._close_if_idle()
+            return self._service.ask(json.dumps(question), self._read, extensions)[0]
+        except RemoteError:
+            if self._service.given_up:
+                self._fail_open(self._service.given_up)
+            raise
+
+    def _read(self, response: httpx.Response) -> Reply:
         self._answered = True
-        return response
+        return read_reply(response)
 
     def _trace(self, event: str, _info: dict[str, Any]) -> None:
         if event == "http11.send_request_headers.started":
             self._sent = True
 
-    def _slow_down(self, turn: int, response: httpx.Response) -> None:
-        retry_after = _retry_after(response)
-        if retry_after is not None and retry_after > LONGEST_PAUSE_S:
-            error = self._unwanted(response, f"it asks to come back in {retry_after:.0f} s")
-        elif self._pace.slow_down(turn, retry_after, f"HTTP {response.status_code}"):
-            return
-        else:
-            error = self._unwanted(response, "also after pauses at the lowest rate")
-        self._give_up(error)
-        raise error
-
-    def _unwanted(self, response: httpx.Response, circumstance: str) -> RemoteError:
-        forbidden = response.status_code == httpx.codes.FORBIDDEN
-        kind = RemoteRefused if forbidden else RemoteUnavailable
-        status = f"HTTP {response.status_code}{_words(response)}"
-        return kind(f"{self.url}: {status}, {circumstance}")
-
     # Ending
 
     def close(self) -> None:
         """End the threads; requests under way are left to themselves."""
-        self._closed.set()
+        self._service.close()
         for _ in self._threads:
             self._tasks.put(None)
-        self._give_up(RemoteUnavailable(f"{self.url}: interrupted"))
-        self._close_if_idle()
-
-    def _close_if_idle(self) -> None:
-        """Close the connections in the end, but none under the thread that reads from it."""
-        with self._lock:
-            ended = self._closed.is_set() and not self._under_way
-        if ended:
-            self._http.close()
+        self._fail_open(RemoteUnavailable(f"{self.url}: interrupted"))
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
-_exponential = wait_exponential(multiplier=0.5, max=30.0) + wait_random(0.0, 0.5)
-
-
-def _backoff(state: RetryCallState) -> float:
-    assert state.outcome is not None
-    error = state.outcome.exception()
-    asked = error.retry_after if isinstance(error, MayPassError) else None
-    return max(_exponential(state), min(asked or 0.0, LONGEST_PAUSE_S))
-
-
 def read_reply(response: httpx.Response) -> Reply:
-    """Return the JSON object of an answer, or raise for what it is instead.
-
-    Raises
-    ------
-    MayPassError
-        Asking again may help.
-    RemoteRefused
-        It will not.
-    CutCharacterError
-        It will not, but asking for another window may.
-    """
+    """Return the JSON object of an answer, or raise for what it is instead."""
     status = response.status_code
-    url = response.request.url
-    body = _json_object(response)
-    words = _words(response)
+    body = read_object(response.content)
+    words = error_words(body, response)[:200]
+    said = f"HTTP {status}" + (f": {words}" if words else "")
+    if status in _SLOW_DOWN:
+        error = RateLimitedError(said, retry_after_s(response))
+        error.final = RemoteRefused if status == httpx.codes.FORBIDDEN else RemoteUnavailable
+        raise error
     if status in _MAY_PASS:
-        raise MayPassError(f"HTTP {status}{words}", _retry_after(response))
+        raise TransientError(said, retry_after_s(response))
     if status != httpx.codes.OK:
-        raise RemoteRefused(f"{url}: HTTP {status}{words}")
+        raise RemoteRefused(said)
     if body is None:
-        raise MayPassError(f"HTTP {status}, but no JSON object{words}")
+        raise TransientError(said.replace("200", "200, but no JSON object", 1))
     if "error" in body:
         if _CUT_CHARACTER in words:
-            raise CutCharacterError(f"{url}{words}")
-        raise MayPassError(f"HTTP {status} with an error{words}")
+            raise CutCharacterError(words)
+        raise TransientError(said.replace("200", "200 with an error", 1))
     return body
-
-
-def _json_object(response: httpx.Response) -> Reply | None:
-    try:
-        body = json.loads(response.content)
-    except (ValueError, RecursionError):
-        return None
-    return body if isinstance(body, dict) else None
-
-
-def _words(response: httpx.Response) -> str:
-    """Return what the server says, short and on one line."""
-    body = _json_object(response)
-    said = str(body["error"]) if body and "error" in body else ""
-    if not said and "html" in response.headers.get("content-type", ""):
-        said = "an HTML page"
-    said = " ".join(said.split())
-    return f": {said[:200]}" if said else ""
-
-
-def _retry_after(response: httpx.Response) -> float | None:
-    """Return the seconds of a Retry-After header, in both of its forms."""
-    value = response.headers.get("retry-after", "").strip()
-    if value.isascii() and value.isdecimal():
-        return float(value[:20])
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None

@@ -15,13 +15,15 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import httpx
 
-from evalcore.asking import Usage
-from evalcore.endpoint import ChatModel, Endpoint
-from evalcore.run import Task, run_task
+from evalcore.endpoint import ApiKey, Messages, ask_all, open_endpoint
+from evalcore.records import Record
+from evalcore.run import Key, Usage, ask_missing
+from ngramscan.progress import SILENT
 
 QUESTIONS, ROUNDS, CONCURRENCY = 1_000, 5, 16
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -29,10 +31,13 @@ MESSAGES = [[{"role": "user", "content": f"What is {n} + 1?"}] for n in range(QU
 
 
 def by_runner(url: str) -> None:
-    task = Task("sums", "direct", [(str(n), messages) for n, messages in enumerate(MESSAGES)])
-    with tempfile.TemporaryDirectory() as folder, ChatModel(Endpoint(url, "made")) as model:
-        result = run_task(model, task, Path(folder), Usage(), CONCURRENCY)
-        assert result.answered == QUESTIONS
+    blank = Record(id="", dataset="sums", model="made", method="direct", output=None)
+    messages: dict[Key, Messages] = {(str(n), None): each for n, each in enumerate(MESSAGES)}
+    with tempfile.TemporaryDirectory() as folder, open_endpoint(url, ApiKey()) as ask:
+        path = Path(folder) / "direct.jsonl"
+        asking = partial(ask_all, ask, size=CONCURRENCY)
+        missing = ask_missing(asking, messages, blank, path, Usage(), SILENT)[1]
+        assert not missing
 
 
 def by_httpx(url: str) -> None:

@@ -3,48 +3,45 @@ from __future__ import annotations
 import io
 import json
 import logging
-import os
-import pickle
-import subprocess
-import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from email.utils import formatdate
-from pathlib import Path
 from typing import Any
 
 import httpcore
 import httpx
 import pytest
 
-from evalcore.asking import Replay
 from evalcore.endpoint import (
-    ATTEMPTS,
     ATTEMPTS_TO_CONNECT,
     EXHAUSTED_IN_A_ROW,
     ApiKey,
-    ChatModel,
-    Endpoint,
-    EndpointUnavailable,
-    ProblemKey,
+    Question,
+    ask_all,
+    open_endpoint,
     read_key,
     request_parameters,
 )
-from evalcore.replies import EndpointRefused, Reply
+from evalcore.records import Record
 from ngramscan.errors import InputError, RemoteError, RemoteRefused, RemoteUnavailable
 from ngramscan.pace import Pace
-from ngramscan.progress import SILENT, Progress, Silent
-from tests.chat_server import Faults, chat_server, hash_of
+from ngramscan.progress import Silent
+from tests.chat_server import Faults, chat_server
 from tests.fake_clock import FakeClock
-from tests.test_records import record_line
 
+BASE = "http://127.0.0.1:1/v1"
+URL = f"{BASE}/chat/completions"
 MESSAGES = [{"role": "user", "content": "2 + 2?"}]
-KEY = ProblemKey("sums", "cot", "1")
-ENDPOINT = Endpoint("http://127.0.0.1:1/v1", "made-1")
+BLANK = Record(id="1", dataset="sums", model="lab/made-1", method="cot", output=None)
+QUESTION = Question(BLANK, MESSAGES)
 SECRET = "sk-made-up-9f8e7d6c5b4a"
+NO_KEY = ApiKey()
 Answer = httpx.Response | Exception
+Ask = Callable[[Question], Record]
 
 
 def ok(message: dict[str, Any] | None = None, **fields: Any) -> httpx.Response:
@@ -52,14 +49,14 @@ def ok(message: dict[str, Any] | None = None, **fields: Any) -> httpx.Response:
     return httpx.Response(200, json={"choices": [choice], **fields})
 
 
-def model_for(
+@contextmanager
+def asking(
     answers: list[Answer] | Callable[[httpx.Request], httpx.Response],
     clock: FakeClock | None = None,
-    endpoint: Endpoint = ENDPOINT,
-    key: ApiKey | None = None,
-    progress: Progress = SILENT,
-) -> ChatModel:
-    """Return a model that gives these answers in turn, the last one for ever."""
+    key: str = "",
+    **options: Any,
+) -> Iterator[Ask]:
+    """Lend an endpoint that gives these answers in turn, the last one for ever."""
 
     def handle(request: httpx.Request) -> httpx.Response:
         if callable(answers):
@@ -69,13 +66,14 @@ def model_for(
             raise answer
         return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
 
-    transport = httpx.MockTransport(handle)
-    return ChatModel(endpoint, key, progress, transport, clock or FakeClock())
+    options |= {"transport": httpx.MockTransport(handle), "clock": clock or FakeClock()}
+    with open_endpoint(BASE, ApiKey(key), **options) as ask:
+        yield ask
 
 
-def ask(*answers: Answer) -> Reply:
-    with model_for(list(answers)) as model:
-        return model.ask(MESSAGES, KEY)
+def ask_once(*answers: Answer, clock: FakeClock | None = None) -> Record:
+    with asking(list(answers), clock) as ask:
+        return ask(QUESTION)
 
 
 # Requests
@@ -83,30 +81,17 @@ def ask(*answers: Answer) -> Reply:
 
 def test_a_request_has_the_messages_and_all_parameters() -> None:
     parameters = request_parameters(0.0, 512, ["seed=7", 'stop=["\\n"]', "reasoning_effort=low"])
-    with chat_server() as server:
-        endpoint = Endpoint(server.url + "/", "lab/made-1", parameters)
-        with ChatModel(endpoint, ApiKey(SECRET)) as model:
-            reply = model.ask(MESSAGES, KEY)
-    assert server.seen.bodies == [
-        {
-            "model": "lab/made-1",
-            "messages": MESSAGES,
-            "temperature": 0.0,
-            "max_tokens": 512,
-            "seed": 7,
-            "stop": ["\n"],
-            "reasoning_effort": "low",
-        }
-    ]
+    with chat_server() as server, open_endpoint(server.url + "/", ApiKey(SECRET)) as ask:
+        record = ask(Question(replace(BLANK, parameters=parameters), MESSAGES))
+    sent = {"temperature": 0.0, "max_tokens": 512, "seed": 7, "stop": ["\n"]}
+    sent |= {"model": "lab/made-1", "messages": MESSAGES, "reasoning_effort": "low"}
+    assert server.seen.bodies == [sent]
     assert server.seen.keys == [f"Bearer {SECRET}"]
-    assert reply.output == "You said: 2 + 2?"
-    assert (reply.reported_model, reply.prompt_tokens, reply.completion_tokens) == (
-        "lab/made-1-0125",
-        3,
-        5,
-    )
-    assert reply.latency_s is not None
-    assert 0 <= reply.latency_s < 5
+    assert (record.id, record.output, record.attempts) == ("1", "You said: 2 + 2?", 1)
+    assert record.reported_model == "lab/made-1-0125"
+    assert (record.prompt_tokens, record.completion_tokens, record.reasoning_tokens) == (3, 5, 0)
+    assert record.latency_s is not None
+    assert 0 <= record.latency_s < 5
 
 
 def test_null_leaves_a_parameter_out_and_an_extra_wins() -> None:
@@ -116,7 +101,7 @@ def test_null_leaves_a_parameter_out_and_an_extra_wins() -> None:
     }
 
 
-@pytest.mark.parametrize("extra", ["seed", "=1", "model=x", "stream=true", "n=2"])
+@pytest.mark.parametrize("extra", ["seed", "=1", "model=x", "n=2", "api_key=x"])
 def test_a_parameter_that_is_none_is_refused(extra: str) -> None:
     with pytest.raises(InputError, match="--param"):
         request_parameters(0.0, None, [extra])
@@ -133,15 +118,16 @@ def test_a_parameter_that_is_none_is_refused(extra: str) -> None:
     ],
 )
 def test_an_unusable_base_url_is_refused_without_showing_a_secret(url: str) -> None:
-    with pytest.raises(InputError, match="--base-url") as caught:
-        ChatModel(Endpoint(url, "made-1"))
+    with pytest.raises(InputError, match="--base-url") as caught, open_endpoint(url, NO_KEY):
+        pass
     assert SECRET not in str(caught.value)
 
 
 def test_half_a_character_in_a_prompt_can_be_sent() -> None:
-    with chat_server(lambda messages: "yes") as server, ChatModel(Endpoint(server.url, "m")) as m:
-        assert m.ask([{"role": "user", "content": "\ud83d"}], KEY).output == "yes"
-    assert server.seen.bodies[0]["messages"][0]["content"] == "\ud83d"
+    messages = [{"role": "user", "content": "\ud83d"}]
+    with chat_server(lambda _: "yes") as server, open_endpoint(server.url, NO_KEY) as ask:
+        assert ask(Question(BLANK, messages)).output == "yes"
+    assert server.seen.bodies[0]["messages"] == messages
 
 
 # Replies
@@ -153,15 +139,11 @@ def test_half_a_character_in_a_prompt_can_be_sent() -> None:
         pytest.param({"content": "4"}, {"output": "4"}, id="a text"),
         pytest.param({"content": ""}, {"output": ""}, id="an empty text is a text"),
         pytest.param({"content": None}, {"output": None}, id="no text"),
-        pytest.param(
-            {"content": "4", "reasoning_content": "2 and 2"},
-            {"output": "4", "reasoning": "2 and 2"},
-            id="reasoning_content",
-        ),
-        pytest.param(
-            {"content": "4", "reasoning": "2 and 2"},
-            {"output": "4", "reasoning": "2 and 2"},
-            id="reasoning",
+        *(
+            pytest.param(
+                {"content": "4", name: "2 and 2"}, {"output": "4", "reasoning": "2 and 2"}, id=name
+            )
+            for name in ("reasoning", "reasoning_content")
         ),
         pytest.param(
             {"content": [{"type": "text", "text": "4"}, {"type": "output_text", "text": "2"}]},
@@ -184,14 +166,14 @@ def test_half_a_character_in_a_prompt_can_be_sent() -> None:
 )
 def test_a_message_is_read(message: dict[str, Any], expected: dict[str, Any]) -> None:
     content = {"choices": [{"message": message, "finish_reason": "stop"}]}
-    reply = ask(httpx.Response(200, content=json.dumps(content).encode()))
+    reply = ask_once(httpx.Response(200, content=json.dumps(content).encode()))
     found = {"output": reply.output, "reasoning": reply.reasoning, "refusal": reply.refusal}
     assert found == {"output": None, "reasoning": None, "refusal": None} | expected
 
 
 def test_what_a_filter_let_pass_of_an_answer_is_no_output() -> None:
     choice = {"message": {"content": "The first st"}, "finish_reason": "content_filter"}
-    reply = ask(httpx.Response(200, json={"choices": [choice]}))
+    reply = ask_once(httpx.Response(200, json={"choices": [choice]}))
     assert (reply.output, reply.refusal) == (None, "content_filter")
 
 
@@ -201,17 +183,17 @@ def test_token_counts_are_those_of_the_server_or_unknown() -> None:
         "completion_tokens": 7,
         "completion_tokens_details": {"reasoning_tokens": 5},
     }
-    reply = ask(ok(usage=usage))
+    reply = ask_once(ok(usage=usage))
     assert (reply.prompt_tokens, reply.completion_tokens, reply.reasoning_tokens) == (10, 7, 5)
     odd_ones: list[Any] = [None, [], {"prompt_tokens": None, "completion_tokens": "7"}]
     for odd in odd_ones:
-        reply = ask(ok(usage=odd))
+        reply = ask_once(ok(usage=odd))
         assert (reply.prompt_tokens, reply.completion_tokens) == (None, None)
 
 
 def test_an_answer_of_pictures_is_refused() -> None:
     with pytest.raises(RemoteRefused, match="a part of the answer is no text"):
-        ask(ok({"content": [{"type": "image_url", "image_url": {}}]}))
+        ask_once(ok({"content": [{"type": "image_url", "image_url": {}}]}))
 
 
 # Failures
@@ -228,6 +210,7 @@ MAY_PASS = [
     pytest.param(httpx.Response(200, json={"choices": []}), id="200 without choices"),
     pytest.param(httpx.Response(200, json={"choices": [{}]}), id="200 without a message"),
     pytest.param(ok({"content": 4}), id="200 with a number"),
+    pytest.param(ok(usage={"prompt_tokens": -1}), id="200 with tokens that can't be"),
     pytest.param(httpx.Response(200, html="<html>"), id="200 with HTML"),
     pytest.param(httpx.Response(200, content=b'{"choi'), id="200 with half a body"),
     pytest.param(httpx.Response(200, content=b"[" * 100_000), id="200 with endless nesting"),
@@ -248,28 +231,25 @@ MAY_PASS = [
 @pytest.mark.parametrize("failure", MAY_PASS)
 def test_what_may_pass_is_asked_again(failure: Answer) -> None:
     clock = FakeClock()
-    with model_for([failure, failure, ok()], clock) as model:
-        reply = model.ask(MESSAGES, KEY)
-    assert (reply.output, reply.attempts) == ("4", 3)
+    record = ask_once(failure, failure, ok(), clock=clock)
+    assert (record.output, record.attempts) == ("4", 3)
     assert clock.waits == [0.5, 1.0]
 
 
 def test_pauses_between_attempts_grow_and_are_bounded() -> None:
     clock = FakeClock()
-    with model_for([httpx.Response(500)], clock) as model, pytest.raises(RemoteUnavailable) as c:
-        model.ask(MESSAGES, KEY)
+    with pytest.raises(RemoteUnavailable) as caught:
+        ask_once(httpx.Response(500), clock=clock)
     assert clock.waits == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
-    assert str(c.value) == f"{ENDPOINT.url}: HTTP 500, after {ATTEMPTS} attempts"
+    assert str(caught.value) == f"{URL}: HTTP 500, after 7 attempts"
 
 
 def test_where_nobody_ever_answered_fewer_attempts_are_made() -> None:
     clock = FakeClock()
-    with model_for([httpx.ConnectError("refused")], clock) as model:
-        with pytest.raises(EndpointUnavailable, match=r"no connection \(refused\)"):
-            model.ask(MESSAGES, KEY)
-        assert len(clock.waits) == ATTEMPTS_TO_CONNECT - 1
-        with pytest.raises(EndpointUnavailable, match="no connection"):
-            model.ask(MESSAGES, KEY)
+    with asking([httpx.ConnectError("refused")], clock) as ask:
+        for _ in range(2):
+            with pytest.raises(RemoteUnavailable, match=r"no connection \(refused\), after 4 att"):
+                ask(QUESTION)
     assert len(clock.waits) == ATTEMPTS_TO_CONNECT - 1, "the next question is not even asked"
 
 
@@ -277,23 +257,21 @@ def test_a_question_that_always_fails_ends_nothing_while_others_are_answered() -
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(500) if b"hard" in request.content else ok()
 
-    with model_for(answer) as model:
+    with asking(answer) as ask:
         for _ in range(5):
-            with pytest.raises(RemoteUnavailable) as caught:
-                model.ask([{"role": "user", "content": "hard"}], KEY)
-            assert not isinstance(caught.value, EndpointUnavailable)
-            assert model.ask(MESSAGES, KEY).output == "4"
+            with pytest.raises(RemoteUnavailable):
+                ask(Question(BLANK, [{"role": "user", "content": "hard"}]))
+            assert ask(QUESTION).output == "4"
 
 
 def test_an_endpoint_that_answers_no_question_any_more_is_given_up() -> None:
-    kinds: list[type[RemoteError]] = []
-    with model_for([ok(), httpx.Response(500)]) as model:
-        model.ask(MESSAGES, KEY)
-        for _ in range(EXHAUSTED_IN_A_ROW):
-            with pytest.raises(RemoteUnavailable, match="after 7 attempts") as caught:
-                model.ask(MESSAGES, KEY)
-            kinds.append(type(caught.value))
-    assert kinds == [RemoteUnavailable, RemoteUnavailable, EndpointUnavailable]
+    clock = FakeClock()
+    with asking([ok(), httpx.Response(500)], clock) as ask:
+        ask(QUESTION)
+        for _ in range(EXHAUSTED_IN_A_ROW + 5):
+            with pytest.raises(RemoteUnavailable, match="HTTP 500, after 7 attempts"):
+                ask(QUESTION)
+    assert len(clock.waits) == EXHAUSTED_IN_A_ROW * 6
 
 
 @pytest.mark.parametrize(
@@ -307,49 +285,39 @@ def test_an_endpoint_that_answers_no_question_any_more_is_given_up() -> None:
 )
 def test_a_server_in_trouble_names_the_pause(retry_after: str, wait: float) -> None:
     clock = FakeClock()
-    with model_for([httpx.Response(503, headers={"Retry-After": retry_after}), ok()], clock) as m:
-        m.ask(MESSAGES, KEY)
+    ask_once(httpx.Response(503, headers={"Retry-After": retry_after}), ok(), clock=clock)
     assert clock.waits == [wait]
 
 
 @pytest.mark.parametrize(
-    ("status", "kind", "words"),
+    ("status", "words", "asked"),
     [
-        pytest.param(400, RemoteRefused, "temperature is not supported; .*--param", id="400"),
-        pytest.param(422, RemoteRefused, "--param", id="422"),
-        pytest.param(403, RemoteRefused, "HTTP 403: temperature", id="403"),
-        pytest.param(401, EndpointRefused, "--api-key-env", id="401"),
-        pytest.param(402, EndpointRefused, "HTTP 402", id="402"),
-        pytest.param(404, EndpointRefused, "is the base URL right", id="404"),
+        pytest.param(400, "temperature is not supported; .*--param", 2, id="400"),
+        pytest.param(422, "--param", 2, id="422"),
+        pytest.param(403, "HTTP 403: temperature", 2, id="403"),
+        pytest.param(401, "--api-key-env", 1, id="401"),
+        pytest.param(402, "HTTP 402", 1, id="402"),
+        pytest.param(404, "is the base URL right", 1, id="404"),
+        pytest.param(301, "not followed", 1, id="a redirect"),
     ],
 )
-def test_a_refusal_is_told_in_one_line_and_not_asked_again(
-    status: int, kind: type[RemoteError], words: str
+def test_a_refusal_is_told_in_one_line_and_one_of_everything_ends_the_asking(
+    status: int, words: str, asked: int
 ) -> None:
-    clock = FakeClock()
+    clock, requests = FakeClock(), []
     said = {"error": {"message": "temperature is\nnot supported"}}
-    model = model_for([httpx.Response(status, json=said)], clock)
-    with model, pytest.raises(RemoteRefused, match=words) as caught:
-        model.ask(MESSAGES, KEY)
-    assert type(caught.value) is kind
-    assert str(caught.value).startswith(f"{ENDPOINT.url}: HTTP {status}: temperature is not")
-    assert "\n" not in str(caught.value)
-    assert clock.waits == []
 
+    def answer(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        return httpx.Response(status, json=said, headers={"Location": "http://elsewhere.example/"})
 
-def test_after_a_refusal_of_the_key_nothing_more_is_asked() -> None:
-    answers: list[Answer] = [httpx.Response(401), ok()]
-    with model_for(answers) as model:
+    with asking(answer, clock) as ask:
         for _ in range(2):
-            with pytest.raises(EndpointRefused, match="HTTP 401"):
-                model.ask(MESSAGES, KEY)
-    assert len(answers) == 1
-
-
-def test_a_redirect_is_not_followed() -> None:
-    moved = httpx.Response(301, headers={"Location": "http://elsewhere.example/"})
-    with pytest.raises(EndpointRefused, match="not followed"):
-        ask(moved, ok())
+            with pytest.raises(RemoteRefused, match=words) as caught:
+                ask(QUESTION)
+    assert str(caught.value).startswith(f"{URL}: HTTP {status}: temperature is not")
+    assert "\n" not in str(caught.value)
+    assert (clock.waits, len(requests)) == ([], asked)
 
 
 # Slowing down
@@ -362,35 +330,33 @@ def too_many(retry_after: str | None = None) -> httpx.Response:
 
 def test_429_pauses_as_long_as_the_server_asks_and_longer_while_nothing_is_answered() -> None:
     clock = FakeClock()
-    with model_for([too_many("20"), too_many("0"), too_many(), too_many(), ok()], clock) as model:
-        assert model.ask(MESSAGES, KEY).attempts == 5
+    answers = [too_many("20"), too_many("0"), too_many(), too_many(), ok()]
+    assert ask_once(*answers, clock=clock).attempts == 5
     assert clock.waits == [20.0, 1.0, 2.0, 4.0]
 
 
 def test_a_date_in_retry_after_is_understood() -> None:
     clock = FakeClock()
-    with model_for([too_many(formatdate(time.time() + 30, usegmt=True)), ok()], clock) as model:
-        model.ask(MESSAGES, KEY)
+    ask_once(too_many(formatdate(time.time() + 30, usegmt=True)), ok(), clock=clock)
     assert clock.waits == [pytest.approx(30, abs=2)]
 
 
 def test_429_for_ever_ends_the_run() -> None:
     clock = FakeClock()
-    model = model_for([too_many("0")], clock)
-    with model, pytest.raises(EndpointUnavailable, match="also after long pauses"):
-        model.ask(MESSAGES, KEY)
+    with pytest.raises(RemoteUnavailable, match="HTTP 429: slow down, also after long pauses"):
+        ask_once(too_many("0"), clock=clock)
     assert sum(clock.waits) > 60, "limits per minute have passed by then"
 
 
 def test_a_pause_of_hours_ends_the_run() -> None:
-    with pytest.raises(EndpointUnavailable, match="come back in 7200 s"):
-        ask(too_many("7200"), ok())
+    with pytest.raises(RemoteUnavailable, match="; it asks to come back in 7200 s"):
+        ask_once(too_many("7200"), ok())
 
 
 def test_429_because_nothing_is_left_to_spend_ends_the_run() -> None:
     error = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
-    with pytest.raises(EndpointRefused, match="exceeded your quota"):
-        ask(httpx.Response(429, json=error), ok())
+    with pytest.raises(RemoteRefused, match="exceeded your quota"):
+        ask_once(httpx.Response(429, json=error), ok())
 
 
 def test_a_pause_holds_for_all_requests_and_is_shown() -> None:
@@ -398,8 +364,10 @@ def test_a_pause_holds_for_all_requests_and_is_shown() -> None:
     notes: list[str] = []
     pace = Pace(None, clock, notes.append)
     first, second = pace.acquire(), pace.acquire()
-    assert pace.slow_down(first, 5.0, "HTTP 429")
-    assert pace.slow_down(second, 8.0, "HTTP 429"), "sent before the pause: only makes it longer"
+    assert not pace.slow_down(first, 5.0, "HTTP 429")
+    assert not pace.slow_down(second, 8.0, "HTTP 429"), (
+        "sent before the pause: only makes it longer"
+    )
     pace.acquire()
     assert clock.waits == [8.0]
     assert notes == ["paused 5 s: the server answers HTTP 429", ""]
@@ -407,45 +375,46 @@ def test_a_pause_holds_for_all_requests_and_is_shown() -> None:
 
 def test_requests_keep_the_highest_rate() -> None:
     clock = FakeClock()
-    with model_for([ok()], clock, Endpoint("http://127.0.0.1:1", "m", {}, rate=4.0)) as model:
+    with asking([ok()], clock, rate=4.0) as ask:
         for _ in range(4):
-            model.ask(MESSAGES, KEY)
+            ask(QUESTION)
     assert clock.waits == [0.25, 0.25, 0.25]
 
 
-def test_closing_ends_a_pause_at_once() -> None:
-    model = ChatModel(ENDPOINT, transport=httpx.MockTransport(lambda request: too_many("500")))
-    errors: list[RemoteError] = []
+def test_closing_ends_a_pause_at_once_and_nothing_is_asked_any_more() -> None:
+    errors: list[str] = []
 
     def work() -> None:
-        try:
-            model.ask(MESSAGES, KEY)
-        except RemoteError as error:
-            errors.append(error)
+        with pytest.raises(RemoteUnavailable) as caught:
+            ask(QUESTION)
+        errors.append(str(caught.value))
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    time.sleep(0.1)
-    model.__exit__(None, None, None)
+    transport = httpx.MockTransport(lambda _: too_many("500"))
+    with open_endpoint(BASE, NO_KEY, transport=transport) as ask:
+        thread = threading.Thread(target=work)
+        thread.start()
+        time.sleep(0.1)
     thread.join(timeout=5)
-    assert [str(error) for error in errors] == ["interrupted"]
-    with pytest.raises(RemoteUnavailable, match="interrupted"):
-        model.ask(MESSAGES, KEY)
-
-
-def test_a_closed_model_is_not_asked() -> None:
-    with model_for([ok()]) as model:
-        pass
-    with pytest.raises(RemoteUnavailable, match="chat/completions: interrupted"):
-        model.ask(MESSAGES, KEY)
+    work()
+    assert errors == ["interrupted", f"{URL}: interrupted"]
 
 
 def test_a_stall_on_a_real_connection_is_a_timeout() -> None:
-    faults = Faults(stall=1.0, stall_s=0.6)
-    with chat_server(faults=faults) as server:
-        model = ChatModel(Endpoint(server.url, "m", timeout_s=0.1), clock=FakeClock())
-        with model, pytest.raises(RemoteUnavailable, match=r"no answer in 0.1 s, after 7"):
-            model.ask(MESSAGES, KEY)
+    clock = FakeClock()
+    with (
+        chat_server(faults=Faults(stall=1.0, stall_s=0.6)) as server,
+        open_endpoint(server.url, NO_KEY, timeout_s=0.1, clock=clock) as ask,
+        pytest.raises(RemoteUnavailable, match=r"no answer in 0.1 s, after 7"),
+    ):
+        ask(QUESTION)
+
+
+def test_what_is_no_error_of_the_endpoint_is_not_hidden() -> None:
+    with asking([ZeroDivisionError()]) as ask, pytest.raises(ZeroDivisionError):
+        list(ask_all(ask, iter([QUESTION] * 3), 2))
+
+
+# The key
 
 
 # The key
@@ -453,13 +422,12 @@ def test_a_stall_on_a_real_connection_is_a_timeout() -> None:
 
 def test_a_key_is_read_from_its_variable_or_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MADE_KEY", f" {SECRET}\n")
-    key = read_key("MADE_KEY")
-    assert key is not None
-    assert key.header() == {"Authorization": f"Bearer {SECRET}"}
-    monkeypatch.setenv("MADE_KEY", "")
-    assert read_key("MADE_KEY") is None
+    assert read_key("MADE_KEY") == SECRET
     monkeypatch.delenv("MADE_KEY")
-    assert read_key("MADE_KEY") is None
+    assert not read_key("MADE_KEY")
+    with chat_server() as server, open_endpoint(server.url, read_key("MADE_KEY")) as ask:
+        ask(QUESTION)
+    assert server.seen.keys == [None]
 
 
 @pytest.mark.parametrize("secret", [f"{SECRET}\n{SECRET}", f"a {SECRET}", f"{SECRET}é"])
@@ -470,14 +438,9 @@ def test_what_can_be_no_key_is_refused_unseen(monkeypatch: pytest.MonkeyPatch, s
     assert SECRET not in str(caught.value)
 
 
-def test_a_key_travels_to_no_other_process() -> None:
-    with pytest.raises(TypeError):
-        pickle.dumps(ApiKey(SECRET))
-
-
 def test_a_placeholder_for_a_key_is_not_taken_out_of_answers() -> None:
-    with model_for([ok({"content": "The set is EMPTY."})], key=ApiKey("EMPTY")) as model:
-        assert model.ask(MESSAGES, KEY).output == "The set is EMPTY."
+    with asking([ok({"content": "The set is EMPTY."})], key="EMPTY") as ask:
+        assert ask(QUESTION).output == "The set is EMPTY."
 
 
 class Listener(Silent):
@@ -509,9 +472,9 @@ class Listener(Silent):
 )
 def test_a_server_that_repeats_the_key_shows_it_to_nobody(answers: list[Answer]) -> None:
     listener = Listener()
-    with model_for(answers, key=ApiKey(SECRET), progress=listener) as model:
+    with asking(answers, key=SECRET, progress=listener) as ask:
         try:
-            shown = repr(model.ask(MESSAGES, KEY))
+            shown = repr(ask(QUESTION))
         except RemoteError as error:
             shown = f"{error!r} {error}"
     assert SECRET not in shown
@@ -529,18 +492,17 @@ def test_the_key_shows_in_no_log_repr_or_traceback() -> None:
     shown: list[str] = []
     try:
         with chat_server(faults=Faults(dropped=1.0)) as server:
-            endpoint = Endpoint(server.url, "m")
-            with ChatModel(endpoint, ApiKey(SECRET), clock=FakeClock()) as model:
-                try:
-                    model.ask(MESSAGES, KEY)
-                except RemoteError as error:
-                    shown.append("".join(traceback.format_exception(error)))
-                shown += [repr(model), repr(vars(model)), repr(endpoint), repr(ApiKey(SECRET))]
+            try:
+                with open_endpoint(server.url, ApiKey(SECRET), clock=FakeClock()) as ask:
+                    shown += [repr(ask), repr(ApiKey(SECRET))]
+                    ask(QUESTION)
+            except RemoteError as error:
+                shown.append("".join(traceback.format_exception(error)))
     finally:
         root.removeHandler(handler)
         root.setLevel(level)
     assert server.seen.keys[0] == f"Bearer {SECRET}"
-    assert "connection lost" in shown[0]
+    assert "connection lost" in shown[-1]
     assert "send_request_headers" in stream.getvalue(), "the libraries told all they tell"
     assert SECRET not in "".join(shown) + stream.getvalue()
 
@@ -566,59 +528,13 @@ class StuckNetwork(httpcore.NetworkBackend):
 def test_the_key_shows_in_no_traceback_with_local_variables() -> None:
     transport = httpx.HTTPTransport()
     transport._pool = httpcore.ConnectionPool(network_backend=StuckNetwork())
-    model = ChatModel(ENDPOINT, ApiKey(SECRET), transport=transport, clock=FakeClock())
-    with model, pytest.raises(RemoteUnavailable) as caught:
-        model.ask(MESSAGES, KEY)
+    options: dict[str, Any] = {"transport": transport, "clock": FakeClock()}
+    with (
+        pytest.raises(RemoteUnavailable) as caught,
+        open_endpoint(BASE, ApiKey(SECRET), **options) as ask,
+    ):
+        ask(QUESTION)
     told = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
     text = "".join(told.format())
     assert "httpcore.WriteTimeout: full" in text
     assert SECRET not in text
-
-
-# Recorded outputs
-
-
-def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None:
-    file = tmp_path / "sums" / "lab--made-1" / "cot.jsonl"
-    file.parent.mkdir(parents=True)
-    known = record_line(id="1", output="4", messages_sha256=hash_of(MESSAGES), prompt_tokens=3)
-    file.write_bytes(known + record_line(id="2", epoch=None, output=None, refusal="No."))
-    model = Replay(tmp_path, "lab--made-1")
-    reply = model.ask(MESSAGES, KEY)
-    assert (reply.output, reply.prompt_tokens) == ("4", 3)
-    assert model.ask(MESSAGES, KEY._replace(id="2")).refusal == "No."
-    with pytest.raises(RemoteRefused, match="no recorded output of sums, cot, 3"):
-        model.ask(MESSAGES, KEY._replace(id="3"))
-    with pytest.raises(RemoteRefused, match="cot, 1, epoch 2"):
-        model.ask(MESSAGES, KEY._replace(epoch=2))
-    with pytest.raises(RemoteRefused, match="written to other messages"):
-        model.ask([{"role": "user", "content": "3 + 3?"}], KEY)
-    with pytest.raises(InputError, match="no recorded outputs of 'made-2' there"):
-        Replay(tmp_path, "made-2")
-
-
-# The test server
-
-
-def test_the_test_server_is_a_command_too(tmp_path: Path) -> None:
-    answers = tmp_path / "answers.json"
-    answers.write_text(json.dumps({hash_of(MESSAGES): "four"}), encoding="utf-8")
-    command = [sys.executable, "-m", "tests.chat_server", "--answers", str(answers)]
-    root = Path(__file__).parent.parent
-    with subprocess.Popen(
-        [*command, "--key", SECRET], stdout=subprocess.PIPE, text=True, cwd=root, env=os.environ
-    ) as process:
-        try:
-            assert process.stdout
-            url = process.stdout.readline().strip()
-            with ChatModel(Endpoint(url, "m"), ApiKey(SECRET)) as model:
-                assert model.ask(MESSAGES, KEY).output == "four"
-                with pytest.raises(RemoteRefused, match="no recorded reply"):
-                    model.ask([{"role": "user", "content": "?"}], KEY)
-            model = ChatModel(Endpoint(url, "m"), ApiKey("wrong-key-wrong"))
-            with model, pytest.raises(EndpointRefused, match="Incorrect API key provided"):
-                model.ask(MESSAGES, KEY)
-            told = httpx.get(f"{url}/counts").json()
-            assert told["requests"][hash_of(MESSAGES)] == 1
-        finally:
-            process.kill()
