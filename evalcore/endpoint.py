@@ -20,7 +20,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import httpx
@@ -30,19 +30,12 @@ from evalcore.records import Record
 from ngramscan import __version__, exchange
 from ngramscan.errors import InputError, RemoteError, RemoteRefused
 from ngramscan.exchange import RateLimitedError, ServiceUnusable, TransientError
+from ngramscan.journal import now
 from ngramscan.progress import SILENT, Progress
 from ngramscan.surrogates import replace_halves
 
-T = TypeVar("T")
 Messages = Sequence[Mapping[str, str]]
 """Each with `role` and `content`."""
-
-ATTEMPTS_TO_CONNECT = 4
-"""While the endpoint never answered anything."""
-EXHAUSTED_IN_A_ROW = 3
-"""Questions after which the endpoint is away; one alone may be one that it can't cope with."""
-LONGEST_REPLY_BYTES = 16_000_000
-"""More than any model writes."""
 
 _SECRET = re.compile(r"api.?key|secret|password|authorization|access.?token|bearer", re.IGNORECASE)
 _RESERVED = {"model", "messages", "stream", "n"}
@@ -202,15 +195,15 @@ def open_endpoint(
     ...     ask(Question(record, [{"role": "user", "content": "2 + 2?"}])).output
     """
     terms = exchange.Terms(
-        most_bytes=LONGEST_REPLY_BYTES,
+        most_bytes=16_000_000,  # more than any model writes
         within_s=timeout_s,
         rate=rate,
-        attempts_to_connect=ATTEMPTS_TO_CONNECT,
-        exhausted_in_a_row=EXHAUSTED_IN_A_ROW,
+        attempts_to_connect=4,
+        exhausted_in_a_row=3,  # one alone may be a question that it can't cope with
     )
 
     def ask(question: Question) -> Record:
-        record, messages = question
+        record, messages = replace(question.record, asked_at=now()), question.messages
         asked = {**(record.parameters or {}), "model": record.model, "messages": messages}
         read = partial(read_response, key=key)
         reply, attempts, latency_s = service.ask(json.dumps(asked, allow_nan=False), read)
@@ -229,9 +222,10 @@ def open_endpoint(
 
 def read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
     """Return what a response says of an answer, without the key; raise what it is instead."""
-    body = exchange.read_object(replace_halves(response.content)[0])
-    status = response.status_code
-    said = _words(body, response, key)
+    status, body = response.status_code, exchange.read_object(replace_halves(response.content)[0])
+    choice = _at(body, dict, "choices", 0) or {}
+    words = exchange.error_words(body, response) or exchange.error_words(choice, response)
+    said = f": {key.hide_in(words)[:300]}" if words else ""
     if status == httpx.codes.TOO_MANY_REQUESTS:
         if {_at(body, str, "error", "code"), _at(body, str, "error", "type")} & _NOTHING_LEFT:
             raise ServiceUnusable(f"HTTP 429{said}")
@@ -244,17 +238,10 @@ def read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
     if body is None or body.get("error"):
         problem = ", but no JSON object" if body is None else " with an error"
         raise TransientError(f"HTTP 200{problem}{said}")
-    choice = _at(body, dict, "choices", 0) or {}
     if choice.get("error") or choice.get("finish_reason") == "error":
-        words = _words(choice, response, key) or ": no reason given"
-        raise TransientError(f"HTTP 200, broken off{words}")
+        raise TransientError(f"HTTP 200, broken off{said or ': no reason given'}")
     reply = _read_reply(body, choice)
     return {name: key.hide_in(x) if isinstance(x, str) else x for name, x in reply.items()}
-
-
-def _words(body: Mapping[str, Any] | None, response: httpx.Response, key: ApiKey) -> str:
-    words = key.hide_in(exchange.error_words(body, response))
-    return f": {words[:300]}" if words else ""
 
 
 def _read_reply(body: dict[str, Any], choice: dict[str, Any]) -> dict[str, Any]:
@@ -266,6 +253,14 @@ def _read_reply(body: dict[str, Any], choice: dict[str, Any]) -> dict[str, Any]:
     refusal = _at(message, str, "refusal") or refusal
     if refusal is None and finish_reason == "content_filter":
         refusal = "content_filter"
+    usage = _at(body, dict, "usage") or {}
+    counts = {
+        "prompt_tokens": _at(usage, int, "prompt_tokens"),
+        "completion_tokens": _at(usage, int, "completion_tokens"),
+        "reasoning_tokens": _at(usage, int, "completion_tokens_details", "reasoning_tokens"),
+    }
+    if wrong := [name for name, count in counts.items() if not 0 <= (count or 0) <= 10**9]:
+        raise TransientError(f"HTTP 200, but {wrong[0]} can't be true")
     return {
         # What a filter has let pass of a refused answer is no answer.
         "output": None if refusal else output,
@@ -273,9 +268,7 @@ def _read_reply(body: dict[str, Any], choice: dict[str, Any]) -> dict[str, Any]:
         "refusal": refusal,
         "finish_reason": finish_reason,
         "reported_model": _at(body, str, "model"),
-        "prompt_tokens": _tokens(body, "prompt_tokens"),
-        "completion_tokens": _tokens(body, "completion_tokens"),
-        "reasoning_tokens": _tokens(body, "completion_tokens_details", "reasoning_tokens"),
+        **counts,
     }
 
 
@@ -301,14 +294,7 @@ def _read_content(content: object) -> tuple[str | None, str | None]:
     return "".join(texts) if texts else None, "".join(refusals) or None
 
 
-def _tokens(body: dict[str, Any], *path: str) -> int | None:
-    count = _at(body, int, "usage", *path)
-    if count is not None and not 0 <= count <= 10**9:
-        raise TransientError(f"HTTP 200, but {path[-1]} can't be true")
-    return count
-
-
-def _at(value: Any, kind: type[T], *path: str | int) -> T | None:
+def _at(value: Any, kind: type, *path: str | int) -> Any:
     """Return what a body has at a place; None: nothing of this kind."""
     try:
         for step in path:

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from evalcore.benchmarks import load_dataset
 from evalcore.endpoint import (
     Answer,
-    Messages,
     Question,
     ask_all,
     open_endpoint,
@@ -106,40 +105,34 @@ def replay_from(path: Path, model: str) -> Callable[[Question], Record]:
             raise RemoteRefused(f"{path}: no {named}")
         if found.messages_sha256 not in {None, asked.messages_sha256}:
             raise RemoteRefused(f"{path}: the {named} was written to other messages")
-        hashes = ("messages_sha256", "prompts_sha256", "dataset_sha256")
-        known = {
-            name: getattr(asked, name) for name in ("model", "asked_at", "parameters", *hashes)
-        }
-        return replace(found, attempts=found.attempts or 1, **known)
+        unlike = ("model", "parameters", "messages_sha256", "prompts_sha256", "dataset_sha256")
+        known = {name: getattr(asked, name) for name in unlike}
+        return replace(found, asked_at=now(), attempts=found.attempts or 1, **known)
 
     return answer
 
 
 def ask_missing(
     ask: Callable[[Iterator[Question]], Iterator[Answer]],
-    messages: Mapping[Key, Messages],
-    blank: Record,
+    questions: Sequence[Question],
     path: Path,
     usage: Usage,
     progress: Progress,
 ) -> tuple[str, str]:
-    """Ask what a file does not answer yet, and append the answers to it: `blank`, filled in.
+    """Ask what a file does not answer yet, and append the answers to it.
 
     Questions under way when the budget is used up are still answered. Return what was done, and
     which answers are missing and why; they are not in the file, so the next run asks them again.
     """
     missing: dict[Key, str] = {}
     with open_records(path, progress.notice) as file:
-        there = _keys(path, file.records, messages, blank)
-        todo = deque(key for key in messages if key not in there)
-        done = Counter({"answered": 0, "there before": len(messages) - len(todo)})
+        there = _keys(path, file.records, questions)
+        todo = deque(question for question in questions if question.record.key not in there)
+        done = Counter({"answered": 0, "there before": len(questions) - len(todo)})
 
         def waiting() -> Iterator[Question]:
             while todo and not usage.why_exhausted():
-                name, epoch = key = todo.popleft()
-                sha256 = messages_sha256(messages[key])
-                known = replace(blank, id=name, epoch=epoch, messages_sha256=sha256)
-                yield Question(replace(known, asked_at=now()), messages[key])
+                yield todo.popleft()
 
         progress.expect(len(todo), "problems")
         noted_at = time.monotonic()
@@ -157,32 +150,31 @@ def ask_missing(
                 noted_at = time.monotonic()
                 progress.note(str(usage))
         progress.note("")
-    missing |= dict.fromkeys(todo, usage.why_exhausted())
+    missing |= {question.record.key: usage.why_exhausted() for question in todo}
     counts = [f"{count:,} {what}" for what, count in done.items() if count or what == "answered"]
-    said = f"{path}: {', '.join(counts)} of {len(messages):,}"
-    return said, _describe(path, [missing.get(key) for key in messages]) if missing else ""
+    said = f"{path}: {', '.join(counts)} of {len(questions):,}"
+    failures = [missing.get(question.record.key) for question in questions]
+    return said, _describe(path, failures) if missing else ""
 
 
-def _keys(
-    path: Path, records: Sequence[Record], messages: Mapping[Key, Messages], blank: Record
-) -> set[Key]:
+def _keys(path: Path, records: Sequence[Record], questions: Sequence[Question]) -> set[Key]:
     """Return the keys of the records in a file; refuse one that this run must not add to."""
     there: set[Key] = set()
+    ours = {question.record.key: question.record for question in questions}
+    first = questions[0].record
     for record in records:
-        asked = messages.get(record.key)
-        written, ours = ([one.dataset, one.model, one.method] for one in (record, blank))
+        named, expected = ([one.dataset, one.model, one.method] for one in (record, first))
+        prompts = {record.messages_sha256, ours.get(record.key, record).messages_sha256}
         problems = {
-            "of several epochs": record.epoch and not blank.epoch,
-            "of one epoch": blank.epoch and not record.epoch,
-            f"of {', '.join(written)}": written != ours,
+            "of several epochs": record.epoch and not first.epoch,
+            "of one epoch": first.epoch and not record.epoch,
+            f"of {', '.join(named)}": named != expected,
             f"under other parameters (id {record.id!r}: {record.parameters})": (
-                record.parameters != blank.parameters
+                record.parameters != first.parameters
             ),
-            f"to other prompts (id {record.id!r})": (
-                asked and messages_sha256(asked) != record.messages_sha256
-            ),
+            f"to other prompts (id {record.id!r})": len(prompts) > 1,
         }
-        if problem := next((problem for problem, is_so in problems.items() if is_so), ""):
+        for problem in (problem for problem, is_so in problems.items() if is_so):
             cure = "use another -o or move it away"
             raise InputError(str(path), f"it holds answers {problem}; {cure}")
         if record.key in there:
@@ -333,27 +325,23 @@ def run(
         raise InputError("--method", f"none named; {problems.name} has {known}")
     if dry_run:
         return _dry_run(problems.problems[0], templates, chosen)
-    numbers = range(1, epochs + 1) if epochs > 1 else [None]
     sent = {"replayed": True} if replay else request_parameters(temperature, max_tokens, params)
-    tasks = {}
-    for name in chosen:
-        messages = {
-            (problem.id, epoch): templates.render(name, problem)
-            for epoch in numbers
-            for problem in problems.problems[:limit]
-        }
-        blank = Record(
-            id="",
-            epoch=numbers[0],
-            dataset=problems.name,
-            model=model,
-            method=name,
-            output=None,
-            prompts_sha256=templates.sha256,
-            dataset_sha256=problems.sha256,
-            parameters=sent,
-        )
-        tasks[record_path(Path(output), problems.name, model, name)] = messages, blank
+
+    def question(name: str, problem: Problem, epoch: int | None) -> Question:
+        messages = templates.render(name, problem)
+        known: dict[str, Any] = {"id": problem.id, "epoch": epoch, "output": None}
+        known |= {"dataset": problems.name, "model": model, "method": name, "parameters": sent}
+        known |= {"prompts_sha256": templates.sha256, "dataset_sha256": problems.sha256}
+        return Question(Record(messages_sha256=messages_sha256(messages), **known), messages)
+
+    numbers = range(1, epochs + 1) if epochs > 1 else [None]
+    first = problems.problems[:limit]
+    tasks = {
+        record_path(Path(output), problems.name, model, name): [
+            question(name, problem, epoch) for epoch in numbers for problem in first
+        ]
+        for name in chosen
+    }
     usage = Usage(token_budget, price_in, price_out)
     with ExitStack() as stack:
         if replay:
@@ -362,7 +350,7 @@ def run(
             key = read_key(api_key_env)
             ask = stack.enter_context(open_endpoint(base_url, key, rate, timeout_s, progress))
         asking = partial(ask_all, ask, size=concurrency)
-        told = [ask_missing(asking, *task, path, usage, progress) for path, task in tasks.items()]
+        told = [ask_missing(asking, task, path, usage, progress) for path, task in tasks.items()]
     notices = [said for said, _ in told] + ([str(usage)] if usage.answers else [])
     if find_spec("math_verify") is None:
         notices.insert(0, "Note: to score the outputs, pip install 'ngramscan[eval]'")

@@ -1,13 +1,11 @@
 """A chat endpoint on loopback, with faults on demand; also `python -m tests.chat_server`.
 
-It answers from recorded replies, by the hash of the messages, or by a function. Which fault a
-request meets depends on the seed, the messages and how often they were sent before, so that it is
-the same in whatever order threads ask.
+Which fault a request meets depends on the seed, the messages and how often they were sent before,
+so that it is the same in whatever order threads ask.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import random
@@ -17,9 +15,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 Messages = Sequence[Mapping[str, str]]
@@ -86,9 +83,9 @@ class ChatServer(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(
-        self, answer: Answer, faults: Faults | None = None, key: str | None = None, port: int = 0
+        self, answer: Answer, faults: Faults | None = None, key: str | None = None
     ) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.answer = answer
         self.plan = faults or Faults()
         self.key = key
@@ -109,12 +106,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
-
-    def do_GET(self) -> None:
-        seen = self.server.seen
-        with seen.lock:
-            told = {"requests": dict(seen.requests), "faults": dict(seen.faults)}
-        self._send(200, told)
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -225,18 +216,12 @@ def echo(messages: Messages) -> str:
     return f"You said: {messages[-1]['content']}"
 
 
-def recorded(file: Path) -> Answer:
-    """Answer from a JSON object: the hash of messages to a text, or the fields of a message."""
-    replies = json.loads(file.read_text(encoding="utf-8"))
-    return lambda messages: replies.get(hash_of(messages))
-
-
 @contextmanager
 def chat_server(
-    answer: Answer = echo, faults: Faults | None = None, key: str | None = None, port: int = 0
+    answer: Answer = echo, faults: Faults | None = None, key: str | None = None
 ) -> Iterator[ChatServer]:
     """Serve for the length of a `with` block, in threads of this process."""
-    with ChatServer(answer, faults, key, port) as server:
+    with ChatServer(answer, faults, key) as server:
         # Its poll is how long the block takes to end.
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
@@ -247,21 +232,7 @@ def chat_server(
             thread.join()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Serve a chat endpoint with faults on loopback.")
-    parser.add_argument("--answers", type=Path, help="JSON: hash of messages to reply; else echo")
-    parser.add_argument("--key", help="refuse every other key")
-    parser.add_argument("--port", type=int, default=0)
-    for fault in fields(Faults):
-        name = "--" + fault.name.replace("_", "-")
-        parser.add_argument(name, type=type(fault.default), default=fault.default)
-    options = vars(parser.parse_args())
-    answers, key, port = (options.pop(name) for name in ("answers", "key", "port"))
-    answer = recorded(answers) if answers else echo
-    with ChatServer(answer, Faults(**options), key, port) as server:
-        print(server.url, flush=True)  # noqa: T201 - whoever started it waits for the address
-        server.serve_forever()
-
-
 if __name__ == "__main__":
-    main()
+    with ChatServer(echo) as alone:
+        print(alone.url, flush=True)  # noqa: T201 - whoever started it waits for the address
+        alone.serve_forever()

@@ -15,14 +15,15 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import httpx
 
-from evalcore.endpoint import ApiKey, Messages, ask_all, open_endpoint
+from evalcore.endpoint import ApiKey, Question, ask_all, open_endpoint
 from evalcore.records import Record
-from evalcore.run import Key, Usage, ask_missing
+from evalcore.run import Usage, ask_missing
 from ngramscan.progress import SILENT
 
 QUESTIONS, ROUNDS, CONCURRENCY = 1_000, 5, 16
@@ -32,11 +33,11 @@ MESSAGES = [[{"role": "user", "content": f"What is {n} + 1?"}] for n in range(QU
 
 def by_runner(url: str) -> None:
     blank = Record(id="", dataset="sums", model="made", method="direct", output=None)
-    messages: dict[Key, Messages] = {(str(n), None): each for n, each in enumerate(MESSAGES)}
+    questions = [Question(replace(blank, id=str(n)), each) for n, each in enumerate(MESSAGES)]
     with tempfile.TemporaryDirectory() as folder, open_endpoint(url, ApiKey()) as ask:
         path = Path(folder) / "direct.jsonl"
         asking = partial(ask_all, ask, size=CONCURRENCY)
-        missing = ask_missing(asking, messages, blank, path, Usage(), SILENT)[1]
+        missing = ask_missing(asking, questions, path, Usage(), SILENT)[1]
         assert not missing
 
 
