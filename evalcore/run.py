@@ -8,22 +8,14 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 from evalcore.benchmarks import load_dataset
-from evalcore.endpoint import (
-    Answer,
-    Question,
-    ask_all,
-    open_endpoint,
-    read_key,
-    request_parameters,
-)
+from evalcore.endpoint import Question, ask_all, open_endpoint, read_key, request_parameters
 from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
 from evalcore.records import (
@@ -40,11 +32,7 @@ from ngramscan.journal import now
 from ngramscan.output.command import Option, Result, command
 from ngramscan.progress import SILENT, Progress
 
-Key = tuple[str, int | None]
-"""The id of a problem, and the epoch."""
-
 _NOTE_EVERY_S = 10.0
-_REASONS_SHOWN = 3
 
 
 @dataclass(slots=True)
@@ -113,10 +101,11 @@ def replay_from(path: Path, model: str) -> Callable[[Question], Record]:
 
 
 def ask_missing(
-    ask: Callable[[Iterator[Question]], Iterator[Answer]],
+    ask: Callable[[Question], Record],
     questions: Sequence[Question],
     path: Path,
     usage: Usage,
+    concurrency: int,
     progress: Progress,
 ) -> tuple[str, str]:
     """Ask what a file does not answer yet, and append the answers to it.
@@ -124,7 +113,7 @@ def ask_missing(
     Questions under way when the budget is used up are still answered. Return what was done, and
     which answers are missing and why; they are not in the file, so the next run asks them again.
     """
-    missing: dict[Key, str] = {}
+    missing: dict[tuple[str, int | None], str] = {}
     with open_records(path, progress.notice) as file:
         there = _keys(path, file.records, questions)
         todo = deque(question for question in questions if question.record.key not in there)
@@ -136,7 +125,7 @@ def ask_missing(
 
         progress.expect(len(todo), "problems")
         noted_at = time.monotonic()
-        for question, answer in ask(waiting()):
+        for question, answer in ask_all(ask, waiting(), concurrency):
             if isinstance(answer, Record):
                 file.write(answer)
                 usage.add(answer)
@@ -157,9 +146,11 @@ def ask_missing(
     return said, _describe(path, failures) if missing else ""
 
 
-def _keys(path: Path, records: Sequence[Record], questions: Sequence[Question]) -> set[Key]:
+def _keys(
+    path: Path, records: Sequence[Record], questions: Sequence[Question]
+) -> set[tuple[str, int | None]]:
     """Return the keys of the records in a file; refuse one that this run must not add to."""
-    there: set[Key] = set()
+    there = set()
     ours = {question.record.key: question.record for question in questions}
     first = questions[0].record
     for record in records:
@@ -186,9 +177,9 @@ def _keys(path: Path, records: Sequence[Record], questions: Sequence[Question]) 
 def _describe(path: Path, failures: Sequence[str | None]) -> str:
     """Return why answers are missing, in one line; a failure that is None is none."""
     reasons = Counter(filter(None, failures))
-    words = [f"{count} × {reason}" for reason, count in reasons.most_common(_REASONS_SHOWN)]
-    if len(reasons) > _REASONS_SHOWN:
-        words.append(f"{len(reasons) - _REASONS_SHOWN} other reasons")
+    words = [f"{count} × {reason}" for reason, count in reasons.most_common(3)]
+    if len(reasons) > 3:
+        words.append(f"{len(reasons) - 3} other reasons")
     count = f"{reasons.total()} of {len(failures)} answers are missing"
     return f"{path}: {count} ({'; '.join(words)}); run again to ask only these"
 
@@ -343,14 +334,16 @@ def run(
         for name in chosen
     }
     usage = Usage(token_budget, price_in, price_out)
-    with ExitStack() as stack:
-        if replay:
-            ask = replay_from(Path(replay), model)
-        else:
-            key = read_key(api_key_env)
-            ask = stack.enter_context(open_endpoint(base_url, key, rate, timeout_s, progress))
-        asking = partial(ask_all, ask, size=concurrency)
-        told = [ask_missing(asking, task, path, usage, progress) for path, task in tasks.items()]
+    asked: AbstractContextManager[Callable[[Question], Record]]
+    if replay:
+        asked = nullcontext(replay_from(Path(replay), model))
+    else:
+        asked = open_endpoint(base_url, read_key(api_key_env), rate, timeout_s, progress)
+    with asked as ask:
+        told = [
+            ask_missing(ask, task, path, usage, concurrency, progress)
+            for path, task in tasks.items()
+        ]
     notices = [said for said, _ in told] + ([str(usage)] if usage.answers else [])
     if find_spec("math_verify") is None:
         notices.insert(0, "Note: to score the outputs, pip install 'ngramscan[eval]'")

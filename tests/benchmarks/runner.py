@@ -16,12 +16,11 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import httpx
 
-from evalcore.endpoint import ApiKey, Question, ask_all, open_endpoint
+from evalcore.endpoint import ApiKey, Question, open_endpoint
 from evalcore.records import Record
 from evalcore.run import Usage, ask_missing
 from ngramscan.progress import SILENT
@@ -36,8 +35,7 @@ def by_runner(url: str) -> None:
     questions = [Question(replace(blank, id=str(n)), each) for n, each in enumerate(MESSAGES)]
     with tempfile.TemporaryDirectory() as folder, open_endpoint(url, ApiKey()) as ask:
         path = Path(folder) / "direct.jsonl"
-        asking = partial(ask_all, ask, size=CONCURRENCY)
-        missing = ask_missing(asking, questions, path, Usage(), SILENT)[1]
+        missing = ask_missing(ask, questions, path, Usage(), CONCURRENCY, SILENT)[1]
         assert not missing
 
 
