@@ -113,7 +113,7 @@ def request_parameters(
             raise InputError(f"--param {extra}", f"{name!r} can't be set this way")
         try:
             parameters[name] = msgspec.json.decode(value)
-        except (msgspec.DecodeError, ValueError, RecursionError):
+        except (ValueError, RecursionError):
             parameters[name] = value
     return {name: value for name, value in parameters.items() if value is not None}
 

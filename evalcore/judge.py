@@ -344,21 +344,14 @@ def judge(
         for one in in_order(records, problems)
         if wanted is None or key_of(one) in wanted
     ]
-    parameters = request_parameters(temperature, max_tokens, params)
+    sent = request_parameters(temperature, max_tokens, params)
     key = read_key(api_key_env)
     rows: list[JudgeRow] = []
     failures: Counter[str] = Counter()
     chosen = list(dict.fromkeys(judges))
     with Journal(Path(journal or user_cache_path("ngramscan") / "judgements.sqlite")) as kept:
         for name in chosen:
-            blank = Record(
-                id="",
-                dataset=problems.name,
-                model=name,
-                method=task,
-                output=None,
-                parameters=parameters,
-            )
+            blank = Record(id="", dataset="", model=name, method="", output=None, parameters=sent)
             with open_endpoint(base_url, key, rate, timeout_s, progress) as ask:
                 ask_them = partial(ask_all, ask, size=concurrency)
                 judged, missing = _judge(cases, ask_them, blank, kept, base_url or "", progress)

@@ -24,12 +24,12 @@ import httpcore
 import httpx
 
 from ngramscan.errors import RemoteError, RemoteRefused, RemoteUnavailable
-from ngramscan.pace import Clock, Pace, SystemClock, backoff_s
+from ngramscan.pace import LONGEST_PAUSE_S, Clock, Pace, SystemClock
 from ngramscan.progress import Progress
 
 ATTEMPTS = 7
 """For one question; those that were told to slow down don't count."""
-_CONNECT_TIMEOUT_S = 10.0
+_CONNECT_TIMEOUT_S, _LONGEST_BACKOFF_S = 10.0, 30.0
 _LIMITS = threading.local()
 
 T = TypeVar("T")
@@ -84,20 +84,7 @@ class Terms:
 class Service:
     """One server; safe to ask from several threads. One that is given up is so for all questions.
 
-    Parameters
-    ----------
-    url : str
-        The address.
-    terms : Terms
-        How it may be asked.
-    progress : Progress
-        Told of pauses and further attempts.
-    clock : Clock or None
-        What time is, and how to wait; None: that of this machine.
-    hide : callable
-        Takes out of a message what nobody may see.
-    **options
-        Of the `httpx.Client`.
+    `hide` takes out of a message what nobody may see; options are those of `httpx.Client`.
     """
 
     def __init__(
@@ -193,7 +180,9 @@ class Service:
             if nobody_there or is_away:
                 raise self.give_up(RemoteUnavailable, problem) from error
             raise RemoteUnavailable(f"{self._url}: {problem}") from error
-        seconds = backoff_s(failures, error.retry_after, random.uniform(0.0, self._terms.jitter_s))
+        grown = min(0.5 * 2.0 ** (failures - 1), _LONGEST_BACKOFF_S)
+        grown += random.uniform(0.0, self._terms.jitter_s)
+        seconds = max(grown, min(error.retry_after or 0.0, LONGEST_PAUSE_S))
         self._progress.detail(f"{self._url}: {problem}; again in {seconds:.1f} s")
         self._clock.wait(seconds)
 

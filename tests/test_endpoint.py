@@ -132,37 +132,23 @@ def test_half_a_character_in_a_prompt_can_be_sent() -> None:
 # Replies
 
 
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        pytest.param({"content": "4"}, {"output": "4"}, id="a text"),
-        pytest.param({"content": ""}, {"output": ""}, id="an empty text is a text"),
-        pytest.param({"content": None}, {"output": None}, id="no text"),
-        *(
-            pytest.param(
-                {"content": "4", name: "2 and 2"}, {"output": "4", "reasoning": "2 and 2"}, id=name
-            )
-            for name in ("reasoning", "reasoning_content")
-        ),
-        pytest.param(
-            {"content": [{"type": "text", "text": "4"}, {"type": "output_text", "text": "2"}]},
-            {"output": "42"},
-            id="parts of text",
-        ),
-        pytest.param(
-            {"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "4"}]},
-            {"output": "4"},
-            id="parts of thinking are no answer",
-        ),
-        pytest.param(
-            {"content": None, "refusal": "I can't."}, {"refusal": "I can't."}, id="a refusal"
-        ),
-        pytest.param(
-            {"content": [{"type": "refusal", "refusal": "No."}]}, {"refusal": "No."}, id="in a part"
-        ),
-        pytest.param({"content": "a\ud83db"}, {"output": "a\ufffdb"}, id="half a character"),
-    ],
-)
+REASONED = {"output": "4", "reasoning": "2 and 2"}
+TEXT, THOUGHT = {"type": "text", "text": "4"}, {"type": "thinking", "thinking": "hm"}
+READ: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "a text": ({"content": "4"}, {"output": "4"}),
+    "an empty text is a text": ({"content": ""}, {"output": ""}),
+    "no text": ({"content": None}, {}),
+    "reasoning": ({"content": "4", "reasoning": "2 and 2"}, REASONED),
+    "reasoning_content": ({"content": "4", "reasoning_content": "2 and 2"}, REASONED),
+    "parts of text": ({"content": [TEXT, {"type": "output_text", "text": "2"}]}, {"output": "42"}),
+    "parts of thinking are no answer": ({"content": [THOUGHT, TEXT]}, {"output": "4"}),
+    "a refusal": ({"content": None, "refusal": "I can't."}, {"refusal": "I can't."}),
+    "in a part": ({"content": [{"type": "refusal", "refusal": "No."}]}, {"refusal": "No."}),
+    "half a character": ({"content": "a\ud83db"}, {"output": "a\ufffdb"}),
+}
+
+
+@pytest.mark.parametrize(("message", "expected"), READ.values(), ids=READ)
 def test_a_message_is_read(message: dict[str, Any], expected: dict[str, Any]) -> None:
     content = {"choices": [{"message": message, "finish_reason": "stop"}]}
     reply = ask_once(httpx.Response(200, content=json.dumps(content).encode()))
@@ -199,36 +185,28 @@ def test_an_answer_of_pictures_is_refused() -> None:
 
 
 BROKEN = {"choices": [{"message": {"content": "a"}, "finish_reason": "error"}]}
-MAY_PASS = [
-    pytest.param(httpx.Response(502, html="<h1>Bad</h1>"), "HTTP 502: an HTML page", id="502"),
-    pytest.param(httpx.Response(529), "HTTP 529", id="529"),
-    pytest.param(httpx.Response(408), "HTTP 408", id="408"),
-    pytest.param(
-        httpx.Response(200, json={"error": {"message": "busy"}}),
-        "HTTP 200 with an error: busy",
-        id="200 with an error",
-    ),
-    pytest.param(httpx.Response(200, json={"choices": []}), "no answer in it", id="no choices"),
-    pytest.param(httpx.Response(200, json={"choices": [{}]}), "no answer in it", id="no message"),
-    pytest.param(httpx.Response(200, json=BROKEN), "broken off: no reason", id="broken off"),
-    pytest.param(ok({"content": 4}), "the answer is no text", id="a number"),
-    pytest.param(ok(usage={"prompt_tokens": -1}), "prompt_tokens can't be true", id="tokens"),
-    *(
-        pytest.param(httpx.Response(200, content=body), "HTTP 200, but no JSON object", id=name)
-        for name, body in {
-            "HTML": b"<html>",
-            "half a body": b'{"choi',
-            "endless nesting": b"[" * 100_000,
-            "a list": b"[1]",
-        }.items()
-    ),
-    pytest.param(httpx.ReadTimeout("slow"), "no answer in 600 s", id="a timeout"),
-    pytest.param(httpx.RemoteProtocolError("gone"), "connection lost (gone)", id="a lost one"),
-    pytest.param(httpx.ConnectError("refused"), "no connection (refused)", id="no connection"),
-]
+NO_OBJECT = "HTTP 200, but no JSON object"
+MAY_PASS: dict[str, tuple[Answer, str]] = {
+    "502": (httpx.Response(502, html="<h1>Bad</h1>"), "HTTP 502: an HTML page"),
+    "529": (httpx.Response(529), "HTTP 529"),
+    "408": (httpx.Response(408), "HTTP 408"),
+    "an error": (httpx.Response(200, json={"error": {"message": "no"}}), "with an error: no"),
+    "no choices": (httpx.Response(200, json={"choices": []}), "no answer in it"),
+    "no message": (httpx.Response(200, json={"choices": [{}]}), "no answer in it"),
+    "broken off": (httpx.Response(200, json=BROKEN), "broken off: no reason given"),
+    "a number": (ok({"content": 4}), "the answer is no text"),
+    "tokens": (ok(usage={"prompt_tokens": -1}), "prompt_tokens can't be true"),
+    "HTML": (httpx.Response(200, html="<html>"), f"{NO_OBJECT}: an HTML page"),
+    "half a body": (httpx.Response(200, content=b'{"choi'), NO_OBJECT),
+    "endless nesting": (httpx.Response(200, content=b"[" * 100_000), NO_OBJECT),
+    "a list": (httpx.Response(200, content=b"[1]"), NO_OBJECT),
+    "a timeout": (httpx.ReadTimeout("slow"), "no answer in 600 s"),
+    "a lost connection": (httpx.RemoteProtocolError("gone"), "connection lost (gone)"),
+    "no connection": (httpx.ConnectError("refused"), "no connection (refused)"),
+}
 
 
-@pytest.mark.parametrize(("failure", "words"), MAY_PASS)
+@pytest.mark.parametrize(("failure", "words"), MAY_PASS.values(), ids=MAY_PASS)
 def test_what_may_pass_is_asked_again_after_growing_pauses(failure: Answer, words: str) -> None:
     clock = FakeClock()
     answers = [ok(), *[failure] * 2, ok(), failure]
@@ -281,21 +259,22 @@ def test_a_server_in_trouble_names_the_pause(retry_after: str, wait: float) -> N
     assert clock.waits == [wait]
 
 
-@pytest.mark.parametrize(
-    ("status", "words", "asked"),
-    [
-        pytest.param(400, "temperature is not supported; .*--param", 2, id="400"),
-        pytest.param(422, "--param", 2, id="422"),
-        pytest.param(403, "HTTP 403: temperature", 2, id="403"),
-        pytest.param(401, "--api-key-env", 1, id="401"),
-        pytest.param(402, "HTTP 402", 1, id="402"),
-        pytest.param(404, "is the base URL right", 1, id="404"),
-        pytest.param(301, "not followed", 1, id="a redirect"),
-    ],
-)
+REFUSALS = {
+    400: ("temperature is not supported; .*--param", 2),
+    422: ("--param", 2),
+    403: ("HTTP 403: temperature", 2),
+    401: ("--api-key-env", 1),
+    402: ("HTTP 402", 1),
+    404: ("is the base URL right", 1),
+    301: ("not followed", 1),
+}
+
+
+@pytest.mark.parametrize("status", REFUSALS)
 def test_a_refusal_is_told_in_one_line_and_one_of_everything_ends_the_asking(
-    status: int, words: str, asked: int
+    status: int,
 ) -> None:
+    words, asked = REFUSALS[status]
     clock, requests = FakeClock(), []
     said = {"error": {"message": "temperature is\nnot supported"}}
 
@@ -432,25 +411,23 @@ class Listener(Silent):
         self.said.append(text)
 
 
-@pytest.mark.parametrize(
-    "answers",
-    [
-        pytest.param([ok({"content": f"{SECRET}", "reasoning": SECRET})], id="an answer"),
-        pytest.param([ok({"content": None, "refusal": SECRET})], id="a refusal to answer"),
-        pytest.param([ok(model=SECRET)], id="the name of the model"),
-        pytest.param(
-            [httpx.Response(401, json={"error": {"message": f"wrong key {SECRET}"}})], id="a 401"
-        ),
-        pytest.param([httpx.Response(400, json={"error": SECRET})], id="a 400"),
-        pytest.param([httpx.Response(500, json={"error": SECRET})], id="500s"),
-        pytest.param([httpx.Response(429, json={"error": SECRET})], id="429s"),
-        pytest.param([httpx.ConnectError(f"no {SECRET}")], id="no connection"),
-        pytest.param([httpx.RemoteProtocolError(f"no {SECRET}")], id="a lost connection"),
-    ],
-)
-def test_a_server_that_repeats_the_key_shows_it_to_nobody(answers: list[Answer]) -> None:
+REPEATED: dict[str, Answer] = {
+    "an answer": ok({"content": f"{SECRET}", "reasoning": SECRET}),
+    "a refusal to answer": ok({"content": None, "refusal": SECRET}),
+    "the name of the model": ok(model=SECRET),
+    "a 401": httpx.Response(401, json={"error": {"message": f"wrong key {SECRET}"}}),
+    "a 400": httpx.Response(400, json={"error": SECRET}),
+    "500s": httpx.Response(500, json={"error": SECRET}),
+    "429s": httpx.Response(429, json={"error": SECRET}),
+    "no connection": httpx.ConnectError(f"no {SECRET}"),
+    "a lost connection": httpx.RemoteProtocolError(f"no {SECRET}"),
+}
+
+
+@pytest.mark.parametrize("answer", REPEATED.values(), ids=REPEATED)
+def test_a_server_that_repeats_the_key_shows_it_to_nobody(answer: Answer) -> None:
     listener = Listener()
-    with asking(answers, key=SECRET, progress=listener) as ask:
+    with asking([answer], key=SECRET, progress=listener) as ask:
         try:
             shown = repr(ask(QUESTION))
         except RemoteError as error:
