@@ -328,7 +328,7 @@ def efficiency(
 
     Parameters
     ----------
-    scores, run, no_answer : see compare
+    scores : see compare
     outputs : str or Path, optional
         The recorded outputs, which have the tokens; these, or `usage`, are needed.
     usage : str or Path, optional
@@ -339,6 +339,7 @@ def efficiency(
         Which tokens count: `completion`, those of the answer with its reasoning, or `total`, those
         of the prompt too.
     rule : see flips
+    run, no_answer : see compare
     draws : int
         Number of draws of problems, for intervals.
     seed : int

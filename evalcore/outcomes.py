@@ -322,17 +322,19 @@ def flips(
 
     Parameters
     ----------
-    scores, run, no_answer : see compare
+    scores : see compare
     baseline : str
         The method that the treatment is compared with.
     treatment : str
         The method that is compared.
     rule : str or sequence of str
         The rules whose values are taken, one per benchmark; needed where several rules scored.
+    run : see compare
     epoch : int, optional
         Which of repeated answers to take; needed where a problem has several.
     right_from : float, optional
         The least value of a right answer; needed where there are others than 0 and 1.
+    no_answer : see compare
 
     Returns
     -------
@@ -373,9 +375,10 @@ def complementarity(
 
     Parameters
     ----------
-    scores, rule, run, epoch, right_from, no_answer : see flips
+    scores : see flips
     methods : str or sequence of str
         The two methods; the first is called the baseline.
+    rule, run, epoch, right_from, no_answer : see flips
 
     Returns
     -------
@@ -416,7 +419,7 @@ def outcomes(
 
     Parameters
     ----------
-    scores, rule, run, epoch, right_from, no_answer : see flips
+    scores : see flips
     baselines : str or sequence of str
         One method or more, with commas between them.
     adaptive : str
@@ -425,6 +428,7 @@ def outcomes(
         A difference with a greater p of McNemar's test is a tie by test.
     wins : str or Path, optional
         Write wins, ties and losses per model and baseline to this file.
+    rule, run, epoch, right_from, no_answer : see flips
 
     Returns
     -------
