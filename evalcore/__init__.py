@@ -23,20 +23,6 @@ if TYPE_CHECKING:
     from evalcore.run import run
     from evalcore.score import score
 
-_MODULES = {
-    "agreement": "agreement",
-    "audit": "audit",
-    "compare": "compare",
-    "complementarity": "outcomes",
-    "efficiency": "efficiency",
-    "flips": "outcomes",
-    "judge": "judge",
-    "link": "link",
-    "logs": "logs",
-    "outcomes": "outcomes",
-    "run": "run",
-    "score": "score",
-}
 __all__ = [
     "agreement",
     "audit",
@@ -51,6 +37,8 @@ __all__ = [
     "run",
     "score",
 ]
+_MODULES = dict(zip(__all__, __all__, strict=True))
+_MODULES |= dict.fromkeys(("complementarity", "flips"), "outcomes")
 
 
 def __getattr__(name: str) -> Any:
