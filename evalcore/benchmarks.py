@@ -47,7 +47,7 @@ class DatasetRow:
     """What is known of one benchmark."""
 
     name: str
-    problems: int
+    problems: int | None
     """In the edition that is fetched."""
     file: str
     """The name of its file; of the first, where there are several."""
@@ -122,7 +122,7 @@ def describe_datasets() -> list[DatasetRow]:
     """List all benchmarks, each with its first file."""
     return [
         DatasetRow(
-            *(one.name, one.sizes[0], file, one.licence, one.source),
+            *(one.name, next(iter(one.sizes), None), file, one.licence, one.source),
             *(one.url.format(name=file), sha256, one.note),
         )
         for one in benchmarks().values()

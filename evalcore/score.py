@@ -218,7 +218,7 @@ def score(
         A local copy of the benchmark, by default the one that was fetched; or a file of questions
         of your own (.csv, .json, .jsonl, .parquet).
     id_field, question_field, answer_field : str
-        Its column, in questions of your own.
+        Name of this column in questions of your own.
     layout : str
         How the files of the outputs are laid out.
     method : str, optional
