@@ -223,6 +223,15 @@ MATHEMATICS_RULES = (
     "the-answer-is/1",
     "final-answer-heading/1",
 )
+GENERAL_RULES = (
+    "boxed/1",
+    "final-answer/2",
+    "the-answer-is/1",
+    "final-answer-heading/1",
+    "only-line/1",
+    "last-number/1",
+)
+"""For questions of one's own: a bare answer stands on one line, `3/4` whole."""
 
 
 def extract(text: str, names: Sequence[str]) -> Extracted | None:

@@ -8,7 +8,7 @@ not known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -27,7 +27,7 @@ from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.figures import draw_accuracy
 from evalcore.formats import Problem
 from evalcore.records import Record, in_order, read_records
-from evalcore.rules import Item, Tools, Verdict, financemath, mathematics, words
+from evalcore.rules import RULES, Item, Tools, Verdict
 from evalcore.rules.formula_pool import compare_all
 from evalcore.rules.mathematics import MathTask
 from evalcore.sandbox import Limits, Outcome, Program, Sandbox
@@ -50,12 +50,6 @@ from ngramscan.progress import SILENT, Progress
 _Result = TypeVar("_Result")
 Layers = Mapping[str, str]
 """Of the sandbox: their names, and what each was."""
-RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Verdict]]] = {
-    "strict": financemath.strict,
-    "lenient": financemath.lenient,
-    "math": mathematics.math,
-    "exact": words.exact,
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evalcore.extraction import (
     BBH_RULES,
     FINANCEMATH_RULES,
+    GENERAL_RULES,
     MATHEMATICS_RULES,
     PROGRAM_RULES,
     RULES,
@@ -205,11 +206,26 @@ def test_rules_are_tried_in_their_order() -> None:
     assert extract(text, ["so-the-answer-is/1", "last-number/1"]) == Extracted("3", "last-number/1")
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        pytest.param(r"The answer is 2. \boxed{3}", "3", id="a box first"),
+        pytest.param("So 5.\nThe answer is 2.", "2", id="a marked sentence"),
+        pytest.param("3/4\n", "3/4", id="a bare answer"),
+        pytest.param("First 2,\nthen 7.", "7", id="the last number"),
+        pytest.param("First,\nthen.", None, id="nothing"),
+    ],
+)
+def test_an_answer_to_a_question_of_ones_own_is_found(text: str, answer: str | None) -> None:
+    found = extract(text, GENERAL_RULES)
+    assert (found and found.text) == answer
+
+
 def test_no_rule_finds_an_answer_in_an_empty_text() -> None:
     assert extract("", list(RULES)) is None
 
 
-@pytest.mark.parametrize("names", [FINANCEMATH_RULES, MATHEMATICS_RULES, BBH_RULES])
+@pytest.mark.parametrize("names", [FINANCEMATH_RULES, MATHEMATICS_RULES, BBH_RULES, GENERAL_RULES])
 def test_the_rules_of_a_benchmark_exist_and_carry_a_version(names: tuple[str, ...]) -> None:
     assert set(names) <= set(RULES)
     assert all(name.rpartition("/")[2].isdigit() for name in (*RULES, *PROGRAM_RULES))

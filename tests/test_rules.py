@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evalcore.formats import Problem
-from evalcore.rules import Item, Tools, Verdict
+from evalcore.rules import RULES, Item, Tools, Verdict
 from evalcore.rules.financemath import (
     close_enough,
     compare,
@@ -235,3 +235,26 @@ def test_answers_in_words_are_compared_by_both_rules(
 def test_words_are_compared_to_the_letter(answer: str, value: float, reason: str) -> None:
     item = Item(Problem("1", "?", "ant bee cat"), answer, is_computed=False)
     assert list(exact([item], TOOLS)) == [Verdict(value, reason)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "value"),
+    [
+        pytest.param("$1,234", "1234", 1.0, id="thousands and currency"),
+        pytest.param("1.2 × 10^3", "1.2e3", 1.0, id="powers of ten"),
+        pytest.param("8 %", "8", 1.0, id="a percent sign does not scale"),
+        pytest.param("about 5 apples", "5", 1.0, id="words around it"),
+        pytest.param(0.333333333, "1/3", 1.0, id="within a millionth"),
+        pytest.param("0.3333", "1/3", 0.0, id="not within a millionth"),
+        pytest.param("12345678902", "12345678901", 0.0, id="integers must be equal"),
+        pytest.param("9007199254740992", "9007199254740993", 0.0, id="and large ones too"),
+        pytest.param("five", "5", 0.0, id="no number"),
+        pytest.param("5", "five", None, id="no number in the gold"),
+        pytest.param("5", "1" * 400, None, id="a gold that is too large"),
+    ],
+)
+def test_numbers_are_compared_up_to_rounding(
+    answer: float | str, gold: str, value: float | None
+) -> None:
+    item = Item(Problem("1", "?", gold), answer, is_computed=False)
+    assert [verdict.value for verdict in RULES["numbers"]([item], TOOLS)] == [value]

@@ -238,7 +238,7 @@ def test_unknown_rules_and_judged_benchmarks_are_refused() -> None:
         choose_scoring("imo-proofbench", [], [])
     chosen = choose_scoring("financemath", ["lenient", "strict", "lenient"], [])
     assert list(chosen.rules) == ["lenient", "strict"]
-    assert {rule for scoring in SCORINGS.values() for rule in scoring.rules} == set(RULES)
+    assert {rule for scoring in SCORINGS.values() for rule in scoring.rules} <= set(RULES)
 
 
 def test_a_summary_counts_no_answer_as_wrong() -> None:

@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from evalcore.formats import Problem
-from evalcore.sandbox import Outcome, Program
+from evalcore.rules import financemath, mathematics, words
+from evalcore.rules.base import Item, Tools, Verdict
 
-if TYPE_CHECKING:
-    from evalcore.rules.mathematics import MathTask
+__all__ = ["RULES", "Item", "Tools", "Verdict"]
 
-
-class Verdict(NamedTuple):
-    """Whether an answer is the gold."""
-
-    value: float | None
-    """From 0 to 1; None: this rule can't tell."""
-    reason: str
-    """Which condition held, or why none can be told."""
-    failed: bool = False
-    """The grader crashed or ran out of time: an error to report, not a wrong answer."""
-
-
-class Item(NamedTuple):
-    """An answer and the problem it is to."""
-
-    problem: Problem
-    value: float | int | bool | str
-    is_computed: bool
-    """A program gave the answer; else it was read from a text."""
-
-
-class Tools(NamedTuple):
-    """What rules need that takes processes of its own; both keep the order."""
-
-    run_programs: Callable[[Sequence[Program]], Sequence[Outcome]]
-    """In the sandbox."""
-    compare_formulas: Callable[[Sequence[MathTask]], Iterator[Verdict]]
+RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Verdict]]] = {
+    "strict": financemath.strict,
+    "lenient": financemath.lenient,
+    "math": mathematics.math,
+    "exact": words.exact,
+    "numbers": words.numbers,
+}

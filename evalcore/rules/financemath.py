@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from evalcore.formats import Problem
-from evalcore.rules import Item, Tools, Verdict
+from evalcore.rules.base import Item, Tools, Verdict
 from evalcore.sandbox import Program
 from ngramscan.errors import SandboxError
 
@@ -177,7 +177,7 @@ _FACTOR = re.compile(rf"\s*[x×*]\s*{_CURRENCY}\s*({_DIGITS}){_POWER}{_DIGITS_EN
 _FORMULA = re.compile(r"\s*[-+*/×x^]\s*[\d(]")
 
 
-def read_number(text: str, as_authors: bool = False) -> float | None:
+def read_number(text: str, as_authors: bool = False) -> float | int | None:
     r"""Read an answer such as `$1,234.50`, `x ≈ −0.5`, `1.2 × 10^3`, `\frac{1}{2}`, `about 3 days`.
 
     Of what follows the last `=` or `≈`, it is the number at the beginning, or, where words come
@@ -206,22 +206,23 @@ def read_number(text: str, as_authors: bool = False) -> float | None:
         return None
     value, end = _evaluate(found), found.end()
     while as_authors and (factor := _FACTOR.match(plain, end)):
-        value, end = value * _float(f"{factor[1]}{factor['power'] or ''}"), factor.end()
+        value, end = float(value) * _number(f"{factor[1]}{factor['power'] or ''}"), factor.end()
     return None if _FORMULA.match(plain, end) or not math.isfinite(value) else value
 
 
-def _evaluate(found: re.Match[str]) -> float:
+def _evaluate(found: re.Match[str]) -> float | int:
     """Return the number found; infinity or NaN where it is too large, or divided by zero."""
     power = found["power"] or ""
     divisor = found["under"] or found["divisor"]
     if divisor is None:
-        value = _float(f"{found['digits']}{power}")
-    elif _float(divisor) == 0:
+        value = _number(f"{found['digits']}{power}")
+    elif _number(divisor) == 0:
         return math.nan
     else:
-        value = _float(found["over"] or found["digits"]) / _float(divisor) * _float(f"1{power}")
+        value = _number(found["over"] or found["digits"]) / _number(divisor) * _number(f"1{power}")
     return -value if "-" in found["sign"] + found["inner"] else value
 
 
-def _float(digits: str) -> float:
-    return float(digits.replace(",", ""))
+def _number(digits: str) -> float | int:
+    plain = digits.replace(",", "")
+    return int(plain) if plain.isdecimal() and len(plain) < 300 else float(plain)

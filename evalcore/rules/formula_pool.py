@@ -25,7 +25,7 @@ from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Any
 
-from evalcore.rules import Verdict
+from evalcore.rules.base import Verdict
 from evalcore.rules.mathematics import MathGold, MathTask, compare_formulas, compare_texts
 from ngramscan.errors import InputError, WorkerLostError
 

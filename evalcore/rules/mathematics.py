@@ -15,7 +15,8 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from evalcore.rules import Item, Tools, Verdict, formulas
+from evalcore.rules import formulas
+from evalcore.rules.base import Item, Tools, Verdict
 from evalcore.rules.formulas import NotMathematicsError, TooLargeError, expression
 from evalcore.rules.notation import (
     answers,
