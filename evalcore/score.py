@@ -29,7 +29,6 @@ from evalcore.formats import Problem
 from evalcore.records import Record, in_order, read_records
 from evalcore.rules import RULES, Item, Tools, Verdict
 from evalcore.rules.formula_pool import compare_all
-from evalcore.rules.mathematics import MathTask
 from evalcore.sandbox import Limits, Outcome, Program, Sandbox
 from evalcore.scores import (
     NO_ANSWER,
@@ -284,7 +283,7 @@ def _tools(limits: Limits, allow_weak: bool, progress: Progress) -> Iterator[tup
         def run_programs(programs: Sequence[Program]) -> Sequence[Outcome]:
             return list(counted(sandbox().run(programs), len(programs), "programs"))
 
-        def compare_formulas(tasks: Sequence[MathTask]) -> Iterator[Verdict]:
+        def compare_formulas(tasks: Sequence[Item]) -> Iterator[Verdict]:
             verdicts = stack.enter_context(closing(compare_all(tasks)))
             return counted(verdicts, len(tasks), "answers")
 

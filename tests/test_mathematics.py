@@ -12,14 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalcore.rules import Verdict
+from evalcore.formats import Problem
+from evalcore.rules import Item, Verdict
 from evalcore.rules.formula_pool import compare_all
-from evalcore.rules.mathematics import MathGold, MathTask, compare_formulas, compare_texts
+from evalcore.rules.mathematics import compare_formulas, compare_texts
 
 
-def verdict(answer: str, gold: str, **more: Any) -> Verdict:
-    task = MathTask(answer, MathGold(gold, **more))
-    return compare_texts(task) or compare_formulas(task)
+def verdict(answer: str, gold: str, **details: Any) -> Verdict:
+    item = Item(Problem("1", "?", gold, details=details), answer)
+    return compare_texts(item) or compare_formulas(item)
 
 
 EQUAL = [
@@ -211,9 +212,9 @@ def test_a_tolerance_includes_its_ends(answer: str, value: float) -> None:
 
 
 def test_a_comma_divides_where_several_answers_are_expected() -> None:
-    assert verdict("1,234", "1,234", is_multiple=True).value == 1.0
-    assert verdict("234, 1", "1,234", is_multiple=True).value == 1.0
-    assert verdict("1234", "1,234", is_multiple=True).value == 0.0
+    assert verdict("1,234", "1,234", is_multiple_answer=True).value == 1.0
+    assert verdict("234, 1", "1,234", is_multiple_answer=True).value == 1.0
+    assert verdict("1234", "1,234", is_multiple_answer=True).value == 0.0
     assert verdict("1234", "1,234").value == 1.0
 
 
@@ -221,7 +222,7 @@ NEEDS_A_JUDGE = "needs a judge: the reference answer is "
 
 
 def needs_a_judge(gold: str) -> bool:
-    found = compare_texts(MathTask("?", MathGold(gold)))
+    found = compare_texts(Item(Problem("1", "?", gold), "?"))
     return found is not None and found.reason.startswith(NEEDS_A_JUDGE)
 
 
@@ -273,68 +274,39 @@ def test_lists_of_numbers_are_equal_when_their_fractions_are(
     gold = ", ".join(str(number) for number in golds)
     right = ", ".join(written(number, draw.randrange(3)) for number in mixed)
     other = ", ".join(written(number, draw.randrange(3)) for number in others)
-    assert verdict(right, gold, is_multiple=True).value == 1.0
-    assert verdict(other, gold, is_multiple=True).value == float(sorted(others) == sorted(golds))
+    assert verdict(right, gold, is_multiple_answer=True).value == 1.0
+    assert verdict(other, gold, is_multiple_answer=True).value == float(
+        sorted(others) == sorted(golds)
+    )
 
 
-def olympiad_golds(shared: Path) -> list[MathGold]:
+def olympiad_golds(shared: Path) -> list[Problem]:
     text = (shared / "data/olympiadbench/OE_TO_maths_en_COMP.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
-    return [
-        MathGold(
-            row["final_answer"][0],
-            row["unit"] or "",
-            float(row["error"]) if row["error"] else None,
-            row["is_multiple_answer"],
-        )
-        for row in rows
-    ]
+    for row in rows:
+        row["tolerance"] = float(row["error"]) if row["error"] else None
+    return [Problem(str(row["id"]), "?", row["final_answer"][0], details=row) for row in rows]
 
 
-def imo_golds(shared: Path) -> list[MathGold]:
+def imo_golds(shared: Path) -> list[Problem]:
     with (shared / "data/imobench/answerbench_v2.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return [MathGold(row["Short Answer"]) for row in rows]
+        return [
+            Problem(row["Problem ID"], "?", row["Short Answer"]) for row in csv.DictReader(file)
+        ]
 
 
-def bare(gold: str) -> str:
-    return gold.replace("$", "").strip().rstrip(".")
-
-
-def test_every_olympiadbench_gold_accepts_itself(shared: Path) -> None:
-    golds = olympiad_golds(shared)
-    assert len(golds) == 675
-    boxed = [MathTask(rf"\boxed{{{bare(gold.text)}}}", gold) for gold in golds]
-    tasks = [MathTask(gold.text, gold) for gold in golds]
-    assert [one.value for one in compare_all(tasks + boxed, workers=1)] == [1.0] * 1350
-
-
-def test_every_gold_that_is_no_prose_accepts_itself_by_algebra(shared: Path) -> None:
-    olympiad, imo = (
-        [gold for gold in golds if not needs_a_judge(gold.text)]
-        for golds in (olympiad_golds(shared), imo_golds(shared))
-    )
-    assert (len(olympiad), len(imo)) == (674, 368)  # of 675 and 400
-    for gold in olympiad + imo:
-        assert compare_formulas(MathTask(gold.text, gold)).value == 1.0, gold
-        assert verdict(gold.text, gold.text) == Verdict(1.0, "the same text")
-
-
-def digit_changes(gold: MathGold, steps: range) -> list[MathTask]:
-    return [
-        MathTask(f"{gold.text[:place]}{(int(digit) + step) % 10}{gold.text[place + 1 :]}", gold)
-        for place, digit in enumerate(gold.text)
-        if digit.isdigit()
-        for step in steps
-    ]
-
-
-def may_be_accepted(task: MathTask) -> bool:
-    """Whether a changed number is still within what its row tolerates."""
-    if task.gold.tolerance is None:
-        return False
-    difference = abs(Fraction(task.answer) - Fraction(task.gold.text))
-    return difference <= Fraction(str(task.gold.tolerance))
+def test_every_gold_accepts_itself_in_a_box_and_by_algebra(shared: Path) -> None:
+    olympiad, imo = olympiad_golds(shared), imo_golds(shared)
+    assert len(olympiad) == 675
+    boxes = [str(gold.gold).replace("$", "").strip().rstrip(".") for gold in olympiad]
+    boxed = [Item(gold, rf"\boxed{{{box}}}") for gold, box in zip(olympiad, boxes, strict=True)]
+    assert [one.value for one in compare_all(boxed, workers=1)] == [1.0] * 675
+    formulas = [gold for gold in olympiad + imo if not needs_a_judge(str(gold.gold))]
+    assert len(formulas) == 674 + 368  # of 675 and 400
+    for gold in formulas:
+        item = Item(gold, str(gold.gold))
+        assert compare_formulas(item).value == 1.0, gold
+        assert compare_texts(item) == Verdict(1.0, "the same text")
 
 
 @pytest.mark.parametrize(
@@ -345,14 +317,22 @@ def may_be_accepted(task: MathTask) -> bool:
     ],
 )
 def test_no_gold_with_a_changed_digit_is_accepted(shared: Path, steps: range) -> None:
-    golds = olympiad_golds(shared) + imo_golds(shared)
-    tasks = [task for gold in golds for task in digit_changes(gold, steps)]
-    assert len(tasks) > 3000
-    verdicts = list(compare_all(tasks, workers=2))
+    items = [
+        Item(gold, f"{text[:place]}{(int(digit) + step) % 10}{text[place + 1 :]}")
+        for gold in olympiad_golds(shared) + imo_golds(shared)
+        for text in [str(gold.gold)]
+        for place, digit in enumerate(text)
+        if digit.isdigit()
+        for step in steps
+    ]
+    assert len(items) > 3000
+    verdicts = list(compare_all(items, workers=2))
     assert not any(one.failed for one in verdicts)
-    found = [task for task, one in zip(tasks, verdicts, strict=True) if one.value == 1.0]
-    assert found == [task for task in tasks if may_be_accepted(task)]
-    assert ("4.2", "4.3") in [(task.gold.text, task.answer) for task in found]
+    accepted = [item for item, one in zip(items, verdicts, strict=True) if one.value == 1.0]
+    for problem, answer, _ in accepted:
+        difference = abs(Fraction(str(answer)) - Fraction(str(problem.gold)))
+        assert difference <= Fraction(str(problem.details["tolerance"]))
+    assert ("4.2", "4.3") in [(problem.gold, answer) for problem, answer, _ in accepted]
 
 
 def test_the_scoring_examples_agree(shared: Path) -> None:
@@ -380,10 +360,10 @@ def test_the_scoring_examples_agree(shared: Path) -> None:
     ],
 )
 def test_each_answer_may_have_a_tolerance_of_its_own(answer: str, value: float) -> None:
-    assert verdict(answer, "1, 100", tolerance=(0.1, 0.5), is_multiple=True).value == value
+    assert verdict(answer, "1, 100", tolerance=(0.1, 0.5), is_multiple_answer=True).value == value
 
 
 def test_tolerances_that_fit_no_answers_are_an_error() -> None:
-    found = verdict("1, 3", "1, 2", tolerance=(0.1, 0.1, 0.1), is_multiple=True)
+    found = verdict("1, 3", "1, 2", tolerance=(0.1, 0.1, 0.1), is_multiple_answer=True)
     assert (found.value, found.failed) == (None, True)
     assert found.reason == "grader: 3 tolerances for 2 answers"

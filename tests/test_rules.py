@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -11,17 +12,22 @@ from hypothesis import strategies as st
 
 from evalcore.formats import Problem
 from evalcore.rules import RULES, Item, Tools, Verdict
-from evalcore.rules.financemath import (
-    close_enough,
-    compare,
-    equal_at_3_decimals,
-    lenient,
-    read_number,
-    strict,
-)
-from evalcore.rules.words import exact
+from evalcore.rules.financemath import read_number
+from evalcore.sandbox import Outcome
+from ngramscan.errors import SandboxError
 
 TOOLS = Tools(lambda programs: [], lambda tasks: iter(()))
+
+
+def judged(rule: str, value: Any, gold: Any, is_computed: bool = True) -> Verdict:
+    """The verdict on what a program or a text gave; the reference program gives the gold."""
+    details = {"ground_truth": gold, "program": "the reference"}
+    tools = Tools(lambda programs: [Outcome("ok", gold)], lambda items: iter(()))
+    item = Item(Problem("1", "?", str(gold), details=details), value, is_computed)
+    (verdict,) = RULES[rule]([item], tools)
+    return verdict
+
+
 NUMBERS = st.floats(-1e9, 1e9).map(lambda x: round(x, 4))
 SCALES = st.sampled_from([1e-6, 1e-5, 1e-3, 1e-2, 0.1, 1.0, -1.0, 10.0, 1e2, 1e3, 1e5, -1e5, 1e6])
 
@@ -73,7 +79,7 @@ SCALES = st.sampled_from([1e-6, 1e-5, 1e-3, 1e-2, 0.1, 1.0, -1.0, 10.0, 1e2, 1e3
 def test_the_lenient_rule(
     prediction: object, gold: object, value: float | None, reason: str
 ) -> None:
-    verdict = compare(prediction, gold, close_enough)
+    verdict = judged("lenient", prediction, gold)
     assert verdict.value == value
     assert reason in verdict.reason
     assert not verdict.failed
@@ -100,7 +106,7 @@ def test_the_lenient_rule(
 def test_the_strict_rule(
     prediction: object, gold: object, value: float | None, reason: str
 ) -> None:
-    verdict = compare(prediction, gold, equal_at_3_decimals)
+    verdict = judged("strict", prediction, gold)
     assert verdict.value == value
     assert reason in verdict.reason
 
@@ -129,13 +135,13 @@ def test_the_lenient_rule_is_what_its_description_says(
     gold: float, scale: float, off: float
 ) -> None:
     prediction = gold * scale * off
-    assert compare(prediction, gold, close_enough).value == float(described(prediction, gold))
+    assert judged("lenient", prediction, gold).value == float(described(prediction, gold))
 
 
 @given(NUMBERS)
 def test_both_rules_accept_the_gold_itself(gold: float) -> None:
-    for rule in (close_enough, equal_at_3_decimals):
-        assert compare(gold, gold, rule).value == 1.0
+    for rule in ("lenient", "strict"):
+        assert judged(rule, gold, gold).value == 1.0
 
 
 @pytest.mark.parametrize(
@@ -213,11 +219,17 @@ def test_the_authors_normalisation_goes_further(text: str, value: float | None) 
 def test_answers_in_words_are_compared_by_both_rules(
     text: str, gold: float, strict_value: float, lenient_value: float
 ) -> None:
-    item = Item(Problem("1", "?", "", details={"ground_truth": gold}), text, is_computed=False)
-    (by_strict,), (by_lenient,) = strict([item], TOOLS), lenient([item], TOOLS)
+    by_strict, by_lenient = (judged(rule, text, gold, False) for rule in ("strict", "lenient"))
     assert (by_strict.value, by_lenient.value) == (strict_value, lenient_value)
     if text == "unknown":
         assert by_strict == by_lenient == Verdict(0.0, "not a number: 'unknown'")
+
+
+def test_a_reference_program_that_gives_no_value_is_an_error() -> None:
+    tools = Tools(lambda programs: [Outcome("error", message="NameError: x")], TOOLS[1])
+    problem = Problem("p", "?", "", details={"ground_truth": 1.0, "program": "x"})
+    with pytest.raises(SandboxError, match=r"problem p: its reference .* \(error NameError: x\)"):
+        list(RULES["lenient"]([Item(problem, 1.0, is_computed=True)], tools))
 
 
 @pytest.mark.parametrize(
@@ -233,8 +245,7 @@ def test_answers_in_words_are_compared_by_both_rules(
     ],
 )
 def test_words_are_compared_to_the_letter(answer: str, value: float, reason: str) -> None:
-    item = Item(Problem("1", "?", "ant bee cat"), answer, is_computed=False)
-    assert list(exact([item], TOOLS)) == [Verdict(value, reason)]
+    assert judged("exact", answer, "ant bee cat", False) == Verdict(value, reason)
 
 
 @pytest.mark.parametrize(
@@ -256,5 +267,4 @@ def test_words_are_compared_to_the_letter(answer: str, value: float, reason: str
 def test_numbers_are_compared_up_to_rounding(
     answer: float | str, gold: str, value: float | None
 ) -> None:
-    item = Item(Problem("1", "?", gold), answer, is_computed=False)
-    assert [verdict.value for verdict in RULES["numbers"]([item], TOOLS)] == [value]
+    assert judged("numbers", answer, gold, False).value == value

@@ -14,8 +14,7 @@ import evalcore
 from evalcore.benchmarks import Dataset
 from evalcore.formats import Problem
 from evalcore.records import Record
-from evalcore.rules import Tools, Verdict
-from evalcore.rules.mathematics import MathTask
+from evalcore.rules import Item, Tools, Verdict
 from evalcore.sandbox import Outcome, Program
 from evalcore.score import RULES, SCORINGS, choose_scoring, score_records
 from evalcore.scores import for_figure, print_summaries, summarise
@@ -60,12 +59,13 @@ MATH = Dataset("olympiadbench-oe-maths", (Problem("1", "?", "5", details={"unit"
 FINANCE = Dataset("financemath", PROBLEMS, "0" * 64)
 
 
-def grade(tasks: Iterable[MathTask]) -> Iterator[Verdict]:
-    for task in tasks:
-        if "crash" in task.answer:
+def grade(items: Iterable[Item]) -> Iterator[Verdict]:
+    for item in items:
+        if "crash" in str(item.value):
             yield Verdict(None, "grader: ran out of time", failed=True)
         else:
-            yield Verdict(float(task.answer == task.gold.text), f"{task.gold.unit or 'no unit'}")
+            reason = item.problem.details.get("unit") or "no unit"
+            yield Verdict(float(item.value == item.problem.gold), reason)
 
 
 def scores(records: Sequence[Record], dataset: Dataset, *rules: str, **outcomes: Outcome) -> Any:
