@@ -27,16 +27,13 @@ from evalcore.rules.base import Item, Verdict
 from evalcore.rules.mathematics import compare_formulas, compare_texts
 from ngramscan.errors import InputError, WorkerLostError
 
-MEMORY_BYTES = 2 << 30
-"""Of one process; SymPy itself takes a tenth of it."""
-START_SECONDS = 120.0
-"""In which a process must have begun to answer."""
+MEMORY_BYTES = 2 << 30  # of one process; SymPy itself takes a tenth of it
+START_SECONDS = 120.0  # in which a process must have begun to answer
 _COMMAND = (
     "import sys; sys.path[:] = sys.argv[3:]; from evalcore.rules.formula_pool import serve; "
     "serve(int(sys.argv[1]), float(sys.argv[2]))"
 )
-_ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""What a process gets to know of ours: no keys."""
+_ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
 
 
 def compare_all(
@@ -44,19 +41,11 @@ def compare_all(
 ) -> Generator[Verdict, None, None]:
     """Yield the verdict on each answer, in their order, while later ones are being compared.
 
-    One comparison may take `seconds`; there are as many `workers` as processors by default. The
-    verdict is `failed` where a process crashed, was killed or took too long; the others go on.
-
-    Raises
-    ------
-    InputError
-        math-verify is not installed.
-    WorkerLostError
-        A process can't even start.
+    It is `failed` where a process crashed, was killed or took more than `seconds`; the others go
+    on. An InputError says that math-verify is missing, a WorkerLostError that no process starts.
     """
     if importlib.util.find_spec("math_verify") is None:
-        problem = "grading needs math-verify: pip install 'ngramscan[eval]'"
-        raise InputError("mathematics", problem)
+        raise InputError("mathematics", "grading needs math-verify: pip install 'ngramscan[eval]'")
     idle: list[_Worker] = []
     started: list[_Worker] = []
 
@@ -146,8 +135,7 @@ def serve(descriptor: int, seconds: float) -> None:
     sys.excepthook = lambda kind, error, _: caller.send(
         f"{kind.__name__}: {' '.join(str(error).split())[:200]}".rstrip(": ")
     )
-    ready = compare_formulas(Item(Problem("", "", "y+1"), "x+1"))  # imports what takes long
-    caller.send(ready)
+    caller.send(compare_formulas(Item(Problem("", "", "y+1"), "x+1")))  # imports what takes long
     while True:
         item = caller.recv()
         signal.setitimer(signal.ITIMER_REAL, seconds)

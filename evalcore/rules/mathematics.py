@@ -34,10 +34,8 @@ from evalcore.rules.notation import (
 
 MAX_CHARACTERS = 10_000
 MAX_DEPTH = 60
-DIGITS = 60
-"""To which numbers are computed that are not rational."""
-MAX_DIGITS = 100_000
-"""Of a number that is computed at all."""
+DIGITS = 60  # to which numbers are computed that are not rational
+MAX_DIGITS = 100_000  # of a number that is computed at all
 
 
 def math(items: Sequence[Item], tools: Tools) -> Iterator[Verdict]:
@@ -172,7 +170,7 @@ def _is_name(text: str) -> bool:
 def _flat(text: str) -> tuple[str, list[str]]:
     """Return how brackets stand in a text, and the formulas between them."""
     brackets, inner = enclosed(text)
-    parts = [_flat(part) for part in split(inner, ",")] if brackets not in {"", "⦃⦄"} else []
+    parts = [_flat(part) for part in split(inner, ",")] if brackets[:1] in {"(", "["} else []
     if len(parts) < 2:
         return "#", [text]
     form = ",".join(form for form, _ in parts)

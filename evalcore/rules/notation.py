@@ -44,10 +44,11 @@ def clean(text: str) -> str:
     for pattern, by in _REWRITES:
         text = re.sub(pattern, by, text)
     text = text.strip()
-    while box := re.fullmatch(r"\\f?box(?:ed)?\s*(\{.*\})[ .]*", text):
-        if not _is_one(box[1]):
+    while (box := re.match(r"\\f?box(?:ed)?\s*(?=\{)", text)) is not None:
+        brackets, inside = enclosed(text[box.end() :].rstrip(" ."))
+        if not brackets:
             break
-        text = box[1][1:-1].strip()
+        text = inside
     return text.rstrip(".,").strip()
 
 
@@ -61,17 +62,12 @@ def levels(text: str) -> list[int]:
     return list(accumulate((char in "([{⦃") - (char in ")]}⦄") for char in text))
 
 
-def _is_one(text: str) -> bool:
-    """Tell whether the bracket that begins a text closes at its end."""
-    *before, last = levels(text)
-    return last == 0 and 0 not in before
-
-
 def enclosed(text: str) -> tuple[str, str]:
     """Return the pair of brackets that enclose a text, `` for none, and what stands in them."""
-    if re.fullmatch(r"[(\[⦃].*[)\]⦄]", text) and _is_one(text):
-        return text[0] + text[-1], text[1:-1].strip()
-    return "", text
+    *before, last = levels(text) or [1]
+    if last or 0 in before or not re.fullmatch(r"[(\[{⦃].*[)\]}⦄]", text):
+        return "", text
+    return text[0] + text[-1], text[1:-1].strip()
 
 
 def split(text: str, separators: str) -> list[str]:
@@ -88,8 +84,7 @@ def split(text: str, separators: str) -> list[str]:
 def answers(text: str, *, is_number: bool) -> list[tuple[str, str]]:
     """Return the answers in a text, each with its unit apart, `` for none.
 
-    A comma, the braces of a set and a plus-minus sign make several; where one number is expected,
-    `1,234` is one with a separator.
+    Commas, the braces of a set and a plus-minus sign make several, but `1,234` may be one number.
     """
     text = clean(text)
     if is_number and re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", text):
