@@ -41,7 +41,6 @@ _WRAPPERS = ("\\(|\\)", "\\[|\\]", "$$|$$", "$|$", "{|}", "**|**", "`|`", '"|"',
 def _final_boxes(text: str) -> list[str]:
     r"""Return the contents of the last box and of the boxes in the same sentence, in their order.
 
-    A problem with several answers has them in boxes of their own: `$\boxed{1}$ and $\boxed{2}$`.
     A blank line, or a full stop before white space, ends the sentence. Nothing is returned where
     the last box is not closed: an earlier one need not be the answer.
     """
@@ -66,14 +65,8 @@ def _boxed(text: str) -> str | None:
     return next(reversed(_final_boxes(text)), None)
 
 
-class _Clause(NamedTuple):
-    text: str
-    stop: int
-    """Where it ends in the whole text."""
-
-
-def _clauses(text: str, phrase: str) -> Iterator[_Clause]:
-    """Yield what follows each occurrence of a phrase, from the last to the first.
+def _clauses(text: str, phrase: str) -> Iterator[tuple[str, int]]:
+    """Yield what follows each occurrence of a phrase, from the last to the first, and its end.
 
     That is the last box in the rest of the sentence, or else all of it, or the first line below
     that has any. Placeholders are passed over: models repeat the words of their prompt, `the answer
@@ -86,20 +79,20 @@ def _clauses(text: str, phrase: str) -> Iterator[_Clause]:
         ending = _CLAUSE_END.search(text, start, stop)
         end = ending.start() if ending else stop
         if answer := _boxed(text[start:end]) or _unwrap(text[start:end]):
-            yield _Clause(answer, end)
+            yield answer, end
         stop = found.start()
 
 
 def _after(phrase: str, text: str) -> str | None:
     """Take what follows the last occurrence of a phrase, up to the end of the sentence."""
-    return next((clause.text for clause in _clauses(text, phrase)), None)
+    return next((clause for clause, _ in _clauses(text, phrase)), None)
 
 
 def _final_answer(text: str) -> str | None:
     """Take what follows the last "Final answer:" on its line.
 
-    Where that is prose ("Final answer: the price of the bond is as follows") and an answer is
-    marked further down, that is taken: a box, or what follows "the answer is" or a heading.
+    Where that is prose and an answer is marked further down, that is taken: a box, or what follows
+    "the answer is" or a heading.
     """
     for found, stop in _clauses(text, _FINAL_ANSWER_LINE):
         # a value begins with a digit or a sign; a colon announces one that is still to come
@@ -111,10 +104,7 @@ def _final_answer(text: str) -> str | None:
 
 
 def _conclusion(text: str) -> str | None:
-    """Take the number that the last sentence beginning with "therefore", "so" or the like states.
-
-    It is what follows the last verb before a digit.
-    """
+    """Take what follows the last verb before a digit in the last sentence that begins with "so"."""
     for sentence, _ in _clauses(text, _CONCLUSION):
         last_digit = re.match(r"(?s).*\d", sentence)
         before = last_digit[0] if last_digit else ""
@@ -203,8 +193,7 @@ def _fenced_program(output: str) -> str | None:
     """Take the last block marked as Python, or else the last block that is marked as nothing.
 
     A model that corrects itself does so further down; its sample of what is printed comes last
-    too, and is seldom marked as Python. As Markdown has it, a block that is not closed runs to the
-    end of the text.
+    too, and is seldom marked. As in Markdown, a block that is not closed runs to the end.
     """
     blocks = {
         "py" if name in {"python", "python3"} else name: body

@@ -24,8 +24,7 @@ FACTORS = (100, 1_000, 100_000)
 def strict(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
     """Yield whether each value equals the gold at 3 decimals.
 
-    Rounding comes first: a gold of 3 decimals is hardly ever within 1e-6 of an unrounded value. The
-    gold is rounded as well, since copies of it carry binary noise.
+    Both are rounded: a gold of 3 decimals, too, carries binary noise in some copies.
     """
     for item in items:
         yield _compare(item, item.problem.details["ground_truth"], _equal_at_3_decimals)
@@ -158,9 +157,8 @@ def read_number(text: str, as_authors: bool = False) -> float | int | None:
     Of what follows the last `=` or `≈`, it is the number at the beginning, or, where words come
     first, the last number. A formula is not computed: `400 * 1.04` states no number.
 
-    As FinanceMath's authors read it before their lenient comparison, the first of `a or b` is
-    taken, and products are computed. Where they find no number they go on with 0; here there is
-    none, and so the answer is wrong even where the gold is 0.
+    FinanceMath's authors take the first of `a or b` and compute products. Where they find no number
+    they go on with 0; here there is none, so the answer is wrong even where the gold is 0.
     """
     for pattern, plainer in _PLAINER:
         text = re.sub(pattern, plainer, text)

@@ -1,13 +1,10 @@
 r"""Whether a mathematical answer is the gold: one or several, with units and tolerances.
 
-What takes an answer apart stands here and not in the algebra system, to which `(1, 2)` is an
-interval, `(1, 2]` next to a name an error, and which forgets how often a number stands in a set.
-latex2sympy reads the formulas, SymPy computes them, exactly where both are exact. math-verify
-decides on what is no number for any value of its variables: everywhere else it would round to six
-decimals, and fold capital letters. All three are imported when first needed.
-
-What the text alone decides is told without algebra: `compare_texts`. The rest, `compare_formulas`,
-may take any time and belongs into a process that can be ended.
+Answers are taken apart here and not by the algebra system: to it `(2, 1)` is an empty interval, and
+it forgets how often a number stands in a set. latex2sympy reads the formulas, SymPy computes them,
+and math-verify decides on what is not a number for any value of its variables: everywhere else it
+would round to six decimals. `compare_formulas` may take any time and belongs into a process that
+can be ended; `compare_texts` tells what needs no algebra.
 """
 
 from __future__ import annotations
@@ -230,14 +227,12 @@ def _is_same(gold: _Answer, given: _Answer, tolerance: float | None) -> bool:
 
 def _is_multiple(gold: _Answer, given: _Answer) -> bool:
     """Tell whether one relation is the other times a constant, a positive one in an inequality."""
-    differences = [
-        _expression(left) - _expression(right) for left, right in (gold.formulas, given.formulas)
-    ]
-    factors = [right / left for left, right in _values(*differences) if left != 0]
-    if len(factors) < 3 or not all(_near(factors[0], one) for one in factors):
+    one, other = (_expression(left) - _expression(right) for left, right in (gold[1], given[1]))
+    factors = [right / left for left, right in _values(one, other) if left != 0]
+    if len(factors) < 3 or not all(_near(factors[0], factor) for factor in factors):
         return False
-    factor = factors[0]
-    return bool(factor.is_real and (factor > 1e-30 or (gold.form in "=≠" and factor < -1e-30)))
+    size = abs(factors[0]) if gold.form in "=≠" else factors[0]
+    return bool(factors[0].is_real and size > 1e-30)
 
 
 # Algebra
