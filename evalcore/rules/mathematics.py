@@ -13,7 +13,6 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import chain
 from typing import Any, NamedTuple
 
 from evalcore.rules.base import Item, Tools, Verdict
@@ -124,8 +123,9 @@ def _read_all(texts: Sequence[str]) -> list[_Answer]:
     if not texts:
         raise NotMathematicsError("it is empty")
     read = [_read(text) for text in texts]
-    for formula in chain.from_iterable(answer.formulas for answer in read):
-        _expression(formula)
+    for answer in read:
+        for formula in answer.formulas:
+            _expression(formula)
     return read
 
 
@@ -337,20 +337,18 @@ def _same_number(gold: Any, given: Any, answer: str, tolerance: float | None) ->
     """Compare two numbers; a decimal of six significant digits or more may be rounded."""
     from sympy import Rational
 
-    if gold == given:
-        return True
     off = abs(gold - given).evalf(DIGITS)
-    if tolerance is not None and off <= Rational(str(tolerance)):
+    is_exact = gold.is_Rational and given.is_Rational
+    if gold == given or (tolerance is not None and off <= Rational(str(tolerance))):
         return True
-    is_exact = tolerance is not None or (gold.is_Rational and given.is_Rational)
-    if not is_exact and _near(gold.evalf(DIGITS), given.evalf(DIGITS)):
+    if tolerance is None and not is_exact and _near(gold.evalf(DIGITS), given.evalf(DIGITS)):
         return True
     decimal = re.fullmatch(r"-?\s*(\d*)\.(\d+)", answer)
-    if decimal is None or len((decimal[1] + decimal[2]).lstrip("0")) < 6:
+    # a gold that can be written out as a decimal should be
+    if decimal is None or (gold.is_Rational and pow(10, gold.q.bit_length(), gold.q) == 0):
         return False
-    if gold.is_Rational and pow(10, gold.q.bit_length(), gold.q) == 0:
-        return False  # the gold can be written out as a decimal: the answer should be it then
-    return bool(off <= Rational(1, 2 * 10 ** len(decimal[2])))
+    is_long = len((decimal[1] + decimal[2]).lstrip("0")) >= 6
+    return is_long and bool(off <= Rational(1, 2 * 10 ** len(decimal[2])))
 
 
 def _near(left: Any, right: Any) -> bool:
