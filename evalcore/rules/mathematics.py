@@ -267,10 +267,11 @@ def _expression(text: str) -> Any:
     from latex2sympy2_extended.latex2sympy2 import ConversionConfig, latex2sympy
     from sympy import factorial, factorial2
 
+    latex = text.translate(AS_COMMANDS)
+    shown = repr(latex[:80])
     for problem, pattern in _NO_FORMULA.items():
         if re.search(pattern, re.sub(r"\\operatorname\{\w+\}", "", text)):
-            raise NotMathematicsError(f"{text[:80]!r}: {problem}")
-    latex = text.translate(AS_COMMANDS)
+            raise NotMathematicsError(f"{shown}: {problem}")
     for pattern, by in _FOR_LATEX2SYMPY:
         latex = re.sub(pattern, by, latex)
     config = ConversionConfig(lowercase_symbols=False)
@@ -280,7 +281,7 @@ def _expression(text: str) -> Any:
         if type(error) is not Exception:  # it has no class of its own for what it can't read
             raise
         problem = str(error).partition("\n")[0]
-        raise NotMathematicsError(f"{text[:80]!r}: {problem}") from error
+        raise NotMathematicsError(f"{shown}: {problem}") from error
     if "!!" not in text:
         return found
     return found.replace(  # it reads n!! as (n!)!

@@ -17,7 +17,8 @@ _SPELLINGS = r"""
 """
 _WORDS = [entry.split() for entry in re.split(r"[|\n]", _SPELLINGS.strip())]
 _PLAIN = {word: plain + " " * plain[1:].isalpha() for plain, *words in _WORDS for word in words}
-AS_COMMANDS = str.maketrans({sign: f"{word} " for sign, word, *_ in _WORDS if sign in "≤≥≈≠∈∪⦃⦄"})
+AS_COMMANDS = str.maketrans({sign: f"{word} " for sign, word, *_ in _WORDS if sign in "≤≥≈≠∈∪"})
+AS_COMMANDS |= str.maketrans({"⦃": r"\{", "⦄": r"\}"})
 _TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|[A-Za-z]+|\*\*|[<>!]=|[^A-Za-z0-9]", re.DOTALL)
 _TEXT = r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)\s*\{([^{}]*)\}"
 _REWRITES = (
