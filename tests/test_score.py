@@ -14,9 +14,9 @@ import evalcore
 from evalcore.benchmarks import Dataset
 from evalcore.formats import Problem
 from evalcore.records import Record
-from evalcore.rules import Item, Tools, Verdict
+from evalcore.rules import RULES, Item, Tools, Verdict
 from evalcore.sandbox import Outcome, Program
-from evalcore.score import RULES, SCORINGS, choose_scoring, score_records
+from evalcore.score import SCORINGS, choose_scoring, score_records
 from evalcore.scores import for_figure, print_summaries, summarise
 from ngramscan.errors import InputError, SandboxError
 
