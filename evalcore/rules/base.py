@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from evalcore.formats import Problem
 from evalcore.sandbox import Outcome, Program
-
-if TYPE_CHECKING:
-    from evalcore.rules.mathematics import MathTask
 
 
 class Verdict(NamedTuple):
@@ -28,7 +25,7 @@ class Item(NamedTuple):
 
     problem: Problem
     value: float | int | bool | str
-    is_computed: bool
+    is_computed: bool = False
     """A program gave the answer; else it was read from a text."""
 
 
@@ -37,4 +34,4 @@ class Tools(NamedTuple):
 
     run_programs: Callable[[Sequence[Program]], Sequence[Outcome]]
     """In the sandbox."""
-    compare_formulas: Callable[[Sequence[MathTask]], Iterator[Verdict]]
+    compare_formulas: Callable[[Sequence[Item]], Iterator[Verdict]]

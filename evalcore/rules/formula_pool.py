@@ -9,7 +9,6 @@ one multiplication. So no process outlives its parent by more than that.
 from __future__ import annotations
 
 import importlib.util
-import json
 import logging
 import os
 import resource
@@ -17,84 +16,59 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections import deque
 from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from multiprocessing.connection import wait
-from types import TracebackType
-from typing import Any
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 
-from evalcore.rules.base import Verdict
-from evalcore.rules.mathematics import MathGold, MathTask, compare_formulas, compare_texts
+from evalcore.formats import Problem
+from evalcore.rules.base import Item, Verdict
+from evalcore.rules.mathematics import compare_formulas, compare_texts
 from ngramscan.errors import InputError, WorkerLostError
 
-MEMORY_BYTES = 2 << 30
-"""Of one process; SymPy itself takes a tenth of it."""
-START_SECONDS = 120.0
-"""In which a process must have begun to answer."""
+MEMORY_BYTES = 2 << 30  # of one process; SymPy itself takes a tenth of it
+START_SECONDS = 120.0  # in which a process must have begun to answer
 _COMMAND = (
-    "import sys; sys.path[:] = sys.argv[2:]; from evalcore.rules.formula_pool import serve; "
-    "serve(float(sys.argv[1]))"
+    "import sys; sys.path[:] = sys.argv[3:]; from evalcore.rules.formula_pool import serve; "
+    "serve(int(sys.argv[1]), float(sys.argv[2]))"
 )
-_ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""What a process gets to know of ours: no keys."""
+_ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
 
 
 def compare_all(
-    tasks: Iterable[MathTask], seconds: float = 10.0, workers: int | None = None
+    items: Iterable[Item], seconds: float = 10.0, workers: int | None = None
 ) -> Generator[Verdict, None, None]:
     """Yield the verdict on each answer, in their order, while later ones are being compared.
 
-    Parameters
-    ----------
-    tasks : iterable of MathTask
-        Answers and golds.
-    seconds : float
-        How long one comparison may take.
-    workers : int, optional
-        Number of processes; by default one for each processor.
-
-    Yields
-    ------
-    Verdict
-        `failed` where the process crashed, was killed or took too long; the others go on.
-
-    Raises
-    ------
-    InputError
-        math-verify is not installed.
-    WorkerLostError
-        A process can't even start.
+    It is `failed` where a process crashed, was killed or took more than `seconds`; the others go
+    on. An InputError says that math-verify is missing, a WorkerLostError that no process starts.
     """
     if importlib.util.find_spec("math_verify") is None:
-        problem = "grading needs math-verify: pip install 'ngramscan[eval]'"
-        raise InputError("mathematics", problem)
-    idle: deque[_Worker] = deque()
-    started: set[_Worker] = set()
+        raise InputError("mathematics", "grading needs math-verify: pip install 'ngramscan[eval]'")
+    idle: list[_Worker] = []
+    started: list[_Worker] = []
 
-    def compare(task: MathTask) -> Verdict:
-        verdict = compare_texts(task)
-        while verdict is None:
-            try:
-                worker = idle.pop()
-            except IndexError:
-                worker = _Worker(seconds)
-                started.add(worker)
-            verdict = worker.compare(task)
-            if worker.is_usable:
-                idle.append(worker)
-            else:
-                worker.close()
+    def compare(item: Item) -> Verdict:
+        if (verdict := compare_texts(item)) is not None:
+            return verdict
+        try:
+            worker = idle.pop()
+        except IndexError:
+            worker = _Worker(seconds)
+            started.append(worker)
+        verdict = worker.compare(item)
+        if worker.process.poll() is None:
+            idle.append(worker)
         return verdict
 
     threads = ThreadPoolExecutor(workers or os.cpu_count() or 1)
     try:
-        yield from threads.map(compare, tasks)
+        yield from threads.map(compare, items)
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
         for worker in list(started):
-            worker.kill()
+            worker.process.kill()  # a thread that waits for it hears so
         threads.shutdown()
         for worker in started:
             worker.close()
@@ -104,94 +78,67 @@ class _Worker:
     """One process, which compares one pair of formulas after the other."""
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _COMMAND, repr(seconds), *sys.path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
-            start_new_session=True,  # Ctrl-C is the parent's to handle
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._input, self._output = self._process.stdin, self._process.stdout
-        self._is_new = True
-        self.is_usable = True
-
-    def compare(self, task: MathTask) -> Verdict | None:
-        """Return the verdict; None: the process was gone before, and another must be asked."""
-        if self._is_new and (crash := self._hear().get("crash")) is not None:
+        self.seconds = seconds
+        self.connection, theirs = Pipe()
+        arguments = [str(theirs.fileno()), str(seconds), *sys.path]
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _COMMAND, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+                start_new_session=True,  # Ctrl-C is the parent's to handle
+            )
+        if isinstance(crash := self._hear(), str):
+            self.close()
             raise WorkerLostError(f"grader: a process could not start: {crash}")
-        self._is_new = self.is_usable = False
-        answer, gold = task
-        try:
-            self._input.write(json.dumps([answer, *gold]).encode() + b"\n")
-            self._input.flush()
-        except BrokenPipeError:
-            return None
-        message = self._hear()
-        if "crash" in message:
-            return Verdict(None, f"grader: {message['crash']}", failed=True)
-        self.is_usable = True
-        return Verdict(**message)
 
-    def _hear(self) -> dict[str, Any]:
+    def compare(self, item: Item) -> Verdict:
+        with suppress(OSError):
+            self.connection.send(item)
+        if isinstance(said := self._hear(), Verdict):
+            return said
+        self.close()
+        return Verdict(None, f"grader: {said}", failed=True)
+
+    def _hear(self) -> Verdict | str:
         """Return what the process says next, or what became of it."""
-        if not wait([self._output.fileno()], START_SECONDS + self._seconds):
-            return {"crash": "the process does not answer"}
-        line = self._output.readline()
-        if line.endswith(b"\n"):
-            return dict(json.loads(line))
-        status = self._process.wait()
+        with suppress(EOFError, OSError):
+            if not self.connection.poll(START_SECONDS + self.seconds):
+                return "the process does not answer"
+            said: Verdict | str = self.connection.recv()
+            return said
+        status = self.process.wait()
         if status == -signal.SIGALRM:
-            return {"crash": f"time-out after {self._seconds:g} s"}
+            return f"time-out after {self.seconds:g} s"
         if status < 0:
-            return {"crash": f"the process was killed by {signal.Signals(-status).name}"}
-        return {"crash": f"the process ended with exit status {status}"}
-
-    def kill(self) -> None:
-        """End the process; a thread that waits for it hears so."""
-        self._process.kill()
+            return f"the process was killed by {signal.Signals(-status).name}"
+        return f"the process ended with exit status {status}"
 
     def close(self) -> None:
-        """End the process and give back what it took."""
-        self._process.kill()
-        self._process.wait()
-        self._output.close()
-        with suppress(BrokenPipeError):
-            self._input.close()
+        self.process.kill()
+        self.process.wait()
+        self.connection.close()
 
 
-# In the process
-
-
-def serve(seconds: float) -> None:
-    """Compare what comes in, a JSON list a line, until the input ends; `seconds` for each."""
+def serve(descriptor: int, seconds: float) -> None:
+    """Be such a process: compare what comes in until the caller is gone; `seconds` for each."""
     warnings.simplefilter("ignore")
     logging.disable()
     with suppress(ValueError, OSError):  # macOS knows the limit but sets it only sometimes
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     sys.set_int_max_str_digits(0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    sys.excepthook = _last_words
-    compare_formulas(MathTask("x+1", MathGold("y+1")))  # imports what takes long
-    _say({})
-    for line in sys.stdin:
-        answer, *gold = json.loads(line)
+    caller = Connection(descriptor)
+    sys.excepthook = lambda kind, error, _: caller.send(
+        f"{kind.__name__}: {' '.join(str(error).split())[:200]}".rstrip(": ")
+    )
+    caller.send(compare_formulas(Item(Problem("", "", "y+1"), "x+1")))  # imports what takes long
+    while True:
+        item = caller.recv()
         signal.setitimer(signal.ITIMER_REAL, seconds)
-        verdict = compare_formulas(MathTask(answer, MathGold(*gold)))
+        verdict = compare_formulas(item)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        _say(verdict._asdict())
-
-
-def _last_words(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
-    """Say in one line what ends the process."""
-    text = " ".join(str(error).split())[:200]
-    _say({"crash": f"{kind.__name__}: {text}".rstrip(": ")})
-
-
-def _say(message: dict[str, Any]) -> None:
-    """Write one line at once."""
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
+        caller.send(verdict)

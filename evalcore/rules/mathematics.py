@@ -1,24 +1,23 @@
 r"""Whether a mathematical answer is the gold: one or several, with units and tolerances.
 
-What takes an answer apart stands here and not in the algebra system, to which `(1, 2)` is an
-interval, `(1, 2]` next to a name an error, and which forgets how often a number stands in a set.
-
-What the text alone decides is told without algebra: `compare_texts`. The rest, `compare_formulas`,
-may take any time and belongs into a process that can be ended.
+Answers are taken apart here and not by the algebra system: to it `(2, 1)` is an empty interval, and
+it forgets how often a number stands in a set. latex2sympy reads the formulas, SymPy computes them,
+and math-verify decides on what is not a number for any value of its variables: everywhere else it
+would round to six decimals. `compare_formulas` may take any time and belongs into a process that
+can be ended; `compare_texts` tells what needs no algebra.
 """
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
-from evalcore.rules import formulas
 from evalcore.rules.base import Item, Tools, Verdict
-from evalcore.rules.formulas import NotMathematicsError, TooLargeError, expression
 from evalcore.rules.notation import (
+    AS_COMMANDS,
     answers,
     clean,
     enclosed,
@@ -31,242 +30,168 @@ from evalcore.rules.notation import (
 
 MAX_CHARACTERS = 10_000
 MAX_DEPTH = 60
-
-
-class MathGold(NamedTuple):
-    """A reference answer with what its benchmark says of it."""
-
-    text: str
-    unit: str = ""
-    tolerance: float | Sequence[float | None] | None = None
-    """By how much a number may differ, or each of several; None: by nothing."""
-    is_multiple: bool = False
-    """There are several answers, so that a comma never separates thousands."""
-
-
-class MathTask(NamedTuple):
-    """An answer and the gold it is compared with."""
-
-    answer: str
-    gold: MathGold
+DIGITS = 60  # to which numbers are computed that are not rational
+MAX_DIGITS = 100_000  # of a number that is computed at all
 
 
 def math(items: Sequence[Item], tools: Tools) -> Iterator[Verdict]:
     """Yield whether each formula is the gold, with the unit and tolerance of its problem."""
-    tasks = []
-    for problem, value, _ in items:
-        details = problem.details
-        is_multiple = bool(details.get("is_multiple_answer"))
-        unit, tolerance = details.get("unit") or "", details.get("tolerance")
-        gold = MathGold(problem.gold or "", unit, tolerance, is_multiple)
-        tasks.append(MathTask(str(value), gold))
-    return tools.compare_formulas(tasks)
+    return tools.compare_formulas(items)
 
 
-def compare_texts(task: MathTask) -> Verdict | None:
+def compare_texts(item: Item) -> Verdict | None:
     """Return the verdict where the text alone decides; None where algebra is needed."""
-    if len(task.answer) > MAX_CHARACTERS:
+    answer, gold = str(item.value), item.problem.gold or ""
+    if len(answer) > MAX_CHARACTERS:
         return Verdict(0.0, f"longer than {MAX_CHARACTERS:,} characters")
-    if max(levels(task.answer), default=0) > MAX_DEPTH:
+    if max(levels(answer), default=0) > MAX_DEPTH:
         return Verdict(0.0, f"brackets nested deeper than {MAX_DEPTH}")
-    if squeezed(task.answer) == squeezed(task.gold.text) != "":
+    if squeezed(answer) == squeezed(gold) != "":
         return Verdict(1.0, "the same text")
-    if (why := why_a_judge(task.gold.text)) != "":
+    if why := why_a_judge(gold):
         return Verdict(None, f"needs a judge: the reference answer is {why}")
     return None
 
 
-def compare_formulas(task: MathTask) -> Verdict:
-    """Return the verdict on two formulas; takes as long as it takes."""
-    gold = task.gold
-    golds = answers(clean(gold.text), is_number=not gold.is_multiple)
-    given = answers(clean(task.answer), is_number=len(golds) == 1)
-    if (problem := _problem_of(golds)) is not None:
-        return Verdict(None, f"grader: the reference answer can't be read: {problem}", failed=True)
-    stated = (unit_named(gold.unit) or clean(gold.unit)) if gold.unit else ""
-    unit = stated or next((unit for _, unit in golds if unit), "")
-    other = next((one for _, one in given if unit and one not in {"", unit}), None)
-    if other is not None:
-        return Verdict(0.0, f"in {other}, not in {unit}")
-    if (problem := _problem_of(given)) is not None:
-        return Verdict(0.0, f"not parsed as mathematics: {problem}")
-    if len(given) != len(golds):
-        return Verdict(0.0, f"answers given: {len(given)}; right are {len(golds)}")
+def compare_formulas(item: Item) -> Verdict:
+    """Return the verdict on two formulas; takes as long as it takes.
+
+    A problem may have a `unit`, a `tolerance` (or a list, one for each answer), and be one that
+    `is_multiple_answer`, so that a comma never separates thousands.
+    """
+    known = item.problem.details
+    golds = answers(item.problem.gold or "", is_number=not known.get("is_multiple_answer"))
+    given = answers(str(item.value), is_number=len(golds) == 1)
+    stated = known.get("unit") or ""
+    units = [unit_named(stated) or clean(stated), *(unit for _, unit in golds)]
+    unit = next(filter(None, units), "")
     try:
-        return _compare(gold.tolerance, golds, given, unit)
-    except TooLargeError as error:
+        _read_all([text for text, _ in golds])
+    except NotMathematicsError as error:
+        return Verdict(None, f"grader: the reference answer can't be read: {error}", failed=True)
+    if other := next((one for _, one in given if unit and one not in {"", unit}), ""):
+        return Verdict(0.0, f"in {other}, not in {unit}")
+    try:
+        return _compare(golds, given, unit, known.get("tolerance"))
+    except NotMathematicsError as error:
+        return Verdict(0.0, f"not parsed as mathematics: {error}")
+    except OverflowError as error:
         return Verdict(None, f"grader: {error}", failed=True)
 
 
-Answers = Sequence[tuple[str, str]]
-"""Each with its unit apart, `` for none."""
-
-
-def _problem_of(answers: Answers) -> str | None:
-    """Return why one of the answers is not mathematics; None: all are."""
-    for formula in (one for text, _ in answers for one in _formulas_in(_shape(text))):
-        try:
-            expression(formula)
-        except NotMathematicsError as error:
-            return f"{formula[:80]!r}: {error}"
-    return None if answers else "it is empty"
+_HUNDREDTH = r"\cdot\frac{1}{100}"
 
 
 def _compare(
-    stated: float | Sequence[float | None] | None, golds: Answers, given: Answers, unit: str
+    golds: Sequence[tuple[str, str]], given: Sequence[tuple[str, str]], unit: str, tolerance: Any
 ) -> Verdict:
-    """Return the verdict on as many answers as golds."""
-    each = [stated] * len(golds) if stated is None or isinstance(stated, float | int) else stated
-    if len(each) != len(golds):
-        problem = f"{len(each)} tolerances for {len(golds)} answers"
+    read = _read_all([text + _HUNDREDTH * (one == "%" and not unit) for text, one in given])
+    if len(given) != len(golds):
+        return Verdict(0.0, f"answers given: {len(given)}; right are {len(golds)}")
+    tolerances = tolerance if isinstance(tolerance, Sequence) else [tolerance] * len(golds)
+    if len(tolerances) != len(golds):
+        problem = f"{len(tolerances)} tolerances for {len(golds)} answers"
         return Verdict(None, f"grader: {problem}", failed=True)
-    tolerances = [None if one is None else repr(one) for one in each]
-    within = " and ".join(dict.fromkeys(one for one in tolerances if one))
-    hundredth = r"\cdot\frac{1}{100}"
-    references = [_shape(text) for text, _ in golds]
-    names = [_head(one.name) for one in references if isinstance(one, _Named)]
-    names_matter = any(one != other for one, other in pairwise(names))
-    shapes = [_shape(text + hundredth * (one == "%" and not unit)) for text, one in given]
-    if _all_match(references, shapes, tolerances, names_matter):
+    within = " and ".join(dict.fromkeys(str(one) for one in tolerances if one is not None))
+    if _are_paired(_read_all([text for text, _ in golds]), read, tolerances):
         return Verdict(1.0, f"equal within {within}" if within else "equal")
     # 8 % may be given as 8, which was compared above, or as 0.08
-    if unit == "%" and not within and not any(one for _, one in given):
-        hundredths = [_shape(text + hundredth) for text, _ in golds]
-        if _all_match(hundredths, shapes, tolerances, names_matter):
-            return Verdict(1.0, "equal, as a part of one")
+    is_part = unit == "%" and not within and not any(one for _, one in given)
+    if is_part and _are_paired(
+        _read_all([f"{gold}{_HUNDREDTH}" for gold, _ in golds]), read, tolerances
+    ):
+        return Verdict(1.0, "equal, as a part of one")
     return Verdict(0.0, f"not equal within {within}" if within else "not equal")
 
 
-# Shapes: brackets and relations are read here, all that has none is a formula
+# One answer: brackets and relations are read here, all that has none is a formula
 
 
-class _Group(NamedTuple):
-    r"""What stands between brackets, in order, which means nothing in `\{` and between `\cup`."""
-
-    opening: str
-    parts: tuple[Shape, ...]
-    closing: str
-
-
-class _Named(NamedTuple):
-    r"""A value with what it is said of: `x = 5`, `f(x) = 2x`, `x \in [0, 1]`, `0 < c < 1`."""
-
-    name: str
-    value: Shape
+class _Answer(NamedTuple):
+    form: str
+    """`#` for a formula, `(#,#]` for two in brackets; or one of `_RELATIONS`."""
+    formulas: list[str]
+    name: str = ""
+    """What they are said of: `x = 5`, `f(x) = 2x`, `x ∈ [0, 1]`, `0 < c < 1`."""
 
 
-class _Relation(NamedTuple):
-    r"""Two sides and what stands between them: =, <, \le or \ne; never > (the sides change)."""
-
-    left: str
-    sign: str
-    right: str
+_RELATIONS = ("=", "<", "≤", "≠")  # never >: the sides change
 
 
-Shape = str | _Group | _Named | _Relation
-"""Of one answer; a text is a formula."""
-_SIGNS = r"(=|\\approx|<|>|\\le(?![A-Za-z])|\\ge(?![A-Za-z])|\\ne(?![A-Za-z])|\\in(?![A-Za-z]))"
-_TURNED = {">": "<", "\\ge": "\\le"}
+def _read_all(texts: Sequence[str]) -> list[_Answer]:
+    """Return cleaned answers taken apart; raise where there is none, or one is no mathematics."""
+    if not texts:
+        raise NotMathematicsError("it is empty")
+    read = [_read(text) for text in texts]
+    for answer in read:
+        for formula in answer.formulas:
+            _expression(formula)
+    return read
 
 
-def _shape(text: str) -> Shape:
-    """Return the shape of one cleaned answer: `t(0, 4]` is an interval for t."""
-    sides = split(text, _SIGNS)
-    if len(sides) > 1 and all(sides):
-        return _related(sides[0::2], sides[1::2])
-    sets = split(text, r"\\cup(?![A-Za-z])")
-    if len(sets) > 1:
-        return _Group("\\cup", tuple(map(_shape, sets)), "")
-    named = re.fullmatch(r"([A-Za-z])\s*((?:\[.*[)\]])|(?:\(.*\]))", text)
-    brackets = enclosed(named[2] if named else text)
-    parts = split(brackets[1], ",") if brackets else []
-    if brackets is None or (len(parts) == 1 and brackets[0] != "\\{"):
-        return text
-    group = _Group(brackets[0], tuple(map(_shape, parts)), brackets[2])
-    return _Named(named[1], group) if named else group
-
-
-def _related(sides: list[str], signs: list[str]) -> Shape:
-    """Return what a chain of relations says; one that says nothing else only equals itself."""
-    is_named = _is_name(sides[0])
-    if all(sign in {"=", "\\approx"} for sign in signs):
-        left, right = sides[0], sides[-1]
-        return _Named(left, _shape(right)) if is_named else _Relation(left, "=", right)
-    if signs == ["\\in"] and is_named:
-        return _Named(sides[0], _shape(sides[1]))
-    if all(sign in _TURNED for sign in signs):
-        sides, signs = sides[::-1], [_TURNED[sign] for sign in reversed(signs)]
-    if (interval := _interval(sides, signs)) is not None:
+def _read(text: str) -> _Answer:
+    said = split(text, "([=≈<>≤≥≠∈])")
+    if {*said[1::2]} <= {">", "≥"}:
+        said = [{">": "<", "≥": "≤"}.get(one, one) for one in reversed(said)]
+    sides, signs = said[::2], "".join(said[1::2])
+    name = sides[0] if _is_name(sides[0]) else ""
+    if not signs or not all(sides):
+        named = re.fullmatch(r"([A-Za-z])\s*(\[.*[)\]]|\(.*\])", text)  # `t(0, 4]`
+        return _Answer(*_flat(named[2] if named else text), named[1] if named else "")
+    if name and (signs == "∈" or not signs.strip("=≈")):
+        return _read(sides[-1])._replace(name=squeezed(name))
+    if not signs.strip("<≤") and (interval := _interval(sides, signs, name)):
         return interval
-    if len(sides) == 2 and signs != ["\\in"]:
-        return _Relation(sides[0], signs[0], sides[1])
-    rest = zip(signs, sides[1:], strict=True)
-    return " ".join([sides[0], *(f"{sign} {side}" for sign, side in rest)])
+    form = signs if signs.strip("=≈") else "="
+    return _Answer(form, [sides[0], sides[-1]]) if form in _RELATIONS else _Answer("#", [text])
 
 
-def _interval(sides: list[str], signs: list[str]) -> _Named | None:
-    """Return the interval of a name on one side or in the middle of an inequality; or None."""
-    if {*signs} - {"<", "\\le"}:
+def _interval(sides: list[str], signs: str, name: str) -> _Answer | None:
+    """Return what an inequality says of a name on one side or in the middle; or None."""
+    if len(signs) == 1:
+        sides = [r"-\infty", *sides] if name else [*sides, r"\infty"]
+        signs = f"<{signs}" if name else f"{signs}<"
+    if len(sides) != 3 or not _is_name(sides[1]):
         return None
-    opening, closing = "(["[signs[0] == "\\le"], ")]"[signs[-1] == "\\le"]
-    if len(sides) == 2 and _is_name(sides[0]):
-        sides, opening = ["-\\infty", *sides], "("
-    elif len(sides) == 2:
-        sides, closing = [*sides, "\\infty"], ")"
-    if len(sides) > 3 or not _is_name(sides[1]):
-        return None
-    return _Named(sides[1], _Group(opening, (_shape(sides[0]), _shape(sides[2])), closing))
-
-
-_CALCULATION = re.compile(
-    r"[-+/^!]|\\(?:frac|sqrt|cdot|times|binom|sum)(?![A-Za-z])|(?:^|[^\w(,])\d|^\d"
-)
+    ends = "(["[signs[0] == "≤"], ")]"[signs[1] == "≤"]
+    return _read(f"{ends[0]}{sides[0]},{sides[2]}{ends[1]}")._replace(name=squeezed(sides[1]))
 
 
 def _is_name(text: str) -> bool:
     r"""Tell whether a side is what is asked for, not a calculation: `x`, `f(x)`, `\angle A`."""
     bare = re.sub(r"_(?:\{[^{}]*\}|\w)", "", text)
-    return _CALCULATION.search(bare) is None and bool(re.search("[A-Za-z]", bare))
+    calculation = r"[-+/^!]|\\(?:frac|sqrt|cdot|times|binom|sum)(?![A-Za-z])|(?:^|[^\w(,])\d|^\d"
+    return not re.search(calculation, bare) and bool(re.search("[A-Za-z]", bare))
 
 
-def _formulas_in(shape: Shape) -> Iterator[str]:
-    """Yield the formulas that a shape is made of."""
-    match shape:
-        case str():
-            yield shape
-        case _Relation(left, _, right):
-            yield from (left, right)
-        case _Named(_, value):
-            yield from _formulas_in(value)
-        case _Group(_, parts, _):
-            for part in parts:
-                yield from _formulas_in(part)
+def _flat(text: str) -> tuple[str, list[str]]:
+    """Return how brackets stand in a text, and the formulas between them."""
+    brackets, inner = enclosed(text)
+    parts = [_flat(part) for part in split(inner, ",")] if brackets[:1] in {"(", "["} else []
+    if len(parts) < 2:
+        return "#", [text]
+    form = ",".join(form for form, _ in parts)
+    return f"{brackets[0]}{form}{brackets[1]}", [one for _, inside in parts for one in inside]
 
 
 # Matching: order where it means something, and names where they do
 
 
-def _all_match(
-    golds: Sequence[Shape],
-    given: Sequence[Shape],
-    tolerances: Sequence[str | None],
-    names_matter: bool,
-) -> bool:
+def _are_paired(golds: list[_Answer], given: list[_Answer], tolerances: Sequence[Any]) -> bool:
     """Tell whether as many answers as golds can be paired off with them, in any order."""
+    heads = {one.name.partition("(")[0] for one in golds if one.name}
 
     @cache
     def same(gold: int, answer: int) -> bool:
-        return _match(golds[gold], given[answer], tolerances[gold], names_matter)
+        one, other = golds[gold], given[answer]
+        names = {answer.name.partition("(")[0] for answer in (one, other) if answer.name}
+        is_other = len(heads) > 1 and len(names) > 1
+        return not is_other and _is_same(one, other, tolerances[gold])
 
-    return len(golds) == len(given) and _paired(len(golds), same)
-
-
-def _paired(size: int, same: Callable[[int, int], bool]) -> bool:
-    """Tell whether every gold has an answer of its own: equal golds need as many equal answers."""
     owner: dict[int, int] = {}
 
     def placed(gold: int, tried: set[int]) -> bool:
-        for answer in sorted(range(size), key=lambda one: one != gold):
+        for answer in sorted(range(len(given)), key=lambda one: one != gold):
             if answer not in tried and same(gold, answer):
                 tried.add(answer)
                 if answer not in owner or placed(owner[answer], tried):
@@ -274,70 +199,192 @@ def _paired(size: int, same: Callable[[int, int], bool]) -> bool:
                     return True
         return False
 
-    return all(placed(gold, set()) for gold in range(size))
+    return all(placed(gold, set()) for gold in range(len(golds)))
 
 
-def _match(gold: Shape, given: Shape, tolerance: str | None, names_matter: bool) -> bool:
-    """Tell whether one answer is the gold."""
-    if isinstance(gold, str | _Group) and isinstance(given, _Relation) and given.sign == "=":
-        given = _shape(given.right)
-    match gold, given:
-        case (_Relation(), _) | (_, _Relation()):
-            return _same_relation(gold, given)
-        case _Named(name, value), _Named(other, said):
-            is_other = names_matter and _head(name) != _head(other)
-            said = _renamed(said, other, name)
-            return not is_other and _match(value, said, tolerance, names_matter)
-        case (_Named(_, one), other) | (one, _Named(_, other)):
-            return _match(one, other, tolerance, names_matter)
-        case str(), str():
-            return formulas.equal(gold, given, tolerance)
-        case _Group(), _Group():
-            return _same_group(gold, given, tolerance, names_matter)
+def _is_same(gold: _Answer, given: _Answer, tolerance: float | None) -> bool:
+    if given.form == "=" and not gold.name and gold.form not in _RELATIONS:
+        given = _read(given.formulas[1])  # a calculation with its result
+    if "=" in {gold.form, given.form}:
+        gold, given = (
+            _Answer("=", [one.name, *one.formulas]) if one.name and one.form == "#" else one
+            for one in (gold, given)
+        )
+    if gold.form != given.form:
+        return False
+    if gold.form in _RELATIONS:
+        return _is_multiple(gold, given)
+    # `f(t) = 2t` with the arguments of `f(x)`
+    old, new = (re.findall("(?<=[(,])[A-Za-z](?=[,)])", one.name) for one in (given, gold))
+    names = dict(zip(old, new, strict=False))
+    renamed = (
+        re.sub(r"\\[A-Za-z]+|[A-Za-z]", lambda found: names.get(found[0], found[0]), formula)
+        for formula in given.formulas
+    )
+    pairs = zip(gold.formulas, renamed, strict=True)
+    return all(_equal(one, other, tolerance) for one, other in pairs)
+
+
+def _is_multiple(gold: _Answer, given: _Answer) -> bool:
+    """Tell whether one relation is the other times a constant, a positive one in an inequality."""
+    one, other = (_expression(left) - _expression(right) for left, right in (gold[1], given[1]))
+    factors = [right / left for left, right in _values(one, other) if left != 0]
+    if len(factors) < 3 or not all(_near(factors[0], factor) for factor in factors):
+        return False
+    size = abs(factors[0]) if gold.form in "=≠" else factors[0]
+    return bool(factors[0].is_real and size > 1e-30)
+
+
+# Algebra
+
+
+class NotMathematicsError(Exception):
+    """A text is not a formula."""
+
+
+_NO_FORMULA = {
+    "two numbers stand side by side": r"\d\s+[\d.]|\d\.\d+\.|\.\.",
+    "a sign in it that is no mathematics there": r"[%°'\"]",
+    "words in it": r"(?<![A-Za-z\\])(?:[A-Za-z]{6,}|[A-Za-z]{2,}(?:\s+[A-Za-z]{2,}){2})",
+    "it is empty": "^$",
+    "words or dots in it": r"\\(?:text|mathrm(?!\s*\{[A-Za-z]\})|[lc]?dots)(?![A-Za-z])",
+}
+_FOR_LATEX2SYMPY = (
+    (r"(?<=\d)[eE]([-+]?\d+)", r"\\cdot 10^{\1}"),
+    (r"\\(?:mathrm|mathbf|mathit|rm)\s*\{([A-Za-z])\}", r"\1"),
+    (r"\^\s*(\d*\.\d+)", r"^{\1}"),
+    # a binary number would lose digits
+    (r"(\d*)\.(\d+)", lambda d: rf"(\frac{{{int(d[1] + d[2])}}}{{{10 ** len(d[2])}}})"),
+    (r"(?<=\d)\.", ""),
+    (r"_\{\\([A-Za-z]+)\s*\}", r"_{\1}"),
+    (r"(?<![A-Za-z\\])e_", r"\\varepsilon_"),  # e with an index is a name
+)
+
+
+@lru_cache(maxsize=4096)
+def _expression(text: str) -> Any:
+    """Return a cleaned formula as a SymPy expression that is not evaluated yet; raise if none."""
+    from latex2sympy2_extended.latex2sympy2 import ConversionConfig, latex2sympy
+    from sympy import factorial, factorial2
+
+    latex = text.translate(AS_COMMANDS)
+    shown = repr(latex[:80])
+    for problem, pattern in _NO_FORMULA.items():
+        if re.search(pattern, re.sub(r"\\operatorname\{\w+\}", "", text)):
+            raise NotMathematicsError(f"{shown}: {problem}")
+    for pattern, by in _FOR_LATEX2SYMPY:
+        latex = re.sub(pattern, by, latex)
+    config = ConversionConfig(lowercase_symbols=False)
+    try:
+        found = latex2sympy(latex, normalization_config=None, conversion_config=config)
+    except Exception as error:
+        if type(error) is not Exception:  # it has no class of its own for what it can't read
+            raise
+        problem = str(error).partition("\n")[0]
+        raise NotMathematicsError(f"{shown}: {problem}") from error
+    if "!!" not in text:
+        return found
+    return found.replace(  # it reads n!! as (n!)!
+        lambda e: e.func is factorial and e.args[0].func is factorial,
+        lambda e: factorial2(e.args[0].args[0]),
+    )
+
+
+def _equal(gold: str, answer: str, tolerance: float | None) -> bool:
+    """Tell whether two formulas have the same value.
+
+    Rational numbers are compared exactly, others to 60 digits, and formulas with variables at
+    random values of these.
+    """
+    from math_verify import verify
+    from sympy import Expr
+    from sympy.core.function import AppliedUndef
+
+    left, right = sides = _expression(gold), _expression(answer)
+    if left == right:
+        return True
+    too_large = [_is_too_large(one) for one in sides]
+    if all(too_large):
+        raise OverflowError(f"two numbers of more than {MAX_DIGITS} digits can't be compared")
+    if any(too_large):
+        return False
+    agreed = 0
+    if all(isinstance(one, Expr) and not one.atoms(AppliedUndef) for one in sides):
+        if not left.free_symbols | right.free_symbols:
+            return _same_number(left.doit(), right.doit(), answer, tolerance)
+        for one, other in _values(left, right):
+            if not _near(one, other):
+                return False
+            agreed += 1
+    # a set, an unknown f(x), or what has no value anywhere; the process has a limit of time
+    options = {"numeric_precision": 50, "timeout_seconds": None, "raise_on_error": True}
+    return agreed >= 3 or bool(verify(left, right, **options))
+
+
+def _is_too_large(found: Any) -> bool:
+    """Tell whether a power or factorial within has too many digits; parts come before wholes."""
+    from sympy import Pow, S, exp, factorial, log, postorder_traversal
+
+    for part in postorder_traversal(found):
+        if isinstance(part, Pow | exp | factorial) and not part.args[-1].free_symbols:
+            base = S(10**5) if isinstance(part, factorial) else part.base.evalf(15)  # n! < n^n
+            base = base if base.is_number and base != 0 else S(10)
+            if abs(part.args[-1] * log(base, 10)).evalf(15) > MAX_DIGITS:
+                return True
     return False
 
 
-def _same_group(gold: _Group, given: _Group, tolerance: str | None, names_matter: bool) -> bool:
-    """Compare tuples and intervals part by part, sets in any order."""
-    (opening, parts, closing), others = gold, given.parts
-    if (opening, closing) != (given.opening, given.closing) or len(parts) != len(others):
+def _same_number(gold: Any, given: Any, answer: str, tolerance: float | None) -> bool:
+    """Compare two numbers; a decimal of six significant digits or more may be rounded."""
+    from sympy import Rational
+
+    off = abs(gold - given).evalf(DIGITS)
+    is_exact = gold.is_Rational and given.is_Rational
+    if gold == given or (tolerance is not None and off <= Rational(str(tolerance))):
+        return True
+    if tolerance is None and not is_exact and _near(gold.evalf(DIGITS), given.evalf(DIGITS)):
+        return True
+    decimal = re.fullmatch(r"-?\s*(\d*)\.(\d+)", answer)
+    # a gold that can be written out as a decimal should be
+    if decimal is None or (gold.is_Rational and pow(10, gold.q.bit_length(), gold.q) == 0):
         return False
-    if opening in {"\\{", "\\cup"}:
-        return _all_match(parts, others, [tolerance] * len(parts), names_matter)
-    pairs = zip(parts, others, strict=True)
-    return all(_match(one, other, tolerance, names_matter) for one, other in pairs)
+    is_long = len((decimal[1] + decimal[2]).lstrip("0")) >= 6
+    return is_long and bool(off <= Rational(1, 2 * 10 ** len(decimal[2])))
 
 
-def _head(name: str) -> str:
-    """Return a name without the arguments behind it: `f` of `f(x)`."""
-    name = squeezed(name)
-    return name.partition("(")[0] or name
+def _near(left: Any, right: Any) -> bool:
+    """Tell whether two computed numbers agree in all digits but the last ones."""
+    if not (left.is_number and right.is_number and left.is_finite and right.is_finite):
+        return bool(left == right)
+    scale = max(abs(left), abs(right))
+    return bool(abs(left - right) <= 10 ** (10 - DIGITS) * (scale if scale > 1e-9 else 1))
 
 
-def _arguments(name: str) -> list[str]:
-    """Return the variables of a function by its left side: x and y of `f(x, y)`."""
-    found = re.fullmatch(r"[^()]+\(([^()]*)\)", squeezed(name))
-    arguments = split(found[1], ",") if found else []
-    return arguments if all(re.fullmatch("[A-Za-z]", one) for one in arguments) else []
+def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the values of two expressions where both have one, at the same points every time.
 
+    x, y, z and t take any sign, all others are positive, and whole for the letters that usually
+    are so, where something is rounded or counted.
+    """
+    from sympy import Mod, Rational, binomial, ceiling, factorial, factorial2, floor
 
-def _renamed(shape: Shape, old: str, new: str) -> Shape:
-    """Return a formula with the arguments of one name in the place of another's, all at once."""
-    names = dict(zip(_arguments(old), _arguments(new), strict=False))
-    if not isinstance(shape, str):
-        return shape
-    return re.sub(r"\\[A-Za-z]+|[A-Za-z]", lambda found: names.get(found[0], found[0]), shape)
-
-
-def _same_relation(gold: Shape, given: Shape) -> bool:
-    """Tell whether one relation is the other times a constant, a positive one in an inequality."""
-    both = []
-    for one in (gold, given):
-        if isinstance(one, _Named) and isinstance(one.value, str):
-            both.append(_Relation(one.name, "=", one.value))
-        elif isinstance(one, _Relation):
-            both.append(one)
-    if len(both) < 2 or both[0].sign != both[1].sign:
-        return False
-    factor = formulas.ratio(*((one.left, one.right) for one in both))
-    return factor is not None and (both[0].sign in {"=", "\\ne"} or factor > 0)
+    counts = (floor, ceiling, factorial, factorial2, binomial, Mod)
+    is_whole = left.has(*counts) or right.has(*counts)
+    symbols = sorted(left.free_symbols | right.free_symbols, key=str)
+    draw = random.Random(20)
+    for number in range(1, 61 if is_whole else 13):
+        point = {}
+        for symbol in symbols:
+            letter = str(symbol)[0]
+            value = Rational(draw.randint(1, 4000), draw.randint(300, 1000))
+            if letter in "xyzt" and draw.random() < 0.5:
+                value = -value
+            if is_whole and letter in "ijklmnpqKMN":  # a rounding may differ in few places
+                value = Rational(number if len(symbols) == 1 else draw.randint(1, 15))
+            point[symbol] = value
+        try:
+            values = [one.subs(point).evalf(DIGITS) for one in (left, right)]
+        except ValueError:  # SymPy's double factorial of a negative even number
+            continue
+        if all(one.is_number and one.is_finite for one in values):
+            yield values[0], values[1]
