@@ -19,7 +19,6 @@ LONGEST_PAUSE_S = 600.0
 FRUITLESS_PAUSES = 9
 """So many growing pauses without an answer between them, about three minutes, end it."""
 
-_FIRST_BACKOFF_S, _LONGEST_BACKOFF_S = 0.5, 30.0
 _FIRST_PAUSE_S = 1.0
 _LONGEST_GROWN_S = 60.0
 
@@ -34,12 +33,6 @@ FRUITLESS_HOST_PAUSES = 3
 
 _DROP = 2 / 3
 _RECOVERY = 1 / 150  # of the full rate, per answer: a third takes fifty answers
-
-
-def backoff_s(failures: int, retry_after: float | None, jitter_s: float = 0.0) -> float:
-    """Return how long to wait after so many failures of one request; a server may ask for more."""
-    grown = min(_FIRST_BACKOFF_S * 2.0 ** (failures - 1), _LONGEST_BACKOFF_S) + jitter_s
-    return max(grown, min(retry_after or 0.0, LONGEST_PAUSE_S))
 
 
 class Clock(Protocol):
