@@ -255,6 +255,7 @@ def score(
     --------
     $ evalcore score outputs/financemath --dataset financemath --rule strict --rule lenient
     $ evalcore score raw_pot_outputs --layout financemath --method pot --dataset financemath
+    $ evalcore score outputs/mine --data questions.jsonl --rule numbers
     """
     check_target(Path(figure) if figure else None)
     place, layers = Path(data) if data else None, dict[str, str]()
