@@ -157,9 +157,9 @@ def _find_fields(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
     try:
         said = json.loads(fenced[1] if fenced else reply, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"no JSON: {error}") from error
+        raise ValueError(f"not valid JSON: {error}") from error
     if not isinstance(said, dict):
-        raise ValueError("no JSON object")
+        raise ValueError("not a JSON object")
     return said.get(prompt.field), " ".join(str(said.get(prompt.reason) or "").split())
 
 

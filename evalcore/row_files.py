@@ -49,7 +49,7 @@ def read_table(table: Table) -> Rows:
         rows = SUFFIXES[suffix](Path(table))
     for place, row in rows:
         if not isinstance(row, dict):
-            raise InputError(place, "no JSON object; a row was expected")
+            raise InputError(place, "not a JSON object; a row was expected")
         yield place, row
 
 
@@ -102,7 +102,7 @@ def _decoded(place: str, content: bytes) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise InputError(place, f"no JSON: {error}") from error
+        raise InputError(place, f"not valid JSON: {error}") from error
 
 
 def _parquet(path: Path) -> Rows:

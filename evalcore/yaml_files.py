@@ -52,7 +52,9 @@ def parse_yaml(text: str, where: str) -> Any:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(f"{where}:{line}", f"not valid YAML: {error.problem}") from error
-    except (yaml.YAMLError, RecursionError, ValueError) as error:  # the last: no such date
+    except RecursionError as error:
+        raise InputError(where, "not valid YAML: it is nested too deeply") from error
+    except (yaml.YAMLError, ValueError) as error:  # the last: no such date
         raise InputError(where, f"not valid YAML: {' '.join(str(error).split())}") from error
 
 

@@ -156,6 +156,7 @@ EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
 # Delayed because they are slow to import and not needed by every command.
 DELAYED = {
     "re2",
+    "requests",
     "pandas",
     "numpy",
     "pyarrow",

@@ -145,10 +145,14 @@ def test_all_copies_that_are_there_are_checked_and_failures_told(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "file", "content", "message"),
     [
-        pytest.param("financemath", "validation.json", b"[{]", "no JSON: ", id="JSON"),
-        pytest.param("financemath", "validation.json", b"[\xff]", "no JSON: ", id="not UTF-8"),
+        pytest.param("financemath", "validation.json", b"[{]", "not valid JSON: ", id="JSON"),
+        pytest.param(
+            "financemath", "validation.json", b"[\xff]", "not valid JSON: ", id="not UTF-8"
+        ),
         pytest.param("financemath", "validation.json", b"{}", "a JSON list", id="no list"),
-        pytest.param("financemath", "validation.json", b"[1]", "no JSON object", id="no objects"),
+        pytest.param(
+            "financemath", "validation.json", b"[1]", "not a JSON object", id="no objects"
+        ),
         pytest.param("bbh-word-sorting", "word_sorting.json", b"[]", "not BIG-Bench", id="BBH"),
         pytest.param("imo-answerbench", "answerbench_v2.csv", b"a\n1,2\n", "more cells", id="CSV"),
         pytest.param("imo-answerbench", "answerbench_v2.csv", b"\xff", "not UTF-8 at", id="bytes"),

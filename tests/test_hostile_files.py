@@ -203,14 +203,15 @@ SCORE = ("score", "outputs", "--dataset", "financemath", "--data", "validation.j
 )
 def test_json_that_is_nested_deeply_is_one_line_in_each_reader(here: Path, line: str) -> None:
     path = recorded(line + "\n", here)
-    place = "outputs/financemath/m/cot.jsonl:1: no JSON"
-    assert place in one_line(evalcore_run(*SCORE), 2)
+    place = "outputs/financemath/m/cot.jsonl:1"
+    assert f"{place}: not valid JSON" in one_line(evalcore_run(*SCORE), 2)
+    place += ": no JSON"
     for command in (("blend", "outputs", "p.yaml"), ("strategies", "outputs")):
         assert place in one_line(ngramscan_run(*command), 2)
     assert place in one_line(
         ngramscan_run("keyness", "outputs", "--of", "cot", "--against", "pot"), 2
     )
-    assert ":1: no JSON" in one_line(evalcore_run("compare", path, "--baseline", "pot"), 2)
+    assert ":1: not valid JSON" in one_line(evalcore_run("compare", path, "--baseline", "pot"), 2)
     assert one_line(evalcore_run("logs", path), 2)
     (here / "c.jsonl").write_text(line + "\n")
     done = ngramscan_run("count", "p.yaml", "--index", "scan:c.jsonl", "-q")

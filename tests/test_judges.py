@@ -136,9 +136,9 @@ def test_what_was_asked_for_is_read(form: str, reply: str, value: float | None, 
         pytest.param("score", '{"score": NaN}', "0 to 100", id="not a number"),
         pytest.param("score", "{}", "null", id="no score"),
         pytest.param("score", '{"score": 1, "score": 90}', "twice", id="two scores"),
-        pytest.param("score", "[1]", "no JSON object", id="a list"),
-        pytest.param("score", "Score: 80", "no JSON", id="prose"),
-        pytest.param("score", "[" * 100_000, "no JSON", id="deep nesting"),
+        pytest.param("score", "[1]", "not a JSON object", id="a list"),
+        pytest.param("score", "Score: 80", "not valid JSON", id="prose"),
+        pytest.param("score", "[" * 100_000, "not valid JSON", id="deep nesting"),
         pytest.param("cause", '{"cause": "D"}', "one of A, B, C", id="another cause"),
         pytest.param("cause", '{"cause": ["A"]}', "one of A, B, C", id="a list of causes"),
     ],
@@ -183,4 +183,4 @@ def test_a_cause_is_a_label_without_a_value() -> None:
 def test_a_reply_that_can_not_be_read_is_kept_and_has_no_value() -> None:
     row = judged_row(EXAM, "judge-1", "Great proof!", None)
     assert (row.value, row.answer, row.reply) == (None, None, "Great proof!")
-    assert (row.status, row.reason[:17]) == ("unknown", "unparsed: no JSON")
+    assert (row.status, row.reason[:24]) == ("unknown", "unparsed: not valid JSON")
