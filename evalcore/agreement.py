@@ -34,7 +34,7 @@ Labels = Sequence[Sequence[str | None]]
 Level = Literal["nominal", "ordinal", "interval"]
 Weights = Literal["linear", "quadratic"] | None
 Found = tuple[int, float | None, float | None, float | None, str]
-"""Of how many items, a coefficient, its interval, and why one of these is missing."""
+"""The number of items, a coefficient, its interval, and why one of these is missing."""
 _MOST_LABELS = 50
 """More are numbers that were measured rather than labels; pairs of them would take much memory."""
 _ZERO = 1e-9
@@ -51,13 +51,13 @@ class AgreementRow:
     judge's labels) or `missing`."""
     judges: str
     label: str | None
-    """Of `majority` and `share`; None: no label, as where votes are tied."""
+    """That `majority` and `share` are about; None: no label, as where votes are tied."""
     items: int
     count: int | None
     value: float | None
     """A coefficient, or a share from 0 to 1."""
     low: float | None
-    """Of the interval; None: there is none, and the note says why."""
+    """Limit of the interval; None: there is none, and the note says why."""
     high: float | None
     note: str
 

@@ -76,7 +76,7 @@ class EfficiencyRow:
     accuracy: float | None = None
     """In percent."""
     accuracy_low: float | None = None
-    """Of the 95 % interval from draws of problems; None: there is none, and the note says why."""
+    """Limit of the 95 % interval from draws of problems; None: none, and the note says why."""
     accuracy_high: float | None = None
     n_tokens: int | None = None
     """Outputs whose tokens are known; what follows is of these."""

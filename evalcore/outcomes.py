@@ -106,7 +106,7 @@ class OutcomeRow:
     all_baselines_but_adaptive: int
     """Those of `adaptive_wrong` that all baselines solve: no choice between them was needed."""
     accuracy: float
-    """Of the adaptive method; in percent, as all that follow."""
+    """Accuracy of the adaptive method; in percent, as all that follow."""
     upper_bound: float
     """Problems that at least one baseline solves."""
     upper_bound_with_adaptive: float
@@ -114,7 +114,7 @@ class OutcomeRow:
     selection_accuracy: float | None
     """`adaptive_right` of `adaptive_right + adaptive_wrong`: of problems that a baseline solves."""
     selection_low: float | None
-    """Of the 95 % Wilson interval; None: there is none, and the note says why."""
+    """Limit of the 95 % Wilson interval; None: there is none, and the note says why."""
     selection_high: float | None
     note: str
 

@@ -85,7 +85,7 @@ OTHER_STATUS = r":1: status 'wrong'; one of scored, not_found, no_answer, unknow
 MALFORMED = {
     "another suffix": ("s.txt", "", "one of .csv, .jsonl"),
     "no columns": ("s.jsonl", "{}\n", r":1: no columns dataset, model"),
-    "no JSON": ("s.jsonl", "\n{\n", r":2: no JSON"),
+    "no JSON": ("s.jsonl", "\n{\n", r":2: not valid JSON"),
     "no object": ("s.jsonl", "[1]\n", r":1: not a JSON object"),
     "above 1": ("s.jsonl", "\n" + json.dumps(GOOD | {"value": 1.5}), r":2: value 1\.5; a number f"),
     "a text": ("s.jsonl", json.dumps(GOOD | {"value": "yes"}), ":1: value.*float"),

@@ -27,7 +27,7 @@ FIRST_WORD_WITHIN_S, REQUEST_WITHIN_S, END_WITHIN_S = 60.0, 30.0, 10.0
 GRACE_S = 30.0
 """A supervisor ends its program in time; if none answers so long after, it is taken for dead."""
 ATTEMPTS_AT_MOST, AHEAD_AT_MOST = 3, 32
-"""Of one program; and programs per worker that may be done while an earlier one still runs."""
+"""Starts of one program; and programs per worker that may end while an earlier one still runs."""
 START = """
 import sys, types
 for name, folder in zip(("evalcore", "evalcore.sandbox"), sys.argv[2:]):
@@ -60,10 +60,10 @@ class Outcome:
     kind: str = ""
     """The name of the value's type in the program: `float`, `ndarray`."""
     message: str = ""
-    """Of the exception, or what ended it; one line."""
+    """What the exception says, or what ended it; one line."""
     seconds: float = 0.0
     layers: Mapping[str, str] | None = None
-    """Of each layer of the sandbox `ok`, or `missing: reason`."""
+    """For each layer of the sandbox `ok`, or `missing: reason`."""
 
 
 @dataclass(slots=True, eq=False)
