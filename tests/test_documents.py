@@ -321,19 +321,22 @@ def test_repeated_documents_give_no_union(tmp_path: Path) -> None:
 # Planning
 
 
-def test_a_target_draws_as_many_as_it_needs(real: ApiServer, journal: Path) -> None:
+def test_a_target_draws_as_many_as_it_needs(tmp_path: Path) -> None:
     def half_width(row: DocumentRow) -> float:
         low, high = limits(row)
         return (high - low) / 2 / row.documents
 
-    queries = [query("return"), query("raise ")]
+    random = np.random.default_rng(2)
+    counts = zip(random.geometric(1 / 15, 2000), random.geometric(1 / 5, 2000), strict=True)
+    texts = ["key " * int(often) + "word " * int(seldom) for often, seldom in counts]
     widths = []
-    for target in (0.4, 0.25):
-        options = NormOptions(target=target, max_samples=1500)
-        rows = norm(real, journal, queries, options).rows
-        assert all(row.samples and row.samples >= 100 for row in rows)
-        assert all(half_width(row) < 1.35 * target for row in rows)
-        widths.append([row.samples or 0 for row in rows])
+    with small(tmp_path, texts) as server:
+        for target in (0.3, 0.15):
+            options = NormOptions(target=target, max_samples=1500)
+            rows = norm(server, tmp_path / "j", [query("key"), query("word")], options).rows
+            assert all(row.samples and row.samples >= 100 for row in rows)
+            assert all(half_width(row) < 1.35 * target for row in rows)
+            widths.append([row.samples or 0 for row in rows])
     assert all(few < many for few, many in zip(*widths, strict=True)), widths
 
 
