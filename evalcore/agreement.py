@@ -17,12 +17,12 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evalcore.row_files import GivenTables, Table, as_tables, name_of, read_table
 from evalcore.scores import read_scores
 from ngramscan.errors import InputError
 from ngramscan.output import optional_target
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.options import save
+from ngramscan.output.row_files import GivenTables, Table, as_tables, name_of, read_table
 from ngramscan.statistics import resampling
 from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Resampling, Studentized

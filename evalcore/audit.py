@@ -18,9 +18,9 @@ import msgspec
 
 from evalcore.claim_formulas import Evaluator, parse_formula
 from evalcore.claim_tables import Printed, Reading, Tables, parse_printed, read_tables, select
-from evalcore.yaml_files import parse_yaml, read_text
 from ngramscan.errors import InputError
 from ngramscan.output.command import Option, Result, command
+from ngramscan.yaml_files import parse_yaml, read_text
 
 if TYPE_CHECKING:
     from rich.console import Console

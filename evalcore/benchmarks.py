@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from evalcore.formats import FORMATS, Benchmark, Problem
-from evalcore.row_files import SUFFIXES
-from evalcore.yaml_files import as_type, input_errors, parse_yaml, read_text
 from ngramscan.errors import InputError, NgramscanError, RemoteRefused, RemoteUnavailable
 from ngramscan.output import write_whole
 from ngramscan.output.layout import Layout, cell, print_columns
+from ngramscan.output.row_files import SUFFIXES
+from ngramscan.yaml_files import as_type, input_errors, parse_yaml, read_text
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -17,8 +17,8 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from evalcore.yaml_files import read_text
 from ngramscan.errors import InputError
+from ngramscan.yaml_files import read_text
 
 ORDER: Mapping[type, Callable[[Fraction, Fraction], bool]] = {
     ast.Lt: operator.lt,

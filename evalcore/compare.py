@@ -13,7 +13,6 @@ import numpy as np
 
 from evalcore.left_out import say_left_out
 from evalcore.pairing import ALL, NAMES, Pair, find_pairs, method_pairs, to_table
-from evalcore.row_files import GivenTables
 from evalcore.scores import ScoreRow, read_all
 from evalcore.statistics import Comparison, GradedTest, Settings, mcnemar_detectable, t_detectable
 from ngramscan.errors import InputError
@@ -21,6 +20,7 @@ from ngramscan.output import optional_target
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import UNKNOWN, Layout, cell, print_columns
 from ngramscan.output.options import save
+from ngramscan.output.row_files import GivenTables
 from ngramscan.statistics.p_values import holm
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ from evalcore.figures import draw_frontier
 from evalcore.logs import UsageRow
 from evalcore.outcomes import ALL, Names, NoAnswer
 from evalcore.records import Record, read_records
-from evalcore.row_files import GivenTables, read_rows
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, read_chosen
 from ngramscan.errors import InputError
 from ngramscan.output import refuse_other
 from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import Layout, cell, print_columns
+from ngramscan.output.row_files import GivenTables, read_rows
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Ratio, Resampling
 

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from evalcore.row_files import read_table
-from evalcore.yaml_files import as_type, read_text
 from ngramscan.errors import InputError
+from ngramscan.output.row_files import read_table
+from ngramscan.yaml_files import as_type, read_text
 
 Answers = Literal["program", "text", "either"]
 """What answers to a prompting method: its program alone, its text, or the text where there is no

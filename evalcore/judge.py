@@ -25,12 +25,12 @@ from evalcore.endpoint import Answer, Question, ask_all, open_endpoint, read_key
 from evalcore.formats import Problem
 from evalcore.prompts import fill
 from evalcore.records import CUT_REASONS, Record, in_order, read_records
-from evalcore.row_files import Table
 from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, key_of, outputs_valued
 from ngramscan.errors import InputError, RemoteError
 from ngramscan.journal import Journal
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import print_rows
+from ngramscan.output.row_files import Table
 from ngramscan.progress import SILENT, Progress
 
 if TYPE_CHECKING:

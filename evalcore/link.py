@@ -15,7 +15,6 @@ import numpy as np
 
 from evalcore.compare import CompareRow, compare_methods, p_text
 from evalcore.figures import draw_links
-from evalcore.row_files import Table, read_rows, read_table
 from evalcore.scores import read_all, refuse_unscored
 from ngramscan.errors import InputError
 from ngramscan.output import optional_target
@@ -23,6 +22,7 @@ from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import Layout, print_columns, print_rows, rate
 from ngramscan.output.options import save
+from ngramscan.output.row_files import Table, read_rows, read_table
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
 if TYPE_CHECKING:

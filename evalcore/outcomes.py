@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from evalcore.left_out import reasons_for_left_out, say_left_out
-from evalcore.row_files import GivenTables
 from evalcore.scores import UNKNOWN, ScoreRow, read_chosen
 from ngramscan.errors import InputError
 from ngramscan.output import optional_target
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import print_rows
 from ngramscan.output.options import save
+from ngramscan.output.row_files import GivenTables
 from ngramscan.statistics.proportions import mcnemar, wilson
 
 if TYPE_CHECKING:

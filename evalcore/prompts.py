@@ -19,8 +19,8 @@ import msgspec
 
 from evalcore.benchmarks import GENERAL, find_benchmark
 from evalcore.formats import Answers, Benchmark, Problem
-from evalcore.yaml_files import as_type, parse_yaml, read_text
 from ngramscan.errors import InputError
+from ngramscan.yaml_files import as_type, parse_yaml, read_text
 
 _PROBLEM = "problem"
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z][\w+.-]*)\}\}")

@@ -10,9 +10,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalcore.row_files import GivenTables, Table, as_tables, name_of, read_rows
 from ngramscan.errors import InputError
 from ngramscan.output.layout import Layout, cell, print_columns
+from ngramscan.output.row_files import GivenTables, Table, as_tables, name_of, read_rows
 
 if TYPE_CHECKING:
     from rich.console import Console

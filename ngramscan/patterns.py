@@ -16,6 +16,7 @@ import yaml
 
 from ngramscan.errors import InputError
 from ngramscan.regexes import compile_regex
+from ngramscan.yaml_files import compose_yaml, fields_of, place_of
 
 TIERS = ("T1", "T2", "T3")
 """How specific a pattern is to its method: words of the prompt, words of its outputs, proxies."""
@@ -225,17 +226,11 @@ def load_patterns(path_or_name: str | Path) -> PatternSet:
 
 def parse_patterns(content: str, where: str) -> PatternSet:
     """Parse the content of a pattern file; `where` names it in errors."""
-    try:
-        root = yaml.compose(content, Loader=yaml.SafeLoader)
-    except RecursionError as error:
-        raise InputError(where, "no YAML that can be read: it is nested too deeply") from error
-    except yaml.YAMLError as error:
-        raise InputError(*_yaml_problem(error, where)) from error
     known = {"name", "source", "patterns", "regexes"}
-    fields = _mapping(root, where, known, {"name", "patterns"}, "")
+    fields = fields_of(compose_yaml(content, where), where, known, {"name", "patterns"}, "")
     entries = fields["patterns"]
     if not isinstance(entries, yaml.SequenceNode) or not entries.value:
-        raise InputError(_line(where, entries), "patterns: a list of patterns was expected")
+        raise InputError(place_of(where, entries), "patterns: a list of patterns was expected")
     patterns = [_pattern(node, where, f"patterns[{i}]") for i, node in enumerate(entries.value)]
     _refuse_duplicates([(p.method, p.text) for p in patterns], entries.value, where)
     regexes = _regexes(fields["regexes"], where) if "regexes" in fields else ()
@@ -243,24 +238,12 @@ def parse_patterns(content: str, where: str) -> PatternSet:
     return PatternSet(_string(fields["name"], where, "name"), source, tuple(patterns), regexes)
 
 
-def _yaml_problem(error: yaml.YAMLError, where: str) -> tuple[str, str]:
-    mark = getattr(error, "problem_mark", None)
-    place = f"{where}:{mark.line + 1}" if mark else where
-    # A reader error (a control character) has no `problem`, but says it in its own words.
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return place, f"no YAML: {problem}"
-
-
-def _line(where: str, node: yaml.Node | None) -> str:
-    return f"{where}:{node.start_mark.line + 1}" if node is not None else where
-
-
 _FIELDS = set(get_type_hints(Pattern))
 _NEEDED = {"text", "method", "tier", "kind"}
 
 
 def _pattern(node: yaml.Node, where: str, path: str) -> Pattern:
-    fields = _mapping(node, where, _FIELDS, _NEEDED, f"{path}: ")
+    fields = fields_of(node, where, _FIELDS, _NEEDED, f"{path}: ")
     values: dict[str, Any] = {
         key: _string(value, where, f"{path}.{key}")
         for key, value in fields.items()
@@ -269,52 +252,34 @@ def _pattern(node: yaml.Node, where: str, path: str) -> Pattern:
     for key, choices in (("tier", TIERS), ("kind", KINDS)):
         if values[key] not in choices:
             raise InputError(
-                _line(where, fields[key]),
+                place_of(where, fields[key]),
                 f"{path}.{key}: {values[key]!r} is none of {', '.join(choices)}",
             )
     for key in ("text", "method"):
         if not values[key]:
-            raise InputError(_line(where, fields[key]), f"{path}.{key}: it is empty")
+            raise InputError(place_of(where, fields[key]), f"{path}.{key}: it is empty")
     if "longer_words" in fields:
         values["longer_words"] = tuple(_strings(fields["longer_words"], where, path))
     return Pattern(**values)
 
 
-def _mapping(
-    node: yaml.Node | None, where: str, known: set[str], needed: set[str], path: str
-) -> dict[str, yaml.Node]:
-    if not isinstance(node, yaml.MappingNode):
-        raise InputError(_line(where, node), f"{path}a mapping was expected")
-    fields: dict[str, yaml.Node] = {}
-    for key, value in node.value:
-        if key.value not in known:
-            raise InputError(
-                _line(where, key),
-                f"{path}unknown key {key.value!r}; known: {', '.join(sorted(known))}",
-            )
-        if key.value in fields:
-            raise InputError(_line(where, key), f"{path}the key {key.value!r} stands twice")
-        fields[key.value] = value
-    if missing := sorted(needed - fields.keys()):
-        raise InputError(_line(where, node), f"{path}no {', no '.join(missing)}")
-    return fields
-
-
 def _strings(node: yaml.Node, where: str, path: str) -> Iterator[str]:
     if not isinstance(node, yaml.SequenceNode):
-        raise InputError(_line(where, node), f"{path}.longer_words: a list was expected")
+        raise InputError(place_of(where, node), f"{path}.longer_words: a list was expected")
     for i, item in enumerate(node.value):
         yield _string(item, where, f"{path}.longer_words[{i}]")
 
 
 def _string(node: yaml.Node, where: str, path: str) -> str:
     if not isinstance(node, yaml.ScalarNode) or node.tag != "tag:yaml.org,2002:str":
-        raise InputError(_line(where, node), f"{path}: a string was expected; put it in quotes")
+        raise InputError(place_of(where, node), f"{path}: a string was expected; put it in quotes")
     text = str(node.value)
     if "\0" in text:
-        raise InputError(_line(where, node), f"{path}: it has a NUL character")
+        raise InputError(place_of(where, node), f"{path}: it has a NUL character")
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise InputError(_line(where, node), f"{path}: it has a lone surrogate, which is no text")
+        raise InputError(
+            place_of(where, node), f"{path}: it has a lone surrogate, which is no text"
+        )
     return text
 
 
@@ -334,7 +299,7 @@ def _refuse_duplicates(
 
 def _regexes(entries: yaml.Node, where: str) -> tuple[Regex, ...]:
     if not isinstance(entries, yaml.SequenceNode):
-        raise InputError(_line(where, entries), "regexes: a list was expected")
+        raise InputError(place_of(where, entries), "regexes: a list was expected")
     regexes = [_regex(node, where, f"regexes[{i}]") for i, node in enumerate(entries.value)]
     _refuse_duplicates([(r.method, r.name) for r in regexes], entries.value, where)
     return tuple(regexes)
@@ -342,13 +307,13 @@ def _regexes(entries: yaml.Node, where: str) -> tuple[Regex, ...]:
 
 def _regex(node: yaml.Node, where: str, path: str) -> Regex:
     needed = {"method", "name", "regex"}
-    fields = _mapping(node, where, {*needed, "note"}, needed, f"{path}: ")
+    fields = fields_of(node, where, {*needed, "note"}, needed, f"{path}: ")
     values = {key: _string(value, where, f"{path}.{key}") for key, value in fields.items()}
     for key in sorted(needed):
         if not values[key]:
-            raise InputError(_line(where, fields[key]), f"{path}.{key}: it is empty")
+            raise InputError(place_of(where, fields[key]), f"{path}.{key}: it is empty")
     try:
         compile_regex(values["regex"])
     except ValueError as error:
-        raise InputError(_line(where, fields["regex"]), f"{path}.regex: {error}") from error
+        raise InputError(place_of(where, fields["regex"]), f"{path}.regex: {error}") from error
     return Regex(**values)

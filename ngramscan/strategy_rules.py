@@ -12,6 +12,7 @@ import yaml
 
 from ngramscan.errors import InputError
 from ngramscan.regexes import compile_regex
+from ngramscan.yaml_files import compose_yaml, fields_of, place_of, read_text
 
 STRATEGIES = ("Direct", "CoT", "PoT", "Hybrid")
 MEASURES = ("steps", "steps_before_code", "words", "formula_density")
@@ -68,28 +69,15 @@ def load_rules(path: str | Path | None = None) -> RuleSet:
     if path is None:
         shipped = resources.files("ngramscan") / "strategy_rules.yaml"
         return parse_rules(shipped.read_text(encoding="utf-8"), "strategy_rules.yaml")
-    try:
-        content = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(str(path), f"not UTF-8 at byte {error.start}") from error
-    except OSError as error:
-        raise InputError(str(path), (error.strerror or str(error)).lower()) from error
-    return parse_rules(content, str(path))
+    return parse_rules(read_text(Path(path)), str(path))
 
 
 def parse_rules(content: str, where: str) -> RuleSet:
     """Parse the content of a rules file; `where` names it in errors."""
-    try:
-        root = yaml.compose(content, Loader=yaml.SafeLoader)
-    except RecursionError as error:
-        raise InputError(where, "no YAML that can be read: it is nested too deeply") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f"{where}:{mark.line + 1}" if mark else where
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise InputError(place, f"no YAML: {problem}") from error
     known = {"name", "source", "step_markers", "rules"}
-    fields = _mapping(root, where, known, {"name", "step_markers", "rules"}, "")
+    fields = fields_of(
+        compose_yaml(content, where), where, known, {"name", "step_markers", "rules"}, ""
+    )
     markers = tuple(
         _marker(node, where, f"step_markers[{number}]")
         for number, node in _listed(fields["step_markers"], where, "step_markers")
@@ -99,18 +87,18 @@ def parse_rules(content: str, where: str) -> RuleSet:
     for (number, node), rule in zip(nodes, rules, strict=True):
         if rule.is_unconditional != (number == len(nodes) - 1):
             problem = "the last rule, and no other, must be without conditions"
-            raise InputError(_line(where, node), f"rules[{number}]: {problem}")
+            raise InputError(place_of(where, node), f"rules[{number}]: {problem}")
     source = _text(fields["source"], where, "source") if "source" in fields else ""
     return RuleSet(_text(fields["name"], where, "name"), source, markers, rules)
 
 
 def _marker(node: yaml.Node, where: str, path: str) -> Any:
-    fields = _mapping(node, where, {"regex", "reason"}, {"regex", "reason"}, f"{path}: ")
+    fields = fields_of(node, where, {"regex", "reason"}, {"regex", "reason"}, f"{path}: ")
     _text(fields["reason"], where, f"{path}.reason")
     try:
         return compile_regex(_text(fields["regex"], where, f"{path}.regex"), "im")
     except ValueError as error:
-        raise InputError(_line(where, fields["regex"]), f"{path}.regex: {error}") from error
+        raise InputError(place_of(where, fields["regex"]), f"{path}.regex: {error}") from error
 
 
 _THRESHOLDS = {f"{measure}_{end}" for measure in MEASURES for end in ("at_least", "at_most")}
@@ -118,13 +106,13 @@ _NEEDED = {"name", "strategy", "reason"}
 
 
 def _rule(node: yaml.Node, where: str, path: str) -> Rule:
-    fields = _mapping(node, where, {*_NEEDED, "code", *_THRESHOLDS}, _NEEDED, f"{path}: ")
+    fields = fields_of(node, where, {*_NEEDED, "code", *_THRESHOLDS}, _NEEDED, f"{path}: ")
     name, strategy, reason = (
         _text(fields[key], where, f"{path}.{key}") for key in ("name", "strategy", "reason")
     )
     if strategy not in STRATEGIES:
         problem = f"{path}.strategy: {strategy!r} is none of {', '.join(STRATEGIES)}"
-        raise InputError(_line(where, fields["strategy"]), problem)
+        raise InputError(place_of(where, fields["strategy"]), problem)
     code = _truth(fields["code"], where, f"{path}.code") if "code" in fields else None
     limits: dict[str, list[tuple[str, float]]] = {"_at_least": [], "_at_most": []}
     for key in fields.keys() & _THRESHOLDS:
@@ -144,45 +132,25 @@ def _threshold(node: yaml.Node, where: str, path: str) -> float:
     most = 1.0 if "formula_density" in path else float("inf")
     if not 0 <= value <= most:
         between = "between 0 and 1" if most == 1 else "of at least 0"
-        raise InputError(_line(where, node), f"{path}: a number {between} was expected")
+        raise InputError(place_of(where, node), f"{path}: a number {between} was expected")
     return value
 
 
 def _truth(node: yaml.Node, where: str, path: str) -> bool:
     if node.tag != "tag:yaml.org,2002:bool":
-        raise InputError(_line(where, node), f"{path}: true or false was expected")
+        raise InputError(place_of(where, node), f"{path}: true or false was expected")
     return str(node.value).lower() in {"true", "yes", "on"}
-
-
-def _mapping(
-    node: yaml.Node | None, where: str, known: set[str], needed: set[str], path: str
-) -> dict[str, yaml.Node]:
-    if not isinstance(node, yaml.MappingNode):
-        raise InputError(_line(where, node), f"{path}a mapping was expected")
-    fields: dict[str, yaml.Node] = {}
-    for key, value in node.value:
-        if key.value not in known:
-            problem = f"{path}unknown key {key.value!r}; known: {', '.join(sorted(known))}"
-            raise InputError(_line(where, key), problem)
-        if key.value in fields:
-            raise InputError(_line(where, key), f"{path}the key {key.value!r} stands twice")
-        fields[key.value] = value
-    if missing := sorted(needed - fields.keys()):
-        raise InputError(_line(where, node), f"{path}no {', no '.join(missing)}")
-    return fields
 
 
 def _listed(node: yaml.Node, where: str, path: str) -> Iterator[tuple[int, yaml.Node]]:
     if not isinstance(node, yaml.SequenceNode) or not node.value:
-        raise InputError(_line(where, node), f"{path}: a list was expected, with something in it")
+        raise InputError(
+            place_of(where, node), f"{path}: a list was expected, with something in it"
+        )
     yield from enumerate(node.value)
 
 
 def _text(node: yaml.Node, where: str, path: str) -> str:
     if node.tag != "tag:yaml.org,2002:str" or not node.value.strip():
-        raise InputError(_line(where, node), f"{path}: a text was expected")
+        raise InputError(place_of(where, node), f"{path}: a text was expected")
     return str(node.value)
-
-
-def _line(where: str, node: yaml.Node | None) -> str:
-    return f"{where}:{node.start_mark.line + 1}" if node is not None else where

@@ -31,8 +31,9 @@ MAY_IMPORT = {
     "progress": ["screen"],
     "journal": ["errors"],
     "pace": ["errors"],
-    "output": ["errors", "output", "progress", "screen"],
-    "patterns": ["errors", "regexes"],
+    "yaml_files": ["errors"],
+    "output": ["errors", "output", "progress", "screen", "yaml_files"],
+    "patterns": ["errors", "regexes", "yaml_files"],
     "overlaps": ["patterns"],
     "matching": ["errors"],
     "outputs": ["errors", "surrogates"],
@@ -69,7 +70,7 @@ MAY_IMPORT = {
     ],
     "concordance": ["errors", "draws", "indexes"],
     "formulas": [],
-    "strategy_rules": ["errors", "regexes"],
+    "strategy_rules": ["errors", "regexes", "yaml_files"],
     "strategy_shares": ["formulas", "outputs", "statistics", "regexes", "strategy_rules"],
     "figures": ["errors", "output", "figures"],
     "tokens": [],
@@ -98,61 +99,20 @@ MAY_IMPORT = {
     "__main__": ["cli"],
     "": ["commands"],
 }
-# The same for evalcore, which may import of ngramscan only what has nothing to do with corpora.
+# evalcore may import of ngramscan only what has nothing to do with corpora.
 SHARED_WITH_EVALCORE = {
-    "errors",
-    "exchange",
-    "pace",
-    "screen",
-    "surrogates",
-    "journal",
-    "output",
-    "progress",
-    "statistics",
+    *("errors", "exchange", "pace", "screen", "surrogates", "journal", "output", "progress"),
+    *("statistics", "yaml_files"),
 }
-EVALCORE_MAY_IMPORT: dict[str, list[str]] = {
-    "formats": ["row_files", "yaml_files"],
-    "benchmarks": ["formats", "row_files", "yaml_files"],
-    "prompts": ["benchmarks", "formats", "yaml_files"],
-    "records": ["benchmarks"],
-    "endpoint": ["records"],
-    "run": ["benchmarks", "endpoint", "formats", "prompts", "records"],
-    "sandbox": ["sandbox"],
-    "extraction": [],
-    "rules": ["formats", "rules", "sandbox"],
-    "scores": ["row_files"],
-    "score": [
-        *("benchmarks", "extraction", "figures", "formats", "prompts", "records", "rules"),
-        *("sandbox", "scores"),
-    ],
-    "left_out": [],
-    "figures": ["efficiency", "link", "scores"],
-    "agreement": ["row_files", "scores"],
-    "efficiency": [
-        *("figures", "logs", "outcomes", "records", "row_files", "scores"),
-    ],
-    "yaml_files": [],
-    "claim_tables": ["yaml_files"],
-    "claim_formulas": ["claim_tables", "statistics"],
-    "audit": ["claim_formulas", "claim_tables", "yaml_files"],
-    "row_files": ["yaml_files"],
-    "logs": ["logs", "records", "scores"],
-    "statistics": [],
-    "pairing": ["left_out", "scores", "statistics"],
-    "compare": ["left_out", "pairing", "row_files", "scores", "statistics"],
-    "outcomes": ["left_out", "row_files", "scores"],
-    "link": ["compare", "figures", "row_files", "scores"],
-    "judge": [
-        *("benchmarks", "endpoint", "formats", "prompts", "records"),
-        *("row_files", "scores"),
-    ],
-    "cli": ["benchmarks"],
-    "__main__": ["cli"],
-    "": [
-        *("agreement", "audit", "compare", "efficiency", "judge", "link", "logs"),
-        *("outcomes", "run", "score"),
-    ],
-}
+# Of its own each module may import those before it, and types to draw figures of.
+EVALCORE = (
+    *("formats", "benchmarks", "prompts", "records", "endpoint", "run", "sandbox", "extraction"),
+    *("rules", "scores", "figures", "score", "judge", "statistics", "left_out", "pairing"),
+    *("compare", "link", "logs", "outcomes", "efficiency", "agreement", "claim_tables"),
+    *("claim_formulas", "audit", "", "cli", "__main__"),
+)
+EVALCORE_MAY_IMPORT = {name: list(EVALCORE[: place + 1]) for place, name in enumerate(EVALCORE)}
+EVALCORE_MAY_IMPORT["figures"] += ["efficiency", "link"]
 # Delayed because they are slow to import and not needed by every command.
 DELAYED = {
     "re2",

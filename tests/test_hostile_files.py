@@ -231,7 +231,7 @@ def test_yaml_that_is_nested_deeply_is_one_line_in_each_reader(here: Path) -> No
         ("strategies", "outputs", "--rules", "deep.yaml"),
     ):
         told = one_line(ngramscan_run(*command), 2)
-        assert told == "Error: deep.yaml: no YAML that can be read: it is nested too deeply"
+        assert told == "Error: deep.yaml: not valid YAML: it is nested too deeply"
     run = ("run", "--dataset", "financemath", "--data", "validation.json", "--model", "m")
     told = one_line(evalcore_run(*run, "--method", "cot", "--prompts", "deep.yaml", "--dry-run"), 2)
     assert told == "Error: deep.yaml: not valid YAML: it is nested too deeply"

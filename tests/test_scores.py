@@ -12,10 +12,10 @@ import pytest
 
 import evalcore
 from evalcore.logs import UsageRow
-from evalcore.row_files import read_rows
 from evalcore.scores import ScoreRow, outputs_valued, read_scores
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, write_rows
+from ngramscan.output.row_files import read_rows
 
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, "5", "boxed/1", "equal")
 ROWS = [

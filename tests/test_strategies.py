@@ -168,7 +168,7 @@ def test_own_rules_decide(tmp_path: Path) -> None:
         ("formula_density_at_least: 0.5, ", "", "r.yaml:4: rules[0]: the last rule, and no other"),
         ("Direct, ", "Direct, code: true, ", "r.yaml:5: rules[1]: the last rule"),
         ("Direct, ", "Direct, code: 1, ", "true or false was expected"),
-        ("name: mine", "name: [", "r.yaml:3: no YAML"),
+        ("name: mine", "name: [", "r.yaml:3: not valid YAML"),
         ("name: mine\n", "", "no name"),
     ],
 )

@@ -11,8 +11,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_type_hints
 
-from evalcore.yaml_files import as_type
 from ngramscan.errors import InputError
+from ngramscan.yaml_files import as_type
 
 if TYPE_CHECKING:
     import pandas as pd

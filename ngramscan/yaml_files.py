@@ -1,4 +1,8 @@
-"""Texts, YAML and their values, refused where they can't be read or are not what is expected."""
+"""Texts, YAML and their values, refused where they can't be read or are not what is expected.
+
+`parse_yaml` and `as_type` give values. Where an error must name the line of a value that is wrong,
+a file is composed into nodes, which know their lines.
+"""
 
 from __future__ import annotations
 
@@ -45,17 +49,23 @@ class _StrictLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def parse_yaml(text: str, where: str) -> Any:
-    """Return what a YAML text says, or raise InputError with the line at fault."""
+@contextmanager
+def _yaml_errors(where: str) -> Iterator[None]:
     try:
-        return yaml.load(text, Loader=_StrictLoader)
+        yield
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(f"{where}:{line}", f"not valid YAML: {error.problem}") from error
     except RecursionError as error:
         raise InputError(where, "not valid YAML: it is nested too deeply") from error
-    except (yaml.YAMLError, ValueError) as error:  # the last: no such date
+    except (yaml.YAMLError, ValueError) as error:  # a control character; no such date
         raise InputError(where, f"not valid YAML: {' '.join(str(error).split())}") from error
+
+
+def parse_yaml(text: str, where: str) -> Any:
+    """Return what a YAML text says, or raise InputError with the line at fault."""
+    with _yaml_errors(where):
+        return yaml.load(text, Loader=_StrictLoader)
 
 
 def as_type(value: object, kind: type[_Kind], where: str, strict: bool = True) -> _Kind:
@@ -70,3 +80,37 @@ def as_type(value: object, kind: type[_Kind], where: str, strict: bool = True) -
         known = ", ".join(getattr(kind, "__struct_fields__", ()))
         cure = f"; known are {known}" * ("unknown field" in said)
         raise InputError(where, f"{key}: {said}{cure}".removeprefix(": ")) from error
+
+
+# Nodes, which know their lines
+
+
+def compose_yaml(text: str, where: str) -> yaml.Node | None:
+    """Return the root node of a YAML text, or raise InputError with the line at fault."""
+    with _yaml_errors(where):
+        node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+        return node
+
+
+def place_of(where: str, node: yaml.Node | None) -> str:
+    """Return the file and line of a node."""
+    return f"{where}:{node.start_mark.line + 1}" if node is not None else where
+
+
+def fields_of(
+    node: yaml.Node | None, where: str, known: set[str], needed: set[str], path: str
+) -> dict[str, yaml.Node]:
+    """Return the values of a mapping by key; refuse unknown, missing and repeated keys."""
+    if not isinstance(node, yaml.MappingNode):
+        raise InputError(place_of(where, node), f"{path}a mapping was expected")
+    fields: dict[str, yaml.Node] = {}
+    for key, value in node.value:
+        if key.value not in known:
+            problem = f"{path}unknown key {key.value!r}; known: {', '.join(sorted(known))}"
+            raise InputError(place_of(where, key), problem)
+        if key.value in fields:
+            raise InputError(place_of(where, key), f"{path}the key {key.value!r} stands twice")
+        fields[key.value] = value
+    if missing := sorted(needed - fields.keys()):
+        raise InputError(place_of(where, node), f"{path}no {', no '.join(missing)}")
+    return fields
