@@ -9,19 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ngramscan.commands import (
-        blend,
-        contexts,
-        count,
-        docnorm,
-        index_build,
-        index_info,
-        index_list,
-        index_verify,
-        keyness,
-        strategies,
-        tiers,
-    )
+    from ngramscan.commands.blend import blend
+    from ngramscan.commands.contexts import contexts
+    from ngramscan.commands.count import count
+    from ngramscan.commands.docnorm import docnorm
+    from ngramscan.commands.index import index_build, index_info, index_list, index_verify
+    from ngramscan.commands.keyness import keyness
+    from ngramscan.commands.strategies import strategies
+    from ngramscan.commands.tiers import tiers
 
 __version__ = "0.1.0"
 __all__ = [
@@ -45,3 +40,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(commands, name)
     raise AttributeError(f"module 'ngramscan' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

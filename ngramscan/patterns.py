@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 import yaml
 
@@ -18,7 +18,8 @@ from ngramscan.errors import InputError
 from ngramscan.regexes import compile_regex
 from ngramscan.yaml_files import compose_yaml, fields_of, place_of
 
-TIERS = ("T1", "T2", "T3")
+Tier = Literal["T1", "T2", "T3"]
+TIERS: tuple[Tier, ...] = get_args(Tier)
 """How specific a pattern is to its method: words of the prompt, words of its outputs, proxies."""
 
 KINDS = ("narrative", "latex", "code")

@@ -295,8 +295,9 @@ def test_version_and_module() -> None:
 
 def test_an_error_of_our_own_is_no_one_liner(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is not anticipated must not look as if it were."""
-    monkeypatch.setattr("ngramscan.commands.counting.load_selection", lambda *_: 1 / 0)
-    result = CliRunner().invoke(main, list(COUNT))
+    module = sys.modules[ngramscan.docnorm.__module__]
+    monkeypatch.setattr(module, "load_selection", lambda *_: 1 / 0)
+    result = CliRunner().invoke(main, ["docnorm", "--dry-run"])
     assert isinstance(result.exception, ZeroDivisionError)
 
 

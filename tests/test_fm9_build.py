@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 import ngramscan.fm9.build as build_module
 from ngramscan.cli import main
-from ngramscan.commands.index_building import index_build, parse_size
+from ngramscan.commands.index import index_build, parse_size
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.fm9.build import BuildOptions, BuiltShard, build_index
@@ -271,7 +271,7 @@ def test_the_command_prints_the_shards(tmp_path: Path) -> None:
 
 
 def test_the_function_returns_the_shards(tmp_path: Path) -> None:
-    frame = index_build(f"scan:{HERE / 'fm9' / 'dlit'}/docs.jsonl", tmp_path / "index")
+    frame = index_build(f"scan:{HERE / 'fm9' / 'dlit'}/docs.jsonl", output=tmp_path / "index")
     assert list(frame["documents"]) == [40]
     assert frame["index_bytes"][0] / frame["bytes"][0] == pytest.approx(frame["ratio"][0], abs=1e-3)
 
@@ -281,7 +281,7 @@ def test_what_is_not_installed_is_told(tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pydivsufsort", None)
     with pytest.raises(InputError, match=r"pip install 'ngramscan\[index\]'"):
-        index_build(str(HERE / "fm9" / "d5" / "docs.jsonl"), tmp_path / "index")
+        index_build(str(HERE / "fm9" / "d5" / "docs.jsonl"), output=tmp_path / "index")
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_a_bomb_of_one_line_takes_no_memory(tmp_path: Path, suffix: str) -> None
 def test_an_index_is_not_built_of_a_line_that_is_too_long(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_bytes(b'{"text": "' + b"x" * 1_000_000 + b'"}\n')
     with pytest.raises(CorpusError, match=r"c\.jsonl:1: a line of more than 1 MB"):
-        ngramscan.index_build(str(tmp_path / "c.jsonl"), tmp_path / "index", max_line=1)
+        ngramscan.index_build(str(tmp_path / "c.jsonl"), output=tmp_path / "index", max_line=1)
     assert not (tmp_path / "index").exists()
 
 

@@ -110,7 +110,7 @@ def test_a_library_that_is_not_there_is_one_line(arguments: list[str], extra: st
 def test_a_built_index_is_counted_sampled_and_shown_as_the_corpus_is(tmp_path: Path) -> None:
     docs = HERE / "replay" / "docs"
     index = f"fm9:{tmp_path / 'x'}"
-    ngramscan.index_build(str(docs), tmp_path / "x", shard_size="300KB")
+    ngramscan.index_build(str(docs), output=tmp_path / "x", shard_size="300KB")
     read = ngramscan.count("f1", index=f"scan:{docs}", journal=tmp_path / "j")
     counted = ngramscan.count("f1", index=index)
     assert list(counted["occurrences"]) == list(read["occurrences"])

@@ -19,7 +19,7 @@ from rich.console import Console
 from scipy.stats import chi2_contingency, false_discovery_control
 
 import ngramscan
-from ngramscan.commands.keywords import Export, kind_of, question, write_patterns
+from ngramscan.commands.keyness import Question, kind_of, write_patterns
 from ngramscan.contrasts import (
     Keyness,
     KeynessOptions,
@@ -312,26 +312,30 @@ HARD = [
 def test_an_export_leaves_out_punctuation_unless_all_is_asked_for(tmp_path: Path) -> None:
     rows = [row_of(text) for text in ["{", ") :", "x =", "\n  ", "é", "7", "__"]]
     file = tmp_path / "no.yaml"
-    told = write_patterns(rows, question("PoT", ["CoT"], {}), Export(file))
+    told = write_patterns(rows, asked_of("PoT"), file, "T3")
     assert [pattern.text for pattern in load_patterns(file).patterns] == ["x =", "é", "7"]
     assert told == [f"{file}: n-grams without a letter or digit left out (--all writes them): 4"]
-    every = question("PoT", ["CoT"], {"all": True})
-    assert write_patterns(rows, every, Export(file)) == []
+    every = asked_of("PoT", all_of_them=True)
+    assert write_patterns(rows, every, file, "T3") == []
     assert len(load_patterns(file).patterns) == 7
     with pytest.raises(InputError, match="--all writes the others too"):
-        write_patterns(rows[:2], question("PoT", ["CoT"], {}), Export(file))
+        write_patterns(rows[:2], asked_of("PoT"), file, "T3")
 
 
 def test_hard_texts_come_back_from_an_export(tmp_path: Path) -> None:
     rows = [row_of(text) for text in [*HARD, "\0", "\ud800"]]
-    asked = question("a: #", ["CoT"], {"all": True})
-    told = write_patterns(rows, asked, Export(tmp_path / "no.yaml"))
+    asked = asked_of("a: #", all_of_them=True)
+    told = write_patterns(rows, asked, tmp_path / "no.yaml", "T3")
     loaded = load_patterns(tmp_path / "no.yaml")
     assert [pattern.text for pattern in loaded.patterns] == HARD
     assert loaded.name == "no"
     assert told == [f"{tmp_path / 'no.yaml'}: n-grams left out that no pattern can have: 2"]
     with pytest.raises(InputError, match="no n-gram was found"):
-        write_patterns([], asked, Export(tmp_path / "none.yaml"))
+        write_patterns([], asked, tmp_path / "none.yaml", "T3")
+
+
+def asked_of(method: str, all_of_them: bool = False) -> Question:
+    return Question(method, ("CoT",), KeynessOptions(all=all_of_them))
 
 
 def row_of(text: str) -> KeynessRow:
@@ -375,11 +379,11 @@ def test_wrong_usage_is_one_line(tmp_path: Path, more: list[str], words: str) ->
     assert ran.stderr.count("\n") == 1
 
 
-def test_options_from_python_are_checked_too() -> None:
+def test_options_from_python_are_checked_too(tmp_path: Path) -> None:
     wrong: Any
     for wrong in ({"unit": "line"}, {"q": 0.0}, {"top": 0}, {"min_count": 0}):
         with pytest.raises(InputError):
-            question("PoT", ["CoT"], wrong)
+            ngramscan.keyness(tmp_path, of="PoT", against="CoT", **wrong)
 
 
 # The table

@@ -22,7 +22,7 @@ import pytest
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.fm9.reader import open_shards
 from ngramscan.progress import Silent
-from ngramscan.serve import ServeOptions, app, name_folders, serve
+from ngramscan.serve import ServeOptions, app, name_folders, serve_folders
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer, to_json
 from ngramscan.serve.server import open_socket
 from tests.command import run
@@ -583,7 +583,7 @@ def test_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delattr("ngramscan.serve.server", raising=False)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(InputError, match=r"needs .*: pip install 'ngramscan\[serve\]'"):
-        serve([INDEXES[0]], ServeOptions(port=0), Silent())
+        serve_folders([INDEXES[0]], ServeOptions(port=0), Silent())
 
 
 def test_verbose_tells_of_requests() -> None:

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from ngramscan.commands.indexes import IndexRow, index_rows
+from ngramscan.commands.index import IndexRow
 from ngramscan.counts import count_queries
 from ngramscan.indexes.base import IndexSize
 from ngramscan.tables import print_counting, print_rows
@@ -63,7 +63,11 @@ def test_environments_that_are_counted_twice_are_flagged() -> None:
 
 def test_rows_are_printed_with_what_fits() -> None:
     console = Console(file=io.StringIO(), width=80)
-    print_rows(console, index_rows(), IndexRow)
+    print_rows(
+        console,
+        [IndexRow("v2_dclm_all", "dclm", "DCLM", "curated", 3, 16_666_308_904_212)],
+        IndexRow,
+    )
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert "16,666,308,904,212" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -177,8 +178,9 @@ def test_from_python_it_is_a_data_frame(folder: Path) -> None:
     frame = ngramscan.tiers(folder / "outputs", folder / "own.yaml", measure="outputs")
     assert list(frame.columns) == list(TierRatio.__dataclass_fields__)
     assert set(frame["measure"]) == {"outputs"}
+    wrong: Any = "x"
     with pytest.raises(InputError, match="--measure x"):
-        ngramscan.tiers(folder / "outputs", measure="x")
+        ngramscan.tiers(folder / "outputs", measure=wrong)
 
 
 @pytest.mark.parametrize("width", [50, 80, 120])

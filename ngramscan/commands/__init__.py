@@ -1,15 +1,14 @@
-"""The commands as functions: what the terminal and Python share."""
+"""The commands: a function each, for Python and for the terminal."""
 
-from ngramscan.commands.blending import blend
-from ngramscan.commands.concordances import contexts
-from ngramscan.commands.counting import count
-from ngramscan.commands.documents import docnorm
-from ngramscan.commands.index_building import index_build
-from ngramscan.commands.index_checking import index_verify
-from ngramscan.commands.indexes import index_info, index_list
-from ngramscan.commands.keywords import keyness
-from ngramscan.commands.strategy import strategies
-from ngramscan.commands.tiering import tiers
+from ngramscan.commands.blend import blend
+from ngramscan.commands.contexts import contexts
+from ngramscan.commands.count import count
+from ngramscan.commands.docnorm import docnorm
+from ngramscan.commands.index import index_build, index_info, index_list, index_verify
+from ngramscan.commands.keyness import keyness
+from ngramscan.commands.serve import serve
+from ngramscan.commands.strategies import strategies
+from ngramscan.commands.tiers import tiers
 
 __all__ = [
     "blend",
@@ -21,6 +20,7 @@ __all__ = [
     "index_list",
     "index_verify",
     "keyness",
+    "serve",
     "strategies",
     "tiers",
 ]

@@ -41,6 +41,7 @@ from ngramscan.output.options import (
     Group,
     emit,
     fail_with,
+    format_option,
     keeps_nothing,
     output_options,
     progress_options,
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 P = ParamSpec("P")
+_FOR_TABLE = "for_table"
+"""A parameter of this name is True where the terminal shows a table, which may need more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +75,11 @@ class Result:
     print_table: Callable[[Console], None] | None = None
     """How the rows are shown; None: as they are."""
     is_silent: bool = False
-    """The terminal shows no rows: they are in files that the command wrote."""
+    """The terminal shows no rows unless `--format` says how: they are in files."""
     for_paper: tuple[Sequence[Any], type] | None = None
     """The rows, and their type, that LaTeX has; None: the same."""
+    exit_code: int = 0
+    """With which the command ends where nothing failed: rows may be bad news."""
 
 
 class Option(NamedTuple):
@@ -94,6 +99,8 @@ class Option(NamedTuple):
     """The path is of a file that the command writes."""
     is_shown: bool = False
     """It changes only what the terminal shows; Python does not have it."""
+    is_optional: bool = False
+    """An argument that takes several values may have none."""
 
 
 def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
@@ -104,6 +111,7 @@ def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
     """
     signature = inspect.signature(function)
     hidden = [name for name, hint in _hints(function).items() if _terminal(hint).is_shown]
+    hidden.append(_FOR_TABLE)
     known = [one for one in signature.parameters.values() if one.name not in hidden]
     signature = signature.replace(parameters=known)
 
@@ -169,7 +177,8 @@ class Parameter:
 
     def _converted(self, value: Any) -> Any:
         if isinstance(self.kind, click.Choice):
-            refuse_other(self.flag, str(value), self.kind.choices)
+            named = {choice.lower(): choice for choice in self.kind.choices}
+            refuse_other(self.flag, named.get(str(value).lower(), str(value)), self.kind.choices)
         try:
             return self.kind.convert(str(value), None, None)  # as typed: 1.5 is no integer
         except click.UsageError as error:
@@ -191,7 +200,7 @@ def parameters(function: Callable[..., Any]) -> Mapping[str, Parameter]:
     return {
         name: _parameter(one, hints[name], helps[name])
         for name, one in inspect.signature(_inner(function)).parameters.items()
-        if name != "progress"
+        if name not in {"progress", _FOR_TABLE}
     }
 
 
@@ -225,19 +234,19 @@ def _parameter(one: inspect.Parameter, hint: Any, help_text: str) -> Parameter:
         terminal=terminal,
         is_several=bool(several) or one.kind is one.VAR_POSITIONAL,
         is_argument=one.kind is not one.KEYWORD_ONLY,
-        is_needed=one.default is one.empty,
+        is_needed=one.default is one.empty and not terminal.is_optional,
     )
 
 
 def _kind(types: Sequence[Any], terminal: Option) -> click.ParamType[Any]:
     for part in types:
         if get_origin(part) is Literal:
-            return click.Choice(get_args(part))
+            return click.Choice(get_args(part), case_sensitive=False)
     if bool in types:
         return click.BOOL
     if Path in types:
         return click.Path(path_type=Path)
-    if float not in types and int not in types:
+    if str in types or (float not in types and int not in types):
         return click.STRING
     least, most, over, under = terminal.least, terminal.most, terminal.over, terminal.under
     if {least, most, over, under} == {None}:
@@ -270,12 +279,12 @@ def _helps(function: Callable[..., Any], section: str) -> Iterator[tuple[str, st
     for entry in re.split(r"\n(?=\S)", section.strip()):
         heading, _, text = entry.partition("\n")
         names, _, kind = heading.partition(" : ")
-        for name in names.split(", "):
-            if other := re.fullmatch(r"see (\w+)", kind):
+        for name in names.replace("*", "").split(", "):
+            if (other := re.fullmatch(r"see (\w+)", kind)) and name != "progress":
                 package = import_module(function.__module__.partition(".")[0])
                 yield name, parameters(getattr(package, other[1]))[name].help
             else:
-                yield name.lstrip("*"), " ".join(text.split())
+                yield name, " ".join(text.split())
 
 
 # The command in the terminal
@@ -292,13 +301,21 @@ class Commands(Group):
         The commands, in their order.
     keeping : collection of str
         Those that keep what was done when they are interrupted.
+    prefix : str
+        How the names of the functions begin, which the commands of a group leave out.
     """
 
     def __init__(
-        self, package: str, names: Sequence[str], keeping: Collection[str], **options: Any
+        self,
+        package: str,
+        names: Sequence[str],
+        keeping: Collection[str] = (),
+        prefix: str = "",
+        **options: Any,
     ) -> None:
         super().__init__(**options)
         self._package, self._names, self._keeping = package, names, keeping
+        self._prefix = prefix
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's own)
         """Return the names of all commands."""
@@ -308,72 +325,77 @@ class Commands(Group):
         """Return a command; None: there is none of this name."""
         if cmd_name not in self._names:
             return super().get_command(ctx, cmd_name)
-        function = getattr(import_module(self._package), cmd_name)
-        return to_click(function, cmd_name in self._keeping)
+        function = getattr(import_module(self._package), self._prefix + cmd_name)
+        return to_click(function, cmd_name in self._keeping, cmd_name)
 
 
-def to_click(function: Callable[..., Any], keeps: bool) -> click.Command:
+def to_click(function: Callable[..., Any], keeps: bool, name: str | None = None) -> click.Command:
     """Return the command of the terminal that calls a function.
 
     Parameters
     ----------
     function : callable
-        Made by `command`. One that has an option `output` writes itself, and its rows are shown
-        only if it says how.
+        Made by `command`. One that has an option `output` writes itself.
     keeps : bool
         What was done when it was interrupted is kept.
+    name : str, optional
+        What the terminal calls it. By default the name of the function.
     """
     own = parameters(function)
     document = _Document.of(function)
     examples = "".join(f"\n{indent(line, '  ')}" for line in document.examples)
 
     def run(**values: Any) -> None:
-        if "output" in own:
-            target = choose_target(None, None)
-        else:
-            path = values.pop("output")
-            _check_files(function, values, path)
-            target = choose_target(values.pop("format_name"), path)
-        _run(function, values, target)
+        path = None if "output" in own else values.pop("output")
+        _check_files(function, values, path)
+        _run(function, values, values.pop("format_name"), path)
 
     takes_progress = "progress" in inspect.signature(function).parameters
     decorated = progress_options(run) if takes_progress else quiet_option(run)
-    if "output" not in own:
-        decorated = output_options(decorated)
+    decorated = format_option(decorated) if "output" in own else output_options(decorated)
     return click.command(
-        name=function.__name__,
+        name=name or function.__name__,
         params=[_to_click(one, own) for one in own.values()],
         help=document.text + f"\n\n\b\nExamples:{examples}" * bool(examples),
     )(decorated if keeps else keeps_nothing(decorated))
 
 
-def _run(function: Callable[..., Any], values: dict[str, Any], target: Target) -> None:
+def _run(
+    function: Callable[..., Any], values: dict[str, Any], format_name: str | None, path: Path | None
+) -> None:
+    target = choose_target(format_name, path)
     quiet, verbose = values.pop("quiet"), values.pop("verbose", None)
     for name, one in parameters(function).items():
         if one.is_several and not one.is_argument:
             values[name] = one.parts(values[name] or ())
-    kinds = inspect.signature(function).parameters
-    several = [name for name, one in kinds.items() if one.kind is one.VAR_POSITIONAL]
-    positional = [value for name in several for value in values.pop(name)]
+    arguments: list[Any] = []
+    kinds = inspect.signature(_inner(function)).parameters
+    for name, one in parameters(function).items():
+        if one.is_argument:
+            given = values.pop(name)
+            arguments += given if kinds[name].kind is inspect.Parameter.VAR_POSITIONAL else [given]
+    if _FOR_TABLE in kinds:
+        values[_FOR_TABLE] = target.format == "table"
     if verbose is None:
-        result = _inner(function)(*positional, **values)
+        result = _inner(function)(*arguments, **values)
     else:
         with Terminal(quiet, verbose) as progress:
-            result = _inner(function)(*positional, **values, progress=progress)
-    _show(result, target, quiet)
+            result = _inner(function)(*arguments, **values, progress=progress)
+    _show(result, target, quiet, is_asked=bool(format_name))
 
 
-def _show(result: Result, target: Target, quiet: bool) -> None:
+def _show(result: Result, target: Target, quiet: bool, is_asked: bool) -> None:
     is_table = target.format == "table"
     if result.heading and (is_table or not quiet):
         click.echo(result.heading, err=not is_table)
     rows, row_type = result.rows, result.row_type
     if target.format == "latex" and result.for_paper:
         rows, row_type = result.for_paper
-    if not result.is_silent:
+    if not result.is_silent or (is_asked and (rows := list(rows))):
         emit(list(rows), row_type, target, result.print_table)
     tell(result.notices, quiet)
     fail_with(result.failures)
+    click.get_current_context().exit(result.exit_code)
 
 
 _METAVARS = {"integer": "N", "integer range": "N", "float": "X", "float range": "X"}
@@ -391,6 +413,7 @@ def _to_click(one: Parameter, every: Mapping[str, Parameter]) -> click.Parameter
         )
     is_flag = one.kind is click.BOOL
     # In Python an option is called by its name, in the terminal by its flag.
+    choices = f"[{'|'.join(one.kind.choices)}]" if isinstance(one.kind, click.Choice) else None
     text = re.sub(r"`(\w+)`", lambda n: every[n[1]].flag if n[1] in every else n[0], one.help)
     default = None if one.default in ((), "", None) else one.default
     # What is needed has no default, not even None.
@@ -406,7 +429,7 @@ def _to_click(one: Parameter, every: Mapping[str, Parameter]) -> click.Parameter
         **given,
         required=one.is_needed,
         show_default=not is_flag and default is not None,
-        metavar=one.terminal.metavar or _METAVARS.get(one.kind.name),
+        metavar=one.terminal.metavar or choices or _METAVARS.get(one.kind.name),
         envvar=one.terminal.envvar,
         show_envvar=bool(one.terminal.envvar),
         help=text + " Repeatable." * (one.is_several and not one.terminal.has_commas),

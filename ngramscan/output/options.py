@@ -95,13 +95,15 @@ def _set_csv_safe(ctx: click.Context, _parameter: click.Parameter, value: bool) 
     ctx.call_on_close(lambda: CSV_SAFE.reset(token))
 
 
+format_option = click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(FORMATS),
+    help="How rows are printed.  [default: table]",
+)
+"""What a command takes that has another output than its rows."""
 output_options = all_of(
-    click.option(
-        "--format",
-        "format_name",
-        type=click.Choice(FORMATS),
-        help="How rows are printed.  [default: table]",
-    ),
+    format_option,
     click.option(
         "-o",
         "--output",
@@ -117,7 +119,7 @@ output_options = all_of(
         help="In csv, put an apostrophe before texts that a spreadsheet would run as formulas.",
     ),
 )
-"""What every command takes."""
+"""What every other command takes."""
 
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="Tell details on stderr.")
 progress_options = all_of(

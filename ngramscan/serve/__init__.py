@@ -13,7 +13,7 @@ from ngramscan.progress import Progress, format_bytes
 from ngramscan.serve.protocol import ServedIndex
 from ngramscan.spread import usable_cores
 
-__all__ = ["ServeOptions", "serve"]
+__all__ = ["ServeOptions", "serve_folders"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class ServeOptions:
     """Further names that requests may call this server by."""
 
 
-def serve(directories: Sequence[Path], options: ServeOptions, progress: Progress) -> bool:
+def serve_folders(directories: Sequence[Path], options: ServeOptions, progress: Progress) -> bool:
     """Serve some indexes, each named after its folder, until a signal comes.
 
     Returns

@@ -42,7 +42,7 @@ def print_blending(blending: Blending, console: Console) -> None:
         )
     lines = [*_FOOTNOTES, _ISOLATION_NOTE]
     lines += [_RETENTION_NOTE] if blending.retention else []
-    for line in [*lines, *blending.notices]:
+    for line in lines:
         console.print(Text(line, style="dim"))
 
 

@@ -30,7 +30,7 @@ def print_tiering(tiering: Tiering, console: Console) -> None:
     measures = {row.measure for row in tiering.rows}
     rates = [f"own, others: {measure} per output" for measure in sorted(measures)]
     halves = [_HALF] if any(row.ratio is not None and row.note for row in tiering.rows) else []
-    for line in [*rates, *halves, *_FOOTNOTES, *tiering.notices]:
+    for line in [*rates, *halves, *_FOOTNOTES]:
         console.print(Text(line, style="dim"))
 
 

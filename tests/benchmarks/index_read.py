@@ -53,7 +53,7 @@ def main() -> None:
         texts = list(documents(megabytes * 1_000_000))
         lines = (json.dumps({"text": text}) + "\n" for text in texts)
         (folder / "c.jsonl").write_text("".join(lines), encoding="utf-8")
-        ngramscan.index_build(str(folder / "c.jsonl"), folder / "x")
+        ngramscan.index_build(str(folder / "c.jsonl"), output=folder / "x")
         opened = timed(lambda: Shard(folder / "x"))
         shard, slow = Shard(folder / "x"), fm9_reference.Shard(str(folder / "x"))
         contents = [text.encode() for text in texts]

@@ -5,33 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import Annotated, Literal
 
 import yaml
 
-from ngramscan.commands.counting import load_ahead
-from ngramscan.commands.recorded import RecordedOptions, output_fields
+from ngramscan import tables
+from ngramscan.commands.count import load_ahead
 from ngramscan.contrasts import Keyness, KeynessOptions, KeynessRow, compare
 from ngramscan.errors import InputError
 from ngramscan.ngrams import Least
-from ngramscan.output import (
-    check_writable,
-    refuse_other,
-    several,
-    strict_keywords,
-    to_frame,
-    write_whole,
-)
+from ngramscan.output import check_writable, write_whole
+from ngramscan.output.command import Option, Result, command
 from ngramscan.outputs import Output, OutputFields, OutputSet, methods_of, parts_of, read_outputs
-from ngramscan.patterns import TIERS
+from ngramscan.patterns import Tier
 from ngramscan.presence import Sides
 from ngramscan.tokens import split_characters, split_words
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-UNITS = ("word", "character")
 _LENGTHS = {"word": (1, 6), "character": (4, 12)}
 """What is looked for by default; the largest are the largest there are."""
 
@@ -42,55 +33,7 @@ class Question:
 
     of: str
     against: tuple[str, ...]
-    unit: str
     options: KeynessOptions
-
-
-@dataclass(frozen=True, slots=True)
-class Export:
-    """A pattern set to be written."""
-
-    path: Path
-    tier: str = TIERS[-1]
-
-
-class KeywordOptions(TypedDict, total=False):
-    """How n-grams are looked for, as in the command."""
-
-    unit: str
-    n: str | int | None
-    min_count: int
-    min_documents: int
-    top: int
-    q: float
-    all: bool
-
-
-def question(of: str, against: Sequence[str], options: KeywordOptions) -> Question:
-    """Return a checked question; what is not there has its default."""
-    unit = options.get("unit", UNITS[0])
-    refuse_other("--unit", unit, UNITS)
-    if not against:
-        raise InputError("--against", "a method was expected")
-    for method in against:
-        if method.lower() == of.lower():
-            raise InputError(f"--against {method}", "it is the method of --of")
-    least = Least(_at_least(options, "min_count", 10), _at_least(options, "min_documents", 5))
-    q = options.get("q", 0.05)
-    if not 0 < q <= 1:
-        raise InputError(f"--q {q}", "a share above 0, at most 1, was expected")
-    shortest, longest = _lengths(options.get("n"), unit)
-    top = _at_least(options, "top", 50)
-    chosen = KeynessOptions(shortest, longest, least, top, q, options.get("all", False))
-    return Question(of, tuple(against), unit, chosen)
-
-
-def _at_least(options: KeywordOptions, name: str, default: int) -> int:
-    value = options.get(name, default)
-    assert isinstance(value, int)
-    if value < 1:
-        raise InputError(f"--{name.replace('_', '-')} {value}", "at least 1 was expected")
-    return value
 
 
 def _lengths(n: str | int | None, unit: str) -> tuple[int, int]:
@@ -103,15 +46,6 @@ def _lengths(n: str | int | None, unit: str) -> tuple[int, int]:
         problem = f"a length, or two as 1-{largest}, from 1 to {largest} {unit}s was expected"
         raise InputError(f"--n {n}", problem)
     return lengths
-
-
-def export_to(path: str | Path | None, tier: str) -> Export | None:
-    """Return a checked export, where one is wanted."""
-    if path is None:
-        return None
-    refuse_other("--tier", tier.upper(), TIERS)
-    check_writable(Path(path))
-    return Export(Path(path), tier.upper())
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +91,6 @@ def _require(method: str, outputs: Sequence[Output], path: Path) -> None:
         raise InputError(f"{path}", f"no outputs of {method}; there are: {known}")
 
 
-def find_keyness(compared: Texts, asked: Question) -> Keyness:
-    """Compare the texts of two sides."""
-    load_ahead("scipy.special")
-    split = split_words if asked.unit == "word" else split_characters
-    return compare(split(compared.texts), compared.sides, asked.options)
-
-
 def describe_keyness(found: Keyness, asked: Question) -> list[str]:
     """Return what the rows alone do not tell."""
     lines = [_describe_sides(found, asked)]
@@ -200,7 +127,7 @@ def kind_of(text: str) -> str:
     return "code" if _CODE.search(text) else "narrative"
 
 
-def write_patterns(rows: Sequence[KeynessRow], asked: Question, export: Export) -> list[str]:
+def write_patterns(rows: Sequence[KeynessRow], asked: Question, path: Path, tier: str) -> list[str]:
     """Write n-grams as a pattern set that `ngramscan count` takes.
 
     Returns
@@ -217,32 +144,32 @@ def write_patterns(rows: Sequence[KeynessRow], asked: Question, export: Export) 
     writable = [row for row in chosen if _is_writable(row.ngram)]
     if rows and not chosen:
         problem = "not written: no n-gram has a letter or digit; --all writes the others too"
-        raise InputError(str(export.path), problem)
+        raise InputError(str(path), problem)
     if not writable:
-        raise InputError(str(export.path), "not written: no n-gram was found; try a larger --q")
+        raise InputError(str(path), "not written: no n-gram was found; try a larger --q")
     patterns: dict[str, dict[str, str]] = {}
     for row in writable:
         pattern = {
             "text": row.ngram,
             "method": asked.of,
-            "tier": export.tier,
+            "tier": tier,
             "kind": kind_of(row.ngram),
             "note": f"keyness: G2 {row.g2:.1f}, log ratio {row.log_ratio:.2f}",
         }
         patterns.setdefault(row.ngram, pattern)
     content = {
-        "name": export.path.stem,
+        "name": path.stem,
         "source": f"ngramscan keyness: {asked.of} against {', '.join(asked.against)}",
         "patterns": list(patterns.values()),
     }
     # ASCII with escapes: white space and rare characters come back as they were.
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=False, width=10_000)
-    write_whole(export.path, lambda path: path.write_text(text, encoding="utf-8"))
+    write_whole(path, lambda new: new.write_text(text, encoding="utf-8"))
     left_out = {
         "n-grams without a letter or digit left out (--all writes them)": len(rows) - len(chosen),
         "n-grams left out that no pattern can have": len(chosen) - len(writable),
     }
-    return [f"{export.path}: {what}: {number}" for what, number in left_out.items() if number]
+    return [f"{path}: {what}: {number}" for what, number in left_out.items() if number]
 
 
 def _has_letters(text: str) -> bool:
@@ -256,62 +183,58 @@ def _is_writable(text: str) -> bool:
 # The command
 
 
-@strict_keywords
+@command
 def keyness(
     outputs: str | Path,
     *,
-    of: str,
-    against: str | Sequence[str],
-    unit: str = UNITS[0],
-    n: str | int | None = None,
-    min_count: int = 10,
-    min_documents: int = 5,
-    top: int = 50,
-    q: float = 0.05,
+    of: Annotated[str, Option(metavar="METHOD")],
+    against: Annotated[str | Sequence[str], Option(metavar="METHOD")],
+    unit: Literal["word", "character"] = "word",
+    n: Annotated[str | int | None, Option(metavar="LENGTHS")] = None,
+    min_count: Annotated[int, Option(least=1)] = 10,
+    min_documents: Annotated[int, Option(least=1)] = 5,
+    top: Annotated[int, Option(least=1)] = 50,
+    q: Annotated[float, Option(over=0, most=1)] = 0.05,
     all: bool = False,
-    export: str | Path | None = None,
-    tier: str = TIERS[-1],
-    output_field: str = "output",
-    variant_field: str | None = None,
+    export: Annotated[str | Path | None, Option(metavar="FILE.yaml", is_written=True)] = None,
+    tier: Tier = "T3",
+    output_field: Annotated[str, Option(metavar="NAME")] = "output",
+    variant_field: Annotated[str | None, Option(metavar="NAME")] = None,
     skip_bad_lines: bool = False,
-) -> pd.DataFrame:
-    """Find n-grams that distinguish the outputs of one method, as `ngramscan keyness` does.
+) -> Result:
+    """Find the n-grams that distinguish the outputs of one method from those of others.
+
+    OUTPUTS is a folder of recorded outputs, or a file. Variants that have the method of --of as a
+    part (`f-1+cot`) are compared with those that have one of --against and not that one.
 
     Parameters
     ----------
-    outputs : str or Path
-        A folder or file with outputs.
+    outputs : see blend
     of : str
-        The method whose n-grams are looked for; variants that have it as a part are its outputs.
+        The method whose n-grams are looked for.
     against : str or sequence of str
-        Methods whose outputs, where they are not also of the first method, are compared with it.
+        A method whose outputs it is compared with.
     unit : str
         What an n-gram is made of: `word` or `character`.
     n : str or int, optional
-        A length, or the shortest and the longest: 3 or `"2-4"`. By default 1 to 6 words, 4 to 12
-        characters.
+        A length, or two as 2-4. By default 1-6 words, 4-12 characters.
     min_count : int
         Least number of occurrences of an n-gram, in both sides together.
     min_documents : int
         Least number of outputs with an n-gram, in both sides together.
     top : int
-        Largest number of n-grams that are returned or written.
+        Largest number of n-grams that are shown or written.
     q : float
         Share of false discoveries that is allowed.
     all : bool
-        Return also n-grams that are always within a longer one, and write also those without a
-        letter or digit.
+        Show also n-grams that are always in a longer one; export also those without a letter or
+        digit.
     export : str or Path, optional
-        Write a pattern set of the n-grams that are returned and have a letter or digit, for
-        `ngramscan count`.
+        Write a pattern set of the n-grams that are shown and have a letter or digit, for `ngramscan
+        count`.
     tier : str
         With `export`, the tier of the patterns.
-    output_field : str
-        Field of a record that holds what the model wrote.
-    variant_field : str, optional
-        Field that holds the variant, where one file has several.
-    skip_bad_lines : bool
-        Skip malformed JSON lines, and count them, instead of stopping.
+    output_field, variant_field, skip_bad_lines : see blend
 
     Returns
     -------
@@ -322,23 +245,31 @@ def keyness(
     ------
     InputError
         An argument or a file is wrong.
+
+    Examples
+    --------
+    $ ngramscan keyness outputs/ --of PoT --against CoT
+    $ ngramscan keyness outputs/ --of F-1 --against CoT --against PoT --export f1-found.yaml
+    $ ngramscan keyness outputs/ --of CoT --against direct --unit character --n 6-10
     """
-    options = KeywordOptions(
-        unit=unit,
-        n=n,
-        min_count=min_count,
-        min_documents=min_documents,
-        top=top,
-        q=q,
-        all=all,
+    if not against:
+        raise InputError("--against", "a method was expected")
+    for method in against:
+        if method.lower() == of.lower():
+            raise InputError(f"--against {method}", "it is the method of --of")
+    least = Least(min_count, min_documents)
+    asked = Question(of, tuple(against), KeynessOptions(*_lengths(n, unit), least, top, q, all))
+    if export:
+        check_writable(Path(export))
+    fields = OutputFields(output_field, variant_field, skip_bad_lines)
+    read, compared = read_sides(Path(outputs), fields, asked)
+    load_ahead("scipy.special")
+    split = split_words if unit == "word" else split_characters
+    found = compare(split(compared.texts), compared.sides, asked.options)
+    left_out = write_patterns(found.rows, asked, Path(export), tier) if export else []
+    return Result(
+        found.rows,
+        KeynessRow,
+        notices=[*read.notices, *left_out],
+        print_table=partial(tables.print_keyness, found.rows, describe_keyness(found, asked)),
     )
-    fields = RecordedOptions(
-        output_field=output_field, variant_field=variant_field, skip_bad_lines=skip_bad_lines
-    )
-    asked = question(of, several(against), options)
-    exported = export_to(export, tier)
-    _, compared = read_sides(Path(outputs), output_fields(fields), asked)
-    found = find_keyness(compared, asked)
-    if exported:
-        write_patterns(found.rows, asked, exported)
-    return to_frame(found.rows, KeynessRow)

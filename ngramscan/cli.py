@@ -1,0 +1,31 @@
+"""The `ngramscan` command: its parts are derived from the functions in `commands`."""
+
+from __future__ import annotations
+
+import click
+
+from ngramscan import __version__
+from ngramscan.output.command import Commands
+
+main = Commands(
+    "ngramscan.commands",
+    ["count", "docnorm", "contexts", "blend", "tiers", "keyness", "strategies", "serve"],
+    keeping=["count", "docnorm", "contexts"],
+    name="ngramscan",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Corpus statistics: what language models were trained on, with intervals.
+
+    Exit codes: 0 all done, 1 something could not be done (what was done is kept), 2 wrong usage,
+    130 interrupted (kept; the same command goes on).
+    """,
+)
+click.version_option(__version__, prog_name="ngramscan")(main)
+main.add_command(
+    Commands(
+        "ngramscan.commands",
+        ["list", "info", "build", "verify"],
+        prefix="index_",
+        name="index",
+        help="Look at the indexes that can be asked; build local ones, and check them.",
+    )
+)

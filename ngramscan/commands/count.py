@@ -1,0 +1,177 @@
+"""`ngramscan count`: how often patterns occur."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+from ngramscan import tables
+from ngramscan.commands.access import MAX_LINE, Access
+from ngramscan.commands.missing import describe_missing
+from ngramscan.counts import Count, count_queries
+from ngramscan.errors import InputError
+from ngramscan.figures import check_target, draw_prevalence, save_figure
+from ngramscan.indexes import DEFAULT_SPEC, open_indexes
+from ngramscan.indexes.base import TIMEOUT_S
+from ngramscan.indexes.catalog import DEFAULT_URL
+from ngramscan.output import optional_target
+from ngramscan.output.command import Option, Result, command
+from ngramscan.output.options import save
+from ngramscan.patterns import PatternSet, Tier, load_patterns, merge
+from ngramscan.progress import SILENT, Progress
+from ngramscan.totals import Total, make_totals
+
+
+def load_selection(
+    patterns: Sequence[str | Path], tiers: Sequence[str], methods: Sequence[str]
+) -> PatternSet:
+    """Load pattern sets, merge them and select."""
+    return merge([load_patterns(path) for path in patterns]).select(tiers, methods)
+
+
+def load_ahead(module: str) -> None:
+    """Load what is slow to load, and needed at the end, while requests are under way."""
+    threading.Thread(target=import_module, args=(module,), daemon=True).start()
+
+
+@command
+def count(
+    *patterns: str | Path,
+    index: Annotated[str | Sequence[str], Option(metavar="SPEC")] = DEFAULT_SPEC,
+    tier: Tier | Sequence[Tier] = (),
+    method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
+    case_variants: bool = False,
+    totals: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    api_url: Annotated[str, Option(metavar="URL", envvar="NGRAMSCAN_API_URL")] = DEFAULT_URL,
+    concurrency: Annotated[int, Option(least=1)] = 4,
+    rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
+    timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
+    journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    refresh: bool = False,
+    text_field: Annotated[str, Option(metavar="NAME")] = "text",
+    workers: Annotated[int | None, Option(least=1)] = None,
+    scheduler: Annotated[str | None, Option(metavar="ADDRESS")] = None,
+    sample_files: Annotated[str | int | None, Option(metavar="N|P%")] = None,
+    seed: Annotated[int, Option(least=0)] = 1,
+    limit_documents: Annotated[int | None, Option(least=1)] = None,
+    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB")] = (),
+    skip_bad_lines: bool = False,
+    max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
+    ignore_case: bool = False,
+    progress: Progress = SILENT,
+    for_table: bool = False,
+) -> Result:
+    """Count the patterns of some sets in some corpora.
+
+    PATTERNS are YAML files or names of shipped sets. Hosted indexes know occurrences; corpora that
+    are read (scan:, python) also documents. A table has the totals of each method below it.
+
+    Parameters
+    ----------
+    *patterns : str or Path
+        Pattern files, or names of shipped sets.
+    index : str or sequence of str
+        Where to count: a hosted index, `paper` (its eight corpora), http://HOST:PORT/NAME,
+        scan:PATH, fm9:DIR or `python`.
+    tier : str or sequence of str
+        Only patterns of this tier.
+    method : str or sequence of str
+        Only patterns of this method.
+    case_variants : bool
+        Count narrative patterns also with a capital first letter and a typographic apostrophe.
+    totals : str or Path, optional
+        Write totals and ratios of the methods to this file.
+    figure : str or Path, optional
+        Draw the occurrences of each method's patterns: .svg or .png.
+    api_url : str
+        Address of the service that answers for hosted indexes.
+    concurrency : int
+        Maximum number of requests at a time.
+    rate : float, optional
+        Maximum number of requests per second; 0 for no limit. By default 4, and no limit for
+        loopback addresses.
+    timeout_s : float
+        How many seconds a request may take, from the connection to the last byte of its answer.
+    journal : str or Path, optional
+        File in which replies are kept. By default one in the user's cache folder.
+    refresh : bool
+        Ask again for what the journal already has.
+    text_field : str
+        Field of JSON lines, or column of Parquet files, that holds the text.
+    workers : int, optional
+        Number of processes that read a corpus. By default one per core.
+    scheduler : str, optional
+        Read on a running Dask cluster at this address: tcp://HOST:PORT.
+    sample_files : str or int, optional
+        Read only this many files (50) or this share of them (10%), drawn at random, and estimate
+        the counts of all.
+    seed : int
+        Random seed.
+    limit_documents : int, optional
+        Read only this many documents, from the start of a corpus.
+    exclude_source : str or sequence of str
+        Leave out documents whose path, URL or id matches this glob.
+    skip_bad_lines : bool
+        Skip malformed JSON lines, and count them, instead of stopping.
+    max_line : int
+        The longest line of JSON, in MB; a longer one is an error.
+    ignore_case : bool
+        Count upper and lower case ASCII letters as the same, in corpora that are read.
+    progress : Progress
+        Reports requests and bytes read.
+
+    Returns
+    -------
+    DataFrame
+        One row per query and index: index, method, tier, kind, pattern, query, occurrences,
+        documents (missing where the index can't know them), source, asked_at.
+
+    Raises
+    ------
+    InputError
+        An argument or a file is wrong.
+    IncompleteError
+        Some counts could not be made. What was counted is in the journal; its `rows` has it too.
+
+    Examples
+    --------
+    $ ngramscan count patterns/f1.yaml --index python
+    $ ngramscan count f1 --index dclm --tier T1 --tier T2 -o dclm.csv
+    $ ngramscan count f1 mine.yaml --index 'scan:shards/*.jsonl.zst'
+    """
+    if case_variants and ignore_case:
+        problem = "it can't go with --ignore-case; the same place would be counted for each of them"
+        raise InputError("--case-variants", problem)
+    target, picture = optional_target(totals), Path(figure) if figure else None
+    check_target(picture)
+    queries = load_selection(patterns, tier, method).queries(case_variants)
+    access = Access(
+        *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
+        *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
+        ignore_case,
+    )
+    needs_totals = for_table or target is not None
+    if needs_totals:
+        load_ahead("scipy.special")  # for their interval
+    with open_indexes(index, access.options(), progress) as indexes:
+        counting = count_queries(queries, indexes, needs_totals)
+    rows = counting.rows
+    if known := sum(row.source == "journal" for row in rows):
+        progress.notice(f"{known} of {len(rows)} counts are from the journal; --refresh asks again")
+    sums = make_totals(counting) if needs_totals else []
+    if rows:
+        save(sums, Total, target)
+        if picture:
+            save_figure(draw_prevalence(rows), picture)
+    return Result(
+        rows,
+        Count,
+        failures=describe_missing(counting.missing, counting.queries, len(counting.sizes)),
+        print_table=partial(tables.print_counting, counting=counting, totals=sums),
+        is_silent=not rows,
+    )

@@ -1,0 +1,194 @@
+"""`ngramscan docnorm`: in how many documents patterns occur."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+from ngramscan import tables
+from ngramscan.commands.access import MAX_LINE, Access
+from ngramscan.commands.count import load_ahead, load_selection
+from ngramscan.commands.missing import describe_missing
+from ngramscan.documents import DocumentRow, DrawRow, NormOptions, norm_documents
+from ngramscan.draws import Estimator
+from ngramscan.errors import InputError
+from ngramscan.indexes import IndexOptions, open_indexes
+from ngramscan.indexes.base import TIMEOUT_S, DocumentIndex
+from ngramscan.indexes.catalog import DEFAULT_URL
+from ngramscan.output import optional_target
+from ngramscan.output.command import Option, Result, command
+from ngramscan.output.options import save
+from ngramscan.overlaps import merged_of_unions
+from ngramscan.patterns import Query, Tier
+from ngramscan.progress import SILENT, Progress
+from ngramscan.totals import Total
+
+DEFAULT_INDEX = "dclm"
+DEFAULT_SET = "f1"
+DEFAULT_TIERS: tuple[Tier, ...] = ("T1", "T2")
+PUBLIC_RATE = 4.0
+"""Requests per second; the default for the public service."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One row: what estimating the documents of some patterns in one index takes."""
+
+    index: str
+    patterns: int
+    lookups: int
+    """Requests for where the patterns are."""
+    windows_at_most: int
+    """Requests for documents."""
+    requests_at_most: int
+    at_4_requests_per_second: str
+    """The time that takes with the default rate of the public service, HH:MM:SS."""
+
+
+def _share(target: str | float) -> float:
+    text = str(target)
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise InputError(f"--target {target}", "a share between 0 and 100 %, as 10%, was expected")
+    return share
+
+
+def _plan(
+    queries: Sequence[Query],
+    specs: Sequence[str],
+    options: IndexOptions,
+    norm: NormOptions,
+    progress: Progress,
+) -> list[Plan]:
+    """Return what it would take; nothing is asked."""
+    texts = {query.text for query in queries}
+    lookups = len(texts) + len(merged_of_unions(queries))
+    windows = len(texts) * (norm.samples if norm.target is None else norm.max_samples)
+    plans = []
+    with open_indexes(specs, options, progress) as indexes:
+        for index in indexes:
+            asks = not isinstance(index, DocumentIndex)
+            of = (lookups, windows, lookups + windows) if asks else (0, 0, 0)
+            plans.append(Plan(index.name, len(queries), *of, _clock(of[2] / PUBLIC_RATE)))
+    return plans
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+@command
+def docnorm(
+    *patterns: Annotated[str | Path, Option(is_optional=True)],
+    index: Annotated[str | Sequence[str], Option(metavar="SPEC")] = DEFAULT_INDEX,
+    tier: Tier | Sequence[Tier] = (),
+    method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
+    samples: Annotated[int, Option(metavar="K", least=2)] = 200,
+    target: Annotated[str | float | None, Option(metavar="P%")] = None,
+    max_samples: Annotated[int, Option(metavar="N", least=2)] = 2000,
+    estimator: Estimator = "combined",
+    context: Annotated[int, Option(metavar="BYTES", least=100)] = 10_000,
+    totals: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    draws: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    dry_run: bool = False,
+    api_url: Annotated[str, Option(metavar="URL", envvar="NGRAMSCAN_API_URL")] = DEFAULT_URL,
+    concurrency: Annotated[int, Option(least=1)] = 4,
+    rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
+    timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
+    journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    refresh: bool = False,
+    text_field: Annotated[str, Option(metavar="NAME")] = "text",
+    workers: Annotated[int | None, Option(least=1)] = None,
+    scheduler: Annotated[str | None, Option(metavar="ADDRESS")] = None,
+    sample_files: Annotated[str | int | None, Option(metavar="N|P%")] = None,
+    seed: Annotated[int, Option(least=0)] = 1,
+    limit_documents: Annotated[int | None, Option(least=1)] = None,
+    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB")] = (),
+    skip_bad_lines: bool = False,
+    max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
+    ignore_case: bool = False,
+    progress: Progress = SILENT,
+) -> Result:
+    """Estimate in how many documents patterns occur, with intervals.
+
+    PATTERNS are YAML files or names of shipped sets; by default the set f1, tiers T1 and T2. Hosted
+    indexes know occurrences only, so some are drawn at random and their documents looked at;
+    corpora that are read (scan:, python) are counted exactly.
+
+    Parameters
+    ----------
+    *patterns, index, tier, method : see count
+    samples : int
+        Number of occurrences drawn per pattern.
+    target : str or float, optional
+        Draw 100 occurrences, then as many as an interval of ± this share of the estimate needs: 10%
+        or 0.1.
+    max_samples : int
+        With `target`, draw no more occurrences per pattern than this.
+    estimator : str
+        How documents follow from draws; `unique` is K/U, to see what it can't show.
+    context : int
+        Bytes of a document that are looked at on each side; services give 10,000 at most.
+    totals : str or Path, optional
+        Write the documents and ratios of the methods to this file.
+    draws : str or Path, optional
+        Write the occurrences that were drawn, with their text, to this file.
+    dry_run : bool
+        Tell how many requests it takes, one row per index, and ask nothing.
+    api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
+    scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
+    max_line, ignore_case, progress : see count
+
+    Returns
+    -------
+    DataFrame
+        One row per pattern and index; see docs/rows.md.
+
+    Raises
+    ------
+    InputError
+        An argument or a file is wrong.
+    IncompleteError
+        Some patterns could not be estimated; its `rows` has the others.
+
+    Examples
+    --------
+    $ ngramscan docnorm --dry-run
+    $ ngramscan docnorm --method f-1 --target 10% -o documents.csv
+    $ ngramscan docnorm mine.yaml --index cc-2025-05 --draws draws.parquet
+    """
+    totals_target, draws_target = optional_target(totals), optional_target(draws)
+    if target is not None and estimator == "unique":
+        raise InputError("--target", "--estimator unique has no interval that draws could narrow")
+    share = None if target is None else _share(target)
+    keeps = draws_target is not None
+    norm = NormOptions(samples, share, max_samples, estimator, context, seed, keeps)
+    tiers = tier or (() if patterns else DEFAULT_TIERS)
+    queries = load_selection(patterns or [DEFAULT_SET], tiers, method).queries()
+    access = Access(
+        *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
+        *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
+        ignore_case,
+    )
+    if dry_run:
+        return Result(_plan(queries, index, access.options(), norm, progress), Plan)
+    load_ahead("scipy.special")
+    with open_indexes(index, access.options(), progress) as indexes:
+        norming = norm_documents(queries, indexes, norm)
+    if norming.rows:
+        save(norming.totals, Total, totals_target)
+        save(norming.draws, DrawRow, draws_target)
+    return Result(
+        norming.rows,
+        DocumentRow,
+        failures=describe_missing(norming.missing, queries, len(norming.sizes), "estimates"),
+        print_table=partial(tables.print_norming, norming),
+        is_silent=not norming.rows,
+    )

@@ -1,0 +1,65 @@
+"""`ngramscan serve`: local indexes behind the protocol of the public service."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from ngramscan.output.command import Option, Result, command
+from ngramscan.progress import SILENT, Progress
+
+
+@command
+def serve(
+    *directories: Annotated[str | Path, Option(metavar="DIR...")],
+    host: Annotated[str, Option(metavar="ADDRESS")] = "127.0.0.1",
+    port: Annotated[int, Option(least=0, most=65535)] = 8787,
+    concurrency: Annotated[int | None, Option(least=1)] = None,
+    allow_host: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
+    progress: Progress = SILENT,
+) -> Result:
+    """Serve local indexes over HTTP, as the public infini-gram-mini service does.
+
+    DIR is an index of `ngramscan index build` or of infini-gram-mini: a shard, or a folder of
+    shards. Each is named after its folder. There is no authentication.
+
+    Parameters
+    ----------
+    *directories : str or Path
+        Indexes.
+    host : str
+        Where to listen; anything but a loopback address lets others ask too.
+    port : int
+        0 for any that is free.
+    concurrency : int, optional
+        Number of threads that search. By default one per core.
+    allow_host : str or sequence of str
+        Another name that requests may call this server by, as behind a proxy. By default localhost,
+        this machine's name and any address.
+    progress : Progress
+        Told what is served, and what is asked.
+
+    Returns
+    -------
+    DataFrame
+        Nothing, when a signal has ended it.
+
+    Raises
+    ------
+    InputError
+        An argument is wrong, or a library is not installed.
+    IndexFormatError
+        A folder holds no index, or a corrupt one.
+
+    Examples
+    --------
+    $ ngramscan serve my-index other-index
+    $ ngramscan count f1 --index http://127.0.0.1:8787/my-index
+    """
+    from ngramscan.serve import ServeOptions, serve_folders
+
+    options = ServeOptions(host, port, concurrency or 0, allow_host)
+    folders = [Path(directory) for directory in directories]
+    is_interrupted = serve_folders(folders, options, progress)
+    return Result([], type(None), is_silent=True, exit_code=130 if is_interrupted else 0)

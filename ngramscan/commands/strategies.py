@@ -1,0 +1,71 @@
+"""`ngramscan strategies`: how outputs of models solve their problems."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+from ngramscan import tables
+from ngramscan.figures import check_target, draw_strategies, save_figure
+from ngramscan.output import optional_target
+from ngramscan.output.command import Option, Result, command
+from ngramscan.output.options import save
+from ngramscan.outputs import OutputFields, read_outputs
+from ngramscan.strategy_rules import load_rules
+from ngramscan.strategy_shares import Classified, StrategyShare, classify_outputs
+
+
+@command
+def strategies(
+    outputs: str | Path,
+    *,
+    rules: Annotated[str | Path | None, Option(metavar="FILE")] = None,
+    per_output: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    output_field: Annotated[str, Option(metavar="NAME")] = "output",
+    variant_field: Annotated[str | None, Option(metavar="NAME")] = None,
+    skip_bad_lines: bool = False,
+) -> Result:
+    """Classify outputs of models as Direct, CoT, PoT or Hybrid.
+
+    OUTPUTS is a folder {dataset}/{model}/{variant}.jsonl, any level of it, or one file. Code, step
+    markers and the density of formulas decide, by rules that are one YAML file.
+
+    Parameters
+    ----------
+    outputs : see blend
+    rules : str or Path, optional
+        Rules of your own, in YAML. By default those of this package.
+    per_output : str or Path, optional
+        Write the strategy of each output, and what decided, to this file.
+    figure : str or Path, optional
+        Draw the shares: .svg or .png.
+    output_field, variant_field, skip_bad_lines : see blend
+
+    Returns
+    -------
+    DataFrame
+        One row per group and strategy.
+
+    Raises
+    ------
+    InputError
+        An argument, a file or a rule is wrong.
+
+    Examples
+    --------
+    $ ngramscan strategies outputs/
+    $ ngramscan strategies outputs/ --per-output strategies.csv --figure strategies.svg
+    $ ngramscan strategies run.jsonl --variant-field prompt --rules mine.yaml
+    """
+    target, picture = optional_target(per_output), Path(figure) if figure else None
+    check_target(picture)
+    chosen = load_rules(rules)
+    read = read_outputs(Path(outputs), OutputFields(output_field, variant_field, skip_bad_lines))
+    found = classify_outputs(read, chosen)
+    save(found.outputs, Classified, target)
+    if picture:
+        save_figure(draw_strategies(found.rows), picture)
+    table = partial(tables.print_strategies, found.rows)
+    return Result(found.rows, StrategyShare, found.notices, print_table=table)

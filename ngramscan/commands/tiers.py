@@ -1,0 +1,64 @@
+"""`ngramscan tiers`: whether patterns are as specific as their tiers say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+from ngramscan import tables
+from ngramscan.commands.count import load_selection
+from ngramscan.commands.docnorm import DEFAULT_SET
+from ngramscan.output.command import Option, Result, command
+from ngramscan.outputs import OutputFields, read_outputs
+from ngramscan.patterns import Tier
+from ngramscan.tier_ratios import TierRatio, compare_tiers
+
+
+@command
+def tiers(
+    outputs: str | Path,
+    *patterns: Annotated[str | Path, Option(is_optional=True)],
+    tier: Tier | Sequence[Tier] = (),
+    method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
+    measure: Literal["occurrences", "outputs"] = "occurrences",
+    case_sensitive: bool = False,
+    output_field: Annotated[str, Option(metavar="NAME")] = "output",
+    variant_field: Annotated[str | None, Option(metavar="NAME")] = None,
+    skip_bad_lines: bool = False,
+) -> Result:
+    """Check the tiers of patterns against recorded outputs.
+
+    A pattern of tier T1 is 10 times as frequent in outputs of its own method as in others, or more;
+    of T2, 0.7 to 1.7 times; of T3, less than once. OUTPUTS and PATTERNS are those of blend.
+
+    Parameters
+    ----------
+    outputs, *patterns, tier, method : see blend
+    measure : str
+        What is compared: `occurrences` per output, or the share of `outputs` with any.
+    case_sensitive : see blend
+    output_field, variant_field, skip_bad_lines : see blend
+
+    Returns
+    -------
+    DataFrame
+        One row per dataset, model and pattern, then pooled ones.
+
+    Raises
+    ------
+    InputError
+        An argument, an output or a file is wrong.
+
+    Examples
+    --------
+    $ ngramscan tiers outputs/
+    $ ngramscan tiers outputs/ mine.yaml --method f-1 -o tiers.csv
+    """
+    markers = load_selection(patterns or [DEFAULT_SET], tier, method)
+    read = read_outputs(Path(outputs), OutputFields(output_field, variant_field, skip_bad_lines))
+    found = compare_tiers(read, markers, measure, case_sensitive)
+    return Result(
+        found.rows, TierRatio, found.notices, print_table=partial(tables.print_tiering, found)
+    )
