@@ -63,11 +63,9 @@ def test_environments_that_are_counted_twice_are_flagged() -> None:
 
 def test_rows_are_printed_with_what_fits() -> None:
     console = Console(file=io.StringIO(), width=80)
-    print_rows(
-        console,
-        [IndexRow("v2_dclm_all", "dclm", "DCLM", "curated", 3, 16_666_308_904_212)],
-        IndexRow,
-    )
+    sizes = 2_948_096_911, 16_666_308_904_212
+    row = IndexRow("v2_dclm_all", "dclm", "DCLM-baseline", "curated", *sizes)
+    print_rows(console, [row], IndexRow)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert "16,666,308,904,212" in text
