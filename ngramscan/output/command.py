@@ -313,13 +313,14 @@ class Commands(Group):
         prefix: str = "",
         **options: Any,
     ) -> None:
-        super().__init__(**options)
+        # Click suggests the nearest of the commands that it knows.
+        super().__init__(commands={name: click.Command(name) for name in names}, **options)
         self._package, self._names, self._keeping = package, names, keeping
         self._prefix = prefix
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's own)
-        """Return the names of all commands."""
-        return [*self._names, *self.commands]
+        """Return the names of all commands, in their order."""
+        return [*self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command; None: there is none of this name."""
