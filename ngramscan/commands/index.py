@@ -174,8 +174,8 @@ def index_info(
 @command
 def index_build(
     corpus: str,
-    *,
     output: Annotated[str | Path, Option(flags="-o --output", metavar="DIR")],
+    *,
     shard_size: Annotated[str | int, Option(metavar="SIZE")] = "1GB",
     workers: Annotated[int, Option(least=1)] = 1,
     text_field: Annotated[str, Option(metavar="NAME")] = "text",

@@ -266,10 +266,15 @@ def keyness(
     load_ahead("scipy.special")
     split = split_words if unit == "word" else split_characters
     found = compare(split(compared.texts), compared.sides, asked.options)
-    left_out = write_patterns(found.rows, asked, Path(export), tier) if export else []
+    left_out, failures = [], []
+    try:
+        left_out = write_patterns(found.rows, asked, Path(export), tier) if export else []
+    except InputError as error:  # the rows are there all the same
+        failures = [str(error)]
     return Result(
         found.rows,
         KeynessRow,
         notices=[*read.notices, *left_out],
+        failures=failures,
         print_table=partial(tables.print_keyness, found.rows, describe_keyness(found, asked)),
     )

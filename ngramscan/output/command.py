@@ -1,7 +1,7 @@
 """A command's function → the same command in Python and in the terminal.
 
 Name, type, default and help of an option stand once: in the signature and the numpydoc of the
-function. Positional parameters are the command's arguments, keyword-only ones its options, and what
+function. Positional parameters are the command's arguments unless they have flags, and what
 is given for them passes the same checks wherever it comes from. `rate : see run` repeats the help
 of another command; lines of "Examples" that begin with "$ " are those of the help.
 
@@ -233,7 +233,7 @@ def _parameter(one: inspect.Parameter, hint: Any, help_text: str) -> Parameter:
         kind=_kind([part for part in types if part not in several], terminal),
         terminal=terminal,
         is_several=bool(several) or one.kind is one.VAR_POSITIONAL,
-        is_argument=one.kind is not one.KEYWORD_ONLY,
+        is_argument=one.kind is not one.KEYWORD_ONLY and not terminal.flags,
         is_needed=one.default is one.empty and not terminal.is_optional,
     )
 
