@@ -430,10 +430,10 @@ def children() -> set[int]:
 
 @needs_all_layers
 def test_a_zygote_that_does_not_move_is_replaced_or_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox_module, "GRACE_S", 0.2)
     monkeypatch.setattr(sandbox_module, "END_WITHIN_S", 0.2)
     before = children()
     with Sandbox(Limits(seconds=0.5), workers=1) as made:
+        monkeypatch.setattr(sandbox_module, "ANSWER_WITHIN_S", 2.0)
         (stopped,) = children() - before
         os.kill(stopped, signal.SIGSTOP)
         # The program had not been started, so it is run by the next one.
@@ -498,7 +498,7 @@ def test_a_first_process_that_does_not_start_is_an_error(monkeypatch: pytest.Mon
     with pytest.raises(SandboxError, match="its first process can't be started: it ended at once"):
         Sandbox()
     monkeypatch.setattr(sandbox_module, "START", "import time\ntime.sleep(60)")
-    monkeypatch.setattr(sandbox_module, "FIRST_WORD_WITHIN_S", 0.2)
+    monkeypatch.setattr(sandbox_module, "ANSWER_WITHIN_S", 0.2)
     with pytest.raises(
         SandboxError, match="its first process can't be started: no answer within 0 s"
     ):

@@ -39,15 +39,14 @@ FIRST_RIGHTS, ONE_MORE_RIGHT_SINCE = 13, (2, 3, 5)
 NETWORK_SINCE, SCOPES_SINCE, BOTH = 4, 6, 0b11
 """TCP in both directions; abstract sockets and signals only within the same rules."""
 
-library = ctypes.CDLL(None, use_errno=True)
-"""The C library that this process uses already."""
+LIBRARY = ctypes.CDLL(None, use_errno=True)
 
 
 def call(function: str, what: str, *arguments: int | bytes | None) -> int:
     """Call a function of the C library; raise OSError, which names `what`, where it fails."""
     # Whole registers, since the kernel reads them so: ctypes would fill half of each.
     words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
-    result = int(getattr(library, function)(*words))
+    result = int(getattr(LIBRARY, function)(*words))
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")

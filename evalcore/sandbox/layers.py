@@ -10,14 +10,13 @@ import resource
 import socket
 import sys
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from evalcore.sandbox import kernel, seccomp
 
 OK, MISSING = "ok", "missing: "
-DESCRIPTORS_AT_MOST = 64
 RESULT = 3
 """The descriptor for the result, beside 0, 1 and 2; a program finds no others open."""
 CONFINED = b"+"
@@ -36,10 +35,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What is the same for all programs."""
+    """What is the same for all programs; `active` are the layers that are to be used."""
 
     active: set[str]
-    """Names of the layers that are to be used."""
     readable: list[str]
     base: str | None
     """Where folders to work in are made; None: each program has a file system of its own."""
@@ -58,9 +56,10 @@ def confine(world: World, limits: Limits, work: str, output: int, result: int) -
         result = RESULT
         os.chdir(work)
         os.environ.update(HOME=work, TMPDIR=work)
+        in_all = limits.memory_bytes + pages * resource.getpagesize()
         # The processes before this one have entered the namespaces already.
-        names, writable = world.active - {"namespaces"}, (work, *kernel.DEVICES)
-        put_up(names, world.readable, writable, limits, pages * resource.getpagesize())
+        names, writable = world.active - {"namespaces"}, [work, *kernel.DEVICES]
+        put_up(names, world.readable, writable, replace(limits, memory_bytes=in_all))
     except (OSError, ValueError) as error:
         os.write(result, str(error).encode(errors="replace")[:1000])
         os._exit(1)
@@ -71,21 +70,14 @@ def arrange_descriptors(output: int, result: int) -> None:
     """Give the descriptors 0 to 3 their meaning, and close all others."""
     empty = os.open(os.devnull, os.O_RDWR)
     # Copies above the four numbers, lest one be overwritten before it has been copied.
-    sources = empty, output, empty, result
-    copies = [fcntl.fcntl(source, fcntl.F_DUPFD, RESULT + 1) for source in sources]
+    copies = [fcntl.fcntl(end, fcntl.F_DUPFD, RESULT + 1) for end in (empty, output, empty, result)]
     for number, copy in enumerate(copies):
         os.dup2(copy, number, inheritable=False)
     os.closerange(RESULT + 1, os.sysconf("SC_OPEN_MAX"))
 
 
-def put_up(
-    names: Collection[str],
-    readable: Collection[str],
-    writable: Collection[str],
-    limits: Limits,
-    mapped_bytes: int = 0,
-) -> None:
-    """Put up some layers around this process, for good; it uses some address space already."""
+def put_up(names: set[str], readable: list[str], writable: list[str], limits: Limits) -> None:
+    """Put up some layers around this process, for good."""
     if "namespaces" in names:
         kernel.enter_namespaces(readable)
         kernel.enter_for_program(limits.files_bytes)
@@ -94,13 +86,13 @@ def put_up(
     if "landlock" in names:
         kernel.apply_landlock(readable, writable)
     if "limits" in names:
-        apply_limits(limits, mapped_bytes)
+        apply_limits(limits)
     if "seccomp" in names:
         seccomp.apply()
 
 
-def apply_limits(limits: Limits, mapped_bytes: int) -> None:
-    """Limit this process and its children, beyond the address space that it uses already.
+def apply_limits(limits: Limits) -> None:
+    """Limit this process and its children; memory is all the address space.
 
     Computing gets a second more than the clock, which is watched elsewhere. Address space is
     limited on Linux only: other systems don't keep that limit.
@@ -109,10 +101,10 @@ def apply_limits(limits: Limits, mapped_bytes: int) -> None:
         resource.RLIMIT_CPU: math.ceil(limits.seconds) + 1,
         resource.RLIMIT_FSIZE: limits.files_bytes,
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_NOFILE: DESCRIPTORS_AT_MOST,
+        resource.RLIMIT_NOFILE: 64,
     }
     if kernel.LINUX:
-        wanted[resource.RLIMIT_AS] = mapped_bytes + limits.memory_bytes
+        wanted[resource.RLIMIT_AS] = limits.memory_bytes
     for which, most in wanted.items():
         _, hard = resource.getrlimit(which)
         bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
@@ -123,8 +115,10 @@ def find_old_world() -> None:
     """Raise PermissionError where a new child finds no processes and files but its own."""
     child = os.fork()
     if child == 0:
-        alone = os.getpid() == 1 and os.listdir(kernel.WORK) == []
-        os._exit(0 if alone and not os.path.exists("/proc/self") else 1)
+        alone = (
+            os.getpid() == 1 and not os.listdir(kernel.WORK) and not os.path.exists("/proc/self")
+        )
+        os._exit(0 if alone else 1)
     if os.waitpid(child, 0)[1] == 0:
         raise PermissionError
 
@@ -141,14 +135,10 @@ FORBIDDEN: dict[str, dict[str, Callable[[], Any]]] = {
 }
 """The layers, each with what must fail behind it, and what to say where that does not."""
 NAMES = tuple(FORBIDDEN)
-TRIAL = Limits(seconds=10, memory_bytes=1 << 36, files_bytes=1 << 20)
 
 
 def probe(name: str, readable: list[str], leave_out: Collection[str]) -> str:
-    """Return `ok`, or `missing: ` and why a layer does not hold around a child, which then ends.
-
-    `readable` are the folders and files that a program will see.
-    """
+    """Return `ok`, or `missing: ` and why a layer does not hold around a child, which then ends."""
     if name in leave_out:
         return f"{MISSING}left out on request"
     if not kernel.LINUX:
@@ -157,7 +147,7 @@ def probe(name: str, readable: list[str], leave_out: Collection[str]) -> str:
     child = os.fork()
     if child == 0:
         try:
-            put_up({name}, readable, (), TRIAL)
+            put_up({name}, readable, [], Limits(memory_bytes=1 << 36))
             for what, action in FORBIDDEN[name].items():
                 with contextlib.suppress(PermissionError, MemoryError):
                     action()

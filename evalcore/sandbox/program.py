@@ -1,7 +1,7 @@
 """The report of a program: told in its own process, and read in the one that watches it.
 
 The process is the program's own as soon as it runs: what is told there may be forged, as its answer
-may be. So whoever reads it believes nothing unseen; only the program's own outcome depends on it.
+may be. So whoever reads it believes nothing unseen.
 """
 
 from __future__ import annotations
@@ -18,10 +18,6 @@ from typing import Any
 from evalcore.sandbox.layers import RESULT
 
 TEXT_AT_MOST = 500
-SPARE_BYTES = 8 << 20
-"""Set free when memory is used up, so that this can still be told."""
-TOO_LARGE = 10**4300
-"""Python reads no whole number of so many digits."""
 
 Report = dict[str, Any]
 
@@ -49,7 +45,8 @@ def run(source: str, answer_from: str) -> None:
 
 def report_of(source: str, answer_from: str) -> Report:
     """Return what to tell about a program: its value, or why it has none."""
-    spare = mmap.mmap(-1, SPARE_BYTES)
+    # Set free when memory is used up, so that this can still be told.
+    spare = mmap.mmap(-1, 8 << 20)
     try:
         if answer_from == "solution()":
             return report_of_solution(source)
@@ -109,28 +106,23 @@ def message_of(error: BaseException) -> str:
 
 
 def describe(value: Any) -> Report:
-    """Return the report of a value."""
-    found = plain(value)
-    if isinstance(found, int) and abs(found) >= TOO_LARGE:
-        return failure("no result", "the value is a whole number of too many digits")
-    return {"status": "ok", "value": found, "kind": type(value).__name__}
-
-
-def plain(value: Any) -> bool | int | float | str:
-    """Return a value as what JSON can hold without loss: numbers as such, all else as text."""
-    numpy, sympy = sys.modules.get("numpy"), sys.modules.get("sympy")
+    """Return the report of a value: numbers that JSON can hold as such, all else as text."""
+    numpy, sympy, kind = sys.modules.get("numpy"), sys.modules.get("sympy"), type(value).__name__
     if numpy is not None and isinstance(value, numpy.generic):
         value = value.item()
     if isinstance(value, bool):
-        return bool(value)
-    if isinstance(value, int):
-        return int(value)
-    if isinstance(value, float):
-        number = float(value)
-        return number if math.isfinite(number) else str(number)
-    if sympy is not None and isinstance(value, (sympy.Basic, sympy.MatrixBase)):
-        return str(sympy.latex(value))
-    return str(value)
+        value = bool(value)
+    elif isinstance(value, int):
+        value = int(value)
+        if abs(value) >= 10**4300:  # more than Python reads
+            return failure("no result", "the value is a whole number of too many digits")
+    elif isinstance(value, float):
+        value = float(value) if math.isfinite(value) else str(float(value))
+    elif sympy is not None and isinstance(value, (sympy.Basic, sympy.MatrixBase)):
+        value = str(sympy.latex(value))
+    else:
+        value = str(value)
+    return {"status": "ok", "value": value, "kind": kind}
 
 
 def read_report(told: bytes, printed: bytes, result_bytes: int) -> Report:

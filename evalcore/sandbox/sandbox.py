@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import socket
@@ -14,7 +15,7 @@ from collections import deque
 from collections.abc import Collection, Generator, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import wait as first_ready
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from evalcore.sandbox import kernel, layers, zygote
 from evalcore.sandbox.layers import Limits
@@ -23,8 +24,7 @@ from ngramscan.errors import SandboxError
 Status = Literal["ok", "error", "timeout", "memory", "killed", "no result", "lost"]
 """`lost`: the sandbox failed while the program ran, which says nothing about the program."""
 
-FIRST_WORD_WITHIN_S, REQUEST_WITHIN_S, END_WITHIN_S = 60.0, 30.0, 10.0
-GRACE_S = 30.0
+ANSWER_WITHIN_S, END_WITHIN_S, GRACE_S = 60.0, 10.0, 30.0
 """A supervisor ends its program in time; if none answers so long after, it is taken for dead."""
 ATTEMPTS_AT_MOST, AHEAD_AT_MOST = 3, 32
 """Starts of one program; and programs per worker that may end while an earlier one still runs."""
@@ -68,16 +68,14 @@ class Outcome:
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A program on its way through the sandbox."""
+    """A program on its way through the sandbox, and what has come of its outcome."""
 
-    program: Program
-    attempts: int = 0
-    outcome: Outcome | None = None
+    deadline: float
     received: bytes = b""
-    deadline: float = 0.0
+    outcome: Outcome | None = None
 
 
-class Sandbox:
+class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
     """A place where programs can be run that must do no harm. Use it with `with`, in one thread.
 
     In every case a program is a copy of a process with an empty environment that never held
@@ -117,9 +115,6 @@ class Sandbox:
                 "--allow-weak-sandbox runs them with what there is"
             )
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -134,16 +129,16 @@ class Sandbox:
         Programs are read no further than needed to keep all workers busy. Raises SandboxError where
         the sandbox itself failed.
         """
-        waiting, order = map(Job, programs), deque[Job]()
+        waiting, order = iter(programs), deque[Job]()
         running: dict[socket.socket, Job] = {}
         ahead = AHEAD_AT_MOST * self._workers
         try:
             while True:
-                while len(running) < self._workers and len(order) < ahead:
-                    if (job := next(waiting, None)) is None:
-                        break
-                    order.append(job)
-                    self._start(job, running)
+                room = min(self._workers - len(running), ahead - len(order))
+                for program in itertools.islice(waiting, room):
+                    connection = self._start(program)
+                    order.append(Job(time.monotonic() + self._limits.seconds + GRACE_S))
+                    running[connection] = order[-1]
                 if not order:
                     return
                 if (outcome := order[0].outcome) is not None:
@@ -155,20 +150,18 @@ class Sandbox:
             for connection in running:
                 connection.close()
 
-    def _start(self, job: Job, running: dict[socket.socket, Job]) -> None:
-        """Have a program run, in a new zygote if the old one has ended."""
-        needs_libraries = zygote.wanted_libraries(job.program.source) != 0
-        while job.attempts < ATTEMPTS_AT_MOST:
-            job.attempts += 1
-            with contextlib.suppress(OSError):  # the zygote has just ended
-                found = self._zygotes.get(needs_libraries)
-                if found is None or found.process.poll() is not None:
-                    if found is not None:
-                        found.close()
-                    found = self._zygotes[needs_libraries] = Zygote(self._leave_out)
-                running[found.ask(job.program, self._limits)] = job
-                job.deadline = time.monotonic() + self._limits.seconds + GRACE_S
-                return
+    def _start(self, program: Program) -> socket.socket:
+        """Have a program run, in a new zygote if the old one has ended; see `Zygote.ask`."""
+        needs_libraries = zygote.wanted_libraries(program.source) != 0
+        for _ in range(ATTEMPTS_AT_MOST):
+            try:
+                if needs_libraries not in self._zygotes:
+                    self._zygotes[needs_libraries] = Zygote(self._leave_out)
+                return self._zygotes[needs_libraries].ask(program, self._limits)
+            except OSError:
+                # It has just ended, or does not move.
+                if dead := self._zygotes.pop(needs_libraries, None):
+                    dead.close()
         raise SandboxError(
             f"sandbox: its first process ended {ATTEMPTS_AT_MOST} times before a program started"
         )
@@ -177,32 +170,25 @@ class Sandbox:
         """Wait for news of running programs, and note the outcomes."""
         ready = first_ready(list(running), timeout=1.0)
         for connection in [each for each in running if each in ready]:
-            job, piece = running[connection], b""
+            piece = b""
             with contextlib.suppress(ConnectionResetError):
                 piece = connection.recv(zygote.CHUNK)
-            job.received += piece
+            running[connection].received += piece
             if not piece:
-                del running[connection]
                 connection.close()
-                self._finish(job, running)
-        now = time.monotonic()
-        if any(job.deadline < now for job in running.values()):
+                self._finish(running.pop(connection))
+        if any(job.deadline < time.monotonic() for job in running.values()):
             # The supervisors end with their zygote, so that all connections close.
             for each in self._zygotes.values():
                 each.kill()
 
-    def _finish(self, job: Job, running: dict[socket.socket, Job]) -> None:
+    def _finish(self, job: Job) -> None:
         """Read the reply for a program whose connection has closed."""
-        if not job.received:
-            self._start(job, running)
-        elif not job.received.endswith(b"}"):
-            message = "the process that watched the program ended"
-            job.outcome = Outcome("lost", message=message, layers=self.layers)
-        else:
-            reply = json.loads(job.received[1:])
-            if "failed" in reply:
-                raise SandboxError(f"sandbox: a program could not be run: {reply['failed']}")
-            job.outcome = Outcome(**reply, layers=self.layers)
+        lost = {"status": "lost", "message": "the process that watched the program ended"}
+        reply: dict[str, Any] = json.loads(job.received) if job.received.endswith(b"}") else lost
+        if "failed" in reply:
+            raise SandboxError(f"sandbox: a program could not be run: {reply['failed']}")
+        job.outcome = Outcome(**reply, layers=self.layers)
 
 
 class Zygote:
@@ -248,12 +234,12 @@ class Zygote:
 
     def _first_word(self) -> dict[str, Any]:
         """Return what a new zygote says of itself: `layers`, and `base`, the folder it made."""
-        self._control.settimeout(FIRST_WORD_WITHIN_S)
+        self._control.settimeout(ANSWER_WITHIN_S)
         try:
             with self._control.makefile("rb") as file:
                 hello = json.loads(file.readline() or '{"failed": "it ended at once"}')
         except TimeoutError:
-            hello = {"failed": f"no answer within {FIRST_WORD_WITHIN_S:.0f} s"}
+            hello = {"failed": f"no answer within {ANSWER_WITHIN_S:.0f} s"}
         if "failed" in hello:
             raise SandboxError(f"sandbox: its first process can't be started: {hello['failed']}")
         return dict(hello)
@@ -265,9 +251,11 @@ class Zygote:
             with theirs:
                 wanted = bytes([zygote.wanted_libraries(program.source)])
                 socket.send_fds(self._control, [wanted], [theirs.fileno()])
-            ours.settimeout(REQUEST_WITHIN_S)
+            ours.settimeout(ANSWER_WITHIN_S)
             request = {**asdict(program), "limits": asdict(limits)}
             ours.sendall(json.dumps(request).encode() + b"\n")
+            if ours.recv(1) != zygote.STARTED:
+                raise ConnectionAbortedError
         except BaseException:
             ours.close()
             raise

@@ -1,8 +1,7 @@
-"""A filter of system calls for the rest of a process's life.
+"""A filter of system calls: a second wall, beside namespaces and Landlock.
 
 A program that computes an answer needs one process, one thread, memory, and files of its own. The
-calls denied here start processes, reach others, or change more than the program's own state. The
-filter is a second wall: most of this is out of reach already through namespaces and Landlock.
+calls denied here start processes, reach others, or change more than the program's own state.
 """
 
 from __future__ import annotations

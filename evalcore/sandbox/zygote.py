@@ -1,11 +1,8 @@
 """The process that all programs are copies of: it holds Python and libraries, and no secrets.
 
 It starts with an empty environment, reads no program (the copy does) and is told nothing but which
-libraries to have ready. So there is nothing in its memory that a program could find.
-
-A copy, the supervisor, watches each program: gives it a world, ends it in time, and tells what
-became of it. It is a process of its own, since a process can enter a new world of processes only
-once, and since the one who asks may be busy elsewhere when the time is over.
+libraries to have ready. A copy, the supervisor, watches each program: a process can enter a new
+world of processes only once, and the one who asks may be busy when the time is over.
 """
 
 from __future__ import annotations
@@ -16,7 +13,6 @@ import importlib
 import json
 import os
 import re
-import secrets
 import select
 import signal
 import site
@@ -26,13 +22,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, NoReturn
+from secrets import token_hex
+from typing import Any
 
 from evalcore.sandbox import kernel, layers, program
 from evalcore.sandbox.layers import Limits, World
 
 SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache")
-"""Shared libraries, time zones, and where the loader finds libraries."""
 LIBRARIES = ("numpy", "scipy.stats", "scipy.optimize", "sympy", "pandas")
 """Loaded once for all programs that name them: loading SymPy takes longer than running most
 programs. At most eight: a request is one byte, with a bit for each."""
@@ -42,7 +38,7 @@ SINGLE_THREADED = (
 )
 """Programs may start no threads; libraries must not try."""
 STARTED = b"+"
-"""Sent as soon as a request has been read: from then on the program counts as started."""
+"""The answer to a request: from then on the program counts as started."""
 LOOK_FOR_PARENT_EVERY_S, LOOK_EVERY_S, SHORT_WAIT_S, GIVE_UP_AFTER_S = 1.0, 0.05, 0.001, 5.0
 CHUNK = 1 << 16
 
@@ -61,7 +57,7 @@ def load(names: Iterable[str]) -> None:
 
 
 def readable_folders(packages: list[str]) -> list[str]:
-    """Return what a program may read, given the folders of packages; none lies in another."""
+    """Return what Python needs, with the folders of packages; none of them lies in another."""
     python = os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "lib")
     chosen: list[str] = []
     for path in sorted({os.path.abspath(p) for p in (*SYSTEM, *python, *packages)}, key=len):
@@ -84,38 +80,33 @@ def main(arguments: str) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     readable, leave_out = readable_folders(config["packages"]), config["leave_out"]
     found = {name: layers.probe(name, readable, leave_out) for name in layers.NAMES}
+    # Where memory can't be limited, the other limits are still worth having.
+    active = {"limits", *(name for name, state in found.items() if state == layers.OK)}
+    active.difference_update(leave_out)
+    mapped = os.open("/proc/self/statm", os.O_RDONLY) if kernel.LINUX else None
+    base: str | None = None
     try:
-        world = enter(found, readable, config)
+        if "namespaces" in active:
+            kernel.enter_namespaces(readable)
+        else:
+            base = tempfile.mkdtemp(prefix="evalcore-", dir=config["temporary"])
     except OSError as error:
         control.sendall(json.dumps({"failed": str(error)}).encode() + b"\n")
         return
     # Small ones that programs often use, beside those that are loaded here anyway.
     load(["cmath", "datetime", "statistics", "string"])
-    control.sendall(json.dumps({"layers": found, "base": world.base}).encode() + b"\n")
+    control.sendall(json.dumps({"layers": found, "base": base}).encode() + b"\n")
     # The children end by themselves and are not waited for one by one.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        serve(control, world, config["parent"])
+        serve(control, World(active, readable, base, mapped), config["parent"])
     finally:
         # All supervisors end, and end their programs.
         os.killpg(0, signal.SIGTERM)
         with contextlib.suppress(ChildProcessError):
             os.wait()
-        if world.base is not None:
-            remove_tree(world.base)
-
-
-def enter(found: dict[str, str], readable: list[str], config: dict[str, Any]) -> World:
-    """Move into the world that programs will be in; OSError where a layer can't be used."""
-    # Where memory can't be limited, the other limits are still worth having.
-    active = {"limits", *(name for name, state in found.items() if state == layers.OK)}
-    active.difference_update(config["leave_out"])
-    mapped = os.open("/proc/self/statm", os.O_RDONLY) if kernel.LINUX else None
-    if "namespaces" in active:
-        kernel.enter_namespaces(readable)
-        return World(active, readable, None, mapped)
-    base = tempfile.mkdtemp(prefix="evalcore-", dir=config["temporary"])
-    return World(active, readable, base, mapped)
+        if base is not None:
+            remove_tree(base)
 
 
 def serve(control: socket.socket, world: World, parent: int) -> None:
@@ -143,30 +134,26 @@ def serve(control: socket.socket, world: World, parent: int) -> None:
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     supervise(connection, world)
             finally:
-                os._exit(1)
+                os._exit(0)
 
 
-def supervise(connection: socket.socket, world: World) -> NoReturn:
-    """Run the program that is asked for on a connection, answer there, and end this process.
+def supervise(connection: socket.socket, world: World) -> None:
+    """Run the program that is asked for on a connection, and answer there.
 
     The request is a line of JSON: `source`, `answer_from`, `limits`. The answer is `STARTED`, then
-    the outcome as JSON, or `failed`: why the sandbox itself failed. When the other side closes the
-    connection, or the zygote asks to end, nobody waits for the outcome any more.
+    the outcome as JSON, or `failed`: why the sandbox itself failed.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         with connection.makefile("rb") as file:
-            line = file.readline()
-        if not line.endswith(b"\n"):
-            sys.exit(1)
+            request = json.loads(file.readline())
         connection.sendall(STARTED)
-        reply = attend(json.loads(line), connection, world)
+        reply = attend(request, connection, world)
     except (OSError, ValueError, MemoryError) as error:
         reply = {"failed": f"{type(error).__name__}: {error}"}
     with contextlib.suppress(OSError):
         # Without halves of characters, which no file takes.
         connection.sendall(json.dumps(reply, ensure_ascii=False).encode(errors="replace"))
-    os._exit(0)
 
 
 def attend(request: dict[str, Any], connection: socket.socket, world: World) -> program.Report:
@@ -211,8 +198,7 @@ def start(request: dict[str, Any], limits: Limits, world: World, work: str) -> t
     if pid == 0:
         try:
             os.setsid()
-            for number in (signal.SIGTERM, signal.SIGCHLD):
-                signal.signal(number, signal.SIG_DFL)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             kernel.control(kernel.DEATH_SIGNAL, "parent death signal", signal.SIGKILL)
             # If the supervisor died before the kernel knew of the tie, nobody reads the first word.
             layers.confine(world, limits, work, output_end, result_end)
@@ -223,8 +209,7 @@ def start(request: dict[str, Any], limits: Limits, world: World, work: str) -> t
     os.close(result_end)
     first = os.read(result, 1)
     if first != layers.CONFINED:
-        with open(result, "rb") as file:
-            reason = (first + file.read()).decode(errors="replace")
+        reason = (first + os.read(result, CHUNK)).decode(errors="replace")
         os.waitpid(pid, 0)
         raise OSError(reason or "its process ended while being confined")
     return pid, output, result
@@ -247,7 +232,7 @@ def follow(
         wait = 0 if code is not None else min(LOOK_EVERY_S if open_ends else SHORT_WAIT_S, left)
         ready, _, _ = select.select([asked, *open_ends], [], [], wait)
         if asked in ready:
-            sys.exit(1)  # tidying up on the way
+            sys.exit(1)  # nobody waits for the outcome any more
         if code is not None and not ready:
             break
         for descriptor in ready:
@@ -267,8 +252,8 @@ def end(pid: int, has_ended: bool) -> None:
     """Kill a program and all that it started, and wait for it.
 
     On Linux, a process whose parent has ended becomes a child of this one, so that nothing gets
-    away; elsewhere only the group is known. A program that starts processes faster than they are
-    found here can't be stopped in this way: the filter of system calls forbids it to start any.
+    away; elsewhere only the group is known. Processes that are started faster than they are found
+    here can't be stopped: the filter of system calls forbids to start any.
     """
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if not has_ended:
@@ -319,7 +304,6 @@ def remove_tree(path: str) -> None:
                     for deeper in list(os.scandir(inner)):
                         if deeper.is_dir(follow_symlinks=False):
                             os.chmod(deeper.name, stat.S_IRWXU, dir_fd=inner)
-                        up = secrets.token_hex(16)
-                        os.rename(deeper.name, up, src_dir_fd=inner, dst_dir_fd=top)
+                        os.rename(deeper.name, token_hex(16), src_dir_fd=inner, dst_dir_fd=top)
                 os.rmdir(entry.name, dir_fd=top)
         os.rmdir(path)
