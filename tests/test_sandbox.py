@@ -430,10 +430,10 @@ def children() -> set[int]:
 
 @needs_all_layers
 def test_a_zygote_that_does_not_move_is_replaced_or_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox_module, "GRACE_S", 0.2)
     monkeypatch.setattr(sandbox_module, "END_WITHIN_S", 0.2)
     before = children()
     with Sandbox(Limits(seconds=0.5), workers=1) as made:
-        monkeypatch.setattr(sandbox_module, "ANSWER_WITHIN_S", 2.0)
         (stopped,) = children() - before
         os.kill(stopped, signal.SIGSTOP)
         # The program had not been started, so it is run by the next one.

@@ -14,9 +14,8 @@ DEVICES = ("/dev/null", "/dev/urandom")
 WORK = "/box"
 """The only folder that can be written, in the namespaces of a program."""
 
-# By their numbers for `prctl`: the signal that a process gets when its parent ends; its filter of
-# system calls; being the parent of all descendants whose own parent ends; that no program started
-# from it has more rights than it.
+# For `prctl`: the signal when the parent ends; the filter of system calls; being the parent of all
+# descendants whose own parent ends; that no program started from here has more rights.
 DEATH_SIGNAL, SECCOMP, ADOPT_ORPHANS, NO_NEW_PRIVILEGES = 1, 22, 36, 38
 
 FILES_AT_MOST, NOBODY, OLD = 4096, 65534, "/old"

@@ -12,7 +12,7 @@ import math
 import mmap
 import os
 import sys
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from evalcore.sandbox.layers import RESULT
@@ -47,10 +47,12 @@ def report_of(source: str, answer_from: str) -> Report:
     """Return what to tell about a program: its value, or why it has none."""
     # Set free when memory is used up, so that this can still be told.
     spare = mmap.mmap(-1, 8 << 20)
+    is_function = answer_from == "solution()"
+    module = ModuleType("program" if is_function else "__main__")
+    sys.modules[module.__name__] = module
     try:
-        if answer_from == "solution()":
-            return report_of_solution(source)
-        return report_of_script(source)
+        code = compile(source, "<program>", "exec", dont_inherit=True)
+        return (report_of_solution if is_function else report_of_script)(code, module.__dict__)
     except MemoryError:
         spare.close()
         return failure("memory", "MemoryError: the memory limit was reached")
@@ -58,14 +60,13 @@ def report_of(source: str, answer_from: str) -> Report:
         return failure("error", message_of(error))
 
 
-def report_of_solution(source: str) -> Report:
+def report_of_solution(code: CodeType, names: dict[str, Any]) -> Report:
     """Run a program whose `print` does nothing, and report the value of its `solution()`."""
-    module = ModuleType("program")
-    module.__dict__["print"] = lambda *_, **__: None
-    execute(source, module)
-    if "solution" not in module.__dict__:
+    names["print"] = lambda *_, **__: None
+    exec(code, names)
+    if "solution" not in names:
         return failure("error", "the program defines no function named solution")
-    value = module.__dict__["solution"]()
+    value = names["solution"]()
     sympy = sys.modules.get("sympy")
     if sympy is not None and isinstance(value, sympy.Expr) and value.is_number and value.is_real:
         # As whoever called `solution()` would read it.
@@ -73,28 +74,20 @@ def report_of_solution(source: str) -> Report:
     return describe(value)
 
 
-def report_of_script(source: str) -> Report:
+def report_of_script(code: CodeType, names: dict[str, Any]) -> Report:
     """Run a program as a script, and report its variable `answer`, if it sets any."""
-    module = ModuleType("__main__")
     try:
-        execute(source, module)
+        exec(code, names)
     except SystemExit as end:
         if end.code is not None and end.code != 0:
             raise
-    value = module.__dict__.get("answer")
-    if value is not None:
-        return describe(value)
+    if names.get("answer") is not None:
+        return describe(names["answer"])
     # What was printed leaves this process also where the program put its own in between.
     for stream in (sys.stdout, sys.__stdout__):
         if stream is not None and not getattr(stream, "closed", True):
             stream.flush()
     return {"status": "printed"}
-
-
-def execute(source: str, module: ModuleType) -> None:
-    """Run a program in a module that it can find under its own name."""
-    sys.modules[module.__name__] = module
-    exec(compile(source, "<program>", "exec", dont_inherit=True), module.__dict__)
 
 
 def message_of(error: BaseException) -> str:

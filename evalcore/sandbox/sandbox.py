@@ -68,9 +68,11 @@ class Outcome:
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A program on its way through the sandbox, and what has come of its outcome."""
+    """A program on its way through the sandbox, and what has been received of its outcome."""
 
-    deadline: float
+    program: Program
+    attempts: int = 0
+    deadline: float = 0.0
     received: bytes = b""
     outcome: Outcome | None = None
 
@@ -129,16 +131,15 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         Programs are read no further than needed to keep all workers busy. Raises SandboxError where
         the sandbox itself failed.
         """
-        waiting, order = iter(programs), deque[Job]()
+        waiting, order = map(Job, programs), deque[Job]()
         running: dict[socket.socket, Job] = {}
         ahead = AHEAD_AT_MOST * self._workers
         try:
             while True:
                 room = min(self._workers - len(running), ahead - len(order))
-                for program in itertools.islice(waiting, room):
-                    connection = self._start(program)
-                    order.append(Job(time.monotonic() + self._limits.seconds + GRACE_S))
-                    running[connection] = order[-1]
+                for job in itertools.islice(waiting, room):
+                    order.append(job)
+                    self._start(job, running)
                 if not order:
                     return
                 if (outcome := order[0].outcome) is not None:
@@ -150,18 +151,22 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
             for connection in running:
                 connection.close()
 
-    def _start(self, program: Program) -> socket.socket:
-        """Have a program run, in a new zygote if the old one has ended; see `Zygote.ask`."""
-        needs_libraries = zygote.wanted_libraries(program.source) != 0
-        for _ in range(ATTEMPTS_AT_MOST):
+    def _start(self, job: Job, running: dict[socket.socket, Job]) -> None:
+        """Have a program run, in a new zygote if the old one has ended."""
+        needs_libraries = zygote.wanted_libraries(job.program.source) != 0
+        while job.attempts < ATTEMPTS_AT_MOST:
+            job.attempts += 1
             try:
                 if needs_libraries not in self._zygotes:
                     self._zygotes[needs_libraries] = Zygote(self._leave_out)
-                return self._zygotes[needs_libraries].ask(program, self._limits)
+                connection = self._zygotes[needs_libraries].ask(job.program, self._limits)
             except OSError:
-                # It has just ended, or does not move.
-                if dead := self._zygotes.pop(needs_libraries, None):
-                    dead.close()
+                if ended := self._zygotes.pop(needs_libraries, None):
+                    ended.close()
+            else:
+                job.deadline = time.monotonic() + self._limits.seconds + GRACE_S
+                running[connection] = job
+                return
         raise SandboxError(
             f"sandbox: its first process ended {ATTEMPTS_AT_MOST} times before a program started"
         )
@@ -176,19 +181,24 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
             running[connection].received += piece
             if not piece:
                 connection.close()
-                self._finish(running.pop(connection))
+                self._finish(running.pop(connection), running)
         if any(job.deadline < time.monotonic() for job in running.values()):
             # The supervisors end with their zygote, so that all connections close.
             for each in self._zygotes.values():
                 each.kill()
 
-    def _finish(self, job: Job) -> None:
+    def _finish(self, job: Job, running: dict[socket.socket, Job]) -> None:
         """Read the reply for a program whose connection has closed."""
-        lost = {"status": "lost", "message": "the process that watched the program ended"}
-        reply: dict[str, Any] = json.loads(job.received) if job.received.endswith(b"}") else lost
-        if "failed" in reply:
-            raise SandboxError(f"sandbox: a program could not be run: {reply['failed']}")
-        job.outcome = Outcome(**reply, layers=self.layers)
+        if not job.received:
+            self._start(job, running)
+        elif job.received.endswith(b"}"):
+            reply = json.loads(job.received.removeprefix(zygote.STARTED))
+            if "failed" in reply:
+                raise SandboxError(f"sandbox: a program could not be run: {reply['failed']}")
+            job.outcome = Outcome(**reply, layers=self.layers)
+        else:
+            message = "the process that watched the program ended"
+            job.outcome = Outcome("lost", message=message, layers=self.layers)
 
 
 class Zygote:
@@ -254,8 +264,6 @@ class Zygote:
             ours.settimeout(ANSWER_WITHIN_S)
             request = {**asdict(program), "limits": asdict(limits)}
             ours.sendall(json.dumps(request).encode() + b"\n")
-            if ours.recv(1) != zygote.STARTED:
-                raise ConnectionAbortedError
         except BaseException:
             ours.close()
             raise

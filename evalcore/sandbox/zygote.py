@@ -67,10 +67,7 @@ def readable_folders(packages: list[str]) -> list[str]:
 
 
 def main(arguments: str) -> None:
-    """Find out which layers there are, tell them, and run programs until nobody asks any more.
-
-    The arguments are JSON, made by `Zygote` in the process that asks.
-    """
+    """Tell which layers there are, and run programs until nobody asks any more; see `Zygote`."""
     config = json.loads(arguments)
     control = socket.socket(fileno=config["control"])
     sys.argv = [""]
@@ -218,10 +215,9 @@ def start(request: dict[str, Any], limits: Limits, world: World, work: str) -> t
 def follow(
     pid: int, output: int, result: int, limits: Limits, connection: socket.socket
 ) -> tuple[int | None, bytes, bytes]:
-    """Read until a program ends or its time is over.
+    """Read until a program ends or its time is over; return its exit code, if it ended in time.
 
-    Returns its exit code (None: its time is over), the beginning of its result, and the end of
-    what it printed. One byte more than a result may have shows that there was more.
+    Returns also what `program.read_report` needs.
     """
     deadline, most = time.monotonic() + limits.seconds, limits.result_bytes + 1
     asked, open_ends = connection.fileno(), {output, result}
