@@ -1,8 +1,15 @@
-"""People who run programs in sandboxes, and what they must find unharmed afterwards."""
+"""People who run programs in sandboxes, and what they must find unharmed afterwards.
+
+As a program, this is such a person, who is asked on its input: a line of JSON with `programs`,
+`limits` and `options` of the sandbox. Each is answered by a line: `layers` and `outcomes`, or
+`error`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import dataclasses
 import json
 import os
 import subprocess
@@ -13,41 +20,32 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 ROOT = Path(__file__).resolve().parent.parent
-NOBODY = 65534
 SECRET = "secret-" + "5b1f8a"
-LINUX = sys.platform == "linux"
-
-
-def person_params() -> list[Any]:
-    """As root and as an ordinary user where the tests run as root, else as who runs them."""
-    if os.getuid() != 0:
-        return [pytest.param(os.getuid(), id="this user")]
-    return [pytest.param(0, id="root"), pytest.param(NOBODY, id="nobody")]
+# As root and as an ordinary user where the tests run as root, else as who runs them.
+USERS = [os.getuid()] if os.getuid() else [0, 65534]
+SET_DUMPABLE, NEW_MOUNTS, PRIVATE, BIND, RECURSIVE = 4, 0x20000, 1 << 18, 4096, 1 << 14
 
 
 class Person:
     """A process of a user that runs programs, with a home that holds something dear."""
 
     def __init__(self, user: int, folder: Path) -> None:
-        self.user = user
-        self.home = folder / "home"
-        self.temporary = folder / "temporary"
-        for each in (self.home, self.temporary):
-            each.mkdir()
+        import pytest
+
+        self.home, self.temporary = folder / "home", folder / "temporary"
+        self.home.mkdir()
+        self.temporary.mkdir()
         (self.home / "dear.txt").write_text(SECRET)
         for path in (self.home, self.temporary, self.home / "dear.txt"):
             os.chown(path, user, -1)
-        environment = {"HOME": str(self.home), "TMPDIR": str(self.temporary), "API_KEY": SECRET}
         self.process = subprocess.Popen(
-            [sys.executable, str(ROOT / "tests" / "sandbox_person.py"), str(user)],
+            [sys.executable, __file__, str(user)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=environment,
+            env={"HOME": str(self.home), "TMPDIR": str(self.temporary), "API_KEY": SECRET},
             cwd="/",
         )
         assert self.process.stdin is not None
@@ -62,14 +60,14 @@ class Person:
         self.asks.write(json.dumps(asked) + "\n")
         self.asks.flush()
 
-    def ask(self, *arguments: Any, **options: Any) -> dict[str, Any]:
-        self.send(*arguments, **options)
-        return self.receive()
-
     def receive(self) -> dict[str, Any]:
         answer = self.answers.readline()
         assert answer, self.process.stderr.read() if self.process.stderr else ""
         return dict(json.loads(answer))
+
+    def ask(self, *arguments: Any, **options: Any) -> dict[str, Any]:
+        self.send(*arguments, **options)
+        return self.receive()
 
     def processes(self) -> list[int]:
         """All that was started to run this person's programs: their command names the folder."""
@@ -98,10 +96,6 @@ class Person:
         assert [path.name for path in self.home.iterdir()] == ["dear.txt"]
         assert (self.home / "dear.txt").read_text() == SECRET
 
-    def close(self) -> None:
-        self.process.kill()
-        self.process.communicate()
-
 
 @contextlib.contextmanager
 def person_of(user: int) -> Iterator[Person]:
@@ -112,4 +106,58 @@ def person_of(user: int) -> Iterator[Person]:
         try:
             yield person
         finally:
-            person.close()
+            person.process.kill()
+            person.process.communicate()
+
+
+def become(user: int) -> None:
+    """Become an ordinary user who can read Python and this repository, wherever they are."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def mount(source: str, target: str, kind: bytes | None, flags: int) -> None:
+        words = source.encode(), target.encode(), kind, ctypes.c_ulong(flags), None
+        if libc.mount(*words) != 0:
+            raise SystemExit(f"can't mount {target}: {os.strerror(ctypes.get_errno())}")
+
+    if libc.unshare(NEW_MOUNTS) != 0:
+        raise SystemExit("can't have mounts of its own")
+    mount("", "/", None, PRIVATE | RECURSIVE)
+    for path in dict.fromkeys([sys.base_prefix, sys.prefix, str(ROOT)]):
+        if not Path(path).stat().st_mode & 0o001:
+            raise SystemExit(f"{path} is closed to other users")
+        closed = [p for p in reversed(Path(path).parents) if not p.stat().st_mode & 0o001]
+        if closed:
+            descriptor = os.open(path, os.O_PATH)
+            mount("tmpfs", str(closed[0]), b"tmpfs", 0)
+            closed[0].chmod(0o755)
+            Path(path).mkdir(parents=True)
+            mount(f"/proc/self/fd/{descriptor}", path, None, BIND | RECURSIVE)
+            os.close(descriptor)
+    os.setgroups([])
+    os.setgid(user)
+    os.setuid(user)
+    # As any process of that user, and not only what has changed its user: readable by the same.
+    libc.prctl(SET_DUMPABLE, 1)
+
+
+def answer(asked: dict[str, Any]) -> dict[str, object]:
+    from evalcore.sandbox import Limits, Program, Sandbox
+    from ngramscan.errors import SandboxError
+
+    try:
+        with Sandbox(Limits(**asked["limits"]), **asked["options"]) as sandbox:
+            outcomes = sandbox.run(Program(*each) for each in asked["programs"])
+            return {"layers": sandbox.layers, "outcomes": [*map(dataclasses.asdict, outcomes)]}
+    except SandboxError as error:
+        return {"error": str(error)}
+
+
+if __name__ == "__main__":
+    if int(sys.argv[1]) != os.getuid():
+        become(int(sys.argv[1]))
+    sys.path[0] = str(ROOT)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(answer(json.loads(line))) + "\n")
+        sys.stdout.flush()
