@@ -8,7 +8,6 @@ As a program, this is such a person, who is asked on its input: a line of JSON w
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import dataclasses
 import json
 import os
@@ -24,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SECRET = "secret-" + "5b1f8a"
 # As root and as an ordinary user where the tests run as root, else as who runs them.
 USERS = [os.getuid()] if os.getuid() else [0, 65534]
-SET_DUMPABLE, NEW_MOUNTS, PRIVATE, BIND, RECURSIVE = 4, 0x20000, 1 << 18, 4096, 1 << 14
+SET_DUMPABLE = 4
 
 
 class Person:
@@ -112,32 +111,27 @@ def person_of(user: int) -> Iterator[Person]:
 
 def become(user: int) -> None:
     """Become an ordinary user who can read Python and this repository, wherever they are."""
-    libc = ctypes.CDLL(None, use_errno=True)
+    from evalcore.sandbox import kernel
 
-    def mount(source: str, target: str, kind: bytes | None, flags: int) -> None:
-        words = source.encode(), target.encode(), kind, ctypes.c_ulong(flags), None
-        if libc.mount(*words) != 0:
-            raise SystemExit(f"can't mount {target}: {os.strerror(ctypes.get_errno())}")
-
-    if libc.unshare(NEW_MOUNTS) != 0:
-        raise SystemExit("can't have mounts of its own")
-    mount("", "/", None, PRIVATE | RECURSIVE)
+    kernel.call("unshare", "unshare", kernel.NEW_MOUNTS)
+    kernel.mount("", "/", None, kernel.PRIVATE | kernel.RECURSIVE)
     for path in dict.fromkeys([sys.base_prefix, sys.prefix, str(ROOT)]):
         if not Path(path).stat().st_mode & 0o001:
             raise SystemExit(f"{path} is closed to other users")
         closed = [p for p in reversed(Path(path).parents) if not p.stat().st_mode & 0o001]
         if closed:
             descriptor = os.open(path, os.O_PATH)
-            mount("tmpfs", str(closed[0]), b"tmpfs", 0)
+            kernel.mount("tmpfs", str(closed[0]), "tmpfs", 0)
             closed[0].chmod(0o755)
             Path(path).mkdir(parents=True)
-            mount(f"/proc/self/fd/{descriptor}", path, None, BIND | RECURSIVE)
+            own = f"/proc/self/fd/{descriptor}"
+            kernel.mount(own, path, None, kernel.BIND | kernel.RECURSIVE)
             os.close(descriptor)
     os.setgroups([])
     os.setgid(user)
     os.setuid(user)
     # As any process of that user, and not only what has changed its user: readable by the same.
-    libc.prctl(SET_DUMPABLE, 1)
+    kernel.control(SET_DUMPABLE, "set dumpable", 1)
 
 
 def answer(asked: dict[str, Any]) -> dict[str, object]:
@@ -153,9 +147,9 @@ def answer(asked: dict[str, Any]) -> dict[str, object]:
 
 
 if __name__ == "__main__":
+    sys.path[0] = str(ROOT)
     if int(sys.argv[1]) != os.getuid():
         become(int(sys.argv[1]))
-    sys.path[0] = str(ROOT)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     for line in sys.stdin:

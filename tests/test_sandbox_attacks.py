@@ -256,11 +256,8 @@ answer = Endless()
 class Attack(NamedTuple):
     source: str
     ends: list[str]
-    """What the status may be."""
     answers: list[object]
-    """What the answer may be, where the status is ok."""
-    succeeds: str | None
-    """The mode in which it does."""
+    succeeds_in: str | None
 
 
 def read_attack(text: str) -> tuple[str, Attack]:
@@ -334,7 +331,7 @@ def test_attacks_are_stopped_or_harmless(mode: str, person: Person) -> None:
     names = [
         name
         for name, attack in ATTACKS.items()
-        if attack.succeeds != mode and (attack.ends != ["timeout"] or mode in TIMED)
+        if attack.succeeds_in != mode and (attack.ends != ["timeout"] or mode in TIMED)
     ]
     quick = [name for name in names if ATTACKS[name].ends != ["timeout"]]
     outcomes, arrived = attack_with(person, quick, LIMITS, leave_out=MODES[mode], workers=2)
