@@ -115,10 +115,8 @@ def find_old_world() -> None:
     """Raise PermissionError where a new child finds no processes and files but its own."""
     child = os.fork()
     if child == 0:
-        alone = (
-            os.getpid() == 1 and not os.listdir(kernel.WORK) and not os.path.exists("/proc/self")
-        )
-        os._exit(0 if alone else 1)
+        alone = os.getpid() == 1 and not os.listdir(kernel.WORK)
+        os._exit(0 if alone and not os.path.exists("/proc/self") else 1)
     if os.waitpid(child, 0)[1] == 0:
         raise PermissionError
 

@@ -156,16 +156,14 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         needs_libraries = zygote.wanted_libraries(job.program.source) != 0
         while job.attempts < ATTEMPTS_AT_MOST:
             job.attempts += 1
-            try:
-                if needs_libraries not in self._zygotes:
-                    self._zygotes[needs_libraries] = Zygote(self._leave_out)
-                connection = self._zygotes[needs_libraries].ask(job.program, self._limits)
-            except OSError:
-                if ended := self._zygotes.pop(needs_libraries, None):
-                    ended.close()
-            else:
+            with contextlib.suppress(OSError):  # it has just ended
+                found = self._zygotes.get(needs_libraries)
+                if found is None or found.process.poll() is not None:
+                    if found is not None:
+                        found.close()
+                    found = self._zygotes[needs_libraries] = Zygote(self._leave_out)
+                running[found.ask(job.program, self._limits)] = job
                 job.deadline = time.monotonic() + self._limits.seconds + GRACE_S
-                running[connection] = job
                 return
         raise SandboxError(
             f"sandbox: its first process ended {ATTEMPTS_AT_MOST} times before a program started"
