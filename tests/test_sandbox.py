@@ -45,7 +45,7 @@ def all_layers(sandbox: Sandbox) -> None:
 
 
 @pytest.fixture(params=USERS)
-def person(request: pytest.FixtureRequest) -> Iterator[Person]:
+def person(request: pytest.FixtureRequest, all_layers: None) -> Iterator[Person]:
     with person_of(request.param) as made:
         yield made
 
@@ -350,7 +350,6 @@ def test_another_system_says_that_it_lacks_the_layers(monkeypatch: pytest.Monkey
     assert found == [("ok", 1), ("ok", 1), ("timeout", None)]
 
 
-@needs_all_layers
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
 def test_nothing_is_left_when_the_one_who_asks_is_ended(
@@ -364,7 +363,6 @@ def test_nothing_is_left_when_the_one_who_asks_is_ended(
     person.assert_nothing_left()
 
 
-@needs_all_layers
 @pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
 @pytest.mark.parametrize(
     ("which", "status", "message"),
