@@ -1,21 +1,19 @@
-"""Put the problems of a benchmark to a model, after one or several methods; keep every answer.
-
-Only the thread that called writes, so that Ctrl-C can't leave half a line.
-"""
+"""Put the problems of a benchmark to a model, after one or several methods; keep every answer."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import product, takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
 from evalcore.benchmarks import find_benchmark, load_dataset
-from evalcore.endpoint import Question, ask_all, open_endpoint, read_key, request_parameters
+from evalcore.endpoint import Ask, Question, ask_all, open_endpoint, read_key, request_parameters
 from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
 from evalcore.records import (
@@ -27,7 +25,7 @@ from evalcore.records import (
     read_records,
     record_path,
 )
-from ngramscan.errors import InputError, RemoteRefused
+from ngramscan.errors import InputError, RemoteError, RemoteRefused
 from ngramscan.journal import now
 from ngramscan.output.command import Option, Result, command
 from ngramscan.progress import SILENT, Progress
@@ -62,7 +60,7 @@ class Usage:
         if self.uncounted:
             return "the server does not count tokens, so no token budget can be kept"
         is_used_up = self.prompt_tokens + self.completion_tokens >= self.token_budget
-        return f"the token budget of {self.token_budget:,} is used up" if is_used_up else ""
+        return f"the token budget of {self.token_budget:,} is used up" * is_used_up
 
     def __str__(self) -> str:
         words = f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
@@ -74,8 +72,9 @@ class Usage:
         return words
 
 
-def replay_from(path: Path, model: str) -> Callable[[Question], Record]:
-    """Return what answers in the place of a model: its recorded outputs."""
+@contextmanager
+def open_replay(path: Path, model: str) -> Iterator[Ask]:
+    """Lend what answers in the place of a model: its recorded outputs."""
     recorded = {
         (record.dataset, record.method, record.key): record
         for record in read_records(path)
@@ -83,6 +82,7 @@ def replay_from(path: Path, model: str) -> Callable[[Question], Record]:
     }
     if not recorded:
         raise InputError(str(path), f"no recorded outputs of {model!r} there")
+    unlike = ("model", "parameters", "messages_sha256", "prompts_sha256", "dataset_sha256")
 
     def answer(question: Question) -> Record:
         asked = question.record
@@ -93,77 +93,70 @@ def replay_from(path: Path, model: str) -> Callable[[Question], Record]:
             raise RemoteRefused(f"{path}: no {named}")
         if found.messages_sha256 not in {None, asked.messages_sha256}:
             raise RemoteRefused(f"{path}: the {named} was written to other messages")
-        unlike = ("model", "parameters", "messages_sha256", "prompts_sha256", "dataset_sha256")
         known = {name: getattr(asked, name) for name in unlike}
         return replace(found, asked_at=now(), attempts=found.attempts or 1, **known)
 
-    return answer
+    yield answer
 
 
 def ask_missing(
-    ask: Callable[[Question], Record],
-    questions: Sequence[Question],
-    path: Path,
-    usage: Usage,
-    concurrency: int,
-    progress: Progress,
+    ask: Ask, questions: Sequence[Question], path: Path, usage: Usage, size: int, progress: Progress
 ) -> tuple[str, str]:
     """Ask what a file does not answer yet, and append the answers to it.
 
     Questions under way when the budget is used up are still answered. Return what was done, and
     which answers are missing and why; they are not in the file, so the next run asks them again.
     """
-    missing: dict[tuple[str, int | None], str] = {}
+    noted_at = time.monotonic()
     with open_records(path, progress.notice) as file:
         there = _keys(path, file.records, questions)
-        todo = deque(question for question in questions if question.record.key not in there)
+        todo = [question for question in questions if question.record.key not in there]
+        missing = {question.record.key: "" for question in todo}
         done = Counter({"answered": 0, "there before": len(questions) - len(todo)})
-
-        def waiting() -> Iterator[Question]:
-            while todo and not usage.why_exhausted():
-                yield todo.popleft()
-
+        affordable = takewhile(lambda _: not usage.why_exhausted(), todo)
         progress.expect(len(todo), "problems")
-        noted_at = time.monotonic()
-        for question, answer in ask_all(ask, waiting(), concurrency):
-            if isinstance(answer, Record):
+        for question, answer in ask_all(ask, affordable, size):
+            if isinstance(answer, RemoteError):
+                missing[question.record.key] = str(answer)
+            else:
                 file.write(answer)
                 usage.add(answer)
+                del missing[question.record.key]
                 done["answered"] += 1
                 done["refused"] += answer.refusal is not None
                 done["cut at the token limit"] += answer.is_cut
-            else:
-                missing[question.record.key] = str(answer)
             progress.advance(1, "problems")
             if time.monotonic() - noted_at >= _NOTE_EVERY_S:
                 noted_at = time.monotonic()
                 progress.note(str(usage))
         progress.note("")
-    missing |= {question.record.key: usage.why_exhausted() for question in todo}
     counts = [f"{count:,} {what}" for what, count in done.items() if count or what == "answered"]
     said = f"{path}: {', '.join(counts)} of {len(questions):,}"
-    failures = [missing.get(question.record.key) for question in questions]
-    return said, _describe(path, failures) if missing else ""
+    reasons = Counter(reason or usage.why_exhausted() for reason in missing.values())
+    words = [f"{count} × {reason}" for reason, count in reasons.most_common(3)]
+    words += [f"{len(reasons) - 3} other reasons"] * (len(reasons) > 3)
+    told = f"{len(missing)} of {len(questions)} answers are missing ({'; '.join(words)})"
+    return said, f"{path}: {told}; run again to ask only these" * bool(missing)
 
 
 def _keys(
     path: Path, records: Sequence[Record], questions: Sequence[Question]
 ) -> set[tuple[str, int | None]]:
-    """Return the keys of the records in a file; refuse one that this run must not add to."""
-    there = set()
+    """Return what a file answers; an InputError: it holds answers that this run must not add to."""
     ours = {question.record.key: question.record for question in questions}
-    first = questions[0].record
+    first, there = questions[0].record, set[tuple[str, int | None]]()
     for record in records:
         named, expected = ([one.dataset, one.model, one.method] for one in (record, first))
-        prompts = {record.messages_sha256, ours.get(record.key, record).messages_sha256}
+        prompts = ours.get(record.key, record).messages_sha256
         problems = {
-            "of several epochs": record.epoch and not first.epoch,
-            "of one epoch": first.epoch and not record.epoch,
+            f"of {'several epochs' if record.epoch else 'one epoch'}": (
+                bool(record.epoch) != bool(first.epoch)
+            ),
             f"of {', '.join(named)}": named != expected,
             f"under other parameters (id {record.id!r}: {record.parameters})": (
                 record.parameters != first.parameters
             ),
-            f"to other prompts (id {record.id!r})": len(prompts) > 1,
+            f"to other prompts (id {record.id!r})": record.messages_sha256 != prompts,
         }
         for problem in (problem for problem, is_so in problems.items() if is_so):
             cure = "use another -o or move it away"
@@ -172,19 +165,6 @@ def _keys(
             raise InputError(str(path), f"id {record.id!r} stands in it twice")
         there.add(record.key)
     return there
-
-
-def _describe(path: Path, failures: Sequence[str | None]) -> str:
-    """Return why answers are missing, in one line; a failure that is None is none."""
-    reasons = Counter(filter(None, failures))
-    words = [f"{count} × {reason}" for reason, count in reasons.most_common(3)]
-    if len(reasons) > 3:
-        words.append(f"{len(reasons) - 3} other reasons")
-    count = f"{reasons.total()} of {len(failures)} answers are missing"
-    return f"{path}: {count} ({'; '.join(words)}); run again to ask only these"
-
-
-# The command
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +188,7 @@ def _dry_run(problem: Problem, prompts: PromptSet, methods: Sequence[str]) -> Re
             rows.append(MessageRow(prompts.dataset, problem.id, method, **message))
             lines.append(f"[{message['role']}]\n{message['content']}\n")
     text = "\n".join(lines)
-    return Result(rows, MessageRow, print_table=lambda console: console.out(text, highlight=False))
+    return Result(rows, MessageRow, print_table=lambda screen: screen.out(text, highlight=False))
 
 
 @command
@@ -220,9 +200,7 @@ def run(
     question_field: Annotated[str, Option(metavar="COLUMN")] = "question",
     answer_field: Annotated[str, Option(metavar="COLUMN")] = "answer",
     model: Annotated[str, Option(metavar="NAME")],
-    methods: Annotated[
-        str | Sequence[str], Option(flags="--method", metavar="NAME,...", has_commas=True)
-    ],
+    methods: Annotated[str | Sequence[str], Option("--method", "NAME,...", has_commas=True)],
     prompts: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     limit: Annotated[int | None, Option(least=1)] = None,
     epochs: Annotated[int, Option(least=1)] = 1,
@@ -295,13 +273,7 @@ def run(
     -------
     DataFrame
         The records of these methods: one row per problem and epoch, in the order of the benchmark.
-
-    Raises
-    ------
-    InputError
-        An argument is wrong, or the files hold answers to other prompts.
-    IncompleteError
-        Some answers are missing; those that are there are kept, and in its rows.
+        Where answers are missing, an IncompleteError has the others; they are kept.
 
     Examples
     --------
@@ -320,7 +292,7 @@ def run(
         return _dry_run(problems.problems[0], templates, chosen)
     sent = {"replayed": True} if replay else request_parameters(temperature, max_tokens, params)
 
-    def question(name: str, problem: Problem, epoch: int | None) -> Question:
+    def question(name: str, epoch: int | None, problem: Problem) -> Question:
         messages = templates.render(name, problem)
         known: dict[str, Any] = {"id": problem.id, "epoch": epoch, "output": None}
         known |= {"dataset": problems.name, "model": model, "method": name, "parameters": sent}
@@ -328,32 +300,27 @@ def run(
         return Question(Record(messages_sha256=messages_sha256(messages), **known), messages)
 
     numbers = range(1, epochs + 1) if epochs > 1 else [None]
-    first = problems.problems[:limit]
+    asked = list(product(numbers, problems.problems[:limit]))
     tasks = {
         record_path(Path(output), problems.name, model, name): [
-            question(name, problem, epoch) for epoch in numbers for problem in first
+            question(name, *each) for each in asked
         ]
         for name in chosen
     }
     usage = Usage(token_budget, price_in, price_out)
-    asked: AbstractContextManager[Callable[[Question], Record]]
     if replay:
-        asked = nullcontext(replay_from(Path(replay), model))
+        lent = open_replay(Path(replay), model)
     else:
-        asked = open_endpoint(base_url, read_key(api_key_env), rate, timeout_s, progress)
-    with asked as ask:
+        lent = open_endpoint(base_url, read_key(api_key_env), rate, timeout_s, progress)
+    with lent as ask:
         told = [
             ask_missing(ask, task, path, usage, concurrency, progress)
             for path, task in tasks.items()
         ]
-    notices = [said for said, _ in told] + ([str(usage)] if usage.answers else [])
-    if find_spec("math_verify") is None:
-        notices.insert(0, "Note: to score the outputs, pip install 'ngramscan[eval]'")
-    files = (path for path in tasks if path.stat().st_size)
-    return Result(
-        (record for path in files for record in in_order(read_records(path), problems)),
-        Record,
-        notices=notices,
-        failures=[problem for _, problem in told if problem],
-        is_silent=True,
-    )
+    hint = "Note: to score the outputs, pip install 'ngramscan[eval]'"
+    notices = [hint] * (find_spec("math_verify") is None) + [said for said, _ in told]
+    notices += [str(usage)] * (usage.answers > 0)
+    failures = [failure for _, failure in told if failure]
+    files = [path for path in tasks if path.stat().st_size]
+    records = (record for path in files for record in in_order(read_records(path), problems))
+    return Result(records, Record, notices, failures, is_silent=True)
