@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -27,9 +26,7 @@ from ngramscan.progress import SILENT, Progress
 from ngramscan.surrogates import replace_halves
 
 _SECRET = re.compile(r"api.?key|secret|password|authorization|access.?token|bearer", re.IGNORECASE)
-_RESERVED = {"model", "messages", "stream", "n"}
 _NOTHING_LEFT = {"insufficient_quota", "billing_hard_limit_reached"}
-_PARAM_HINT = "; parameters can be set, or left out by null, with --param"
 _REFUSES_ALL = {
     **dict.fromkeys(range(300, 400), "; it is not followed, since the key would go along"),
     **dict.fromkeys((402, 405), ""),
@@ -81,10 +78,7 @@ def read_key(variable: str) -> ApiKey:
 def request_parameters(
     temperature: float | None, max_tokens: int | None, extras: Iterable[str]
 ) -> dict[str, Any]:
-    """Return the parameters of each request; an extra is `name=value`, in JSON or text, and wins.
-
-    None, and `null` in an extra, leaves one out.
-    """
+    """Return the parameters of each request; extras, `name=value` in JSON or text, come last."""
     parameters: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
     for extra in extras:
         name, _, value = extra.partition("=")
@@ -94,7 +88,7 @@ def request_parameters(
         if _SECRET.search(name):
             problem = "a secret would be kept with the outputs; --api-key-env takes one"
             raise InputError(f"--param {name}", problem)
-        if name in _RESERVED:
+        if name in {"model", "messages", "stream", "n"}:
             raise InputError(option, f"{name!r} can't be set this way")
         try:
             parameters[name] = msgspec.json.decode(value)
@@ -108,9 +102,9 @@ def ask_all(
 ) -> Iterator[tuple[Question, Record | RemoteError]]:
     """Ask so many questions at once, and yield each with its answer, as they come.
 
-    A question is taken when one can be asked, so that whoever has the answers can end the asking.
-    An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
+    None is taken before it can be asked, so that whoever has the answers can end the asking.
     """
+    # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
     done: queue.SimpleQueue[tuple[Question, Record | Exception]] = queue.SimpleQueue()
 
     def work(question: Question) -> None:
@@ -142,10 +136,7 @@ def open_endpoint(
     progress: Progress = SILENT,
     **options: Any,
 ) -> Iterator[Ask]:
-    """Lend what asks an endpoint, again where that may help; several threads may call it.
-
-    Options are those of `exchange.Service`.
-    """
+    """Lend what asks an endpoint; several threads may call it. Options: see `exchange.Service`."""
     terms = exchange.Terms(
         most_bytes=16_000_000,  # more than any model writes
         within_s=timeout_s,
@@ -157,9 +148,9 @@ def open_endpoint(
     def ask(question: Question) -> Record:
         record, messages = replace(question.record, asked_at=now()), question.messages
         asked = {**(record.parameters or {}), "model": record.model, "messages": messages}
-        read = partial(_read_response, key=key)
-        reply, attempts, latency_s = service.ask(json.dumps(asked, allow_nan=False), read)
-        return replace(record, **reply, attempts=attempts, latency_s=round(latency_s, 3))
+        text = json.dumps(asked, allow_nan=False)
+        reply, attempts, seconds = service.ask(text, lambda answer: _read_response(answer, key))
+        return replace(record, **reply, attempts=attempts, latency_s=round(seconds, 3))
 
     # No variable here holds the key as a text: a traceback may show them.
     options |= {"url": _completions_url(base_url), "hide": key.hide_in, "progress": progress}
@@ -172,8 +163,7 @@ def _completions_url(base_url: str | None) -> str:
         raise InputError("--base-url", "missing; the address of an endpoint was expected")
     parts = urlsplit(base_url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        problem = "no URL; http://… or https://… was expected"
-        raise InputError(f"--base-url {base_url}", problem)
+        raise InputError(f"--base-url {base_url}", "no URL; http://… or https://… was expected")
     if parts.username or parts.password or parts.query or parts.fragment:
         problem = "it holds more than an address; a key belongs into an environment variable"
         raise InputError(f"--base-url of {parts.hostname}", problem)
@@ -196,7 +186,8 @@ def _read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
     if status in _REFUSES_ALL:
         raise ServiceUnusable(problem + _REFUSES_ALL[status])
     if status != httpx.codes.OK:
-        raise RemoteRefused(problem + _PARAM_HINT * (status in {400, 422}))
+        hint = "; parameters can be set, or left out by null, with --param"
+        raise RemoteRefused(problem + hint * (status in {400, 422}))
     if body is None or body.get("error"):
         problem = " with an error" if body else ", but no JSON object"
         raise TransientError(f"HTTP 200{problem}{said}")
@@ -247,8 +238,7 @@ def _read_content(content: object) -> tuple[str | None, str | None]:
             case {"type": "thinking" | "reasoning"}:
                 pass
             case _:
-                problem = "a part of the answer is no text; only texts are understood"
-                raise RemoteRefused(f"HTTP 200, but {problem}")
+                raise RemoteRefused("HTTP 200, but a part of the answer is no text")
     return "".join(texts) if texts else None, "".join(refusals) or None
 
 

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, make_dataclass, replace
-from functools import partial
 from importlib import resources
 from itertools import groupby
 from pathlib import Path
@@ -60,8 +59,7 @@ class JudgeRow:
     the judge's reply could not be read, or is a label without an order."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgePrompt:
+class JudgePrompt(msgspec.Struct):
     """What judges are asked about one kind of answer, and how they reply; see the YAML file."""
 
     system: str
@@ -96,8 +94,8 @@ def judged_part(prompt: JudgePrompt, output: str) -> tuple[str, str]:
 
 def judge_messages(prompt: JudgePrompt, problem: Problem, output: str) -> list[dict[str, str]]:
     """Return the exact messages to a judge."""
-    material = {"problem": problem.text, "gold": problem.gold or ""}
-    material["answer"], _ = judged_part(prompt, output)
+    answer, _ = judged_part(prompt, output)
+    material = {"problem": problem.text, "gold": problem.gold or "", "answer": answer}
     for name in ("solution", "guidelines", "points"):
         value = problem.details.get(name) or ""
         material[name] = "\n\n".join(value) if isinstance(value, list) else str(value)
@@ -120,11 +118,8 @@ def _ask_judge(
     """
     kept = journal.get(source, blank.model, requests)
     said = {request: json.loads(reply.text) for request, reply in kept.items()}
-    todo = [
-        Question(replace(blank, id=request), json.loads(request)[0])
-        for request in requests
-        if request not in said
-    ]
+    new = (request for request in requests if request not in said)
+    todo = [Question(replace(blank, id=request), json.loads(request)[0]) for request in new]
     missing: dict[str, str] = {}
     progress.expect(len(todo), "judgements")
     for question, answer in ask_all(ask, iter(todo), size):
@@ -145,8 +140,8 @@ def _ask_judge(
 def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]:
     """Return what a judge said: a value, a label on its own scale, and its reason.
 
-    The value is from 0 to 1, None where the label has no order. A ValueError: the reply says two
-    things, or nothing that was asked for; it is counted as such, never guessed at, never wrong.
+    The value is from 0 to 1, None where a label has no order. A ValueError: it says two things, or
+    none that was asked for; that is never guessed at, nor wrong.
     """
     said, reason = _find_answer(prompt, reply)
     problem = f"{prompt.field} {json.dumps(said)}"
@@ -168,20 +163,16 @@ def _find_answer(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
             raise ValueError(f"it says both {found[0]} and {found[-1]}")
         return (found[0] if prompt.labels else int(found[0])), ""
     fenced = re.fullmatch(r"(?s)```(?:json)?\s*\n(.*?)\n?```", reply.strip())
+    text = fenced[1] if fenced else reply
     try:
-        said = json.loads(fenced[1] if fenced else reply, object_pairs_hook=_without_repeats)
+        said, pairs = (json.loads(text, object_pairs_hook=kind) for kind in (dict, tuple))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not valid JSON: {error}") from error
     if not isinstance(said, dict):
         raise ValueError("not a JSON object")
-    return said.get(prompt.field), " ".join(str(said.get(prompt.reason) or "").split())
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object that says something twice: parsers differ in which they keep."""
-    if len({name for name, _ in pairs}) < len(pairs):
+    if len(pairs) > len(said):
         raise ValueError("a key stands in it twice")
-    return dict(pairs)
+    return said.get(prompt.field), " ".join(str(said.get(prompt.reason) or "").split())
 
 
 def judged_row(
@@ -321,7 +312,8 @@ def judge(
         notices.append(f"{unjudged} outputs were refused, cut or missing, and not judged")
     total = f"{len(cases) * len(chosen)} judgements are missing"
     failures = [
-        f"{count} of {total} ({reason}); run again to ask only these"
-        for reason, count in reasons.items()
+        f"{n} of {total} ({why}); run again to ask only these" for why, n in reasons.items()
     ]
-    return Result(rows, JudgeRow, notices, failures, print_table=partial(_print_judged, rows=rows))
+    return Result(
+        rows, JudgeRow, notices, failures, print_table=lambda console: _print_judged(console, rows)
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,19 +13,12 @@ from itertools import product, takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
+from evalcore import records
 from evalcore.benchmarks import find_benchmark, load_dataset
 from evalcore.endpoint import Ask, Question, ask_all, open_endpoint, read_key, request_parameters
 from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
-from evalcore.records import (
-    Record,
-    folder_name,
-    in_order,
-    messages_sha256,
-    open_records,
-    read_records,
-    record_path,
-)
+from evalcore.records import Record, read_records
 from ngramscan.errors import InputError, RemoteError, RemoteRefused
 from ngramscan.journal import now
 from ngramscan.output.command import Option, Result, command
@@ -42,25 +36,22 @@ class Usage:
     price_out: float | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    answers: int = 0
     uncounted: int = 0
     """Answers whose tokens the server did not count."""
 
     def add(self, record: Record) -> None:
         """Count an answer."""
-        self.answers += 1
         self.uncounted += None in {record.prompt_tokens, record.completion_tokens}
         self.prompt_tokens += record.prompt_tokens or 0
         self.completion_tokens += record.completion_tokens or 0
 
     def why_exhausted(self) -> str:
         """Return why nothing more may be asked; empty: more may."""
-        if self.token_budget is None:
-            return ""
-        if self.uncounted:
+        if self.token_budget and self.uncounted:
             return "the server does not count tokens, so no token budget can be kept"
-        is_used_up = self.prompt_tokens + self.completion_tokens >= self.token_budget
-        return f"the token budget of {self.token_budget:,} is used up" * is_used_up
+        if self.prompt_tokens + self.completion_tokens < (self.token_budget or math.inf):
+            return ""
+        return f"the token budget of {self.token_budget:,} is used up"
 
     def __str__(self) -> str:
         words = f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
@@ -78,7 +69,7 @@ def open_replay(path: Path, model: str) -> Iterator[Ask]:
     recorded = {
         (record.dataset, record.method, record.key): record
         for record in read_records(path)
-        if folder_name(record.model) == folder_name(model)
+        if records.folder_name(record.model) == records.folder_name(model)
     }
     if not recorded:
         raise InputError(str(path), f"no recorded outputs of {model!r} there")
@@ -100,17 +91,15 @@ def open_replay(path: Path, model: str) -> Iterator[Ask]:
 
 
 def ask_missing(
-    ask: Ask, questions: Sequence[Question], path: Path, usage: Usage, size: int, progress: Progress
+    ask: Ask, path: Path, questions: Sequence[Question], usage: Usage, size: int, progress: Progress
 ) -> tuple[str, str]:
     """Ask what a file does not answer yet, and append the answers to it.
 
-    Questions under way when the budget is used up are still answered. Return what was done, and
-    which answers are missing and why; they are not in the file, so the next run asks them again.
+    Return what was done, and why answers are missing: the next run asks for these again.
     """
     noted_at = time.monotonic()
-    with open_records(path, progress.notice) as file:
-        there = _keys(path, file.records, questions)
-        todo = [question for question in questions if question.record.key not in there]
+    with records.open_records(path, progress.notice) as file:
+        todo = _unanswered(file, questions)
         missing = {question.record.key: "" for question in todo}
         done = Counter({"answered": 0, "there before": len(questions) - len(todo)})
         affordable = takewhile(lambda _: not usage.why_exhausted(), todo)
@@ -139,32 +128,28 @@ def ask_missing(
     return said, f"{path}: {told}; run again to ask only these" * bool(missing)
 
 
-def _keys(
-    path: Path, records: Sequence[Record], questions: Sequence[Question]
-) -> set[tuple[str, int | None]]:
-    """Return what a file answers; an InputError: it holds answers that this run must not add to."""
-    ours = {question.record.key: question.record for question in questions}
-    first, there = questions[0].record, set[tuple[str, int | None]]()
-    for record in records:
+def _unanswered(file: records.RecordFile, questions: Sequence[Question]) -> list[Question]:
+    """Return the questions without a record; refuse a file to which this run must not add."""
+    asked = {question.record.key: question.record for question in questions}
+    first, there = questions[0].record, set()
+    for record in file.records:
         named, expected = ([one.dataset, one.model, one.method] for one in (record, first))
-        prompts = ours.get(record.key, record).messages_sha256
-        problems = {
-            f"of {'several epochs' if record.epoch else 'one epoch'}": (
-                bool(record.epoch) != bool(first.epoch)
-            ),
-            f"of {', '.join(named)}": named != expected,
-            f"under other parameters (id {record.id!r}: {record.parameters})": (
-                record.parameters != first.parameters
-            ),
-            f"to other prompts (id {record.id!r})": record.messages_sha256 != prompts,
-        }
-        for problem in (problem for problem, is_so in problems.items() if is_so):
-            cure = "use another -o or move it away"
-            raise InputError(str(path), f"it holds answers {problem}; {cure}")
+        problem = ""
+        if bool(record.epoch) != bool(first.epoch):
+            problem = f"of {'several epochs' if record.epoch else 'one epoch'}"
+        elif named != expected:
+            problem = f"of {', '.join(named)}"
+        elif record.parameters != first.parameters:
+            problem = f"under other parameters (id {record.id!r}: {record.parameters})"
+        elif record.messages_sha256 != asked.get(record.key, record).messages_sha256:
+            problem = f"to other prompts (id {record.id!r})"
+        if problem:
+            problem = f"it holds answers {problem}; use another -o or move it away"
+            raise InputError(str(file.path), problem)
         if record.key in there:
-            raise InputError(str(path), f"id {record.id!r} stands in it twice")
+            raise InputError(str(file.path), f"id {record.id!r} stands in it twice")
         there.add(record.key)
-    return there
+    return [question for question in questions if question.record.key not in there]
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,41 +271,32 @@ def run(
     templates = load_templates(benchmark, Path(prompts) if prompts else None)
     chosen = list(dict.fromkeys(templates.resolve(name) for name in methods))
     if not chosen:
-        known = ", ".join(templates.methods)
-        raise InputError("--method", f"none named; {problems.name} has {known}")
+        there = ", ".join(templates.methods)
+        raise InputError("--method", f"none named; {problems.name} has {there}")
     if dry_run:
         return _dry_run(problems.problems[0], templates, chosen)
     sent = {"replayed": True} if replay else request_parameters(temperature, max_tokens, params)
-
-    def question(name: str, epoch: int | None, problem: Problem) -> Question:
-        messages = templates.render(name, problem)
-        known: dict[str, Any] = {"id": problem.id, "epoch": epoch, "output": None}
-        known |= {"dataset": problems.name, "model": model, "method": name, "parameters": sent}
-        known |= {"prompts_sha256": templates.sha256, "dataset_sha256": problems.sha256}
-        return Question(Record(messages_sha256=messages_sha256(messages), **known), messages)
-
+    known: dict[str, Any] = {"dataset": problems.name, "model": model, "parameters": sent}
+    known |= {"prompts_sha256": templates.sha256, "dataset_sha256": problems.sha256, "output": None}
     numbers = range(1, epochs + 1) if epochs > 1 else [None]
-    asked = list(product(numbers, problems.problems[:limit]))
-    tasks = {
-        record_path(Path(output), problems.name, model, name): [
-            question(name, *each) for each in asked
-        ]
-        for name in chosen
-    }
+    tasks: dict[Path, list[Question]] = defaultdict(list)
+    for name, epoch, problem in product(chosen, numbers, problems.problems[:limit]):
+        messages = templates.render(name, problem)
+        known |= {"method": name, "messages_sha256": records.messages_sha256(messages)}
+        path = records.record_path(Path(output), problems.name, model, name)
+        tasks[path].append(Question(Record(id=problem.id, epoch=epoch, **known), messages))
     usage = Usage(token_budget, price_in, price_out)
     if replay:
         lent = open_replay(Path(replay), model)
     else:
         lent = open_endpoint(base_url, read_key(api_key_env), rate, timeout_s, progress)
     with lent as ask:
-        told = [
-            ask_missing(ask, task, path, usage, concurrency, progress)
-            for path, task in tasks.items()
-        ]
-    hint = "Note: to score the outputs, pip install 'ngramscan[eval]'"
-    notices = [hint] * (find_spec("math_verify") is None) + [said for said, _ in told]
-    notices += [str(usage)] * (usage.answers > 0)
+        told = [ask_missing(ask, *task, usage, concurrency, progress) for task in tasks.items()]
+    notices = [said for said, _ in told]
+    notices += [str(usage)] * bool(usage.prompt_tokens or usage.uncounted)
+    if find_spec("math_verify") is None:
+        notices.insert(0, "Note: to score the outputs, pip install 'ngramscan[eval]'")
     failures = [failure for _, failure in told if failure]
-    files = [path for path in tasks if path.stat().st_size]
-    records = (record for path in files for record in in_order(read_records(path), problems))
-    return Result(records, Record, notices, failures, is_silent=True)
+    written = (read_records(path) for path in tasks if path.stat().st_size)
+    rows = (row for method in written for row in records.in_order(method, problems))
+    return Result(rows, Record, notices, failures, is_silent=True)

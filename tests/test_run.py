@@ -17,7 +17,7 @@ import pytest
 
 from evalcore.endpoint import ApiKey, Question, open_endpoint
 from evalcore.records import Record, open_records, read_records
-from evalcore.run import Usage, ask_missing, replay_from
+from evalcore.run import Usage, ask_missing, open_replay
 from ngramscan.errors import InputError, RemoteRefused
 from ngramscan.progress import SILENT, Progress, Silent
 from tests.chat_server import chat_server, hash_of
@@ -89,7 +89,7 @@ def run(
         for each in [asked(blank.method, n)]
     ]
     path = folder / f"{blank.method}.jsonl"
-    told = ask_missing(ask, questions, path, usage or Usage(), concurrency, progress)
+    told = ask_missing(ask, path, questions, usage or Usage(), concurrency, progress)
     said, missing = (text.removeprefix(f"{path}: ") for text in told)
     return said, missing
 
@@ -268,7 +268,8 @@ def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None
         record_line(id="p-2", messages_sha256="0" * 64),
     ]
     file.write_bytes(b"".join(known))
-    replayed = replay_from(tmp_path / "recorded", "lab--made-1")
+    with open_replay(tmp_path / "recorded", "lab--made-1") as replayed:
+        pass
     said, missing = run(replayed, tmp_path, 4, parameters={"replayed": True})
     assert said == "2 answered, 1 refused of 4"
     assert "recorded output of sums, cot, p-2 was written to other messages" in missing
@@ -278,7 +279,7 @@ def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None
     assert (second.refusal, second.parameters) == ("No.", {"replayed": True})
     assert "cot, p-0, epoch 2" in run(replayed, tmp_path / "new", 1, epochs=2)[1]
     with pytest.raises(InputError, match="no recorded outputs of 'made-2' there"):
-        replay_from(tmp_path / "recorded", "made-2")
+        open_replay(tmp_path / "recorded", "made-2").__enter__()
 
 
 def test_a_wrong_key_ends_the_run_at_once_and_is_not_shown(tmp_path: Path) -> None:
