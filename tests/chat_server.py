@@ -43,31 +43,28 @@ class Faults:
     length: float = 0.0
     seed: int = 0
     stall_s: float = 1.5
-    long_pauses: float = 0.1
-    """Of the 429: with Retry-After 1, the others with 0."""
 
-    def choose(self, digest: str, earlier: int) -> tuple[str, random.Random]:
+    def choose(self, digest: str, earlier: int) -> str:
+        kinds = ("too_many", "error", "stall", "malformed", "dropped")
         # Refusals and cut answers are the model's: the same however often it is asked.
-        constant = random.Random(f"{self.seed} {digest}")
-        chance = random.Random(f"{self.seed} {digest} {earlier}")
-        kind = self._pick(chance, ("too_many", "error", "stall", "malformed", "dropped"))
-        return kind or self._pick(constant, ("refusal", "length")), chance
+        return self._pick(f"{self.seed} {digest} {earlier}", kinds) or self._pick(
+            f"{self.seed} {digest}", ("refusal", "length")
+        )
 
-    def _pick(self, generator: random.Random, names: tuple[str, ...]) -> str:
-        point = generator.random()
-        for name in names:
-            point -= getattr(self, name)
+    def _pick(self, seed: str, kinds: Sequence[str]) -> str:
+        point = random.Random(seed).random()
+        for kind in kinds:
+            point -= getattr(self, kind)
             if point < 0:
-                return name
+                return kind
         return ""
 
 
 @dataclass
 class Seen:
-    """What a server was asked."""
+    """What a server was asked; requests and answers by hash of the messages."""
 
     requests: Counter[str] = field(default_factory=Counter)
-    """By hash of the messages."""
     answered: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -86,10 +83,7 @@ class ChatServer(ThreadingHTTPServer):
         self, answer: Answer, faults: Faults | None = None, key: str | None = None
     ) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.answer = answer
-        self.plan = faults or Faults()
-        self.key = key
-        self.seen = Seen()
+        self.answer, self.plan, self.key, self.seen = answer, faults or Faults(), key, Seen()
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -122,42 +116,33 @@ class _Handler(BaseHTTPRequestHandler):
                 seen.at_once -= 1
 
     def _reply(self, body: dict[str, Any]) -> None:
-        server = self.server
-        if server.key and self.headers.get("Authorization") != f"Bearer {server.key}":
-            given = self.headers.get("Authorization", "none")
-            self._send(401, _error(f"Incorrect API key provided: {given}"))
+        server, login = self.server, self.headers.get("Authorization", "none")
+        if server.key and login != f"Bearer {server.key}":
+            self._send(401, _error(f"Incorrect API key provided: {login}"))
             return
         if not self.path.endswith("/chat/completions"):
             self._send(404, _error(f"no such path: {self.path}"))
             return
         digest = hash_of(body["messages"])
         with server.seen.lock:
-            earlier = server.seen.requests[digest]
+            fault = server.plan.choose(digest, server.seen.requests[digest])
             server.seen.requests[digest] += 1
-            fault, chance = server.plan.choose(digest, earlier)
-            if fault:
-                server.seen.faults[fault] += 1
-        if not self._fail(fault, chance):
-            self._answer(body, digest, fault)
-
-    def _fail(self, fault: str, chance: random.Random) -> bool:
+            server.seen.faults.update([fault] if fault else [])
         match fault:
             case "too_many":
-                seconds = "1" if chance.random() < self.server.plan.long_pauses else "0"
-                self._send(429, _error("slow down"), {"Retry-After": seconds})
+                self._send(429, _error("slow down"), retry_after="0")
             case "error":
                 self._send(500, _error("busy"))
             case "malformed":
-                self._send_bytes(200, b'{"choices": [{"message": {"con', {})
+                self._send(200, b'{"choices": [{"message": {"con')
             case "dropped":
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)
             case "stall":
-                time.sleep(self.server.plan.stall_s)
+                time.sleep(server.plan.stall_s)
                 self.close_connection = True
             case _:
-                return False
-        return True
+                self._answer(body, digest, fault)
 
     def _answer(self, body: dict[str, Any], digest: str, kind: str) -> None:
         answer = self.server.answer(body["messages"])
@@ -165,27 +150,28 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(400, _error("no recorded reply to these messages"))
             return
         message = {"content": answer} if isinstance(answer, str) else dict(answer)
-        finish_reason = message.pop("finish_reason", "stop")
         if kind == "refusal":
-            message, finish_reason = {"content": None, "refusal": "I can't help with that."}, "stop"
+            message = {"content": None, "refusal": "I can't help with that."}
         if kind == "length":
-            message["content"], finish_reason = str(message["content"])[:5], "length"
-        text = message.get("content") or ""
+            message = {"content": str(message["content"])[:5]}
         with self.server.seen.lock:
             self.server.seen.answered[digest] += 1
-        self._send(200, _completion(body, {"role": "assistant", **message}, finish_reason, text))
+        finish_reason = "length" if kind == "length" else "stop"
+        counts = {
+            "prompt_tokens": sum(len(each["content"].split()) for each in body["messages"]),
+            "completion_tokens": len((message.get("content") or "").split()),
+            "completion_tokens_details": {"reasoning_tokens": 0},
+        }
+        choice = {"index": 0, "message": message, "finish_reason": finish_reason}
+        self._send(200, {"model": f"{body['model']}-0125", "choices": [choice], "usage": counts})
 
-    def _send(
-        self, status: int, body: dict[str, Any], headers: Mapping[str, str] | None = None
-    ) -> None:
-        self._send_bytes(status, json.dumps(body).encode(), headers or {})
-
-    def _send_bytes(self, status: int, content: bytes, headers: Mapping[str, str]) -> None:
+    def _send(self, status: int, body: dict[str, Any] | bytes, retry_after: str = "") -> None:
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
-        for name, value in headers.items():
-            self.send_header(name, value)
+        if retry_after:
+            self.send_header("Retry-After", retry_after)
         self.end_headers()
         self.wfile.write(content)
 
@@ -194,25 +180,7 @@ def _error(message: str) -> dict[str, Any]:
     return {"error": {"message": message, "type": "error", "code": None}}
 
 
-def _completion(
-    body: dict[str, Any], message: dict[str, Any], finish_reason: str, text: str
-) -> dict[str, Any]:
-    asked = sum(len(message["content"].split()) for message in body["messages"])
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "model": f"{body['model']}-0125",
-        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
-        "usage": {
-            "prompt_tokens": asked,
-            "completion_tokens": len(text.split()),
-            "completion_tokens_details": {"reasoning_tokens": 0},
-        },
-    }
-
-
 def echo(messages: Messages) -> str:
-    """Answer with the last message."""
     return f"You said: {messages[-1]['content']}"
 
 
