@@ -43,14 +43,11 @@ class Question(NamedTuple):
     messages: Sequence[Mapping[str, str]]
 
 
-Ask = Callable[[Question], Record]
-"""What answers a question; a RemoteError: it does not."""
+Ask = Callable[[Question], Record]  # or it raises a RemoteError
 
 
 class ApiKey(str):
     """A key that shows itself nowhere but in the header of a request; empty: there is none."""
-
-    __slots__ = ()
 
     def __repr__(self) -> str:
         return "ApiKey(hidden)"
@@ -100,10 +97,7 @@ def request_parameters(
 def ask_all(
     ask: Ask, questions: Iterator[Question], size: int
 ) -> Iterator[tuple[Question, Record | RemoteError]]:
-    """Ask so many questions at once, and yield each with its answer, as they come.
-
-    None is taken before it can be asked, so that whoever has the answers can end the asking.
-    """
+    """Ask so many questions at once, each taken only then; yield each with its answer."""
     # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
     done: queue.SimpleQueue[tuple[Question, Record | Exception]] = queue.SimpleQueue()
 
@@ -223,7 +217,6 @@ def _read_reply(body: dict[str, Any], choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_content(content: object) -> tuple[str | None, str | None]:
-    """Return text and refusal of a message's content, which is a text or a list of parts."""
     if content is None or isinstance(content, str):
         return content, None
     if not isinstance(content, list):

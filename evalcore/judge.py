@@ -112,10 +112,7 @@ def _ask_judge(
     size: int,
     progress: Progress,
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what a judge says to each request, and why it says nothing to others.
-
-    Every reply is kept before anything is made of it, and the same question not asked again.
-    """
+    """Return what a judge says to each request, kept at once, and why it says nothing to others."""
     kept = journal.get(source, blank.model, requests)
     said = {request: json.loads(reply.text) for request, reply in kept.items()}
     new = (request for request in requests if request not in said)
@@ -138,10 +135,9 @@ def _ask_judge(
 
 
 def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]:
-    """Return what a judge said: a value, a label on its own scale, and its reason.
+    """Return what a judge said: a value from 0 to 1 or None, a label on its own scale, its reason.
 
-    The value is from 0 to 1, None where a label has no order. A ValueError: it says two things, or
-    none that was asked for; that is never guessed at, nor wrong.
+    A ValueError: it says two things, or none that was asked for; neither is guessed at, nor wrong.
     """
     said, reason = _find_answer(prompt, reply)
     problem = f"{prompt.field} {json.dumps(said)}"
@@ -157,13 +153,11 @@ def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]
 def _find_answer(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
     if prompt.pattern:
         found = list(dict.fromkeys(re.findall(prompt.pattern, reply)))
-        if not found:
-            raise ValueError(f"no {prompt.expected} in the reply")
-        if len(found) > 1:
-            raise ValueError(f"it says both {found[0]} and {found[-1]}")
+        if len(found) != 1:
+            both = f"it says both {' and '.join(found)}"
+            raise ValueError(both if found else f"no {prompt.expected} in the reply")
         return (found[0] if prompt.labels else int(found[0])), ""
-    fenced = re.fullmatch(r"(?s)```(?:json)?\s*\n(.*?)\n?```", reply.strip())
-    text = fenced[1] if fenced else reply
+    text = re.sub(r"(?s)^```(?:json)?\s*\n(.*?)\n?```$", r"\1", reply.strip())
     try:
         said, pairs = (json.loads(text, object_pairs_hook=kind) for kind in (dict, tuple))
     except (ValueError, RecursionError) as error:
@@ -185,8 +179,7 @@ def judged_row(
             value, label, reason = read_reply(prompt, reply)
         except ValueError as error:
             reason = f"unparsed: {error}"
-    points = problem.details.get("points")
-    if points is not None and value is not None:
+    if value is not None and (points := problem.details.get("points")) is not None:
         reason = "; ".join(filter(None, (f"{value * points:g} of {points} points", reason)))
     return JudgeRow(
         *(record.dataset, record.model, record.method, *record.key, f"judge:{judge}"),
@@ -211,9 +204,8 @@ def _print_judged(console: Any, rows: Sequence[JudgeRow]) -> None:
         values = [row.value for row in own if row.value is not None]
         mean = 100 * sum(values) / len(values) if values else None
         labels = Counter(row.answer for row in own if row.answer)
-        told = ", ".join(f"{label}: {count}" for label, count in sorted(labels.items()))
-        shown = told if len(labels) <= 8 else ""
-        judged.append(row_type(*run, len(own), labels.total(), mean, shown))
+        shown = [f"{label}: {n}" for label, n in sorted(labels.items()) if len(labels) <= 8]
+        judged.append(row_type(*run, len(own), labels.total(), mean, ", ".join(shown)))
     print_rows(console, judged, row_type)
 
 
@@ -290,8 +282,7 @@ def judge(
             request = json.dumps(asked, ensure_ascii=False, sort_keys=True)
             cases.append((by_id[record.id], record, "" if record.not_scorable else request))
     requests = dict.fromkeys(request for _, _, request in cases if request)
-    rows: list[JudgeRow] = []
-    reasons: Counter[str] = Counter()
+    rows, reasons = list[JudgeRow](), Counter[str]()
     chosen = list(dict.fromkeys(judges))
     with Journal(Path(journal or user_cache_path("ngramscan") / "judgements.sqlite")) as kept:
         for name in chosen:

@@ -36,18 +36,17 @@ class Usage:
     price_out: float | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    uncounted: int = 0
-    """Answers whose tokens the server did not count."""
+    uncounted_answers: int = 0
 
     def add(self, record: Record) -> None:
         """Count an answer."""
-        self.uncounted += None in {record.prompt_tokens, record.completion_tokens}
+        self.uncounted_answers += None in {record.prompt_tokens, record.completion_tokens}
         self.prompt_tokens += record.prompt_tokens or 0
         self.completion_tokens += record.completion_tokens or 0
 
     def why_exhausted(self) -> str:
         """Return why nothing more may be asked; empty: more may."""
-        if self.token_budget and self.uncounted:
+        if self.token_budget and self.uncounted_answers:
             return "the server does not count tokens, so no token budget can be kept"
         if self.prompt_tokens + self.completion_tokens < (self.token_budget or math.inf):
             return ""
@@ -58,8 +57,8 @@ class Usage:
         if self.price_in is not None and self.price_out is not None:
             spent = self.prompt_tokens * self.price_in + self.completion_tokens * self.price_out
             words += f", cost {spent / 1e6:,.2f}"
-        if self.uncounted:
-            words += f"; the server did not count those of {self.uncounted:,} answers"
+        if self.uncounted_answers:
+            words += f"; the server did not count those of {self.uncounted_answers:,} answers"
         return words
 
 
@@ -93,10 +92,7 @@ def open_replay(path: Path, model: str) -> Iterator[Ask]:
 def ask_missing(
     ask: Ask, path: Path, questions: Sequence[Question], usage: Usage, size: int, progress: Progress
 ) -> tuple[str, str]:
-    """Ask what a file does not answer yet, and append the answers to it.
-
-    Return what was done, and why answers are missing: the next run asks for these again.
-    """
+    """Append the answers that a file lacks; return what was done, and what is missing and why."""
     noted_at = time.monotonic()
     with records.open_records(path, progress.notice) as file:
         todo = _unanswered(file, questions)
@@ -257,8 +253,7 @@ def run(
     Returns
     -------
     DataFrame
-        The records of these methods: one row per problem and epoch, in the order of the benchmark.
-        Where answers are missing, an IncompleteError has the others; they are kept.
+        One record per problem and epoch; where some are missing, an IncompleteError has the others.
 
     Examples
     --------
@@ -271,8 +266,9 @@ def run(
     templates = load_templates(benchmark, Path(prompts) if prompts else None)
     chosen = list(dict.fromkeys(templates.resolve(name) for name in methods))
     if not chosen:
-        there = ", ".join(templates.methods)
-        raise InputError("--method", f"none named; {problems.name} has {there}")
+        raise InputError(
+            "--method", f"none named; {problems.name} has {', '.join(templates.methods)}"
+        )
     if dry_run:
         return _dry_run(problems.problems[0], templates, chosen)
     sent = {"replayed": True} if replay else request_parameters(temperature, max_tokens, params)
@@ -286,14 +282,11 @@ def run(
         path = records.record_path(Path(output), problems.name, model, name)
         tasks[path].append(Question(Record(id=problem.id, epoch=epoch, **known), messages))
     usage = Usage(token_budget, price_in, price_out)
-    if replay:
-        lent = open_replay(Path(replay), model)
-    else:
-        lent = open_endpoint(base_url, read_key(api_key_env), rate, timeout_s, progress)
-    with lent as ask:
+    lent = open_replay(Path(replay), model) if replay else None
+    with lent or open_endpoint(base_url, read_key(api_key_env), rate, timeout_s, progress) as ask:
         told = [ask_missing(ask, *task, usage, concurrency, progress) for task in tasks.items()]
     notices = [said for said, _ in told]
-    notices += [str(usage)] * bool(usage.prompt_tokens or usage.uncounted)
+    notices += [str(usage)] * bool(usage.prompt_tokens or usage.uncounted_answers)
     if find_spec("math_verify") is None:
         notices.insert(0, "Note: to score the outputs, pip install 'ngramscan[eval]'")
     failures = [failure for _, failure in told if failure]
