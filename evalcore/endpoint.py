@@ -97,7 +97,7 @@ def request_parameters(
 def ask_all(
     ask: Ask, questions: Iterator[Question], size: int
 ) -> Iterator[tuple[Question, Record | RemoteError]]:
-    """Ask so many questions at once, each taken only then; yield each with its answer."""
+    """Ask up to `size` questions at once; yield one with its answer, only then take the next."""
     # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
     done: queue.SimpleQueue[tuple[Question, Record | Exception]] = queue.SimpleQueue()
 

@@ -20,8 +20,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Messages = Sequence[Mapping[str, str]]
-Answer = Callable[[Messages], dict[str, Any] | str | None]
-"""A message's fields, or its text; None: no such reply."""
+Answer = Callable[[Messages], str | None]
+"""None: no such reply."""
 
 
 def hash_of(messages: Messages) -> str:
@@ -69,8 +69,6 @@ class Seen:
     faults: Counter[str] = field(default_factory=Counter)
     bodies: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
-    at_once: int = 0
-    most_at_once: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -103,31 +101,18 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        seen = self.server.seen
+        server, seen, login = self.server, self.server.seen, self.headers.get("Authorization")
         with seen.lock:
-            seen.at_once += 1
-            seen.most_at_once = max(seen.most_at_once, seen.at_once)
             seen.bodies.append(body)
-            seen.keys.append(self.headers.get("Authorization"))
-        try:
-            self._reply(body)
-        finally:
-            with seen.lock:
-                seen.at_once -= 1
-
-    def _reply(self, body: dict[str, Any]) -> None:
-        server, login = self.server, self.headers.get("Authorization", "none")
+            seen.keys.append(login)
         if server.key and login != f"Bearer {server.key}":
             self._send(401, _error(f"Incorrect API key provided: {login}"))
             return
-        if not self.path.endswith("/chat/completions"):
-            self._send(404, _error(f"no such path: {self.path}"))
-            return
         digest = hash_of(body["messages"])
-        with server.seen.lock:
-            fault = server.plan.choose(digest, server.seen.requests[digest])
-            server.seen.requests[digest] += 1
-            server.seen.faults.update([fault] if fault else [])
+        with seen.lock:
+            fault = server.plan.choose(digest, seen.requests[digest])
+            seen.requests[digest] += 1
+            seen.faults.update([fault] if fault else [])
         match fault:
             case "too_many":
                 self._send(429, _error("slow down"), retry_after="0")
@@ -149,11 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
         if answer is None:
             self._send(400, _error("no recorded reply to these messages"))
             return
-        message = {"content": answer} if isinstance(answer, str) else dict(answer)
+        message: dict[str, Any] = {"content": answer[:5] if kind == "length" else answer}
         if kind == "refusal":
             message = {"content": None, "refusal": "I can't help with that."}
-        if kind == "length":
-            message = {"content": str(message["content"])[:5]}
         with self.server.seen.lock:
             self.server.seen.answered[digest] += 1
         finish_reason = "length" if kind == "length" else "stop"

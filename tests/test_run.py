@@ -18,8 +18,9 @@ from evalcore.endpoint import ApiKey, Ask, Question, open_endpoint
 from evalcore.records import Record, open_records, read_records
 from evalcore.run import Usage, ask_missing, open_replay
 from ngramscan.errors import InputError, RemoteRefused
-from ngramscan.progress import SILENT, Progress, Silent
+from ngramscan.progress import SILENT, Progress
 from tests.chat_server import chat_server, hash_of
+from tests.test_endpoint import Listener
 from tests.test_records import record_line
 
 
@@ -41,14 +42,6 @@ class Made:
 
 def messages(method: str, number: int) -> list[dict[str, str]]:
     return [{"role": "user", "content": f"{method}: what is {number} + 1?"}]
-
-
-class Listener(Silent):
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.said.append(text)
 
 
 def run(
@@ -169,13 +162,17 @@ def test_answers_to_other_prompts_or_twice_to_one_are_refused(tmp_path: Path) ->
 
 
 def test_no_more_questions_than_wanted_are_under_way(tmp_path: Path) -> None:
-    def slow(_: object) -> str:
-        time.sleep(0.01)
-        return "4"
+    under_way, most = set[str](), list[int]()
 
-    with chat_server(slow) as server, open_endpoint(server.url, ApiKey()) as ask:
-        run(ask, tmp_path, 40, concurrency=4)
-    assert server.seen.most_at_once == 4
+    def ask(question: Question) -> Record:
+        under_way.add(question.record.id)
+        most.append(len(under_way))
+        time.sleep(0.01)
+        under_way.remove(question.record.id)
+        return question.record
+
+    run(ask, tmp_path, 40, concurrency=4)
+    assert max(most) == 4
 
 
 def test_nothing_more_is_asked_when_the_token_budget_is_used_up(tmp_path: Path) -> None:
@@ -184,27 +181,21 @@ def test_nothing_more_is_asked_when_the_token_budget_is_used_up(tmp_path: Path) 
     said, missing = run(Made(), tmp_path, 5, usage=usage, concurrency=1, method="pot")
     assert said == "2 answered of 5"  # 15 tokens each: 105 after seven
     assert "3 of 5 answers are missing (3 × the token budget of 100 is used up)" in missing
-
-
-def test_a_budget_that_can_not_be_kept_is_not_pretended(tmp_path: Path) -> None:
-    model = Made(**{"p-0": {"completion_tokens": None}})
-    said, missing = run(model, tmp_path, 5, usage=Usage(token_budget=100), concurrency=1)
+    uncounted = Made(**{"p-0": {"completion_tokens": None}})
+    limits: dict[str, Any] = {"usage": Usage(token_budget=100), "concurrency": 1}
+    said, missing = run(uncounted, tmp_path, 5, **limits, method="f-1")
     assert said == "1 answered of 5"
     assert "(4 × the server does not count tokens, so no token budget can be kept)" in missing
 
 
-@pytest.mark.parametrize(
-    ("prices", "cost"),
-    [((None, None), ""), ((3.0, None), ""), ((3.0, 15.0), ", cost 13.50")],
-    ids=["no prices", "one price", "both prices"],
-)
-def test_tokens_and_cost_are_told(prices: tuple[float | None, float | None], cost: str) -> None:
-    usage = Usage(None, *prices)
+def test_tokens_and_cost_are_told() -> None:
     blank = Record(id="1", dataset="sums", model="m", method="cot", output="")
+    usage = Usage(None, 3.0, None)
     usage.add(replace(blank, prompt_tokens=2_000_000, completion_tokens=500_000))
-    assert str(usage) == f"2,000,000 + 500,000 tokens{cost}"
+    assert str(usage) == "2,000,000 + 500,000 tokens"
+    usage.price_out = 15.0
     usage.add(blank)
-    assert str(usage).endswith(f"{cost}; the server did not count those of 1 answers")
+    assert str(usage).endswith("cost 13.50; the server did not count those of 1 answers")
 
 
 def test_tokens_and_cost_are_noted_while_it_runs(
