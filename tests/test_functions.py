@@ -18,7 +18,7 @@ from pandas.testing import assert_frame_equal
 import evalcore
 import ngramscan
 from evalcore.cli import main as evalcore_main
-from evalcore.records import Record, record_path
+from evalcore.records import Record, read_records, record_path
 from evalcore.scores import ScoreRow
 from ngramscan.cli import main as ngramscan_main
 from ngramscan.errors import InputError
@@ -176,36 +176,6 @@ def test_one_string_is_taken_as_one_value(rows: list[ScoreRow], frame: pd.DataFr
     assert set(logged["rule"]) == {"lenient"}
 
 
-# What is not there
-
-SMALL: dict[str, Any] = {"index": "scan:c.jsonl"}
-MARKED = ("outputs", "small.yaml")
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "options", "message"),
-    [
-        ("count", ("small.yaml",), {**SMALL, "tier": ["T1", "T3"]}, "--tier T3: .* it has T1, T2"),
-        ("count", ("small.yaml",), {**SMALL, "method": ["nope"]}, "--method nope: .* CoT, PoT"),
-        ("docnorm", ("small.yaml",), {**SMALL, "tier": "T9"}, "--tier T9: .* it has T1, T2"),
-        ("blend", MARKED, {"tier": "T9"}, "--tier T9: .* it has T1, T2"),
-        ("tiers", MARKED, {"method": "no"}, "--method no: .* CoT, PoT"),
-        ("keyness", ("outputs",), {"of": "no", "against": "pot"}, "no outputs of no; .* cot, pot"),
-        ("keyness", ("outputs",), {"of": "cot", "against": "pot", "unit": "x"}, "--unit x: .*word"),
-    ],
-)
-def test_what_a_pattern_set_or_outputs_do_not_have_is_an_error_that_names_what_there_is(
-    here: Path, name: str, arguments: tuple[str, ...], options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        FUNCTIONS[f"ngramscan.{name}"](*arguments, **options)
-
-
-def test_a_rule_of_extraction_that_is_not_there_is_named(here: Path) -> None:
-    with pytest.raises(InputError, match="--extraction nope: one of boxed/1"):
-        evalcore.score("outputs", dataset="financemath", extraction="nope")
-
-
 # Data frames in the place of files
 
 
@@ -215,13 +185,12 @@ def record(model: str, method: str, number: int) -> bytes:
 
 
 @pytest.fixture
-def recorded(here: Path) -> Path:
+def recorded(here: Path) -> None:
     """The outputs that were scored."""
     for model, method in (("m", "cot"), ("m", "pot"), ("n", "cot"), ("n", "pot")):
         path = record_path(Path("recorded"), "d", model, method)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"".join(record(model, method, number) for number in range(12)))
-    return Path("recorded")
 
 
 @pytest.mark.parametrize(
@@ -253,21 +222,21 @@ def test_a_frame_without_a_column_is_refused_with_its_name(frame: pd.DataFrame) 
         evalcore.compare(5, all_pairs=True)  # type: ignore[arg-type]
 
 
-NOT_ENDED = r"cot\.jsonl:2: the last line was not written to its end; "
-BROKEN = {
-    "white space": (b"\n \n", r"cot\.jsonl: it is empty; delete it, or .*evalcore run"),
-    "of a run": (record("m", "cot", 0) + record("m", "cot", 1)[:-9], f"{NOT_ENDED}run `evalcore"),
-    "not of a run": (record("m", "cot", 0) + b'{"output": "x", "id', f"{NOT_ENDED}delete it"),
-}
+CUT, NOT_ENDED = record("m", "cot", 1)[:-9], "the last line was not written to its end; "
+BROKEN = [
+    (b"\n \n", r"\.jsonl: it is empty; delete it, or .*evalcore run"),
+    (record("m", "cot", 0) + CUT, rf"\.jsonl:2: {NOT_ENDED}run `evalcore run` again, or"),
+    (record("m", "cot", 0) + b'{"output": "x", "id', rf"\.jsonl:2: {NOT_ENDED}delete it"),
+]
 
 
-@pytest.mark.parametrize(("content", "message"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize(("content", "message"), BROKEN, ids=["empty", "of a run", "another's"])
 def test_an_empty_or_cut_file_of_records_is_named_with_its_cure(
-    frame: pd.DataFrame, recorded: Path, content: bytes, message: str
+    tmp_path: Path, content: bytes, message: str
 ) -> None:
-    record_path(recorded, "d", "m", "cot").write_bytes(content)
+    (tmp_path / "cot.jsonl").write_bytes(content)
     with pytest.raises(InputError, match=message):
-        evalcore.efficiency(frame, outputs=recorded, rule="strict")
+        read_records(tmp_path)
 
 
 def test_labels_in_frames_agree_as_in_files(here: Path) -> None:
@@ -301,8 +270,6 @@ ONE_FILE = [
     "ngramscan keyness none --of a --against b --export x -o x",
     "ngramscan strategies none --per-output x.csv -o x.csv",
     "evalcore compare none.csv --all-pairs --averages x.csv -o x.csv",
-    "evalcore outcomes none.csv --baselines a --adaptive b --wins x.csv -o x.csv",
-    "evalcore efficiency none.csv --figure x.svg -o x.svg --format csv",
     "evalcore score none --dataset financemath --figure x.svg -o x.svg",
     "evalcore judge none --dataset financemath --judge m --journal x.csv -o x.csv",
 ]
@@ -328,33 +295,6 @@ def test_two_outputs_into_one_file_are_refused_in_python(here: Path) -> None:
 def test_spellings_that_are_counted_as_one_are_not_counted_apart_too(here: Path) -> None:
     with pytest.raises(InputError, match="--case-variants: it can't go with --ignore-case"):
         ngramscan.count("small.yaml", index="python", case_variants=True, ignore_case=True)
-
-
-# Interruptions, and files of other encodings
-
-
-READING = ["blend outputs", "tiers outputs", "keyness outputs --of cot --against pot"]
-
-
-@pytest.mark.parametrize("line", [*READING, "strategies outputs"])
-def test_a_command_that_is_interrupted_while_it_reads_outputs_says_that_nothing_was_kept(
-    here: Path, line: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def stopped(_path: Path) -> bytes:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Path, "read_bytes", stopped)
-    done = CliRunner().invoke(ngramscan_main, [*line.split(), "-o", "rows.csv"])
-    said = (done.exit_code, done.stdout, done.stderr)
-    assert said == (130, "", "Interrupted; nothing was kept.\n")
-    assert not (here / "rows.csv").exists()
-
-
-def test_a_line_of_outputs_that_was_cut_is_named_with_what_to_do(here: Path) -> None:
-    with (here / "outputs" / "d" / "m" / "pot.jsonl").open("a") as file:
-        file.write('{"id": "12", "outp')
-    with pytest.raises(InputError, match=r"pot\.jsonl:13: no JSON: .*; --skip-bad-lines leaves"):
-        ngramscan.blend("outputs", "small.yaml")
 
 
 @pytest.mark.parametrize(

@@ -54,13 +54,12 @@ def test_what_rules_compare_is_not_judged_but_why_it_failed_is() -> None:
 def test_a_judge_sees_problem_and_answer_but_neither_method_nor_model(name: str) -> None:
     prompt = choose_prompt(name, "grade")
     system, user = judge_messages(prompt, PROBLEM, "my {{gold}} proof")
-    assert (system["role"], user["role"]) == ("system", "user")
-    assert system["content"] == prompt.system
-    assert "Prove it." in user["content"]
-    assert "my {{gold}} proof" in user["content"]
-    assert "{{" not in user["content"].replace("{{gold}}", "", 1)
-    for text, place in (("THE\n\nSOLUTION", "{{solution}}"), ("GUIDE", "{{guidelines}}")):
-        assert (text in user["content"]) == (place in prompt.user)
+    assert system == {"role": "system", "content": prompt.system}
+    assert user["role"] == "user"
+    assert user["content"].count("{{") == user["content"].count("my {{gold}} proof") == 1
+    shown = {"problem": "Prove it.", "solution": "THE\n\nSOLUTION", "guidelines": "GUIDE"}
+    for place, text in shown.items():
+        assert (text in user["content"]) == (f"{{{{{place}}}}}" in prompt.user)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +90,6 @@ POINTS = "<points>{} out of 7</points>"
         pytest.param("boxed", "\\boxed{\\text{Incorrect}}", 0.0, "Incorrect", id="boxed as text"),
         pytest.param("boxed", 2 * "\\boxed{Correct} so ", 1.0, "Correct", id="said twice"),
         pytest.param("points", "fine\n<points>6 out of 7</points>", 6 / 7, "6", id="points"),
-        pytest.param("points", "<points>0 out of 7</points>", 0.0, "0", id="no points"),
         pytest.param("score", '{"score": 82.5}', 0.825, "82.5", id="a score"),
         pytest.param("score", '```json\n{"score": 100}\n```', 1.0, "100", id="fenced"),
         pytest.param("cause", '{"cause": "B", "why": "x"}', None, "B", id="a cause"),
@@ -106,13 +104,10 @@ def test_what_was_asked_for_is_read(form: str, reply: str, value: float | None, 
     [
         pytest.param("boxed", "It is correct.", r"no \\boxed", id="nothing boxed"),
         pytest.param("boxed", "\\boxed{Correct}, no: \\boxed{Incorrect}", "both", id="boxed both"),
-        pytest.param("boxed", "\\boxed{correct-ish}", r"no \\boxed", id="another word"),
-        pytest.param("points", "6 out of 7", "no <points>", id="points without tags"),
         pytest.param("points", POINTS.format(9), "points 9; a number from 0 to 7", id="too many"),
         pytest.param("points", POINTS.format("9" * 5000), "limit", id="far too many"),
         pytest.param("points", POINTS.format(1) + POINTS.format(6), "both 1 and 6", id="two"),
         pytest.param("points", "<points>6.5 out of 7</points>", "no <points>", id="a half"),
-        pytest.param("score", '{"score": 101}', "0 to 100", id="a score above 100"),
         pytest.param("score", '{"score": "80"}', "a number", id="a score as text"),
         pytest.param("score", '{"score": true}', "a number", id="a truth value"),
         pytest.param("score", '{"score": NaN}', "0 to 100", id="not a number"),
