@@ -115,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
             seen.faults.update([fault] if fault else [])
         match fault:
             case "too_many":
-                self._send(429, _error("slow down"), retry_after="0")
+                self._send(429, _error("slow down"))
             case "error":
                 self._send(500, _error("busy"))
             case "malformed":
@@ -148,13 +148,13 @@ class _Handler(BaseHTTPRequestHandler):
         choice = {"index": 0, "message": message, "finish_reason": finish_reason}
         self._send(200, {"model": f"{body['model']}-0125", "choices": [choice], "usage": counts})
 
-    def _send(self, status: int, body: dict[str, Any] | bytes, retry_after: str = "") -> None:
+    def _send(self, status: int, body: dict[str, Any] | bytes) -> None:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
-        if retry_after:
-            self.send_header("Retry-After", retry_after)
+        if status == 429:
+            self.send_header("Retry-After", "0")
         self.end_headers()
         self.wfile.write(content)
 
@@ -163,13 +163,9 @@ def _error(message: str) -> dict[str, Any]:
     return {"error": {"message": message, "type": "error", "code": None}}
 
 
-def echo(messages: Messages) -> str:
-    return f"You said: {messages[-1]['content']}"
-
-
 @contextmanager
 def chat_server(
-    answer: Answer = echo, faults: Faults | None = None, key: str | None = None
+    answer: Answer = lambda _: "4", faults: Faults | None = None, key: str | None = None
 ) -> Iterator[ChatServer]:
     """Serve for the length of a `with` block, in threads of this process."""
     with ChatServer(answer, faults, key) as server:
@@ -184,6 +180,6 @@ def chat_server(
 
 
 if __name__ == "__main__":
-    with ChatServer(echo) as alone:
+    with ChatServer(lambda _: "4") as alone:
         print(alone.url, flush=True)  # noqa: T201 - whoever started it waits for the address
         alone.serve_forever()

@@ -80,8 +80,6 @@ def written(rows: list[ScoreRow], name: str) -> Path:
     return Path(name)
 
 
-# Signatures
-
 ONLY_TERMINAL = {"format", "csv_safe", "quiet", "verbose", "help", "stars", "strict"}
 OTHER_NAMES = {"judge": "judges", "param": "params", "timeout": "timeout_s"}
 
@@ -153,9 +151,6 @@ def test_every_function_has_its_command() -> None:
     assert set(COMMANDS) == set(FUNCTIONS)
 
 
-# One string is one value
-
-
 def test_one_string_is_taken_as_one_value(rows: list[ScoreRow], frame: pd.DataFrame) -> None:
     def count(**options: Any) -> list[str]:
         found = ngramscan.count("small.yaml", index="scan:c.jsonl", **options)
@@ -174,9 +169,6 @@ def test_one_string_is_taken_as_one_value(rows: list[ScoreRow], frame: pd.DataFr
     assert set(both["rule"]) == {"strict", "lenient"}
     logged = evalcore.logs(written(rows, "s.jsonl"), rule="lenient")
     assert set(logged["rule"]) == {"lenient"}
-
-
-# Data frames in the place of files
 
 
 def record(model: str, method: str, number: int) -> bytes:
@@ -256,8 +248,6 @@ def test_counts_and_comparisons_are_linked_as_they_were_returned(frame: pd.DataF
     linked = evalcore.link(counted, frame, rule=["strict"], tier="t1")
     assert len(linked) == 3, "two models, and both"
 
-
-# What can't go together
 
 COUNT = "count small.yaml --index scan:c.jsonl"
 ONE_FILE = [

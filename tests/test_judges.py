@@ -32,9 +32,6 @@ FORMS = {
 }
 
 
-# What judges are asked
-
-
 def test_the_prompts_of_the_paper_are_word_for_word(shared: Path) -> None:
     printed = yaml.safe_load((shared / "paper" / "judge_prompts.yaml").read_text())
     for name in ("IMO-AnswerBench", "IMO-ProofBench", "AICrypto"):
@@ -77,8 +74,6 @@ def test_only_the_section_that_the_prompt_says_is_judged(
     expected = (part, "## Proof") if part else (output, "whole output")
     assert judged_part(FORMS[form], output) == expected
 
-
-# What they replied
 
 POINTS = "<points>{} out of 7</points>"
 

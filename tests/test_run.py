@@ -70,9 +70,6 @@ def run(
     return said, missing
 
 
-# What is asked and kept
-
-
 def test_every_problem_is_asked_once_and_recorded_with_all_that_is_known(tmp_path: Path) -> None:
     assert run(Made(), tmp_path) == ("3 answered of 3", "")
     lines = [json.loads(line) for line in (tmp_path / "cot.jsonl").read_bytes().splitlines()]
@@ -153,9 +150,6 @@ def test_answers_to_other_prompts_or_twice_to_one_are_refused(tmp_path: Path) ->
         run(Made(), tmp_path)
 
 
-# Limits
-
-
 def test_no_more_questions_than_wanted_are_under_way(tmp_path: Path) -> None:
     under_way, most = set[str](), list[int]()
 
@@ -200,9 +194,6 @@ def test_tokens_and_cost_are_noted_while_it_runs(
     progress, usage = Listener(), Usage(price_in=1e5, price_out=1e5)
     run(Made(), tmp_path, 2, usage=usage, progress=progress, concurrency=1)
     assert progress.said == ["10 + 5 tokens, cost 1.50", "20 + 10 tokens, cost 3.00", ""]
-
-
-# Recorded outputs, and a real endpoint
 
 
 def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None:
