@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
+import httpcore
 import httpx
 import pytest
 
@@ -113,7 +114,6 @@ DETAILS = {"completion_tokens_details": {"reasoning_tokens": 5}}
 COUNTS = {"prompt_tokens": 10, "completion_tokens": 7}
 READ: dict[str, tuple[httpx.Response, dict[str, Any]]] = {
     "an empty text is a text": (ok({"content": ""}), {"output": ""}),
-    "no text": (ok({"content": None}), {"output": None}),
     "reasoning": (ok({"content": "4", "reasoning": "a"}), {"output": "4", "reasoning": "a"}),
     "reasoning_content": (ok({"content": "4", "reasoning_content": "a"}), {"reasoning": "a"}),
     "parts of text": (ok({"content": [TEXT, TEXT | {"type": "output_text"}]}), {"output": "44"}),
@@ -137,7 +137,6 @@ def test_a_reply_is_read(response: httpx.Response, expected: dict[str, Any]) -> 
     assert {name: getattr(reply, name) for name in expected} == expected
 
 
-NO_OBJECT = "HTTP 200, but no JSON object"
 MAY_PASS: dict[str, tuple[Answer, str]] = {
     "502": (httpx.Response(502, html="<h1>Bad</h1>"), "HTTP 502: an HTML page"),
     "408": (httpx.Response(408), "HTTP 408"),
@@ -146,8 +145,8 @@ MAY_PASS: dict[str, tuple[Answer, str]] = {
     "broken off": (body({"finish_reason": "error"}), "broken off: no reason given"),
     "a number": (ok({"content": 4}), "the answer is no text"),
     "tokens": (ok(usage={"prompt_tokens": -1}), "prompt_tokens can't be true"),
-    "HTML": (httpx.Response(200, html="<html>"), f"{NO_OBJECT}: an HTML page"),
-    "endless nesting": (httpx.Response(200, content=b"[" * 100_000), NO_OBJECT),
+    "HTML": (httpx.Response(200, html="<html>"), "but no JSON object: an HTML page"),
+    "endless nesting": (httpx.Response(200, content=b"[" * 100_000), "but no JSON object"),
 }
 
 
@@ -180,7 +179,6 @@ def test_where_nobody_ever_answered_or_answers_any_more_it_is_given_up() -> None
     ("status", "words", "ends_all"),
     [
         (400, "temperature is not supported; .*--param", False),
-        (422, "--param", False),
         (403, "HTTP 403: temperature is not supported$", False),
         (401, "--api-key-env", True),
         (402, "HTTP 402", True),
@@ -268,8 +266,6 @@ def test_what_can_be_no_key_is_refused_unseen(monkeypatch: pytest.MonkeyPatch, s
 
 
 class Listener(Silent):
-    """What a progress was told."""
-
     def __init__(self) -> None:
         self.said: list[str] = []
 
@@ -281,7 +277,6 @@ class Listener(Silent):
 
 REPEATED: dict[str, Answer] = {
     "an answer": ok({"content": f"{SECRET}", "reasoning": SECRET}),
-    "a refusal to answer": ok({"content": None, "refusal": SECRET}),
     "a 401": httpx.Response(401, json={"error": {"message": f"wrong key {SECRET}"}}),
     "500s": httpx.Response(500, json={"error": SECRET}),
     "429s": httpx.Response(429, json={"error": SECRET}),
@@ -301,17 +296,27 @@ def test_a_server_that_repeats_the_key_shows_it_to_nobody(answer: Answer) -> Non
     assert "[key]" in shown
 
 
+class Stuck(httpcore.MockStream):
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        raise httpcore.WriteTimeout("full")
+
+
+class StuckNetwork(httpcore.MockBackend):
+    def connect_tcp(self, *arguments: Any, **options: Any) -> httpcore.NetworkStream:
+        return Stuck([])
+
+
 def test_the_key_shows_in_no_log_repr_or_traceback(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
+    transport = httpx.HTTPTransport()
+    transport._pool = httpcore.ConnectionPool(network_backend=StuckNetwork([]))
     with (
-        chat_server(faults=Faults(dropped=1.0)) as server,
-        pytest.raises(RemoteUnavailable, match="connection lost") as caught,
-        open_endpoint(server.url, ApiKey(SECRET), clock=FakeClock()) as ask,
+        pytest.raises(RemoteUnavailable, match="no answer in") as caught,
+        open_endpoint(BASE, ApiKey(SECRET), transport=transport, clock=FakeClock()) as ask,
     ):
         ask(QUESTION)
     error = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
     told, logged = "".join(error.format()), caplog.text
-    assert server.seen.keys[0] == f"Bearer {SECRET}"
+    assert "httpcore.WriteTimeout: full" in told
     assert "send_request_headers" in logged, "the libraries told all they tell"
-    assert "httpcore.RemoteProtocolError" in told
     assert SECRET not in f"{logged} {told} {ask!r} {ApiKey(SECRET)!r}"

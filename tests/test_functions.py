@@ -254,13 +254,11 @@ ONE_FILE = [
     f"ngramscan {COUNT} --totals x.csv -o x.csv",
     "ngramscan docnorm none.yaml --draws x.csv --totals x.csv",
     "ngramscan contexts a --journal x.csv -o x.csv",
-    "ngramscan index info dclm --journal x.csv -o x.csv",
     "ngramscan blend none --presence x.csv --isolation x.csv",
     "ngramscan blend none --retention x.csv -o link/x.csv",
     "ngramscan keyness none --of a --against b --export x -o x",
     "ngramscan strategies none --per-output x.csv -o x.csv",
     "evalcore compare none.csv --all-pairs --averages x.csv -o x.csv",
-    "evalcore score none --dataset financemath --figure x.svg -o x.svg",
     "evalcore judge none --dataset financemath --judge m --journal x.csv -o x.csv",
 ]
 
