@@ -15,7 +15,7 @@ import numpy as np
 
 from evalcore.compare import CompareRow, compare_methods, p_text
 from evalcore.figures import draw_links
-from evalcore.scores import read_all, refuse_unscored
+from evalcore.scores import interval_text, read_all, refuse_unscored
 from ngramscan.errors import InputError
 from ngramscan.output import optional_target
 from ngramscan.output.canvas import check_target, save_figure
@@ -32,8 +32,6 @@ CORRELATIONAL = (
     "Prevalence and accuracy stand side by side. That they go together, or do not, shows no cause: "
     "methods differ in much else, and there are few of them."
 )
-_MOST_METHODS = 8
-"""Whose orders are all tried: 40,320."""
 Lists = Mapping[tuple[str, str], Sequence[float]]
 """By index and method, the counts of the patterns."""
 
@@ -97,43 +95,40 @@ class RankRow:
     note: str
 
 
-def _lists(counts: Sequence[PatternCount], measure: str, tiers: Sequence[str]) -> Lists:
+def _lists(patterns: Sequence[PatternCount], measure: str, tiers: Sequence[str]) -> Lists:
     """Return the counts of the patterns of some tiers; variants of a pattern add up."""
-    known = {row.tier.lower(): row.tier for row in counts}
+    known = {row.tier.lower(): row.tier for row in patterns}
     for tier in tiers:
         if tier.lower() not in known:
             problem = f"not among the counts; there are {', '.join(known.values())}"
             raise InputError(f"--tier {tier}", problem)
     wanted = [known[tier.lower()] for tier in tiers] or ["T1", "T2"]
-    sums: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
-    for row in counts:
+    lists: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
+    for row in patterns:
         if row.tier in wanted:
-            value = getattr(row, measure)
-            if value is None:
+            if (value := getattr(row, measure)) is None:
                 problem = f"{row.index}, {row.pattern!r}: no {measure} in this row"
                 raise InputError("counts", f"{problem}; see ngramscan docnorm")
-            sums.setdefault((row.index, row.method), Counter())[row.tier, row.pattern] += value
-    if not sums:
+            lists.setdefault((row.index, row.method), Counter())[row.tier, row.pattern] += value
+    if not lists:
         raise InputError("counts", f"no patterns of {', '.join(wanted)}")
-    return {key: list(own.values()) for key, own in sums.items()}
+    return {key: list(own.values()) for key, own in lists.items()}
 
 
 def _attested(lists: Lists, methods: Sequence[str], given: Sequence[str]) -> Lists:
     """Return the counts by the names of the comparison: `f-1` is the `FP/F-1` of a pattern set."""
-    names = {}
-    for text in given:
-        method, _, name = text.partition("=")
-        if not method or not name:
-            raise InputError(f"--map {text}", "METHOD=NAME was expected")
-        names[method] = name
+    names = dict(text.partition("=")[::2] for text in given)
     attested = {
         (index, method): counts
         for method in methods
         for (index, name), counts in lists.items()
         if names.get(method, method).lower() in {name.lower(), *name.lower().split("/")}
     }
+    found = {method for _, method in attested}
     for method, name in names.items():
-        if method not in {found for _, found in attested}:
+        if not method or not name:
+            raise InputError(f"--map {method}={name}", "METHOD=NAME was expected")
+        if method not in found:
             problem = "no such method compared, or without patterns"
             raise InputError(f"--map {method}={name}", problem)
     return attested
@@ -152,33 +147,36 @@ def _compared(
     return [row for row in compared if not rules or row.rule in rules], []
 
 
-def _link(index: str, measure: str, one: CompareRow, attested: Lists) -> LinkRow:
-    treatment, baseline = attested[index, one.treatment], attested[index, one.baseline]
-    ratio = geometric_mean_ratio(treatment, baseline, 0.95)
-    return LinkRow(
-        index=index,
-        measure=measure,
-        prevalence_ratio=ratio.value,
-        prevalence_low=ratio.low,
-        prevalence_high=ratio.high,
-        sum_ratio=sum(treatment) / sum(baseline) if sum(baseline) else None,
-        same_direction=math.log(ratio.value) * one.difference > 0,
-        **{name: getattr(one, name) for name in _SHARED},
-    )
+def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[LinkRow]:
+    for index in dict.fromkeys(index for index, _ in attested):
+        for one in compared:
+            treatment = attested.get((index, one.treatment))
+            baseline = attested.get((index, one.baseline))
+            if treatment and baseline:
+                ratio = geometric_mean_ratio(treatment, baseline, 0.95)
+                yield LinkRow(
+                    index=index,
+                    measure=measure,
+                    prevalence_ratio=ratio.value,
+                    prevalence_low=ratio.low,
+                    prevalence_high=ratio.high,
+                    sum_ratio=sum(treatment) / sum(baseline) if sum(baseline) else None,
+                    same_direction=math.log(ratio.value) * one.difference > 0,
+                    **{name: getattr(one, name) for name in _SHARED},
+                )
 
 
 def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[RankRow]:
     cells: dict[tuple[str, str, str], dict[str, float]] = {}
     for one in compared:
-        accuracies = cells.setdefault((one.dataset, one.model, one.rule), {})
-        accuracies |= {one.baseline: one.accuracy_baseline}
-        accuracies |= {one.treatment: one.accuracy_treatment}
+        accuracies = {one.baseline: one.accuracy_baseline, one.treatment: one.accuracy_treatment}
+        cells.setdefault((one.dataset, one.model, one.rule), {}).update(accuracies)
     for index in dict.fromkeys(index for index, _ in attested):
-        for cell, accuracies in cells.items():
-            methods = [method for method in accuracies if (index, method) in attested]
+        for cell, known in cells.items():
+            methods = [method for method in known if (index, method) in attested]
             if len(methods) > 1:
                 means = [np.log(np.add(attested[index, one], 0.5)).mean() for one in methods]
-                agreement = rank_agreement(means, [accuracies[one] for one in methods])
+                agreement = rank_agreement(means, [known[one] for one in methods])
                 yield RankRow(index, measure, *cell, len(methods), *agreement)
 
 
@@ -197,39 +195,32 @@ def rank_agreement(
     if not scale:
         return None, None, "all values of one list are the same"
     concordance = float((signs * others).sum())
-    if n > _MOST_METHODS:
-        return concordance / scale, None, f"more than {_MOST_METHODS} methods: not all orders tried"
+    if n > 8:
+        return concordance / scale, None, "more than 8 methods: not all orders tried"
     orders = np.array(list(permutations(range(n))))
     found = (signs * others[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2))
-    p = float((np.abs(found) >= abs(concordance)).mean())
-    least = 2 / math.factorial(n)
+    p, least = float((np.abs(found) >= abs(concordance)).mean()), 2 / math.factorial(n)
     note = f"p can't be below {least:.2g} with {n} methods" if least > 0.05 else ""
     return concordance / scale, p, note
 
 
 def _print(console: Console, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
     """Print prevalence beside accuracy, then how their orders agree."""
-    names = ("index", "dataset", "model", "methods", rows[0].measure, "accuracy", "p")
-    cells = [
-        (
-            *(row.index, row.dataset, row.model, f"{row.treatment} : {row.baseline}"),
-            _with(rate(row.prevalence_ratio), row.prevalence_low, row.prevalence_high),
-            _with(f"{row.difference:+.1f}", row.difference_low, row.difference_high),
-            p_text(row.p),
-        )
+    columns = {name: [getattr(row, name) for row in rows] for name in ("index", "dataset", "model")}
+    columns["methods"] = [f"{row.treatment} : {row.baseline}" for row in rows]
+    columns[rows[0].measure] = [
+        rate(row.prevalence_ratio) + interval_text(row.prevalence_low, row.prevalence_high, rate)
         for row in rows
     ]
-    columns = dict(zip(names, zip(*cells, strict=True), strict=True))
+    columns["accuracy"] = [
+        f"{row.difference:+.1f}" + interval_text(row.difference_low, row.difference_high, rate)
+        for row in rows
+    ]
+    columns["p"] = [p_text(row.p) for row in rows]
     print_columns(console, columns, Layout(4, frozenset({"model"}), ("dataset", "p", "index")))
     if ordered := [rank for rank in ranks if rank.tau is not None]:
         console.print("Order of methods by prevalence and by accuracy\n")
         print_rows(console, ordered, RankRow)
-
-
-def _with(value: str, low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return f"{value} (no interval)"
-    return f"{value} [{rate(low)}, {rate(high)}]"
 
 
 @command
@@ -286,20 +277,13 @@ def link(
     $ evalcore link counts.csv compared.csv --figure link.svg
     """
     target = optional_target(ranks)
-    picture = Path(figure) if figure else None
-    check_target(picture)
+    check_target(picture := Path(figure) if figure else None)
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
     compared, notices = _compared(scores, [*rule], [*run])
     lists = _lists(patterns, measure, [*tier])
     methods = [*dict.fromkeys(name for one in compared for name in (one.baseline, one.treatment))]
     attested = _attested(lists, methods, [*map])
-    rows = [
-        _link(index, measure, one, attested)
-        for index in dict.fromkeys(index for index, _ in lists)
-        for one in compared
-        if (index, one.baseline) in attested and (index, one.treatment) in attested
-    ]
-    if not rows:
+    if not (rows := list(_rows(attested, compared, measure))):
         known = ", ".join(dict.fromkeys(method for _, method in lists))
         problem = f"no compared pair of methods has patterns; these have some: {known}"
         raise InputError("counts", f"{problem} (see --map)")

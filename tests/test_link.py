@@ -139,8 +139,9 @@ def test_a_figure_has_a_point_per_row() -> None:
     other = replace(row, model="m2", difference=-3.0, difference_low=None)
     rows = [row, other, replace(row, index="j", prevalence_low=None), replace(other, index="j")]
     figure = draw_links(rows)
-    gids = [one.get_gid() for axes in figure.axes for one in axes.lines]
-    assert (gids.count("point"), gids.count("interval")) == (4, 2)
+    points = [one for axes in figure.axes for one in axes.lines if one.get_gid() == "point"]
+    intervals = [one for axes in figure.axes for one in axes.collections]
+    assert (len(points), len(intervals)) == (4, 2)
     bands = [one for axes in figure.axes for one in axes.patches if one.get_gid() == "band"]
     assert len(bands) == 1
 
