@@ -21,18 +21,12 @@ if TYPE_CHECKING:
 _CELL = attrgetter("dataset", "model")
 _PAIR = attrgetter("treatment", "baseline")
 _LINKED = attrgetter("dataset", "model", "rule")
+_LEGEND: dict[str, Any] = {"loc": "outside lower center", "frameon": False}
 
 
 def _styles(names: Iterable[Hashable]) -> dict[Any, tuple[str, str, str]]:
     """Return a colour, a mark and a hatch for each name, in their order."""
     return dict(zip(dict.fromkeys(names), cycle(zip(COLOURS, MARKS, HATCHES, strict=True))))
-
-
-def _legend(figure: Figure, lines: Iterable[dict[str, Any]], **options: Any) -> None:
-    from matplotlib.lines import Line2D
-
-    handles = [Line2D([], [], **line) for line in lines]
-    figure.legend(handles=handles, loc="outside lower center", frameon=False, **options)
 
 
 def _arms(value: float, low: float | None, high: float | None) -> list[list[float]] | None:
@@ -68,7 +62,7 @@ def draw_accuracy(rows: Sequence[SummaryRow]) -> Figure:
     axes.set_xticks([0, 25, 50, 75, 100], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     axes.set_xlabel("accuracy; lines: intervals")
     clean_axes(axes)
-    figure.legend(loc="outside lower center", ncols=4, frameon=False, handlelength=2.2)
+    figure.legend(ncols=4, handlelength=2.2, **_LEGEND)
     of = canvas.common(groups)
     return finish(figure, "Accuracy of each method, with intervals" + (of and f": {of}"), 7.5)
 
@@ -87,12 +81,10 @@ def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
         axes.set_xlabel("tokens per output, mean" if number + abreast >= len(groups) else "")
     for axes in panels[len(groups) :]:
         axes.set_visible(False)
-    marks = [
-        {"ls": "", "marker": mark, "color": colour, "label": method}
-        for method, (colour, mark, _) in methods.items()
-    ]
-    frontier = {"color": GREY, "lw": 1, "ls": "--", "label": "frontier (filled)"}
-    _legend(figure, [*marks, frontier], ncols=4 if width < 6 else 6, fontsize=8)
+    for method, (colour, mark, _) in methods.items():
+        panels[0].plot([], [], mark, color=colour, label=method)
+    panels[0].plot([], [], color=GREY, lw=1, ls="--", label="frontier (filled)")
+    figure.legend(ncols=4 if width < 6 else 6, fontsize=8, **_LEGEND)
     of = canvas.common(groups) if len(groups) > 1 else " · ".join(groups[0])
     return finish(figure, "Accuracy and its cost" + (of and f": {of}"), 0.85 * width)
 
@@ -139,14 +131,12 @@ def draw_links(rows: Sequence[LinkRow]) -> Figure:
         f"ratio of {rows[0].measure}: geometric means over patterns, bands: intervals (log scale)\n"
         "side by side, not cause and effect"
     )
-    lines: list[dict[str, Any]] = [
-        {"color": colour, "lw": 3, "label": " − ".join(pair)}
-        for pair, (colour, *_) in pairs.items()
-    ]
-    marks = [mark for _, mark, _ in cells.values()] if len(cells) > 1 else []
-    for mark, label in zip(marks, canvas.varying([*cells]), strict=False):
-        lines.append({"color": GREY, "marker": mark, "ls": "none", "label": label})
-    _legend(figure, lines, ncols=2, fontsize=7.5)
+    for pair, (colour, *_) in pairs.items():
+        panels[0].plot([], [], color=colour, lw=3, label=" − ".join(pair))
+    for (_, mark, _), label in zip(cells.values(), canvas.varying([*cells]), strict=True):
+        if len(cells) > 1:
+            panels[0].plot([], [], mark, color=GREY, label=label)
+    figure.legend(ncols=2, fontsize=7.5, **_LEGEND)
     return finish(figure, "Prevalence of two methods and difference of their accuracies", 8.0)
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from itertools import permutations
+from itertools import islice, permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
 from evalcore.compare import CompareRow, compare_methods, p_text
 from evalcore.figures import draw_links
-from evalcore.scores import interval_text, read_all, refuse_unscored
+from evalcore.scores import interval, read_all, refuse_unscored
 from ngramscan.errors import InputError
-from ngramscan.output import optional_target
+from ngramscan.output import optional_target, refuse_other, to_frame
 from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import Layout, print_columns, print_rows, rate
@@ -32,7 +31,7 @@ CORRELATIONAL = (
     "Prevalence and accuracy stand side by side. That they go together, or do not, shows no cause: "
     "methods differ in much else, and there are few of them."
 )
-Lists = Mapping[tuple[str, str], Sequence[float]]
+Lists = Mapping[Any, Sequence[float]]
 """By index and method, the counts of the patterns."""
 
 
@@ -97,22 +96,17 @@ class RankRow:
 
 def _lists(patterns: Sequence[PatternCount], measure: str, tiers: Sequence[str]) -> Lists:
     """Return the counts of the patterns of some tiers; variants of a pattern add up."""
-    known = {row.tier.lower(): row.tier for row in patterns}
     for tier in tiers:
-        if tier.lower() not in known:
-            problem = f"not among the counts; there are {', '.join(known.values())}"
-            raise InputError(f"--tier {tier}", problem)
-    wanted = [known[tier.lower()] for tier in tiers] or ["T1", "T2"]
-    lists: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
-    for row in patterns:
-        if row.tier in wanted:
-            if (value := getattr(row, measure)) is None:
-                problem = f"{row.index}, {row.pattern!r}: no {measure} in this row"
-                raise InputError("counts", f"{problem}; see ngramscan docnorm")
-            lists.setdefault((row.index, row.method), Counter())[row.tier, row.pattern] += value
-    if not lists:
+        refuse_other("--tier", tier.upper(), dict.fromkeys(row.tier for row in patterns))
+    wanted = [tier.upper() for tier in tiers] or ["T1", "T2"]
+    table = to_frame([row for row in patterns if row.tier in wanted], PatternCount)
+    if table.empty:
         raise InputError("counts", f"no patterns of {', '.join(wanted)}")
-    return {key: list(own.values()) for key, own in lists.items()}
+    for row in table[table[measure].isna()].itertuples():
+        problem = f"{row[1]}, {row.pattern!r}: no {measure} in this row"
+        raise InputError("counts", f"{problem}; see ngramscan docnorm")
+    sums = table.groupby(["index", "method", "tier", "pattern"], sort=False)[measure].sum()
+    return sums.groupby(["index", "method"], sort=False).agg(list).to_dict()
 
 
 def _attested(lists: Lists, methods: Sequence[str], given: Sequence[str]) -> Lists:
@@ -120,31 +114,15 @@ def _attested(lists: Lists, methods: Sequence[str], given: Sequence[str]) -> Lis
     names = dict(text.partition("=")[::2] for text in given)
     attested = {
         (index, method): counts
-        for method in methods
         for (index, name), counts in lists.items()
+        for method in methods
         if names.get(method, method).lower() in {name.lower(), *name.lower().split("/")}
     }
-    found = {method for _, method in attested}
     for method, name in names.items():
-        if not method or not name:
-            raise InputError(f"--map {method}={name}", "METHOD=NAME was expected")
-        if method not in found:
-            problem = "no such method compared, or without patterns"
-            raise InputError(f"--map {method}={name}", problem)
+        if not name or method not in {found for _, found in attested}:
+            problem = "METHOD=NAME was expected, of a method compared and one that has patterns"
+            raise InputError(f"--map {method}={name}".rstrip("="), problem)
     return attested
-
-
-def _compared(
-    table: Table, rules: Sequence[str], runs: Sequence[str]
-) -> tuple[Sequence[CompareRow], list[str]]:
-    """Return comparisons, of scores in all pairs of methods, and what they leave out."""
-    _, first = next(iter(read_table(table)), ("", {}))
-    if "difference" not in first:
-        rows, _, said = compare_methods(read_all(table, rules, runs))
-        return rows, [*filter(None, [said["heading"]]), *said["failures"]]
-    compared = read_rows(table, CompareRow, "rows of `evalcore compare` or `score`")
-    refuse_unscored(rules, (row.rule for row in compared))
-    return [row for row in compared if not rules or row.rule in rules], []
 
 
 def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[LinkRow]:
@@ -188,35 +166,35 @@ def rank_agreement(
     The p-value is two-sided: how many of all orders of the second list have a tau as far from 0.
     """
     n = len(first)
-    if n < 3:
-        return None, None, "two methods have no order to agree on"
     signs, others = (np.sign(np.subtract.outer(values, values)) for values in (first, second))
     scale = math.sqrt(np.abs(signs).sum() * np.abs(others).sum())
+    if n < 3:
+        return None, None, "two methods have no order to agree on"
     if not scale:
         return None, None, "all values of one list are the same"
-    concordance = float((signs * others).sum())
+    tau = float((signs * others).sum()) / scale
     if n > 8:
-        return concordance / scale, None, "more than 8 methods: not all orders tried"
+        return tau, None, "more than 8 methods: not all orders tried"
     orders = np.array(list(permutations(range(n))))
-    found = (signs * others[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2))
-    p, least = float((np.abs(found) >= abs(concordance)).mean()), 2 / math.factorial(n)
+    found = (signs * others[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2)) / scale
+    least = 2 / math.factorial(n)
     note = f"p can't be below {least:.2g} with {n} methods" if least > 0.05 else ""
-    return concordance / scale, p, note
+    return tau, float((np.abs(found) >= abs(tau)).mean()), note
 
 
 def _print(console: Console, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
     """Print prevalence beside accuracy, then how their orders agree."""
-    columns = {name: [getattr(row, name) for row in rows] for name in ("index", "dataset", "model")}
-    columns["methods"] = [f"{row.treatment} : {row.baseline}" for row in rows]
-    columns[rows[0].measure] = [
-        rate(row.prevalence_ratio) + interval_text(row.prevalence_low, row.prevalence_high, rate)
+    names = ("index", "dataset", "model", "methods", rows[0].measure, "accuracy", "p")
+    cells = [
+        (
+            *(row.index, row.dataset, row.model, f"{row.treatment} : {row.baseline}"),
+            rate(row.prevalence_ratio) + interval(row.prevalence_low, row.prevalence_high, rate),
+            f"{row.difference:+.1f}" + interval(row.difference_low, row.difference_high, rate),
+            p_text(row.p),
+        )
         for row in rows
     ]
-    columns["accuracy"] = [
-        f"{row.difference:+.1f}" + interval_text(row.difference_low, row.difference_high, rate)
-        for row in rows
-    ]
-    columns["p"] = [p_text(row.p) for row in rows]
+    columns = dict(zip(names, zip(*cells, strict=True), strict=True))
     print_columns(console, columns, Layout(4, frozenset({"model"}), ("dataset", "p", "index")))
     if ordered := [rank for rank in ranks if rank.tau is not None]:
         console.print("Order of methods by prevalence and by accuracy\n")
@@ -239,8 +217,7 @@ def link(
     """Put the prevalence of methods in corpora beside the accuracy that they reach.
 
     COUNTS are rows of `ngramscan count` or `docnorm`, SCORES those of `evalcore compare`, or of
-    `evalcore score`, which are then compared in all pairs. Nothing here shows that one causes the
-    other.
+    `evalcore score`, which are then compared in all pairs. Neither is shown to cause the other.
 
     Parameters
     ----------
@@ -279,7 +256,13 @@ def link(
     target = optional_target(ranks)
     check_target(picture := Path(figure) if figure else None)
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
-    compared, notices = _compared(scores, [*rule], [*run])
+    if any("difference" in row for _, row in islice(read_table(scores), 1)):
+        every, notices = read_rows(scores, CompareRow, "rows of `evalcore compare` or `score`"), []
+        refuse_unscored(rule, (row.rule for row in every))
+        compared = [row for row in every if not rule or row.rule in rule]
+    else:
+        compared, _, said = compare_methods(read_all(scores, [*rule], [*run]))
+        notices = [*filter(None, [said["heading"]]), *said["failures"]]
     lists = _lists(patterns, measure, [*tier])
     methods = [*dict.fromkeys(name for one in compared for name in (one.baseline, one.treatment))]
     attested = _attested(lists, methods, [*map])

@@ -23,6 +23,8 @@ LATEST = "latest"
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d")
 group_of = attrgetter("dataset", "model", "method", "rule")
 """What has one run, or of which one is chosen."""
+Runs = Mapping[tuple[str, ...], Mapping[str | None, int]]
+"""Of each method, how many rows each run has."""
 ScoreKey = tuple[str, str, str, str, int | None]
 key_of: Callable[[Any], ScoreKey] = attrgetter("dataset", "model", "method", "id", "epoch")
 """Which output a score or a record is about."""
@@ -69,9 +71,6 @@ class ScoreRow:
             raise ValueError(f"status {self.status!r}; one of {', '.join(STATUSES)} was expected")
         if (self.value is None) != (self.status in {NO_ANSWER, UNKNOWN}):
             raise ValueError(f"status {self.status}, but {has}")
-
-
-# Read back from what `score`, `judge` and `logs` wrote or returned
 
 
 def read_scores(table: Table) -> list[ScoreRow]:
@@ -130,12 +129,6 @@ def read_chosen(scores: GivenTables, rules: Names = (), runs: Names = ()) -> lis
     return rows
 
 
-# Which of several runs is meant
-
-Runs = Mapping[tuple[str, ...], Mapping[str | None, int]]
-"""Of each method, how many rows each run has."""
-
-
 def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[ScoreRow]:
     """Leave one run of each method: that whose name, or part of it, is wanted, or the `latest`.
 
@@ -186,11 +179,11 @@ def _meant(runs: Sequence[str | None], wanted: Sequence[str]) -> Sequence[str | 
     return named or runs
 
 
-# How each model did
-
-
 class SummaryRow(NamedTuple):
-    """How one model did after one method, by one rule; shares in percent."""
+    """How one model did after one method, by one rule; shares in percent, no answer is wrong.
+
+    Graded values, and several answers to a problem, which are dependent, have no interval.
+    """
 
     dataset: str
     model: str
@@ -200,9 +193,7 @@ class SummaryRow(NamedTuple):
     n: int
     """Outputs of which something is known: to the rest only `unknown` refers."""
     accuracy: float | None
-    """With no answer as a wrong one."""
     accuracy_low: float | None
-    """95 % Wilson interval; None: graded values, or several answers to a problem (dependent)."""
     accuracy_high: float | None
     answered: float | None
     no_answer: int
@@ -224,8 +215,8 @@ def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
 
             share = wilson(sum(values), n)
             low, high = (100 * (limit or 0.0) for limit in (share.low, share.high))
-        accuracy = 100 * sum(values) / n if n else None
-        answered = 100 * sum(row.answer is not None for row in known) / n if n else None
+        n_answered = sum(row.answer is not None for row in known)
+        accuracy, answered = (100 * k / n if n else None for k in (sum(values), n_answered))
         no_answer = sum(row.status == NO_ANSWER for row in known)
         shares = (accuracy, low, high, answered)
         found.append(SummaryRow(*group, n, *shares, no_answer, len(own) - n))
@@ -241,7 +232,7 @@ def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:
     texts = len(columns)
     columns["n"] = [cell(one.n) for one in found]
     columns["accuracy"] = [
-        _percent(one.accuracy) + interval_text(one.accuracy_low, one.accuracy_high, _percent)
+        _percent(one.accuracy) + interval(one.accuracy_low, one.accuracy_high, _percent)
         for one in found
     ]
     columns["answered"] = [_percent(one.answered) for one in found]
@@ -252,7 +243,7 @@ def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:
     print_columns(console, columns, Layout(texts, frozenset({"model", "method", "run"}), optional))
 
 
-def interval_text(low: float | None, high: float | None, show: Callable[[float], str]) -> str:
+def interval(low: float | None, high: float | None, show: Callable[[float], str]) -> str:
     """Return what tables have after a value."""
     return " (no interval)" if low is None or high is None else f" [{show(low)}, {show(high)}]"
 

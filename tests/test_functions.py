@@ -421,7 +421,7 @@ def test_counts_and_comparisons_are_linked_as_they_were_returned(rows: list[Scor
     )  # two models, and both
     for options, message in (
         ({"rule": "nope"}, "--rule nope: not scored; there are strict, lenient"),
-        ({"tier": ["T9"]}, "--tier T9: not among the counts; there are T1, T2"),
+        ({"tier": ["T9"]}, "--tier T9: one of T1, T2 was expected"),
         ({"measure": "nope"}, "--measure nope: one of occurrences, documents"),
     ):
         with pytest.raises(InputError, match=message):

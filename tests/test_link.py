@@ -88,9 +88,9 @@ def test_methods_may_be_mapped() -> None:
     [
         (counts("CoT", 1, tier="T3"), {}, "no patterns of T1, T2"),
         (counts("PoT", 1), {}, r"these have some: PoT \(see --map\)"),
-        (COUNTS, {"map": "tot=CoT"}, "--map tot=CoT: no such method compared"),
+        (COUNTS, {"map": "tot=CoT"}, "--map tot=CoT: METHOD=NAME was expected, of"),
         (COUNTS, {"map": "=CoT"}, "--map =CoT: METHOD=NAME was expected"),
-        (COUNTS, {"tier": "T3"}, "--tier T3: not among the counts; there are T1"),
+        (COUNTS, {"tier": "T3"}, "--tier T3: one of T1 was"),
         (UNDOCUMENTED, {"measure": "documents"}, "no documents in this row; see ngramscan docnorm"),
         (COUNTS, {"rule": "nope"}, "--rule nope: not scored; there are strict"),
     ],
