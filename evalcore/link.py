@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice, permutations
 from pathlib import Path
@@ -14,12 +14,12 @@ import numpy as np
 
 from evalcore.compare import CompareRow, compare_methods, p_text
 from evalcore.figures import draw_links
-from evalcore.scores import interval, read_all, refuse_unscored
+from evalcore.scores import read_all, refuse_unscored
 from ngramscan.errors import InputError
 from ngramscan.output import optional_target, refuse_other, to_frame
 from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.output.command import Option, Result, command
-from ngramscan.output.layout import Layout, print_columns, print_rows, rate
+from ngramscan.output.layout import Layout, print_columns, print_rows, with_interval
 from ngramscan.output.options import save
 from ngramscan.output.row_files import Table, read_rows, read_table
 from ngramscan.statistics.estimates import geometric_mean_ratio
@@ -72,9 +72,6 @@ class LinkRow:
     p: float | None
     same_direction: bool
     """The method that is more frequent is the one that is more often right."""
-
-
-_SHARED = [field.name for field in fields(CompareRow) if hasattr(LinkRow, field.name)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +129,12 @@ def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iter
             baseline = attested.get((index, one.baseline))
             if treatment and baseline:
                 ratio = geometric_mean_ratio(treatment, baseline, 0.95)
-                yield LinkRow(
-                    index=index,
-                    measure=measure,
-                    prevalence_ratio=ratio.value,
-                    prevalence_low=ratio.low,
-                    prevalence_high=ratio.high,
-                    sum_ratio=sum(treatment) / sum(baseline) if sum(baseline) else None,
-                    same_direction=math.log(ratio.value) * one.difference > 0,
-                    **{name: getattr(one, name) for name in _SHARED},
-                )
+                sums = sum(treatment) / sum(baseline) if sum(baseline) else None
+                names = (one.dataset, one.model, one.rule, one.baseline, one.treatment)
+                prevalence = (ratio.value, ratio.low, ratio.high, sums)
+                gain = (one.difference, one.difference_low, one.difference_high, one.p)
+                agree = math.log(ratio.value) * one.difference > 0
+                yield LinkRow(index, measure, *names, *prevalence, *gain, agree)
 
 
 def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[RankRow]:
@@ -185,11 +178,12 @@ def rank_agreement(
 def _print(console: Console, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
     """Print prevalence beside accuracy, then how their orders agree."""
     names = ("index", "dataset", "model", "methods", rows[0].measure, "accuracy", "p")
+    signed = "{:+.1f}".format
     cells = [
         (
             *(row.index, row.dataset, row.model, f"{row.treatment} : {row.baseline}"),
-            rate(row.prevalence_ratio) + interval(row.prevalence_low, row.prevalence_high, rate),
-            f"{row.difference:+.1f}" + interval(row.difference_low, row.difference_high, rate),
+            with_interval(row.prevalence_ratio, row.prevalence_low, row.prevalence_high),
+            with_interval(row.difference, row.difference_low, row.difference_high, signed),
             p_text(row.p),
         )
         for row in rows

@@ -6,7 +6,7 @@ A refusal, a cut or an empty output has no value; a complete one without an answ
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -131,9 +131,9 @@ def _save_figure(rows: Sequence[ScoreRow], path: Path) -> None:
     save_figure(draw_accuracy(known), path)
 
 
-def _counted(results: Iterable[Any], total: int, unit: str, progress: Progress) -> Iterator[Any]:
-    progress.expect(total, unit)
-    for result in results:
+def _counted(run: Any, given: Sequence[Any], unit: str, progress: Progress) -> Iterator[Any]:
+    progress.expect(len(given), unit)
+    for result in run(given):
         progress.advance(1, unit)
         yield result
 
@@ -221,12 +221,9 @@ def score(
     def run_programs(programs: Sequence[Program]) -> list[Outcome]:
         with Sandbox(Limits(seconds=program_seconds), allow_weak_sandbox) as sandbox:
             layers.update(sandbox.layers)
-            return list(_counted(sandbox.run(programs), len(programs), "programs", progress))
+            return list(_counted(sandbox.run, programs, "programs", progress))
 
-    def compare_formulas(items: Sequence[Item]) -> Iterator[Verdict]:
-        return _counted(compare_all(items), len(items), "answers", progress)
-
-    tools = Tools(run_programs, compare_formulas)
+    tools = Tools(run_programs, lambda items: _counted(compare_all, items, "answers", progress))
     rows, failures = score_records(records, problems, benchmark, tools)
     if picture:
         _save_figure(rows, picture)

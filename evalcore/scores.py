@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ngramscan.errors import InputError
-from ngramscan.output.layout import Layout, cell, print_columns
+from ngramscan.output.layout import Layout, cell, print_columns, with_interval
 from ngramscan.output.row_files import GivenTables, Table, as_tables, name_of, read_rows
 
 if TYPE_CHECKING:
@@ -229,24 +229,12 @@ def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:
     columns = {name: [getattr(one, name) or "" for one in found] for name in SummaryRow._fields[:5]}
     if len({one[:4] for one in found}) == len(found):
         del columns["run"]
-    texts = len(columns)
+    texts, show = len(columns), "{:.1f}".format
     columns["n"] = [cell(one.n) for one in found]
-    columns["accuracy"] = [
-        _percent(one.accuracy) + interval(one.accuracy_low, one.accuracy_high, _percent)
-        for one in found
-    ]
-    columns["answered"] = [_percent(one.answered) for one in found]
+    columns["accuracy"] = [with_interval(*one[6:9], show) for one in found]
+    columns["answered"] = [show(one.answered) if one.n else cell(None) for one in found]
     for name in ("no_answer", "unknown"):
         if any(getattr(one, name) for one in found):
             columns[name.replace("_", " ")] = [cell(getattr(one, name)) for one in found]
     optional = ("answered", "dataset", "no answer", "n")
     print_columns(console, columns, Layout(texts, frozenset({"model", "method", "run"}), optional))
-
-
-def interval(low: float | None, high: float | None, show: Callable[[float], str]) -> str:
-    """Return what tables have after a value."""
-    return " (no interval)" if low is None or high is None else f" [{show(low)}, {show(high)}]"
-
-
-def _percent(share: float | None) -> str:
-    return cell(None) if share is None else f"{share:.1f}"
