@@ -156,7 +156,7 @@ def rank_agreement(
 ) -> tuple[float | None, float | None, str]:
     """Return Kendall's tau-b of two lists, its exact p-value, and a note where one is missing.
 
-    The p-value is two-sided: how many of all orders of the second list have a tau as far from 0.
+    The p-value is the share of all orders of the second list that have a tau as far from 0.
     """
     n = len(first)
     signs, others = (np.sign(np.subtract.outer(values, values)) for values in (first, second))

@@ -166,8 +166,7 @@ def score(
     outputs : str or Path
         A folder of outputs, or a file.
     dataset : str, optional
-        The benchmark; see `evalcore datasets list`. With questions of your own in `data`, what they
-        are called: by default as their file.
+        The benchmark (see `evalcore datasets list`), or a name for questions of your own.
     data : str or Path, optional
         A local copy of the benchmark, by default the one that was fetched; or a file of questions
         of your own (.csv, .json, .jsonl, .parquet).
@@ -178,8 +177,7 @@ def score(
     method : str, optional
         Only outputs of this method; in layouts other than `evalcore`, the method of all of them.
     rule : str or sequence of str
-        How answers are compared; several rules score side by side. By default the first of the
-        benchmark.
+        How answers are compared; several rules score side by side. By default the usual one.
     extraction : str or sequence of str
         How answers are found in texts: rules, tried in this order. By default the benchmark's.
     program_seconds : float

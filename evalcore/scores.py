@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Names = Sequence[str]
-SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = STATUSES = ("scored", "not_found", "no_answer", "unknown")
+SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")
 LATEST = "latest"
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d")
 group_of = attrgetter("dataset", "model", "method", "rule")
@@ -61,16 +61,15 @@ class ScoreRow:
     value is `scored` and one without `unknown`."""
 
     def __post_init__(self) -> None:
-        """Complete the status; raise a ValueError where there is no such value or status."""
+        """Complete the status; raise a ValueError where value and status can't be."""
         has = "no value" if self.value is None else f"value {self.value:g}"
         if self.value is not None and not 0 <= self.value <= 1:
             raise ValueError(f"{has}; a number from 0 to 1 was expected")
+        known = (UNKNOWN, NO_ANSWER) if self.value is None else (SCORED, NOT_FOUND)
         if not self.status:
-            object.__setattr__(self, "status", UNKNOWN if self.value is None else SCORED)
-        if self.status not in STATUSES:
-            raise ValueError(f"status {self.status!r}; one of {', '.join(STATUSES)} was expected")
-        if (self.value is None) != (self.status in {NO_ANSWER, UNKNOWN}):
-            raise ValueError(f"status {self.status}, but {has}")
+            object.__setattr__(self, "status", known[0])
+        if self.status not in known:
+            raise ValueError(f"status {self.status}, but {has}; expected {' or '.join(known)}")
 
 
 def read_scores(table: Table) -> list[ScoreRow]:
@@ -95,11 +94,7 @@ def refuse_unscored(rules: Iterable[str], scored: Iterable[str]) -> None:
 
 
 def read_all(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[ScoreRow]:
-    """Read score rows of one run per method, and of some rules where these are named.
-
-    An InputError: a table is malformed or named twice, has a row twice or none of the rules; or no
-    run can be chosen.
-    """
+    """Read score rows of one run per method, and of some rules where these are named."""
     tables = as_tables(scores)
     same = {Path(one).resolve() if isinstance(one, str | Path) else id(one) for one in tables}
     if len(same) < len(tables):
@@ -111,8 +106,7 @@ def read_all(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[S
     placed = [(row, place) for row, place in placed if not rules or row.rule in rules]
     seen: dict[tuple[Any, ...], str] = {}
     for row, place in placed:
-        key = (*key_of(row), row.rule, row.run)
-        if key in seen:
+        if (key := (*key_of(row), row.rule, row.run)) in seen:
             named = " ".join(str(part) for part in key if part is not None)
             raise InputError(place, f"two rows of {named}; the other is in {seen[key]}")
         seen[key] = place
@@ -130,11 +124,7 @@ def read_chosen(scores: GivenTables, rules: Names = (), runs: Names = ()) -> lis
 
 
 def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[ScoreRow]:
-    """Leave one run of each method: that whose name, or part of it, is wanted, or the `latest`.
-
-    An InputError: a method has several of which none or more than one is wanted, no run has such a
-    name, or not all say when they were.
-    """
+    """Leave one run of each method: that whose name, or part of it, is wanted, or the `latest`."""
     runs = count_runs(rows)
     for name in wanted:
         if name != LATEST and not any(name in (run or "") for own in runs.values() for run in own):
@@ -180,10 +170,7 @@ def _meant(runs: Sequence[str | None], wanted: Sequence[str]) -> Sequence[str | 
 
 
 class SummaryRow(NamedTuple):
-    """How one model did after one method, by one rule; shares in percent, no answer is wrong.
-
-    Graded values, and several answers to a problem, which are dependent, have no interval.
-    """
+    """How one model did after one method, by one rule; in percent, no answer as a wrong one."""
 
     dataset: str
     model: str
@@ -194,6 +181,7 @@ class SummaryRow(NamedTuple):
     """Outputs of which something is known: to the rest only `unknown` refers."""
     accuracy: float | None
     accuracy_low: float | None
+    """None: graded values, or several answers to a problem, which are dependent."""
     accuracy_high: float | None
     answered: float | None
     no_answer: int

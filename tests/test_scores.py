@@ -77,7 +77,7 @@ def test_rows_of_others_need_no_status_and_no_value_is_nothing_known(
 VALUE = json.dumps(GOOD | {"status": "unknown"})
 NO_VALUE = json.dumps(GOOD | {"value": None, "status": "scored"})
 HEADER = "dataset,model,method,id,rule,value"
-OTHER_STATUS = r":1: status 'wrong'; one of scored, not_found, no_answer, unknown was"
+OTHER_STATUS = ":1: status wrong, but value 1; expected scored or not_found"
 MALFORMED = {
     "another suffix": ("s.txt", "", "one of .csv, .jsonl"),
     "no columns": ("s.jsonl", "{}\n", r":1: no columns dataset, model"),
