@@ -117,7 +117,7 @@ def _attested(lists: Lists, methods: Sequence[str], given: Sequence[str]) -> Lis
     }
     for method, name in names.items():
         if not name or method not in {found for _, found in attested}:
-            problem = "METHOD=NAME was expected, of a method compared and one that has patterns"
+            problem = "METHOD=NAME was expected: a method that is compared, one that has patterns"
             raise InputError(f"--map {method}={name}".rstrip("="), problem)
     return attested
 

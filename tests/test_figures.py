@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -81,15 +81,14 @@ def real_blend(path: Path) -> Figure:
 
 def accuracies(models: Sequence[str], methods: Sequence[str]) -> list[Any]:
     draw = random.Random(1)
-    rows = []
-    for dataset in ("FinanceMath", "OlympiadBench"):
-        for model in models:
-            for method in methods:
-                share = draw.uniform(0, 100)
-                limits = {"accuracy_low": max(share - 10, 0), "accuracy_high": min(share + 10, 100)}
-                keys = {"dataset": dataset, "model": model, "method": method}
-                rows.append(SimpleNamespace(**keys, accuracy=share, **limits))
-    return rows
+    shares = {key: draw.uniform(10, 90) for key in product(("FinanceMath", "d"), models, methods)}
+    return [
+        SimpleNamespace(
+            dataset=dataset, model=model, method=method,
+            accuracy=share, accuracy_low=share - 10, accuracy_high=share + 10,
+        )
+        for (dataset, model, method), share in shares.items()
+    ]  # fmt: skip
 
 
 METHODS = ["CoT", "PoT", "FP/F-1"]
