@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Sequence
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evalcore.figures import draw_accuracy
 from ngramscan import figures
 from ngramscan.blending import find_blends
 from ngramscan.counts import Count
@@ -79,18 +78,6 @@ def real_blend(path: Path) -> Figure:
     return figures.draw_blend(found.rows, found.retention)
 
 
-def accuracies(models: Sequence[str], methods: Sequence[str]) -> list[Any]:
-    draw = random.Random(1)
-    shares = {key: draw.uniform(10, 90) for key in product(("FinanceMath", "d"), models, methods)}
-    return [
-        SimpleNamespace(
-            dataset=dataset, model=model, method=method,
-            accuracy=share, accuracy_low=share - 10, accuracy_high=share + 10,
-        )
-        for (dataset, model, method), share in shares.items()
-    ]  # fmt: skip
-
-
 METHODS = ["CoT", "PoT", "FP/F-1"]
 MANY = [*METHODS, "a method with a long name", "Tree-of-Thoughts", "Self-Consistency", "M7"]
 
@@ -107,8 +94,6 @@ DRAWN = [
     pytest.param(
         lambda: figures.draw_blend(blends(MODELS, MANY), retentions(MODELS, MANY)), id="blend, many"
     ),
-    pytest.param(lambda: draw_accuracy(accuracies(["a"], METHODS)), id="accuracy"),
-    pytest.param(lambda: draw_accuracy(accuracies(MODELS, MANY)), id="accuracy, many"),
 ]
 
 
@@ -176,10 +161,6 @@ def test_each_row_has_a_mark() -> None:
     assert lines(figure, "mean") == 9
     of_outputs = shares(ROOT / "outputs")
     assert len(figures.draw_strategies(of_outputs).axes[0].patches) == len(of_outputs)
-    of_accuracies = accuracies(["a", "b"], METHODS)
-    drawn = draw_accuracy(of_accuracies)
-    assert len(drawn.axes[0].patches) == len(of_accuracies)
-    assert lines(drawn, "interval") == len(of_accuracies)
     blend = figures.draw_blend(blends(["a"], METHODS), retentions(["a"], METHODS))
     cells = [text.get_text() for axes in blend.axes for text in axes.texts if text.get_gid()]
     assert len(cells) == 2 * 5 * 3
@@ -226,7 +207,7 @@ def test_what_can_t_be_drawn_is_said_first(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(InputError, match=r"pip install 'ngramscan\[figures\]'"):
         figures.check_target(tmp_path / "a.svg")
     with pytest.raises(InputError, match=r"pip install 'ngramscan\[figures\]'"):
-        draw_accuracy(accuracies(["a"], METHODS))
+        figures.draw_prevalence(counts(1, METHODS, 12, False))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from io import StringIO
 from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any, get_args
 
 import pytest
@@ -14,14 +15,16 @@ import evalcore
 from evalcore.benchmarks import Dataset, benchmarks, find_benchmark
 from evalcore.extraction import PROGRAM_RULES
 from evalcore.extraction import RULES as TEXT_RULES
+from evalcore.figures import draw_accuracy
 from evalcore.formats import Answers, Problem
 from evalcore.prompts import load_templates
 from evalcore.records import Record
 from evalcore.rules import RULES, Tools, Verdict
 from evalcore.sandbox import Outcome, Program
 from evalcore.score import choose_scoring, score_records
-from evalcore.scores import ScoreRow, print_summaries, summarise
+from evalcore.scores import ScoreRow, SummaryRow, print_summaries, summarise
 from ngramscan.errors import InputError, SandboxError
+from tests.test_figures import MANY, METHODS, MODELS, lines, overlapping
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
 MARKED, AUTHORS, FENCED = "the-answer-is/1", "program, financemath-authors/2", "program, fenced/1"
@@ -203,6 +206,19 @@ def test_a_summary_counts_no_answer_as_wrong_and_leaves_out_what_is_not_known() 
         print_summaries(Console(file=shown, width=120), each)
     for text in (" – ", "50.0 [9.5, 90.5]", "no answer", "100.0 (no interval)"):
         assert text in shown.getvalue()
+
+
+@pytest.mark.parametrize("models", [["a"], MODELS], ids=["one model", "many"])
+def test_a_picture_has_a_bar_per_row_and_no_label_covers_another(models: list[str]) -> None:
+    methods = METHODS if models == ["a"] else MANY
+    rows = [
+        SummaryRow(*names, "strict", None, 200, share, share - 10, share + 10, 100.0, 0, 0)
+        for names in product(("FinanceMath", "OlympiadBench"), models, methods)
+        for share in [Random(str(names)).uniform(10, 90)]
+    ]
+    figure = draw_accuracy(rows)
+    assert len(figure.axes[0].patches) == lines(figure, "interval") == len(rows)
+    assert overlapping(figure) == []
 
 
 def test_a_figure_of_which_nothing_is_known_is_refused(tmp_path: Path) -> None:
