@@ -91,8 +91,13 @@ class RankRow:
     note: str
 
 
-def _lists(patterns: Sequence[PatternCount], measure: str, tiers: Sequence[str]) -> Lists:
-    """Return the counts of the patterns of some tiers; variants of a pattern add up."""
+def _attested(
+    patterns: Sequence[PatternCount], measure: str, tiers: Sequence[str], names: Mapping[str, str]
+) -> Lists:
+    """Return the counts of the patterns of each compared method; variants of a pattern add up.
+
+    `names` says what pattern sets call a method: `f-1` is `F-1`, also as a part of `FP/F-1`.
+    """
     for tier in tiers:
         refuse_other("--tier", tier.upper(), dict.fromkeys(row.tier for row in patterns))
     wanted = [tier.upper() for tier in tiers] or ["T1", "T2"]
@@ -102,24 +107,11 @@ def _lists(patterns: Sequence[PatternCount], measure: str, tiers: Sequence[str])
     for row in table[table[measure].isna()].itertuples():
         problem = f"{row[1]}, {row.pattern!r}: no {measure} in this row"
         raise InputError("counts", f"{problem}; see ngramscan docnorm")
-    sums = table.groupby(["index", "method", "tier", "pattern"], sort=False)[measure].sum()
-    return sums.groupby(["index", "method"], sort=False).agg(list).to_dict()
-
-
-def _attested(lists: Lists, methods: Sequence[str], given: Sequence[str]) -> Lists:
-    """Return the counts by the names of the comparison: `f-1` is the `FP/F-1` of a pattern set."""
-    names = dict(text.partition("=")[::2] for text in given)
-    attested = {
-        (index, method): counts
-        for (index, name), counts in lists.items()
-        for method in methods
-        if names.get(method, method).lower() in {name.lower(), *name.lower().split("/")}
-    }
-    for method, name in names.items():
-        if not name or method not in {found for _, found in attested}:
-            problem = "METHOD=NAME was expected: a method that is compared, one that has patterns"
-            raise InputError(f"--map {method}={name}".rstrip("="), problem)
-    return attested
+    parts = [{own, *own.split("/")} for own in table["method"].str.lower()]
+    table["compared"] = [[one for one in names if names[one].lower() in own] for own in parts]
+    keys = ["index", "compared", "method", "tier", "pattern"]
+    sums = table.explode("compared").groupby(keys, sort=False)[measure].sum()
+    return sums.groupby(keys[:2], sort=False).agg(list).to_dict()
 
 
 def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[LinkRow]:
@@ -257,18 +249,23 @@ def link(
     else:
         compared, _, said = compare_methods(read_all(scores, [*rule], [*run]))
         notices = [*filter(None, [said["heading"]]), *said["failures"]]
-    lists = _lists(patterns, measure, [*tier])
     methods = [*dict.fromkeys(name for one in compared for name in (one.baseline, one.treatment))]
-    attested = _attested(lists, methods, [*map])
+    names = dict(text.partition("=")[::2] for text in map)
+    known = {method: names.get(method, method) for method in methods}
+    attested = _attested(patterns, measure, [*tier], known)
+    found = {method for _, method in attested}
+    for method, name in names.items():
+        if not name or method not in found:
+            problem = "METHOD=NAME was expected: a method that is compared, one that has patterns"
+            raise InputError(f"--map {method}={name}".rstrip("="), problem)
     if not (rows := list(_rows(attested, compared, measure))):
-        known = ", ".join(dict.fromkeys(method for _, method in lists))
-        problem = f"no compared pair of methods has patterns; these have some: {known}"
+        there = ", ".join(dict.fromkeys(row.method for row in patterns))
+        problem = f"no compared pair of methods has patterns of these tiers; there are {there}"
         raise InputError("counts", f"{problem} (see --map)")
     orders = list(_ranks(attested, compared, measure))
     save(orders, RankRow, target)
     if picture:
         save_figure(draw_links(rows), picture)
-    found = {method for _, method in attested}
     if absent := [method for method in methods if method not in found]:
         notices.append(f"without patterns, and left out: {', '.join(absent)}")
     printed = partial(_print, rows=rows, ranks=orders)

@@ -37,9 +37,7 @@ def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[
         raise InputError(f"--dataset {usual.name}", f"its answers are judged, not compared; {cure}")
     known = usual.rules if usual.files else tuple(dict.fromkeys((*usual.rules, *RULES)))
     for name in rules:
-        if name not in known:
-            problem = f"unknown for {usual.name}; it has {', '.join(known)}"
-            raise InputError(f"--rule {name}", problem)
+        refuse_other("--rule", name, known)
     for name in extraction:
         refuse_other("--extraction", name, TEXT_RULES)
     chosen = tuple(dict.fromkeys(rules)) or usual.rules[:1]
@@ -122,15 +120,6 @@ def _notices(layers: Mapping[str, str], rows: Sequence[ScoreRow], dataset: Datas
     ]
 
 
-def _save_figure(rows: Sequence[ScoreRow], path: Path) -> None:
-    known = [row for row in summarise(rows) if row.accuracy is not None]
-    if not known:
-        raise InputError(str(path), "nothing to draw: nothing is known of any output")
-    if len({row.rule for row in known}) > 1:
-        known = [row._replace(method=f"{row.method}, {row.rule}") for row in known]
-    save_figure(draw_accuracy(known), path)
-
-
 def _counted(run: Any, given: Sequence[Any], unit: str, progress: Progress) -> Iterator[Any]:
     progress.expect(len(given), unit)
     for result in run(given):
@@ -211,8 +200,8 @@ def score(
     """
     check_target(picture := Path(figure) if figure else None)
     place, layers = Path(data) if data else None, dict[str, str]()
-    known = find_benchmark(dataset, place, id_field, question_field, answer_field)
-    benchmark = choose_scoring(known, rule, extraction)
+    usual = find_benchmark(dataset, place, id_field, question_field, answer_field)
+    benchmark = choose_scoring(usual, rule, extraction)
     problems = load_dataset(benchmark, place)
     records = read_records(Path(outputs), layout, method, benchmark.name, progress.notice)
 
@@ -224,6 +213,11 @@ def score(
     tools = Tools(run_programs, lambda items: _counted(compare_all, items, "answers", progress))
     rows, failures = score_records(records, problems, benchmark, tools)
     if picture:
-        _save_figure(rows, picture)
+        known = [one for one in summarise(rows) if one.accuracy is not None]
+        if not known:
+            raise InputError(str(picture), "nothing to draw: nothing is known of any output")
+        if len({one.rule for one in known}) > 1:
+            known = [one._replace(method=f"{one.method}, {one.rule}") for one in known]
+        save_figure(draw_accuracy(known), picture)
     notices, shown = _notices(layers, rows, problems), partial(print_summaries, rows=rows)
     return Result(rows, ScoreRow, notices, failures, print_table=shown)

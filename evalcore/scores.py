@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -20,11 +20,9 @@ if TYPE_CHECKING:
 Names = Sequence[str]
 SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")
 LATEST = "latest"
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d")
+_TIME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d"
 group_of = attrgetter("dataset", "model", "method", "rule")
 """What has one run, or of which one is chosen."""
-Runs = Mapping[tuple[str, ...], Mapping[str | None, int]]
-"""Of each method, how many rows each run has."""
 ScoreKey = tuple[str, str, str, str, int | None]
 key_of: Callable[[Any], ScoreKey] = attrgetter("dataset", "model", "method", "id", "epoch")
 """Which output a score or a record is about."""
@@ -45,8 +43,7 @@ class ScoreRow:
     """From 0 to 1; None: there is none, `status` says of which kind, and `reason` says why."""
     answer: str | None = None
     extraction: str | None = None
-    """The rule that found the answer, with its version; `program, …`: it was computed by the
-    program that the rule found."""
+    """The rule that found the answer, with its version; `program, …`: that found its program."""
     reason: str = ""
     sandbox: str | None = None
     """What each layer of the sandbox was, where a program ran."""
@@ -56,9 +53,8 @@ class ScoreRow:
     """Which run of the method, where a log tells: when it began, and its name. None: not known."""
     status: str = ""
     """`scored`; `not_found`: a complete output in which no answer was found, hence wrong;
-    `no_answer`: refused, cut off or empty; `unknown`: nothing is known of what the model would have
-    answered, or whether it is right. The last two have no value. Where it is absent, a row with a
-    value is `scored` and one without `unknown`."""
+    `no_answer`: refused, cut off or empty; `unknown`: it is not known whether the model is right.
+    The last two have no value. By default a row with a value is `scored`, without `unknown`."""
 
     def __post_init__(self) -> None:
         """Complete the status; raise a ValueError where value and status can't be."""
@@ -144,15 +140,15 @@ def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[Sc
     return kept
 
 
-def count_runs(rows: Iterable[ScoreRow]) -> Runs:
+def count_runs(rows: Iterable[ScoreRow]) -> dict[tuple[str, ...], Counter[str | None]]:
     """Return the runs of each method, with the number of their rows."""
-    runs: dict[tuple[str, ...], Counter[str | None]] = {}
+    runs: dict[tuple[str, ...], Counter[str | None]] = defaultdict(Counter)
     for row in rows:
-        runs.setdefault(group_of(row), Counter())[row.run] += 1
+        runs[group_of(row)][row.run] += 1
     return runs
 
 
-def describe_runs(runs: Runs) -> Iterator[str]:
+def describe_runs(runs: Mapping[tuple[str, ...], Counter[str | None]]) -> Iterator[str]:
     """Tell of each method that has several runs which these are."""
     for group, own in runs.items():
         if len(own) > 1:
@@ -164,7 +160,7 @@ def _meant(runs: Sequence[str | None], wanted: Sequence[str]) -> Sequence[str | 
     """Return the runs of a method that may be meant; one, where that is clear."""
     named = [run for run in runs if run in wanted]
     named = named or [run for run in runs if any(name in (run or "") for name in wanted)]
-    if not named and LATEST in wanted and all(run and _TIME.match(run) for run in runs):
+    if not named and LATEST in wanted and all(re.match(_TIME, run or "") for run in runs):
         return [max(runs, key=str)]
     return named or runs
 

@@ -300,7 +300,7 @@ def test_recorded_outputs_of_another_method_are_named(rows: list[ScoreRow]) -> N
         evalcore.score("outputs", dataset="nope")
     with pytest.raises(InputError, match="--extraction nope: one of boxed/1"):
         evalcore.score("outputs", dataset="financemath", extraction="nope")
-    with pytest.raises(InputError, match="--rule nope: unknown for financemath; it has strict"):
+    with pytest.raises(InputError, match="--rule nope: one of strict, lenient was expected"):
         evalcore.score("outputs", dataset="financemath", rule="nope")
 
 

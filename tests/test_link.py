@@ -78,13 +78,15 @@ def test_methods_may_be_mapped() -> None:
     other = replace(COMPARED, treatment="mine")
     assert len(link(COUNTS, [COMPARED, other])) == 1
     assert link(COUNTS, [other], map="mine=F-1").treatment.tolist() == ["mine"]
+    (both,) = link([*COUNTS, *counts("f-1", 1, 2)]).itertuples()
+    assert both.prevalence_ratio < link(COUNTS).prevalence_ratio[0]  # the lists are one
 
 
 @pytest.mark.parametrize(
     ("rows", "options", "message"),
     [
         (RARE, {}, "no patterns of T1, T2"),
-        (counts("PoT", 1), {}, r"these have some: PoT \(see --map\)"),
+        (counts("PoT", 1), {}, r"of these tiers; there are PoT \(see --map\)"),
         (COUNTS, {"map": "tot=CoT"}, "--map tot=CoT: METHOD=NAME was expected: a"),
         (COUNTS, {"map": "=CoT"}, "--map =CoT: METHOD=NAME was expected"),
         (COUNTS, {"map": "cot"}, "--map cot: METHOD=NAME was expected"),

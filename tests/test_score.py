@@ -140,7 +140,7 @@ def test_lenient_compares_programs_with_the_reference_program_and_strict_with_th
 
 def test_benchmarks_name_rules_that_there_are() -> None:
     financemath = find_benchmark("financemath")
-    with pytest.raises(InputError, match="--rule exact: unknown for financemath; it has strict"):
+    with pytest.raises(InputError, match="--rule exact: one of strict, lenient was expected"):
         choose_scoring(financemath, ["exact"], [])
     with pytest.raises(InputError, match="judged, not compared; see evalcore judge"):
         choose_scoring(find_benchmark("imo-proofbench"), [], [])
