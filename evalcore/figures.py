@@ -73,10 +73,23 @@ def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
     abreast = min(len(groups), 3)
     down, width = -(-len(groups) // abreast), max(4.8, 2.9 * abreast)
     figure, panels = canvas.new_figure((width, 1.1 + 2.5 * down), (down, abreast))
-    labels = canvas.varying(groups) if len(groups) > 1 else [""]
-    for number, (axes, group, label) in enumerate(zip(panels, groups, labels, strict=False)):
-        _draw_panel(axes, [row for row in rows if _CELL(row) == group], methods)
-        axes.set_title(wrap(label, 34) if label else "", fontsize=9, loc="left")
+    for number, (axes, group) in enumerate(zip(panels, groups, strict=False)):
+        own = [row for row in rows if _CELL(row) == group]
+        edge = sorted((row.mean_tokens or 0, row.accuracy or 0) for row in own if row.on_frontier)
+        axes.step(*zip(*edge, strict=True), where="post", color=GREY, lw=1, ls="--", zorder=1)
+        for row in own:
+            x, y, (colour, mark, _) = row.mean_tokens or 0, row.accuracy or 0, methods[row.method]
+            across = _arms(x, row.mean_tokens_low, row.mean_tokens_high)
+            up = _arms(y, row.accuracy_low, row.accuracy_high)
+            inside = colour if row.on_frontier else "white"
+            axes.errorbar(x, y, up, across, mark, color=colour, mfc=inside, ms=6, elinewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.grid(color="#E8E8E8", lw=0.6)
+        clean_axes(axes, None)
+        axes.margins(0.12)
+        axes.locator_params(axis="x", nbins=4)
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.set_title(wrap(canvas.varying(groups)[number], 34), fontsize=9, loc="left")
         axes.set_ylabel("" if number % abreast else "accuracy, %")
         axes.set_xlabel("tokens per output, mean" if number + abreast >= len(groups) else "")
     for axes in panels[len(groups) :]:
@@ -85,25 +98,8 @@ def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
         panels[0].plot([], [], mark, color=colour, label=method)
     panels[0].plot([], [], color=GREY, lw=1, ls="--", label="frontier (filled)")
     figure.legend(ncols=4 if width < 6 else 6, fontsize=8, **_LEGEND)
-    of = canvas.common(groups) if len(groups) > 1 else " · ".join(groups[0])
+    of = canvas.common(groups)
     return finish(figure, "Accuracy and its cost" + (of and f": {of}"), 0.85 * width)
-
-
-def _draw_panel(axes: Axes, rows: Sequence[EfficiencyRow], methods: dict[Any, Any]) -> None:
-    axes.set_axisbelow(True)
-    axes.grid(color="#E8E8E8", lw=0.6)
-    edge = sorted((row.mean_tokens or 0.0, row.accuracy or 0.0) for row in rows if row.on_frontier)
-    axes.step(*zip(*edge, strict=True), where="post", color=GREY, lw=1, ls="--", zorder=1)
-    for row in rows:
-        x, y, (colour, mark, _) = row.mean_tokens or 0.0, row.accuracy or 0.0, methods[row.method]
-        across = _arms(x, row.mean_tokens_low, row.mean_tokens_high)
-        up = _arms(y, row.accuracy_low, row.accuracy_high)
-        inside = colour if row.on_frontier else "white"
-        axes.errorbar(x, y, up, across, mark, color=colour, mfc=inside, ms=6, elinewidth=0.8)
-    clean_axes(axes, None)
-    axes.margins(0.12)
-    axes.locator_params(axis="x", nbins=4)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 
 
 def draw_links(rows: Sequence[LinkRow]) -> Figure:
