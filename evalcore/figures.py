@@ -31,9 +31,8 @@ def _styles(names: Iterable[Hashable]) -> dict[Any, tuple[str, str, str]]:
 
 def _arms(value: float, low: float | None, high: float | None) -> list[list[float]] | None:
     """Return how far an interval reaches from a value, which it may leave out."""
-    if low is None or high is None:
-        return None
-    return [[max(0.0, value - low)], [max(0.0, high - value)]]
+    ends = None if low is None or high is None else (value - low, high - value)
+    return ends and [[max(0.0, end)] for end in ends]
 
 
 def draw_accuracy(rows: Sequence[SummaryRow]) -> Figure:
@@ -103,10 +102,7 @@ def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
 
 
 def draw_links(rows: Sequence[LinkRow]) -> Figure:
-    """Draw the difference of accuracies against the ratio of prevalences, one panel per index.
-
-    Each row is a point: a colour per pair of methods, a mark per benchmark and model.
-    """
+    """Draw gains of accuracy against ratios of prevalences: a colour per pair, a mark per cell."""
     indexes = list(dict.fromkeys(row.index for row in rows))
     pairs, cells = _styles(map(_PAIR, rows)), _styles(map(_LINKED, rows))
     height = 1.5 + 2.4 * len(indexes) + 0.17 * (len(pairs) + len(cells))
@@ -123,10 +119,10 @@ def draw_links(rows: Sequence[LinkRow]) -> Figure:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.xaxis.set_minor_formatter("")
         clean_axes(axes)
-    panels[-1].set_xlabel(
-        f"ratio of {rows[0].measure}: geometric means over patterns, bands: intervals (log scale)\n"
-        "side by side, not cause and effect"
+    what = (
+        f"ratio of {rows[0].measure}: geometric means over patterns, bands: intervals (log scale)"
     )
+    panels[-1].set_xlabel(f"{what}\nside by side, not cause and effect")
     for pair, (colour, *_) in pairs.items():
         panels[0].plot([], [], color=colour, lw=3, label=" − ".join(pair))
     for (_, mark, _), label in zip(cells.values(), canvas.varying([*cells]), strict=True):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice, permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from ngramscan.output.layout import Layout, print_columns, print_rows, with_inte
 from ngramscan.output.options import save
 from ngramscan.output.row_files import Table, read_rows, read_table
 from ngramscan.statistics.estimates import geometric_mean_ratio
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 CORRELATIONAL = (
     "Prevalence and accuracy stand side by side. That they go together, or do not, shows no cause: "
@@ -94,10 +91,7 @@ class RankRow:
 def _attested(
     patterns: Sequence[PatternCount], measure: str, tiers: Sequence[str], names: Mapping[str, str]
 ) -> Lists:
-    """Return the counts of the patterns of each compared method; variants of a pattern add up.
-
-    `names` says what pattern sets call a method: `f-1` is `F-1`, also as a part of `FP/F-1`.
-    """
+    """Return counts by compared method: `f-1` is `F-1`, also in `FP/F-1`; variants add up."""
     for tier in tiers:
         refuse_other("--tier", tier.upper(), dict.fromkeys(row.tier for row in patterns))
     wanted = [tier.upper() for tier in tiers] or ["T1", "T2"]
@@ -117,8 +111,8 @@ def _attested(
 def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[LinkRow]:
     for index in dict.fromkeys(index for index, _ in attested):
         for one in compared:
-            treatment = attested.get((index, one.treatment))
-            baseline = attested.get((index, one.baseline))
+            both = (one.treatment, one.baseline)
+            treatment, baseline = (attested.get((index, method)) for method in both)
             if treatment and baseline:
                 ratio = geometric_mean_ratio(treatment, baseline, 0.95)
                 sums = sum(treatment) / sum(baseline) if sum(baseline) else None
@@ -146,10 +140,7 @@ def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Ite
 def rank_agreement(
     first: Sequence[float], second: Sequence[float]
 ) -> tuple[float | None, float | None, str]:
-    """Return Kendall's tau-b of two lists, its exact p-value, and a note where one is missing.
-
-    The p-value is the share of all orders of the second list that have a tau as far from 0.
-    """
+    """Return Kendall's tau-b, the share of all orders with one as far from 0, and a note."""
     n = len(first)
     signs, others = (np.sign(np.subtract.outer(values, values)) for values in (first, second))
     scale = math.sqrt(np.abs(signs).sum() * np.abs(others).sum())
@@ -162,13 +153,11 @@ def rank_agreement(
         return tau, None, "more than 8 methods: not all orders tried"
     orders = np.array(list(permutations(range(n))))
     found = (signs * others[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2)) / scale
-    least = 2 / math.factorial(n)
-    note = f"p can't be below {least:.2g} with {n} methods" if least > 0.05 else ""
+    note = f"p can't be below {2 / math.factorial(n):.2g} with {n} methods" if n < 5 else ""
     return tau, float((np.abs(found) >= abs(tau)).mean()), note
 
 
-def _print(console: Console, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
-    """Print prevalence beside accuracy, then how their orders agree."""
+def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
     names = ("index", "dataset", "model", "methods", rows[0].measure, "accuracy", "p")
     signed = "{:+.1f}".format
     cells = [
@@ -207,10 +196,8 @@ def link(
 
     Parameters
     ----------
-    counts : str, Path or DataFrame
-        Rows of `ngramscan count` or `docnorm`: a file, or what they returned.
-    scores : str, Path or DataFrame
-        Rows of `evalcore compare`, or score rows, which are then compared in all pairs.
+    counts, scores : str, Path or DataFrame
+        Files of these rows, or what the commands returned.
     measure : str
         How prevalence is measured: `occurrences` or `documents`.
     tier : str or sequence of str

@@ -1,7 +1,4 @@
-"""`evalcore score`: recorded outputs against the reference answers of a benchmark.
-
-A refusal, a cut or an empty output has no value; a complete one without an answer is wrong.
-"""
+"""`evalcore score`: recorded outputs against the reference answers of a benchmark."""
 
 from __future__ import annotations
 
@@ -47,10 +44,7 @@ def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[
 def score_records(
     records: Sequence[Record], dataset: Dataset, benchmark: Benchmark, tools: Tools
 ) -> tuple[list[ScoreRow], list[str]]:
-    """Return a row per output and rule, and what is not known because something failed.
-
-    Rows come by run, then in the order of the benchmark, then by rule.
-    """
+    """Return a row per output and rule, by run in the benchmark's order; and what failed."""
     problems = {problem.id: problem for problem in dataset.problems}
     prompts = load_templates(benchmark)
     asked = [(one, prompts.answer_to(one.method)) for one in in_order(records, dataset)]

@@ -202,18 +202,16 @@ def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
         n_answered = sum(row.answer is not None for row in known)
         accuracy, answered = (100 * k / n if n else None for k in (sum(values), n_answered))
         no_answer = sum(row.status == NO_ANSWER for row in known)
-        shares = (accuracy, low, high, answered)
-        found.append(SummaryRow(*group, n, *shares, no_answer, len(own) - n))
+        found.append(SummaryRow(*group, n, accuracy, low, high, answered, no_answer, len(own) - n))
     return found
 
 
 def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:
     """Print how each model did."""
     found = summarise(rows)
-    columns = {name: [getattr(one, name) or "" for one in found] for name in SummaryRow._fields[:5]}
-    if len({one[:4] for one in found}) == len(found):
-        del columns["run"]
-    texts, show = len(columns), "{:.1f}".format
+    has_runs, show = len({one[:4] for one in found}) < len(found), "{:.1f}".format
+    names = SummaryRow._fields[: 4 + has_runs]
+    columns = {name: [getattr(one, name) or "" for one in found] for name in names}
     columns["n"] = [cell(one.n) for one in found]
     columns["accuracy"] = [with_interval(*one[6:9], show) for one in found]
     columns["answered"] = [show(one.answered) if one.n else cell(None) for one in found]
@@ -221,4 +219,5 @@ def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:
         if any(getattr(one, name) for one in found):
             columns[name.replace("_", " ")] = [cell(getattr(one, name)) for one in found]
     optional = ("answered", "dataset", "no answer", "n")
-    print_columns(console, columns, Layout(texts, frozenset({"model", "method", "run"}), optional))
+    layout = Layout(len(names), frozenset({"model", "method", "run"}), optional)
+    print_columns(console, columns, layout)
