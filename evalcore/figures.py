@@ -11,7 +11,6 @@ from ngramscan.output import canvas
 from ngramscan.output.canvas import COLOURS, GREY, HATCHES, MARKS, clean_axes, finish, wrap
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from evalcore.efficiency import EfficiencyRow
@@ -132,7 +131,7 @@ def draw_links(rows: Sequence[LinkRow]) -> Figure:
     return finish(figure, "Prevalence of two methods and difference of their accuracies", 8.0)
 
 
-def _draw_pair(axes: Axes, rows: Sequence[LinkRow], cells: dict[Any, Any], colour: str) -> None:
+def _draw_pair(axes: Any, rows: Sequence[LinkRow], cells: dict[Any, Any], colour: str) -> None:
     """Draw one pair of methods: its prevalence is the same for all, so points stand 6 % apart."""
     for row in rows[:1]:
         if row.prevalence_low is not None and row.prevalence_high is not None:

@@ -56,7 +56,8 @@ def test_texts_for_financemath(shared: Path) -> None:
     rows, published, verdicts = score(shared, "cot", ["lenient"])
     assert (rows["extraction"].notna() == rows["answer"].notna()).all()
     outputs = shared / "data" / "financemath" / "validation" / "raw_cot_outputs"
-    for model, own in rows.loc["lenient"].groupby("model"):
+    by_model: Any = rows.loc["lenient"].groupby("model")
+    for model, own in by_model:
         assert (own["value"] == verdicts[own.index]).mean() >= 0.985, model
         assert 100 * own["value"].mean() == pytest.approx(published["accuracy"][model], abs=0.51)
         texts = {one["question_id"]: one["output"][0] for one in read(outputs / f"{model}.json")}
