@@ -5,113 +5,70 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import evalcore
 
-MODELS = (
-    "gpt-4o",
-    "claude-3-5-sonnet-20240620",
-    "deepseek-chat",
-    "Meta-Llama-3-70B-Instruct",
-    "Qwen2-7B-Instruct",
-    "gemma-7b-it",
-)
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text())
 
 
-def published(folder: Path, method: str) -> dict[str, tuple[float, float]]:
-    path = folder / "results" / f"validation_{method}_results.json"
-    return {
-        entry["model_name"]: (entry["accuracy"], entry["execution_rate"])
-        for entry in json.loads(path.read_text())
-    }
-
-
-def verdicts(folder: Path, method: str, model: str) -> dict[str, float]:
-    path = folder / "validation" / f"processed_{method}_outputs" / f"{model}.json"
-    return {
-        entry["question_id"]: float(entry["result"]["acc"])
-        for entry in json.loads(path.read_text())
-    }
-
-
-def count_no_answer_as_wrong(rows: pd.DataFrame) -> pd.DataFrame:
-    """The authors count an empty output as wrong; 43 of one model are."""
+def score(shared: Path, method: str, rule: list[str]) -> tuple[pd.DataFrame, pd.DataFrame, Any]:
+    """Return our rows, and the published accuracies of models and verdicts on outputs."""
+    folder = shared / "data" / "financemath"
+    outputs = folder / "validation" / f"raw_{method}_outputs"
+    options: dict[str, Any] = {"layout": "financemath", "method": method, "rule": rule}
+    given = folder / "validation.json"
+    rows = evalcore.score(outputs, dataset="financemath", data=given, **options)
+    assert len(rows) == len(rule) * 6 * 200
+    # The authors count an empty output as wrong; 43 of one model are.
     assert (rows["value"].isna() == (rows["status"] == "no_answer")).all()
     assert set(rows.loc[rows["value"].isna(), "model"]) == {"Qwen2-7B-Instruct"}
-    return rows.assign(value=rows["value"].fillna(0.0))
-
-
-def recorded_texts(folder: Path, method: str, model: str) -> dict[str, str]:
-    path = folder / "validation" / f"raw_{method}_outputs" / f"{model}.json"
-    return {entry["question_id"]: entry["output"][0] for entry in json.loads(path.read_text())}
+    rates = pd.DataFrame(read(folder / "results" / f"validation_{method}_results.json"))
+    verdicts = {
+        (path.stem, entry["question_id"]): float(entry["result"]["acc"])
+        for path in (folder / "validation" / f"processed_{method}_outputs").glob("*.json")
+        for entry in read(path)
+    }
+    rows = rows.assign(value=rows["value"].fillna(0.0)).set_index(["rule", "model", "id"])
+    return rows, rates.set_index("model_name"), pd.Series(verdicts)
 
 
 @pytest.mark.usefixtures("sandbox_here")
 def test_programs_for_financemath(shared: Path) -> None:
-    folder = shared / "data" / "financemath"
-    rows = evalcore.score(
-        folder / "validation" / "raw_pot_outputs",
-        dataset="financemath",
-        data=folder / "validation.json",
-        layout="financemath",
-        method="pot",
-        rule=["strict", "lenient"],
-    )
-    assert len(rows) == 2 * 6 * 200
-    rows = count_no_answer_as_wrong(rows)
-    lenient = rows[rows["rule"] == "lenient"]
-    expected = published(folder, "pot")
-    disagreements = 0
-    for model in MODELS:
-        own = lenient[lenient["model"] == model].set_index("id")
-        executed = own["answer"].notna()
-        assert (100 * own["value"].mean(), 100 * executed.mean()) == pytest.approx(
-            expected[model], abs=1e-9
-        )
-        known = verdicts(folder, "pot", model)
-        disagreements += sum(own["value"][name] != value for name, value in known.items())
+    rows, published, verdicts = score(shared, "pot", ["strict", "lenient"])
+    lenient = rows.loc["lenient"]
+    for model, own in lenient.groupby("model"):
+        shares = (100 * own["value"].mean(), 100 * own["answer"].notna().mean())
+        assert shares == pytest.approx(tuple(published.loc[model, ["accuracy", "execution_rate"]]))
+    disagreements = (lenient["value"] != verdicts[lenient.index]).sum()
     assert disagreements <= 1, "of 1,200: at least 99.9 % agree"
-    strict = rows[rows["rule"] == "strict"].groupby("model")["value"].mean() * 100
+    strict = rows.loc["strict"].groupby("model")["value"].mean() * 100
     assert strict["gpt-4o"] == pytest.approx(46.5)
     assert strict["claude-3-5-sonnet-20240620"] == pytest.approx(33.5)
 
 
 def test_texts_for_financemath(shared: Path) -> None:
-    folder = shared / "data" / "financemath"
-    rows = evalcore.score(
-        folder / "validation" / "raw_cot_outputs",
-        dataset="financemath",
-        data=folder / "validation.json",
-        layout="financemath",
-        method="cot",
-        rule="lenient",
-    )
+    rows, published, verdicts = score(shared, "cot", ["lenient"])
     assert (rows["extraction"].notna() == rows["answer"].notna()).all()
-    rows = count_no_answer_as_wrong(rows)
-    expected = published(folder, "cot")
-    for model in MODELS:
-        own = rows[rows["model"] == model].set_index("id")
-        known = verdicts(folder, "cot", model)
-        agreeing = sum(own["value"][name] == value for name, value in known.items())
-        assert agreeing >= 0.985 * 200, model
-        assert 100 * own["value"].mean() == pytest.approx(expected[model][0], abs=0.51), model
-        unanswered = own[own["answer"].isna()]
-        outputs = recorded_texts(folder, "cot", model)
-        assert not any(re.search(r"\d", outputs[name]) for name in unanswered.index), model
+    outputs = shared / "data" / "financemath" / "validation" / "raw_cot_outputs"
+    by_model: Any = rows.loc["lenient"].groupby("model")
+    for model, own in by_model:
+        assert (own["value"] == verdicts[own.index]).mean() >= 0.985, model
+        assert 100 * own["value"].mean() == pytest.approx(published["accuracy"][model], abs=0.51)
+        texts = {one["question_id"]: one["output"][0] for one in read(outputs / f"{model}.json")}
+        unanswered = own[own["answer"].isna()].index.get_level_values("id")
+        assert not any(re.search(r"\d", texts[name]) for name in unanswered), model
 
 
 @pytest.mark.parametrize(("method", "accuracy"), [("direct", 50.4), ("cot", 40.4)])
 def test_word_sorting(shared: Path, method: str, accuracy: float) -> None:
     folder = shared / "data" / "bbh"
-    rows = evalcore.score(
-        folder / f"code-davinci-002-{method}",
-        dataset="bbh-word-sorting",
-        data=folder / "word_sorting.json",
-        layout="bbh",
-    )
-    assert len(rows) == 250
+    given: dict[str, Any] = {"dataset": "bbh-word-sorting", "data": folder / "word_sorting.json"}
+    rows: Any = evalcore.score(folder / f"code-davinci-002-{method}", **given, layout="bbh")
+    assert (len(rows), set(rows["method"])) == (250, {method})
     assert 100 * rows["value"].mean() == pytest.approx(accuracy)
-    assert (rows["method"] == method).all()

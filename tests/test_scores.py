@@ -14,7 +14,7 @@ import evalcore
 from evalcore.logs import UsageRow
 from evalcore.scores import ScoreRow, outputs_valued, read_scores
 from ngramscan.errors import InputError
-from ngramscan.output import choose_target, write_rows
+from ngramscan.output import choose_target, to_frame, write_rows
 from ngramscan.output.row_files import read_rows
 
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, "5", "boxed/1", "equal")
@@ -44,35 +44,31 @@ def write_table(path: Path, rows: Sequence[Mapping[str, Any]] | pd.DataFrame) ->
 
 @ALL_SUFFIXES
 def test_rows_come_back_as_they_were_written(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"scores{suffix}"
-    write_rows(ROWS, ScoreRow, choose_target(None, path))
+    write_rows(ROWS, ScoreRow, choose_target(None, path := tmp_path / f"scores{suffix}"))
     assert read_scores(path) == ROWS
 
 
-def test_wrong_outputs_are_those_that_every_rule_finds_wrong(tmp_path: Path) -> None:
+def test_wrong_outputs_are_those_that_every_rule_finds_wrong() -> None:
+    given = [("1", 1, 1), ("2", 0, 1), ("3", 0, None), ("4", None, None)]
     rows = [
-        ROW,
-        replace(ROW, rule="lenient"),
-        replace(ROW, id="2", value=0.0),
-        replace(ROW, id="2", rule="lenient"),
-        replace(ROW, id="3", value=0.0),
-        replace(ROW, id="3", rule="lenient", value=None, status="unknown"),
-        replace(ROW, id="4", value=None, status="unknown"),
+        replace(ROW, id=name, rule=rule, value=value, status="")
+        for name, *values in given
+        for rule, value in zip(("strict", "lenient"), values, strict=True)
     ]
-    write_rows(rows, ScoreRow, choose_target(None, tmp_path / "scores.jsonl"))
-    assert outputs_valued(tmp_path / "scores.jsonl", 0.0) == {("d", "m", "cot", "3", None)}
-    assert outputs_valued(tmp_path / "scores.jsonl", None) == {("d", "m", "cot", "4", None)}
+    table = to_frame(rows, ScoreRow)
+    assert outputs_valued(table, 0.0) == {("d", "m", "cot", "3", None)}
+    assert outputs_valued(table, None) == {("d", "m", "cot", "4", None)}
 
 
 @ALL_SUFFIXES
 def test_rows_of_others_need_no_status_and_no_value_is_nothing_known(
     tmp_path: Path, suffix: str
 ) -> None:
-    rows = [GOOD, GOOD | {"id": "2", "value": None}, GOOD | {"id": "3", "value": 0.0}]
-    rows = [row | {"id": int(str(row["id"])), "judge": "j"} for row in rows]
+    rows = [GOOD, GOOD | {"value": None}, GOOD | {"value": 0.0}]
+    rows = [row | {"id": number, "judge": "j"} for number, row in enumerate(rows, 1)]
     found = read_scores(write_table(tmp_path / f"s{suffix}", rows))
     assert [row.status for row in found] == ["scored", "unknown", "scored"]
-    assert found[0] == ScoreRow("d", "m", "a", "1", None, "r", 1.0, None, None, "")
+    assert found[0] == ScoreRow("d", "m", "a", "1", None, "r", 1.0)
     rows = [GOOD | {"value": None, "status": "no_answer"}, GOOD | {"id": "2", "status": None}]
     found = read_scores(write_table(tmp_path / f"t{suffix}", rows))
     assert [row.status for row in found] == ["no_answer", "scored"]
@@ -81,7 +77,7 @@ def test_rows_of_others_need_no_status_and_no_value_is_nothing_known(
 VALUE = json.dumps(GOOD | {"status": "unknown"})
 NO_VALUE = json.dumps(GOOD | {"value": None, "status": "scored"})
 HEADER = "dataset,model,method,id,rule,value"
-OTHER_STATUS = r":1: status 'wrong'; one of scored, not_found, no_answer, unknown was"
+OTHER_STATUS = ":1: status wrong, but value 1; expected scored or not_found"
 MALFORMED = {
     "another suffix": ("s.txt", "", "one of .csv, .jsonl"),
     "no columns": ("s.jsonl", "{}\n", r":1: no columns dataset, model"),
@@ -118,10 +114,8 @@ def test_malformed_rows_are_refused_with_their_place(
     ("command", "options", "suffix"),
     [
         ("compare", {"baseline": "a"}, ".csv"),
-        ("flips", {"baseline": "a", "treatment": "b"}, ".jsonl"),
-        ("complementarity", {"methods": "a,b"}, ".json"),
         ("outcomes", {"baselines": "a", "adaptive": "b"}, ".parquet"),
-        ("efficiency", {"usage": "usage.csv"}, ".csv"),
+        ("efficiency", {"usage": "usage.csv"}, ".json"),
         ("logs", {}, ".jsonl"),
     ],
 )
@@ -129,15 +123,13 @@ def test_scores_under_another_name_are_refused_by_the_name_of_the_missing_column
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, options: Any, suffix: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    run = getattr(evalcore, command)
-    tokens = dict.fromkeys(("prompt_tokens", "completion_tokens", "reasoning_tokens"), 1)
-    frame = pd.DataFrame([GOOD | {"method": name, "epoch": None} for name in ("a", "b")])
+    run, frame = getattr(evalcore, command), pd.DataFrame([GOOD, GOOD | {"method": "b"}])
+    tokens = dict.fromkeys(("epoch", "prompt_tokens", "completion_tokens", "reasoning_tokens"), 1)
     frame.assign(**tokens).to_csv("usage.csv")
     for wrong, said in (("score", "rename `score` to"), ("none", "rows of `evalcore score` were")):
         renamed = frame.rename(columns={"value": wrong})
-        path = write_table(tmp_path / f"{wrong}{suffix}", renamed)
         with pytest.raises(InputError, match=f"no column value; {said}"):
-            run(path, **options)
+            run(write_table(tmp_path / f"{wrong}{suffix}", renamed), **options)
         if command != "logs":
             with pytest.raises(InputError, match=f"data frame, row 1: no column value; {said}"):
                 run(renamed, **options)
@@ -147,7 +139,7 @@ def test_scores_under_another_name_are_refused_by_the_name_of_the_missing_column
 @ALL_SUFFIXES
 def test_a_column_that_may_be_null_must_be_there_all_the_same(tmp_path: Path, suffix: str) -> None:
     tokens = {"prompt_tokens": 1, "completion_tokens": None, "reasoning_tokens": None}
-    row = {"dataset": "d", "model": "m", "method": "a", "id": "1", "epoch": None} | tokens
+    row = GOOD | {"epoch": None} | tokens
     (read,) = read_rows(write_table(tmp_path / f"u{suffix}", [row]), UsageRow, "tokens")
     assert (read.prompt_tokens, read.completion_tokens) == (1, None)
     row["completion_token"] = row.pop("completion_tokens")
