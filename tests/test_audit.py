@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from evalcore.audit import AuditRow, audit, audit_rows, judge
-from evalcore.claim_tables import parse_printed
+from evalcore.claim_formulas import parse_printed
 from evalcore.cli import main
 from ngramscan.errors import InputError
 

@@ -174,7 +174,7 @@ def test_intervals_are_those_of_problems_copied_one_by_one_with_jackknifed_error
     values = (generator.random(2 * n) < 0.6).astype(float)
     tokens = np.round(np.exp(generator.normal(5, 1, 2 * n)))
     right, used = values.reshape(2, n).sum(axis=0), tokens.reshape(2, n).sum(axis=0)
-    ((found, _),) = estimate_costs([sums_of(right, used, 2)], Resampling(6000, 3))
+    ((found, _),) = estimate_costs(sums_of(right, used, 2)[None], Resampling(6000, 3))
     parts = {
         "tokens_per_correct": (used, right),
         "mean_tokens": (used, np.full(n, 2.0)),
@@ -232,11 +232,10 @@ def coverages(n: int, models: int, of: tuple[float, float, float], runs: int) ->
     for seed in range(runs):
         right, tokens = made_costs(draw, n, models, of)
         sums = sums_of(right, tokens, models)
-        ((found, _),) = estimate_costs([sums], Resampling(400, seed))
+        ((found, _),) = estimate_costs(sums[None], Resampling(400, seed))
         for name, truth in truths.items():
-            low, high = found[f"{name}_low"], found[f"{name}_high"]
-            if low is not None:
-                covered[name].append(low <= truth <= high)
+            if f"{name}_low" in found:
+                covered[name].append(found[f"{name}_low"] <= truth <= found[f"{name}_high"])
     assert all(len(hits) > 0.9 * runs for hits in covered.values())
     return {name: float(np.mean(hits)) for name, hits in covered.items()}
 
@@ -262,7 +261,7 @@ def test_intervals_cover_costs_in_many_runs(
 def test_the_share_of_draws_on_the_frontier_says_how_sure_it_is() -> None:
     tokens = [100] * 40
     better, worse = ([1.0] * 24 + [0.0] * 16), ([0.0] * 20 + [1.0] * 20)
-    both = [sums_of(right, tokens) for right in (better, worse)]
+    both = np.stack([sums_of(right, tokens) for right in (better, worse)])
     (first, _), (second, _) = estimate_costs(both, Resampling(2000, 1))
     assert (first["on_frontier"], second["on_frontier"]) == (True, False)
     assert 0.6 < first["frontier_share"] < 0.95
