@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from importlib import resources
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,10 @@ import yaml
 from scipy.stats import wilcoxon
 from statsmodels.stats.contingency_tables import mcnemar
 
+import evalcore
 from evalcore.audit import AuditRow, audit_rows
-from tests.test_audit import cases
 
-ROOT = Path(__file__).resolve().parent.parent
-PUBLISHED = ROOT / "evalcore" / "published"
+PUBLISHED = Path(evalcore.__file__).with_name("published")
 METHODS = {"zs": "Zero-Shot", "cot": "CoT", "pot": "PoT", "f1": "F-1"}
 BASELINES = {short: name for short, name in METHODS.items() if short != "f1"}
 MODELS = {
@@ -313,6 +311,9 @@ def test_claims_have_the_values_that_pandas_gives(
         assert rows[name].recomputed == pytest.approx(float(value), abs=2e-5), name
 
 
+SEVEN = [1, -2, -3, 4, 5, 6, 7]
+
+
 def usual(net: int, pairs: int) -> float:
     b, c = (pairs + net) // 2, (pairs - net) // 2
     return float(mcnemar([[0, b], [c, 0]], exact=pairs < 25, correction=True).pvalue)
@@ -340,28 +341,6 @@ def test_mcnemar_p_values_are_those_of_some_b_and_c(rows: Mapping[str, AuditRow]
     assert rows["p-pooled-answer-cot"].recomputed == pytest.approx(usual(21, 333))
 
 
-@pytest.mark.parametrize(
-    ("claim", "recomputed"),
-    cases(
-        ("34 and 47", "p-flips-IMO-Bench", usual(13, 81)),
-        ("118 and 89", "p-flips-OlympiadBench", usual(29, 207)),
-        ("two, either sign", "p-signed-rank-cot-gpt5", wilcoxon([1, -2]).pvalue),
-        ("two, one sign", "p-signed-rank-cot-gemini", wilcoxon([1, 2]).pvalue),
-        ("seven", "p-signed-rank-pot-gpt5", wilcoxon([1, -2, -3, 4, 5, 6, 7]).pvalue),
-        ("five", "p-signed-rank-zs-gemini", wilcoxon([1, 2, 3, 4, 5]).pvalue),
-        (
-            "the normal approximation",
-            "p-normal-pot-gpt5",
-            wilcoxon([1, -2, -3, 4, 5, 6, 7], method="approx", correction=False).pvalue,
-        ),
-    ),
-)
-def test_single_p_values_are_those_of_scipy_and_statsmodels(
-    rows: Mapping[str, AuditRow], claim: str, recomputed: float
-) -> None:
-    assert rows[claim].recomputed == pytest.approx(recomputed, abs=1e-9)
-
-
 def test_pooled_p_values_keep_their_bounds_whatever_b_and_c(rows: Mapping[str, AuditRow]) -> None:
     """Even with the most b + c that any of the five p-values allows."""
     pooled = [row for name, row in rows.items() if name.startswith("p-pooled")]
@@ -375,21 +354,19 @@ def test_pooled_p_values_keep_their_bounds_whatever_b_and_c(rows: Mapping[str, A
 def test_overlaps_of_patterns_are_those_of_their_letters() -> None:
     """Nested, overlapping by a word or more, and paired patterns of the printed lists."""
     rows = pd.read_csv(PUBLISHED / "pattern_overlaps.csv", keep_default_na=False)
-    for row in rows.to_dict("records"):
-        if row["relation"] == "nested":
-            assert row["pattern"] in row["other_pattern"]
-        elif row["relation"] == "overlap":
-            both = (row["pattern"], row["other_pattern"])
-            assert row["merged_string"].startswith(both)
-            assert row["merged_string"].endswith(both)
-            assert len(row["merged_string"]) < sum(map(len, both))
-        elif row["relation"] == "paired":
-            assert row["pattern"].replace("begin", "end") == row["other_pattern"]
-        else:
-            assert all(row["pattern"] in longer for longer in row["other_pattern"].split("; "))
+    for _, row in rows.iterrows():
+        both = one, other = row.pattern, row.other_pattern
+        merged = row.merged_string
+        assert {
+            "nested": one in other,
+            "overlap": merged.startswith(both)
+            and merged.endswith(both)
+            and len(merged) < len(one + other),
+            "paired": one.replace("begin", "end") == other,
+            "unwanted extension": all(one in longer for longer in other.split("; ")),
+        }[row.relation], both
     for method in ("CoT", "PoT", "F-1"):
-        texts = list(PATTERNS[method])
-        nested = {(a, b) for a, b in product(texts, texts) if a != b and a in b}
+        nested = {(a, b) for a, b in product(PATTERNS[method], repeat=2) if a != b and a in b}
         said = rows[(rows.relation == "nested") & (rows.method.replace(OWN_NAMES) == method)]
         assert nested == set(zip(said.pattern, said.other_pattern, strict=True))
 
@@ -411,25 +388,21 @@ def test_p_values_of_no_exact_signed_rank_test_are_found(rows: Mapping[str, Audi
 
 
 def test_prompts_hold_the_phrases_that_the_table_says(rows: Mapping[str, AuditRow]) -> None:
-    folder = resources.files("evalcore") / "benchmarks"
     prompts = []
-    for file in folder.iterdir():
+    for file in (PUBLISHED.parent / "benchmarks").iterdir():
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
         prompts += content.get("phases", {}).values()
         for method in content.get("methods", {}).values():
             if not method.get("ours"):
                 prompts += [text for text in (method.get("system"), method.get("user")) if text]
     phrases = pd.read_csv(PUBLISHED / "prompt_phrases.csv")
-    for row in phrases.to_dict("records"):
-        assert row["verbatim"] == any(row["pattern"] in text for text in prompts), row["pattern"]
-        folded = row["pattern"].casefold()
-        assert row["in_any_case"] == any(folded in text.casefold() for text in prompts), row[
-            "pattern"
-        ]
-    exact = phrases[phrases.verbatim == 1].method.value_counts()
+    for _, row in phrases.iterrows():
+        assert row.verbatim == any(row.pattern in text for text in prompts), row.pattern
+        folded = row.pattern.casefold()
+        assert row.in_any_case == any(folded in text.casefold() for text in prompts), folded
+    exact = phrases[phrases.verbatim == 1].method.replace("FP/F-1", "FP").value_counts()
     for method in ("CoT", "PoT", "FP"):
-        expected = exact.get("FP/F-1" if method == "FP" else method, 0)
-        assert rows[f"patterns-verbatim-{method}"].recomputed == expected
+        assert rows[f"patterns-verbatim-{method}"].recomputed == exact.get(method, 0)
     assert rows["patterns-case"].recomputed == (phrases.in_any_case - phrases.verbatim).sum()
 
 
@@ -437,16 +410,12 @@ def test_prompts_hold_the_phrases_that_the_table_says(rows: Mapping[str, AuditRo
 
 
 def test_the_documentation_counts_the_verdicts(rows: Mapping[str, AuditRow]) -> None:
-    text = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+    text = (PUBLISHED.parent.parent / "docs" / "audit.md").read_text(encoding="utf-8")
     counts = Counter(row.verdict for row in rows.values())
-    said = re.search(
-        r"with (\d+) claims\. Of these (\d+) are `ok`,\s+"
-        r"(\d+) `rounding`, (\d+) `mismatch`, (\d+) `different quantity` and (\d+) `not derivable`",
-        text,
-    )
-    assert said is not None
-    verdicts = ("ok", "rounding", "mismatch", "different quantity", "not derivable")
-    assert [int(n) for n in said.groups()] == [len(rows), *(counts[v] for v in verdicts)]
+    said = " ".join(text.split()).partition("tables are those")[2]
+    assert f"with {len(rows)} claims. Of these {counts['ok']} are `ok`, " in said
+    told = [f"{n} `{verdict}`" for verdict, n in counts.items() if verdict != "ok"]
+    assert all(one in said for one in told), told
     parts = re.findall(r"^\|[^|]+\| (\d+) \|$", text, re.MULTILINE)
     assert sum(map(int, parts)) == counts["mismatch"]
     inside = [r for r in rows.values() if r.verdict == "ok" and "only inside" in (r.note or "")]
@@ -493,27 +462,29 @@ def test_efficiency_above_all_right_is_found_in_six_cells(rows: Mapping[str, Aud
 
 @pytest.mark.parametrize(
     ("claim", "recomputed", "verdict"),
-    cases(
-        ("every problem counted once", "micro-f1-cot", 2.75, "not derivable"),
-        ("674 over 25", "ob-weight-tp-physics", 26.96, "not derivable"),
-        ("the order is the other way round", "docnorm-f1-cot", 0.571, "mismatch"),
-        ("61.07 in table 24", "weighted-macro-f1", 61.067, "ok"),
-        ("and 61.06 in table 3", "main-row-f1-all", 61.0675, "rounding"),
-        (
-            "categories weighted by points",
-            "main-crypto-f1-gpt5",
-            (97 * 96.9 + 139 * 98.6 + 61 * 100 + 33 * 100) / 330,
-            "ok",
-        ),
-        ("wins", "wins-53", 53, "ok"),
-        ("power", "power-dz", 0.701, "ok"),
-        ("bytes, cut not rounded", "corpora-bytes", 81.752, "rounding"),
-        ("Wilson, by statsmodels", "judges-unanimous-low", 49.89772, "ok"),
-    ),
+    [
+        ("p-flips-IMO-Bench", usual(13, 81), "ok"),  # 34 and 47
+        ("p-flips-OlympiadBench", usual(29, 207), "ok"),  # 118 and 89
+        ("p-signed-rank-cot-gpt5", wilcoxon([1, -2]).pvalue, None),
+        ("p-signed-rank-cot-gemini", wilcoxon([1, 2]).pvalue, None),
+        ("p-signed-rank-pot-gpt5", wilcoxon(SEVEN).pvalue, None),
+        ("p-signed-rank-zs-gemini", wilcoxon([1, 2, 3, 4, 5]).pvalue, None),
+        ("p-normal-pot-gpt5", wilcoxon(SEVEN, method="approx", correction=False).pvalue, None),
+        ("micro-f1-cot", 2.75, "not derivable"),  # every problem counted once
+        ("ob-weight-tp-physics", 674 / 25, "not derivable"),
+        ("docnorm-f1-cot", 0.5712, "mismatch"),  # the order is the other way round
+        ("weighted-macro-f1", 61.0675, "ok"),  # 61.07 in table 24
+        ("main-row-f1-all", 61.0675, "rounding"),  # and 61.06 in table 3
+        ("main-crypto-f1-gpt5", (97 * 96.9 + 139 * 98.6 + 61 * 100 + 33 * 100) / 330, "ok"),
+        ("wins-53", 53, "ok"),
+        ("power-dz", 0.701, "ok"),
+        ("corpora-bytes", 81.752, "rounding"),  # cut, not rounded
+        ("judges-unanimous-low", 49.89772, "ok"),  # Wilson, by statsmodels
+    ],
 )
 def test_single_claims_have_the_values_that_are_known(
-    rows: Mapping[str, AuditRow], claim: str, recomputed: float, verdict: str
+    rows: Mapping[str, AuditRow], claim: str, recomputed: float, verdict: str | None
 ) -> None:
-    row = rows[claim]
-    assert row.verdict == verdict
-    assert row.recomputed == pytest.approx(recomputed, abs=0.006)
+    tolerance = 1e-9 if claim.startswith("p-") else 0.006
+    assert rows[claim].recomputed == pytest.approx(recomputed, abs=tolerance)
+    assert verdict in {None, rows[claim].verdict}

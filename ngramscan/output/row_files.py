@@ -67,7 +67,8 @@ def _frame(frame: pd.DataFrame) -> Rows:
 def _csv(path: Path) -> Rows:
     content = path.read_bytes()
     try:
-        reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        text = io.StringIO(content.decode("utf-8-sig"), newline="")
+        reader = csv.DictReader(text, strict=True)
         _refuse_same_names(str(path), reader.fieldnames or ())
         for row in reader:
             if None in row or None in row.values():
@@ -77,7 +78,7 @@ def _csv(path: Path) -> Rows:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}:{line}", "not UTF-8; save the table as CSV in UTF-8") from error
     except csv.Error as error:
-        raise InputError(f"{path}:{reader.line_num}", f"not valid CSV: {error}") from error
+        raise InputError(f"{path}:{reader.reader.line_num}", f"not valid CSV: {error}") from error
 
 
 def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
