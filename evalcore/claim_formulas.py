@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import math
 import operator
 import re
@@ -231,10 +230,9 @@ class Evaluator:
         seen = None if name.startswith(("wrong_", "impossible_", "discordant_")) else moved
         values = [self._value(one, seen) for one in node.args]
         try:
-            inspect.signature(FUNCTIONS[name]).bind(*values, **options)
-        except TypeError as error:
-            raise ValueError(f"{name}: {error}") from error
-        found = FUNCTIONS[name](*values, **options)
+            found = FUNCTIONS[name](*values, **options)
+        except TypeError as error:  # too many values, or too few
+            raise ValueError(f"{name}: {str(error).partition('() ')[2]}") from error
         value, remarks = found if isinstance(found, tuple) else (found, [])
         self.remarks |= dict.fromkeys(remarks)
         return value
@@ -380,11 +378,6 @@ def _exact_signed_rank(n: int, rank_sum: int) -> float:
     return two_sided_p(np.arange(1, n + 1), total - 2 * rank_sum)
 
 
-def _normal_signed_rank(n: int, rank_sum: int) -> float:
-    spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    return math.erfc(abs(rank_sum - n * (n + 1) / 4) / spread / math.sqrt(2))
-
-
 def _ends(cell: Cell) -> tuple[float, float]:
     """Return the least and the greatest p-value that is printed as in a cell."""
     low = cell.size - cell.half if cell.half else Fraction(0)
@@ -459,16 +452,20 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "round": lambda value, decimals: by_row(_numbers(_rounded), value, decimals),
     "sqrt": lambda value: Fraction(math.sqrt(as_number(value))),
     "mcnemar": _of_counts(mcnemar),
-    "mcnemar_usual": lambda net, pairs: Fraction(_usual_mcnemar(int(net), as_count(pairs))),
+    "mcnemar_usual": lambda net, pairs: Fraction(
+        _usual_mcnemar(int(as_number(net)), as_count(pairs))
+    ),
     "discordant_min": partial(_discordant, 0),
     "discordant_max": partial(_discordant, -1),
     "signed_rank": _of_counts(_exact_signed_rank),
-    "signed_rank_normal": _of_counts(_normal_signed_rank),
+    "signed_rank_normal": _of_counts(
+        lambda n, w: math.erfc(abs(w - n * (n + 1) / 4) / math.sqrt(n * (n + 1) * (2 * n + 1) / 12))
+    ),
     "impossible_signed_rank": _impossible_signed_rank,
     "wilson_low": _of_counts(lambda x, n: wilson(x, n).low),
     "wilson_high": _of_counts(lambda x, n: wilson(x, n).high),
     "power_paired_t": lambda d, n: Fraction(t_power(as_count(n), float(as_number(d)))),
-    "effect_paired_t": lambda power, n: Fraction(t_detectable(as_count(n), float(power))),
+    "effect_paired_t": lambda p, n: Fraction(t_detectable(as_count(n), float(as_number(p)))),
     "exact_pct": _exact_pct,
     "impossible_pct": _impossible_pct,
     "wrong_bold_max": partial(_wrong_bold, max),

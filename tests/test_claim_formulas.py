@@ -81,6 +81,7 @@ mcnemar(1, 7) → 2 * (1 + 8) / 2 ** 8
 half * 4 → 2
 mcnemar_usual(-6, 8) → 2 * (1 + 8) / 2 ** 8
 mcnemar_usual(-1, 31) → 1
+mcnemar_usual(scores[task == "algebra", method == "A"].n, 21) → 2 / 2 ** 21
 signed_rank(5, 0) → 2 / 32
 signed_rank(2, 1) → 1
 exact_pct(scores[task == "algebra", method == "A"].pct, 21) → 1300 / 21
@@ -115,8 +116,8 @@ sum(scores.p) → '<0.001' is not a number
 1 / (2 - 2) → character 10: division by zero
 1 < 2 → True is not a number
 median(scores.n) → no function 'median'; there are abs
-sqrt(1, 2) → sqrt: too many positional arguments
-sqrt() → sqrt: missing a required argument
+sqrt(1, 2) → sqrt: takes 1 positional argument but 2 were given
+sqrt() → sqrt: missing 1 required positional argument
 mean() → no cell is selected
 mean(1, by=n) → mean: got an unexpected keyword
 sqrt(0 - 1) → math domain error|nonnegative
@@ -129,7 +130,7 @@ wilson_low(5, 4) → 0 <= k <= n
 effect_paired_t(2, 18) → a power between alpha and 1
 power_paired_t(1, 1) → enough pairs
 count(1) → count takes a selection or a comparison
-weighted_mean(scores.n) → missing a required .*'by'
+weighted_mean(scores.n) → weighted_mean: missing 1 required .*'by'
 weighted_mean(1, by=n) → expected a selection
 weighted_mean(scores.n, by=b) → no column 'b'
 weighted_mean(scores.n, by=stars) → is not a number

@@ -19,25 +19,9 @@ import evalcore
 from evalcore.audit import AuditRow, audit_rows
 
 PUBLISHED = Path(evalcore.__file__).with_name("published")
-METHODS = {"zs": "Zero-Shot", "cot": "CoT", "pot": "PoT", "f1": "F-1"}
-BASELINES = {short: name for short, name in METHODS.items() if short != "f1"}
-MODELS = {
-    "gpt5": "GPT-5",
-    "gemini": "Gemini 2.5 Pro",
-    "qwen30": "Qwen3-30B",
-    "qwen235": "Qwen3-235B",
-    "deepseek": "DeepSeek-V3.1",
-}
-ALIASES = {
-    "Gemini 2.5 Pro": ["Gemini-2.5-Pro", "Gemini"],
-    "Qwen3-30B": ["Qwen30B", "Qwen3", "Qwen3-30B-Thk", "Qwen3-30B-Th."],
-    "DeepSeek-V3.1": ["DeepSeek"],
-    "GPT-5": ["GPT-5 (high)"],
-    "FinanceMath": ["FinMath"],
-    "IMO-AnswerBench": ["IMO-Answer"],
-    "F-1": ["FP/F-1"],
-}
-OWN_NAMES = {other: name for name, others in ALIASES.items() for other in others}
+CLAIMS = yaml.safe_load((PUBLISHED / "claims.yaml").read_text(encoding="utf-8"))
+METHODS, BASELINES, MODELS = (CLAIMS["lists"][name] for name in ("methods", "baselines", "models"))
+OWN_NAMES = {other: name for name, others in CLAIMS["aliases"].items() for other in others}
 
 
 @pytest.fixture(scope="module")
@@ -88,38 +72,30 @@ def once(method: str) -> Any:
 
 def averages() -> Expected:
     macro = table("table24", "average", "method")
+    numbers = {"FinanceMath": "06", "OlympiadBench": "07", "IMO-Bench": "08", "AICrypto": "09"}
     tokens = {
-        "FinanceMath": table("table06", "model", "method", value="avg_tokens"),
-        "OlympiadBench": table("table07", "model", "method", value="avg_tokens"),
-        "IMO-Bench": table("table08", "model", "method", value="avg_tokens"),
-        "AICrypto": table("table09", "model", "method", value="avg_tokens"),
+        name: table(f"table{number}", "model", "method", value="avg_tokens")
+        for name, number in numbers.items()
     }
     average = table("table21", "quantity", "benchmark", "method", value="value")
-    plain = MAIN.drop("Overall", level="model").groupby(["benchmark", "method"]).mean()
+    cells = MAIN.drop("Overall", level="model")
     for short, method in METHODS.items():
-        for benchmark in tokens:
-            yield f"main-col-{benchmark}-{short}", plain[benchmark, method]
+        own = {name: cells[name].xs(method, level="method") for name in tokens}
+        for name, column in own.items():
+            yield f"main-col-{name}-{short}", column.mean()
         yield f"macro-both-{short}", macro["macro", method]
-        parts = [
-            (400, IMO["IMO-AnswerBench"].xs(method, level="method").mean()),
-            (60, IMO["IMO-ProofBench"].xs(method, level="method").mean()),
-            (1438, once(method)),
-            (200, MAIN["FinanceMath"].drop("Overall").xs(method, level="method").mean()),
-            (18, MAIN["AICrypto"].drop("Overall").xs(method, level="method").mean()),
-        ]
-        yield f"weighted-problems-{short}", sum(n * share for n, share in parts) / 2116
-        ratios = []
-        for benchmark, used in tokens.items():
-            own = used.xs(method, level="method").drop("Average")
-            ratios.append(
-                (100 * MAIN[benchmark].xs(method, level="method")[own.index] / own).mean()
-            )
+        imo = IMO.xs(method, level="method").groupby("subtask").mean()
+        sums = [400 * imo["IMO-AnswerBench"], 60 * imo["IMO-ProofBench"], 1438 * once(method)]
+        sums += [200 * own["FinanceMath"].mean(), 18 * own["AICrypto"].mean()]
+        yield f"weighted-problems-{short}", sum(sums) / 2116
+        used = {name: tokens[name].xs(method, level="method").drop("Average") for name in tokens}
+        ratios = [(100 * own[name][used[name].index] / used[name]).mean() for name in tokens]
         yield f"eff-derived-{short}", sum(ratios) / 4
         value = average["efficiency_ratio", "Average", method]
         yield f"eff-text-{value:.2f}", value
-    used = MAIN["IMO-Bench", "Qwen3-30B"] / tokens["IMO-Bench"]["Qwen3-30B"]
-    yield "bold-08-qwen30", sum(used[["CoT", "PoT"]] > used["F-1"])
-    yield "data-saturated", MAIN.drop("Overall").drop("Overall", level="model").max()
+    ratio = MAIN["IMO-Bench", "Qwen3-30B"] / tokens["IMO-Bench"]["Qwen3-30B"]
+    yield "bold-08-qwen30", sum(ratio[["CoT", "PoT"]] > ratio["F-1"])
+    yield "data-saturated", cells.drop("Overall").max()
 
 
 def differences() -> Expected:
@@ -197,37 +173,30 @@ def shares() -> Expected:
 
 
 def flips() -> Expected:
-    table02 = table("table02", "benchmark", value="net")
-    proofs = ["TP_maths", "TP_physics"]
-    open_ended = ["OE_maths", "OE_physics"]
-
-    def net(parts: list[str], accuracies: Callable[[str], Any]) -> int:
-        return sum(
-            round(SIZES[part] * accuracies(part) / 100)
-            - round(SIZES[part] * OLYMPIAD[part, "GPT-5", "CoT"] / 100)
-            for part in parts
-        )
-
     names = {"OE_maths": "OB Math", "OE_physics": "OB Physics"}
-    yield (
-        "flips-oe-variant",
-        net(open_ended, lambda part: VARIANTS[names[part], "GPT-5", "F-1+CoT"]),
-    )
-    yield "flips-oe-f1", net(open_ended, lambda part: OLYMPIAD[part, "GPT-5", "F-1"])
-    yield "flips-tp-f1", net(proofs, lambda part: OLYMPIAD[part, "GPT-5", "F-1"])
+    variant = {part: VARIANTS[name, "GPT-5", "F-1+CoT"] for part, name in names.items()}
+    f1 = {part: OLYMPIAD[part, "GPT-5", "F-1"] for part in SIZES}
+
+    def net(parts: str, shares: Mapping[str, Any]) -> int:
+        sides = (shares, OLYMPIAD.xs(("GPT-5", "CoT"), level=("model", "method")))
+        right = [
+            sum(round(SIZES[part] * side[part] / 100) for part in SIZES if parts in part)
+            for side in sides
+        ]
+        return right[0] - right[1]
+
+    yield "flips-oe-variant", net("OE", variant)
+    yield "flips-oe-f1", net("OE", f1)
+    yield "flips-tp-f1", net("TP", f1)
     answers, points = IMO["IMO-AnswerBench", "GPT-5"], IMO["IMO-ProofBench", "GPT-5"]
     yield "flips-answer-f1", 4 * (answers["F-1"] - answers["CoT"])
     yield "flips-proof-points", 0.6 * (points["F-1"] - points["CoT"])
-    yield "flips-strongest", table02.drop("Total").max()
+    yield "flips-strongest", table("table02", "benchmark", value="net").drop("Total").max()
     yield "flips-pot-olympiad-f1", DELTA["OlympiadBench", "GPT-5", "PoT"] * 14.38
     yield "flips-pot-answer-f1", DELTA["IMO-Bench", "GPT-5", "PoT"] * 4
-    weights = [SIZES[part] for part in proofs]
-    gains = [
-        (OLYMPIAD[part].unstack()["F-1"] - OLYMPIAD[part].unstack()["CoT"]).mean()
-        for part in proofs
-    ]
-    mean = sum(n * share for n, share in zip(weights, gains, strict=True)) / sum(weights)
-    yield "conclusion-proofs-olympiad", mean
+    methods = OLYMPIAD.unstack()
+    gains = (methods["F-1"] - methods["CoT"]).groupby("subtask").mean()
+    yield "conclusion-proofs-olympiad", (503 * gains["TP_maths"] + 25 * gains["TP_physics"]) / 528
     yield "conclusion-proofs-crypto", gain("AICrypto", "Overall", "CoT")
     yield "drill-order-OE", OLYMPIAD["OE_maths", "GPT-5", "F-1"] - 85.91
     yield "drill-order-TP", OLYMPIAD["TP_maths", "GPT-5", "F-1"] - 32.21
@@ -238,14 +207,14 @@ def judges() -> Expected:
     for category, end in product("ABC", ("min", "max")):
         yield f"judges-range-{category}-{end}", each.loc[category].agg(end)
     yield "judges-whichever", each.loc["C"].min()
-    counts = table("table29", "category", "judge", value="count").unstack()
-    yield "judges-recovered", counts.drop(columns="majority").loc["B"].sum()
-    yield "judges-labelled", 88 - counts.drop(columns="majority").loc["unparsed"].sum()
+    counts = table("table29", "category", "judge", value="count").unstack().drop(columns="majority")
+    yield "judges-recovered", counts.loc["B"].sum()
+    yield "judges-labelled", 88 - counts.loc["unparsed"].sum()
     yield "judges-strata", 88
     failed = OLYMPIAD["TP_physics"].xs("F-1", level="method")[["GPT-5", "Gemini 2.5 Pro"]]
     yield "judges-pool", ((100 - failed) / 4).sum()
-    kappas = [TEXT[f"Cohen kappa {pair}"] for pair in ("GPT/DeepSeek", "GPT/Claude")]
-    kappas.append(TEXT["Cohen kappa DeepSeek/Claude"])
+    pairs = ("GPT/DeepSeek", "GPT/Claude", "DeepSeek/Claude")
+    kappas = [TEXT[f"Cohen kappa {pair}"] for pair in pairs]
     yield "kappa-low", min(kappas)
     yield "kappa-high", max(kappas)
     yield "verify-variant", VARIANTS["FinanceMath", "GPT-5", "F-1+ZS"]
