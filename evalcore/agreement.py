@@ -24,13 +24,9 @@ from ngramscan.output import optional_target
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.options import save
 from ngramscan.output.row_files import GivenTables, Table, as_tables, name_of, read_table
+from ngramscan.statistics import resampling
 from ngramscan.statistics.proportions import wilson
-from ngramscan.statistics.resampling import (
-    VALUES_AT_ONCE,
-    Resampling,
-    Studentized,
-    studentized_interval,
-)
+from ngramscan.statistics.resampling import Resampling, Studentized
 
 Floats = NDArray[np.float64]
 _MOST_LABELS = 50
@@ -75,7 +71,6 @@ class VoteRow:
 
 
 def _read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
-    """Return the labels of some tables by item and judge; None: it is missing."""
     labels: dict[tuple[str, str], str | None] = {}
     places: dict[tuple[str, str], str] = {}
     for place, item, judge, value in chain.from_iterable(map(_cells, tables)):
@@ -93,7 +88,6 @@ def _read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
 
 
 def _cells(table: Table) -> Iterator[tuple[str, str, str, Any]]:
-    """Yield the place, item, judge and label of each cell."""
     rows = list(read_table(table))
     if not rows:
         raise InputError(name_of(table), "no rows there")
@@ -129,12 +123,9 @@ def _scale(
         raise InputError("labels", f"{len(labels)} different ones; at most {_MOST_LABELS} can be")
     is_nominal = level == "nominal" and not weights
     if order and (is_nominal or level == "interval"):
-        problem = f"level {level} has none; --level ordinal and --weights have"
-        raise InputError("--order", problem)
-    absent = [label for label in labels if label not in order]
-    if order and (absent or len(set(order)) < len(order)):
-        problem = f"without {', '.join(absent)}" if absent else "a label stands in it twice"
-        raise InputError("--order", f"{problem}; each label once was expected")
+        raise InputError("--order", f"level {level} has none; --level ordinal and --weights have")
+    if order and not (len(set(order)) == len(order) and set(labels) <= set(order)):
+        raise InputError("--order", f"each label once was expected: {', '.join(labels)}")
     if order or is_nominal:
         return {label: float(place) for place, label in enumerate(order or labels)}
     if unknown := [label for label in labels if not math.isfinite(numbers[label])]:
@@ -187,13 +178,16 @@ def coefficient(
     value = 1 - float(data.values[0])
     if math.isnan(value):
         return n, None, None, None, "not defined: all labels are the same"
-    generator, at_once = np.random.default_rng(how.seed), max(1, VALUES_AT_ONCE // counts.size)
+    generator, at_once = (
+        np.random.default_rng(how.seed),
+        max(1, resampling.VALUES_AT_ONCE // counts.size),
+    )
     sizes = [min(at_once, how.draws - start) for start in range(0, how.draws, at_once)]
     parts = [compare(generator.multinomial(n, counts / n, size=size))[0] for size in sizes]
     drawn = Studentized(*map(np.concatenate, zip(*parts, strict=True)))
     # The most extreme item may be one that few samples have, on which all judges agree.
     most = float(np.abs(influences).max())
-    found = studentized_interval(data, drawn, n, how.level, most)
+    found = resampling.studentized_interval(data, drawn, n, how.level, most)
     if found.low is None or found.high is None:
         return n, value, None, None, found.note
     return n, value, max(-1.0, 1 - found.high), 1 - found.low, ""
@@ -205,8 +199,8 @@ def _compare(
 ) -> tuple[Studentized, Floats]:
     """Return disagreement within items over that by chance, and what each item adds to its log.
 
-    Tables say how many items have which pattern, `first` and `second` how often such an item has
-    which label: from one judge and another, or both times from all.
+    Tables say how many items have which pattern, `of` how often such an item has which label: from
+    one judge and another, or both times from all.
     """
     first, second = of
     sizes, n_labels = first.sum(axis=1), first.shape[1]
@@ -239,17 +233,17 @@ def _compare(
 
 
 def _shares(
-    table: Sequence[Sequence[str | None]],
+    table: dict[str, list[str | None]],
     judges: Sequence[str],
     names: Iterable[str],
     votes: Sequence[VoteRow],
 ) -> Iterator[AgreementRow]:
-    complete = [row for row in table if None not in row]
+    complete = [row for row in table.values() if None not in row]
     yield _share("unanimous", "all", None, sum(len({*row}) == 1 for row in complete), len(complete))
     told = Counter(vote.label for vote in votes if vote.judges)
     for label in sorted(told, key=lambda label: (label is None, label)):
         yield _share("majority", "all", label, told[label], told.total())
-    for judge, own in zip(judges, zip(*table, strict=True), strict=True):
+    for judge, own in zip(judges, zip(*table.values(), strict=True), strict=True):
         counts = Counter(own)
         n_missing = counts.pop(None, 0)
         for label in names:
@@ -314,11 +308,6 @@ def agreement(
     DataFrame
         One row per coefficient, share and judge.
 
-    Raises
-    ------
-    InputError
-        A file or an option is wrong.
-
     Examples
     --------
     $ evalcore agreement labels.csv
@@ -331,9 +320,9 @@ def agreement(
     items, judges = (list(dict.fromkeys(key[part] for key in given)) for part in (0, 1))
     if len(judges) < 2:
         raise InputError("labels", f"of {len(judges)} judge; at least two were expected")
-    table = [[given.get((item, judge)) for judge in judges] for item in items]
+    table = {item: [given.get((item, judge)) for judge in judges] for item in items}
     numbers = {label: number for number, label in enumerate(worth)}
-    codes = np.array([[numbers.get(label or "", -1) for label in row] for row in table])
+    codes = np.array([[numbers.get(label or "", -1) for label in row] for row in table.values()])
     coefficients = [("cohen_kappa", "nominal", "")]
     if weights:
         coefficients.append(("weighted_kappa", weights, f"{weights} weights"))
@@ -350,7 +339,7 @@ def agreement(
         n, value, low, high, why = coefficient(own, values, apart, surplus, how)
         said = "; ".join(filter(None, (note, why)))
         rows.append(AgreementRow(statistic, named, None, n, None, value, low, high, said))
-    voted = [_vote(item, row) for item, row in zip(items, table, strict=True)]
+    voted = [_vote(item, row) for item, row in table.items()]
     rows += _shares(table, judges, worth, voted)
     save(voted, VoteRow, target)
     drawn = f"Intervals of coefficients: {draws:,} draws of items, seed {seed}"

@@ -15,16 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from evalcore.claim_formulas import (
-    Cell,
-    Evaluator,
-    Printed,
-    Tables,
-    column_cells,
-    parse_formula,
-    parse_printed,
-    select,
-)
+from evalcore.claim_formulas import Cell, Evaluator, Tables, parse_formula, parse_printed, select
 from ngramscan.errors import InputError
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.row_files import read_table
@@ -76,6 +67,11 @@ class _ClaimsFile(msgspec.Struct, forbid_unknown_fields=True):
     decimals: dict[str, _Decimals] = {}
     aliases: dict[str, list[str]] = {}
 
+    def __post_init__(self) -> None:
+        for other, times in Counter(chain.from_iterable(self.aliases.values())).items():
+            if times > 1:
+                raise ValueError(f"{other!r} is an alias twice")
+
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
@@ -104,25 +100,20 @@ def _read_tables(folder: Path, reading: _ClaimsFile) -> Tables:
     """Read each `NAME.csv` of a folder; names that nothing has would silently change nothing."""
     if not folder.is_dir():
         raise InputError(str(folder), "there is no such folder; expected one with CSV files")
-    names = [(other, name) for name, others in reading.aliases.items() for other in others]
-    if len(dict(names)) < len(names):
-        raise ValueError(
-            f"{Counter(other for other, _ in names).most_common(1)[0][0]!r} is an alias twice"
-        )
+    names = {other: name for name, others in reading.aliases.items() for other in others}
     tables = {}
     for file in sorted(folder.glob("*.csv")):
-        rows = [_row(file.stem, texts, dict(names), reading) for _, texts in read_table(file)]
+        rows = [_row(file.stem, texts, names, reading) for _, texts in read_table(file)]
         if not rows:
             raise InputError(str(file), "expected rows below a header")
         tables[file.stem] = rows
     if not tables:
         raise InputError(str(folder), "no CSV file in it")
-    columns = set(chain.from_iterable(table[0] for table in tables.values()))
-    if unknown := [key for key in reading.keys if key not in columns]:
-        raise ValueError(f"no table has a column {unknown[0]!r}")
+    for key in reading.keys:
+        if not any(key in table[0] for table in tables.values()):
+            raise ValueError(f"no table has a column {key!r}")
     for place in (*reading.counts, *reading.decimals):
-        table, _, column = place.partition(".")
-        column_cells(tables, table, column)
+        select(tables, parse_formula(place))
     return tables
 
 
@@ -142,7 +133,6 @@ def _row(
 
 
 def _expand(claim: Claim, lists: Mapping[str, _Choices]) -> Iterator[Claim]:
-    """Yield a claim for each turn of its loops; without loops, LaTeX may have its braces."""
     loops = []
     for choices in claim.loops.values():
         if isinstance(choices, str) and choices not in lists:
@@ -155,6 +145,7 @@ def _expand(claim: Claim, lists: Mapping[str, _Choices]) -> Iterator[Claim]:
     for turn in product(*loops):
         shorts = {f"{name}.id": short for name, (short, _) in zip(claim.loops, turn, strict=True)}
         names = {name: text for name, (_, text) in zip(claim.loops, turn, strict=True)} | shorts
+        # Without loops, LaTeX may have its braces.
         filled = {field: _filled(text, names) for field, text in texts.items() if names}
         yield msgspec.structs.replace(claim, **filled)
 
@@ -185,7 +176,7 @@ def audit_rows(
         texts = {f'claim("{id_}")': claim.formula for id_, claim in found.items() if claim.formula}
         for where, text in (root.values | texts).items():
             formulas[where] = parse_formula(text)
-        where = "keys, counts, decimals, aliases"
+        where = "keys, counts, decimals"
         read, rows = _read_tables(folder, root), []
         for claim in found.values():
             where = f"claim {claim.id}"
@@ -225,9 +216,9 @@ def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> Au
 
 
 def judge(
-    published: Printed, value: Fraction, low: Fraction, high: Fraction, relation: str
+    published: Sequence[Any], value: Fraction, low: Fraction, high: Fraction, relation: str
 ) -> tuple[str, str | None]:
-    """Return the verdict on a figure and a remark, given what a formula gives, and its range."""
+    """Return the verdict on a figure, given what a formula gives, and its range; and a remark."""
     figure, unit, is_bound = published
     if relation != "equal":
         sign, end = (1, low) if relation in {"at least", "above"} else (-1, high)
@@ -292,11 +283,6 @@ def audit(
     -------
     DataFrame
         One row per claim.
-
-    Raises
-    ------
-    InputError
-        A file can't be read, or a formula can't be computed.
 
     Examples
     --------

@@ -23,21 +23,16 @@ from ngramscan.statistics.sign_tests import two_sided_p
 # Cells of published tables, and which of them a selection finds
 
 
-class Printed(NamedTuple):
-    """A number as it is printed; `unit` is one of its last decimal, `is_bound` that of `<0.001`."""
+def parse_printed(text: str, decimals: int | None = None) -> tuple[Fraction, Fraction, bool] | None:
+    """Read a number printed with so many meaningful decimals; None where the text is none.
 
-    value: Fraction
-    unit: Fraction
-    is_bound: bool
-
-
-def parse_printed(text: str, decimals: int | None = None) -> Printed | None:
-    """Read a printed number with so many meaningful decimals; None where the text is none."""
+    Beside it stands one of its last decimal, and whether it is a bound (`<0.001`).
+    """
     found = re.fullmatch(r"(<?)\s*([+-]?\d*(?:\.(\d+))?)(?<=\d)", text.strip())
     if found is None:
         return None
     decimals = len(found[3] or "") if decimals is None else decimals
-    return Printed(Fraction(found[2]), Fraction(1, 10**decimals), bool(found[1]))
+    return Fraction(found[2]), Fraction(1, 10**decimals), bool(found[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +60,7 @@ class Cell:
         """The number for comparisons, that of a bound a little less: `<0.001` is below 0.001."""
         if (printed := parse_printed(self.text)) is None:
             raise ValueError(f"{self.text!r} can't be compared by size")
-        return printed.value - printed.is_bound * Fraction(1, 10**12)
+        return printed[0] - printed[2] * Fraction(1, 10**12)
 
     def beside(self, column: str) -> Cell:
         """Return the cell in another column of its row."""
@@ -75,11 +70,10 @@ class Cell:
 
 
 Tables = Mapping[str, Sequence[Mapping[str, Cell]]]
-"""Rows of cells by the names of tables."""
+"""Rows of cells by the names of tables, which formulas may cut at an underscore."""
 
 
-def column_cells(tables: Tables, name: str, column: str) -> list[Cell]:
-    """Return a column of a table, which is named in full or by the part before an underscore."""
+def _column(tables: Tables, name: str, column: str) -> list[Cell]:
     found = [name] if name in tables else [full for full in tables if full.startswith(f"{name}_")]
     if len(found) != 1:
         raise ValueError(f"no table {name!r}; there are {', '.join(sorted(tables))}")
@@ -94,13 +88,13 @@ def select(tables: Tables, node: ast.expr) -> tuple[list[Cell], set[str]]:
         case ast.Attribute(ast.Subscript(ast.Name(id=name), condition), column):
             conditions = condition.elts if isinstance(condition, ast.Tuple) else [condition]
         case _:
-            raise ValueError("expected a selection, table[conditions].column")
-    cells, fixed = column_cells(tables, name, column), set[str]()
+            raise ValueError(f"{ast.unparse(node)}: expected table[conditions].column")
+    cells, fixed = _column(tables, name, column), set[str]()
     for condition in conditions:
         match condition:
             case ast.Compare(ast.Name(about), [ast.Eq() | ast.NotEq() | ast.In() as sign], [to]):
                 names = {getattr(one, "value", None) for one in getattr(to, "elts", [to])}
-                for absent in names - {cell.name for cell in column_cells(tables, name, about)}:
+                for absent in names - {cell.name for cell in _column(tables, name, about)}:
                     # A slip of the pen would select other rows than meant.
                     raise ValueError(f"no row of {name} has {about} {absent!r}")
                 is_not = isinstance(sign, ast.NotEq)
@@ -310,7 +304,6 @@ def _all(*values: Value) -> list[Fraction]:
 
 
 def _extreme(best: Callable[..., Fraction], *values: Value) -> Value:
-    """Take the best of all of one list; of several values row by row."""
     return best(_all(*values)) if len(values) == 1 else by_row(_numbers(best), *values)
 
 
@@ -371,7 +364,6 @@ def _usual_mcnemar(net: int, pairs: int) -> float:
 
 @cache
 def _exact_signed_rank(n: int, rank_sum: int) -> float:
-    """Return the exact p-value of n differences, none equal in size; the ranks of one sign sum."""
     total = n * (n + 1) // 2
     if rank_sum > total:
         raise ValueError(f"no ranks of {n} differences have the sum {rank_sum}")
@@ -385,7 +377,6 @@ def _ends(cell: Cell) -> tuple[float, float]:
 
 
 def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry]:
-    """Return how many pairs that differ give McNemar p-values, the fewest or the most."""
     entries = []
     for entry, cell in _cells(p_values):
         n, (low, high) = as_count(cell.beside(of).value), _ends(cell)

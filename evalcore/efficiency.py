@@ -104,7 +104,6 @@ def _output(one: ScoreRow | Usage) -> tuple[object, ...]:
 def _outputs(
     rows: Sequence[ScoreRow], usage: Sequence[Usage], tokens: str, no_answer: str, baseline: str
 ) -> pd.DataFrame:
-    """Return the outputs with what is added up; nan: tokens that are not known."""
     import pandas as pd
 
     table, by_output = pd.DataFrame([asdict(row) for row in rows]), {_output(u): u for u in usage}
@@ -124,7 +123,6 @@ def _outputs(
 
 
 def _rows(outputs: pd.DataFrame, baseline: str, how: Resampling) -> Iterator[EfficiencyRow]:
-    """Yield one row per benchmark, model and method, then one for all models."""
     for _, own in outputs.groupby("dataset", sort=False):
         parts = [part for _, part in own.groupby("model", sort=False)]
         singles = [row for part in parts for row in _method_rows(part, baseline, (), how)]
@@ -136,7 +134,6 @@ def _rows(outputs: pd.DataFrame, baseline: str, how: Resampling) -> Iterator[Eff
 def _method_rows(
     outputs: pd.DataFrame, baseline: str, singles: Sequence[EfficiencyRow], how: Resampling
 ) -> Iterator[EfficiencyRow]:
-    """Yield one row per method; of all models, with the mean of what their single rows have."""
     every = [own for _, own in outputs.groupby("method", sort=False)]
     kept = [own[own["counts"]] for own in every]
     ids = outputs.loc[outputs["counts"], "id"].unique()
@@ -214,7 +211,6 @@ def estimate_costs(methods: Floats, how: Resampling) -> list[tuple[dict[str, Any
 def _quotient(
     name: str, value: float, ratio: Ratio, drawn: Floats, level: float
 ) -> tuple[dict[str, float], str]:
-    """Return the columns of a quotient, and why one is missing."""
     _, _, factor, undefined = _QUOTIENTS[name]
     if not np.isfinite(value):
         return {}, undefined
@@ -239,7 +235,6 @@ def pareto_frontier(right: Floats, cost: Floats) -> NDArray[np.bool_]:
 
 
 def _print(console: Console, rows: Sequence[EfficiencyRow]) -> None:
-    """Print the main columns; files have all."""
     names = ["dataset", "model", "method", "n", *_QUOTIENTS]
     names += ["prompt_overhead", "on_frontier", "frontier_share", "note"]
     columns = {
@@ -298,11 +293,6 @@ def efficiency(
     -------
     DataFrame
         One row per benchmark, model and method, and one for all models.
-
-    Raises
-    ------
-    InputError
-        A file or an option is wrong.
 
     Examples
     --------

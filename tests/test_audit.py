@@ -182,7 +182,7 @@ WRONG: list[tuple[str, str]] = [
     (re.sub(".*formula.*\n", "", CLAIM), "formula is missing"),
     (CLAIM + "  is: near", "Invalid enum value 'near'"),
     (CLAIM + "  cell: scores.n", "both there; expected one"),
-    (CLAIM.replace(FIGURE, "cell: '1'"), "claim one: expected a selection"),
+    (CLAIM.replace(FIGURE, "cell: '1'"), "claim one: 1: expected table"),
     (CLAIM.replace("sum(", "sum(("), "one.*: formula, character 4"),
     (CLAIM + "  for: []", "`array` - at `..for`"),
     (CLAIM + "  for: {a: b}", "for: there is no list 'b'"),

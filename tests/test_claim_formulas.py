@@ -364,8 +364,8 @@ UNREADABLE: list[tuple[dict[str, bytes], dict[str, object], str]] = [
     ({"t.csv": b"a\n\xff\n"}, {}, "t.csv:2: not UTF-8"),
     ({"t.csv": b'a\n"x\n'}, {}, "t.csv:2: not valid CSV"),
     (ONE, {"keys": ["b"]}, "no table has a column 'b'"),
-    (ONE, {"counts": ["t.b"]}, "decimals, aliases: t has no column 'b'"),
-    (ONE, {"decimals": {"a": 1}}, "no table .a."),
+    (ONE, {"counts": ["t.b"]}, "decimals: t has no column 'b'"),
+    (ONE, {"decimals": {"a": 1}}, "decimals: a: expected table.conditions..column"),
 ]
 
 
