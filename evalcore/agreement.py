@@ -29,8 +29,6 @@ from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.resampling import Resampling, Studentized
 
 Floats = NDArray[np.float64]
-_MOST_LABELS = 50
-"""More are numbers that were measured rather than labels; pairs of them would take much memory."""
 _JUDGED = "rows of `evalcore judge` were expected"
 
 
@@ -119,8 +117,8 @@ def _scale(
     """Return what each label is worth, in the order of the labels: numbers by size, or as given."""
     numbers = {label: _number(label) for label in given if label is not None}
     labels = sorted(numbers, key=lambda label: (numbers[label], label))
-    if len(labels) > _MOST_LABELS:
-        raise InputError("labels", f"{len(labels)} different ones; at most {_MOST_LABELS} can be")
+    if len(labels) > 50:  # numbers that were measured; pairs of them would take much memory
+        raise InputError("labels", f"{len(labels)} different ones; at most 50 can be")
     is_nominal = level == "nominal" and not weights
     if order and (is_nominal or level == "interval"):
         raise InputError("--order", f"level {level} has none; --level ordinal and --weights have")

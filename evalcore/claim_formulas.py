@@ -226,7 +226,7 @@ class Evaluator:
         try:
             found = FUNCTIONS[name](*values, **options)
         except TypeError as error:  # too many values, or too few
-            raise ValueError(f"{name}: {str(error).partition('() ')[2]}") from error
+            raise ValueError(f"{name}: {str(error).rpartition('() ')[2]}") from error
         value, remarks = found if isinstance(found, tuple) else (found, [])
         self.remarks |= dict.fromkeys(remarks)
         return value

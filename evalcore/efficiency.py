@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Usage = Record | UsageRow
-"""What says how many tokens an output took."""
 _BASELINE = "zero-shot"
 _KINDS = ("prompt", "completion", "reasoning")
 _SUMS = ["outputs", "right", "known", "hits", "used"]

@@ -78,7 +78,7 @@ def _csv(path: Path) -> Rows:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}:{line}", "not UTF-8; save the table as CSV in UTF-8") from error
     except csv.Error as error:
-        raise InputError(f"{path}:{reader.reader.line_num}", f"not valid CSV: {error}") from error
+        raise InputError(f"{path}:{reader.line_num}", f"not valid CSV: {error}") from error
 
 
 def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
