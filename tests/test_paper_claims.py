@@ -62,12 +62,8 @@ def gain(benchmark: str, model: str, baseline: str) -> Any:
 
 def once(method: str) -> Any:
     """Return the accuracy on OlympiadBench with every problem once."""
-    found = [
-        OLYMPIAD[part, name, method] * size
-        for part, size in SIZES.items()
-        for name in MODELS.values()
-    ]
-    return sum(found) / sum(SIZES.values()) / len(MODELS)
+    means = OLYMPIAD.xs(method, level="method").groupby("subtask").mean()
+    return (means * pd.Series(SIZES)).sum() / sum(SIZES.values())
 
 
 def averages() -> Expected:
@@ -179,11 +175,9 @@ def flips() -> Expected:
 
     def net(parts: str, shares: Mapping[str, Any]) -> int:
         sides = (shares, OLYMPIAD.xs(("GPT-5", "CoT"), level=("model", "method")))
-        right = [
-            sum(round(SIZES[part] * side[part] / 100) for part in SIZES if parts in part)
-            for side in sides
-        ]
-        return right[0] - right[1]
+        own = [part for part in SIZES if parts in part]
+        right = [sum(round(SIZES[part] * side[part] / 100) for part in own) for side in sides]
+        return int(right[0] - right[1])
 
     yield "flips-oe-variant", net("OE", variant)
     yield "flips-oe-f1", net("OE", f1)
@@ -257,10 +251,9 @@ def corpora() -> Expected:
     for short, method in {"cot": "CoT", "pot": "PoT", "f1": "F-1"}.items():
         yield f"patterns-sampled-{short}", sizes[method]
     relations = table("pattern_overlaps", "pattern", value="relation").value_counts()
-    yield "patterns-nested", relations["nested"]
-    yield "patterns-overlapping", relations["overlap"]
-    yield "patterns-paired", relations["paired"]
-    yield "patterns-longer", relations["unwanted extension"]
+    names = {"overlap": "overlapping", "unwanted extension": "longer"}
+    for relation, count in relations.items():
+        yield f"patterns-{names.get(relation, relation)}", count
     sampled = {"cot": (18829256, 10), "pot": (1183071, 10), "f1": (10755424, 21)}
     for short, (occurrences, patterns) in sampled.items():
         documents = occurrences / patterns / 15
