@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -114,53 +115,39 @@ claims:
     assert {row.verdict for row in rows} == {"ok"}
 
 
-def test_a_claim_may_use_another_and_named_formulas(tmp_path: Path) -> None:
-    claims = CLAIM.replace("claims:", "values: {double: 'sum(scores.pct) * 2'}\nclaims:")
-    claims += """
-- id: two
+FIGURE = 'published: "30.5"'
+ANOTHER = """- id: two
   where: text
   statement: twice
   published: "0.50"
   formula: claim("one") / double
   note: of course
 """
-    row = check(tmp_path, claims)[1]
-    assert (row.verdict, row.recomputed, row.low, row.high) == ("ok", 0.5, 0.5, 0.5)
-    assert row.note == "of course"
+NAMED = CLAIM.replace("claims:", "values: {double: 'sum(scores.pct) * 2'}\nclaims:")
+ZEROS = CLAIM.replace("claims:", "decimals: {scores.pct: 0}\nclaims:")
+APART = CLAIM + "  different: a mean and a sum\n"
+CLAIMED: list[tuple[str, dict[str, Any]]] = [
+    (NAMED + ANOTHER, {"verdict": "ok", "recomputed": 0.5, "low": 0.5, "high": 0.5}),
+    (NAMED + ANOTHER, {"note": "of course", "formula": 'claim("one") / double'}),
+    (ZEROS.replace(FIGURE, 'published: "30.00"\n  decimals: 0'), {"low": 29.5, "high": 31.5}),
+    (CLAIM.replace("formula:", "is: above\n  formula:"), {"formula": "above sum(scores.pct)"}),
+    (APART, {"verdict": "ok", "note": "a mean and a sum"}),
+    (APART.replace("30.5", "30.7"), {"verdict": DIFFERENT, "note": "a mean and a sum"}),
+    (APART.replace("30.5", "50.0"), {"verdict": DIFFERENT, "note": "a mean and a sum"}),
+    (CLAIM.replace(FIGURE, "underivable: none"), {"verdict": "not derivable", "published": None}),
+    (CLAIM.replace(FIGURE, "underivable: none"), {"recomputed": 30.5, "note": "none"}),
+]
 
 
-def test_added_zeros_are_no_decimals(tmp_path: Path) -> None:
-    claims = CLAIM.replace("claims:", "decimals: {scores.pct: 0}\nclaims:")
-    claims = claims.replace('published: "30.5"', 'published: "30.00"\n  decimals: 0')
-    row = check(tmp_path, claims)[0]
-    assert (row.low, row.high, row.verdict) == (29.5, 31.5, "ok")
-
-
-def test_an_order_is_shown_before_the_formula(tmp_path: Path) -> None:
-    row = check(tmp_path, CLAIM.replace("formula:", "is: above\n  formula:"))[0]
-    assert (row.verdict, row.formula) == ("rounding", "above sum(scores.pct)")
-
-
-@pytest.mark.parametrize(
-    ("published", "verdict"), [("30.5", "ok"), ("30.7", DIFFERENT), ("50.0", DIFFERENT)]
-)
-def test_figures_of_different_quantities_that_differ_are_no_mismatch(
-    tmp_path: Path, published: str, verdict: str
+@pytest.mark.parametrize(("claims", "expected"), CLAIMED)
+def test_the_last_claim_gives_a_row_of(
+    tmp_path: Path, claims: str, expected: dict[str, Any]
 ) -> None:
-    claims = CLAIM.replace("30.5", published) + "  different: a mean and a sum\n"
-    row = check(tmp_path, claims)[0]
-    assert (row.verdict, row.note) == (verdict, "a mean and a sum")
+    row = check(tmp_path, claims)[-1]
+    assert {name: getattr(row, name) for name in expected} == expected
     assert invoke(str(tmp_path), "--strict")[0] == 0
 
 
-def test_what_cannot_be_derived_is_computed_for_information(tmp_path: Path) -> None:
-    claims = CLAIM.replace('published: "30.5"', "underivable: not published").replace("one", "u")
-    row = check(tmp_path, claims)[0]
-    assert (row.verdict, row.published, row.recomputed) == ("not derivable", None, 30.5)
-    assert row.note == "not published"
-
-
-FIGURE = 'published: "30.5"'
 WRONG: list[tuple[str, str]] = [
     ("[1]", "claims.yaml: Expected object, got array"),
     ("claims: [", "claims.yaml:1: not valid YAML"),
