@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from ngramscan.errors import InputError
 from ngramscan.output import choose_target, to_frame, write_rows
 from ngramscan.statistics.resampling import Resampling
 
-KINDS = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
+USAGE = [field.name for field in fields(UsageRow)][:8]
 
 
 class Made:
@@ -47,9 +48,8 @@ class Made:
             names = ("d", model, method, str(number // epochs), epoch)
             status, value = "no_answer" * (value is None), None if value == "?" else value
             self.rows.append(ScoreRow(*names, "r", value, "", "", "", status=status))
-            columns: list[Any] = [*names, *tokens]
-            fields = ("dataset", "model", "method", "id", "epoch", *KINDS)
-            self.used.append(UsageRow(**dict(zip(fields, columns, strict=True))))
+            columns = dict(zip(USAGE, (*names, *tokens), strict=True))
+            self.used.append(UsageRow(**columns))
         self.write()
 
     def write(self) -> None:
@@ -72,34 +72,35 @@ def made(tmp_path: Path) -> Made:
     return Made(tmp_path)
 
 
+def has(row: dict[str, Any], **expected: Any) -> bool:
+    """Tell whether a row has these values, and a note with these words."""
+    words = expected.pop("note", "")
+    assert {name: row[name] for name in expected} == pytest.approx(expected)
+    assert words in row["note"]
+    return True
+
+
 def test_costs_are_those_of_sums(made: Made) -> None:
     made.add("m", "zero-shot", [(1, 10, 100, 40), (0, 12, 300, 60), (0.5, 14, 200, 50)])
     made.add("m", "cot", [(1, 45, 500), (1, 47, 100), (None, 49, 300)])
-    found = made.found()
-    row = found["m", "zero-shot"]
-    assert (row["n"], row["n_no_answer"], row["correct"], row["accuracy"]) == (3, 0, 1.5, 50)
-    assert (row["mean_tokens"], row["tokens_per_correct"]) == (200, 400)
-    assert row["accuracy_per_100_tokens"] == 25
-    assert (row["mean_prompt_tokens"], row["mean_reasoning_tokens"]) == (12, 50)
-    assert (row["prompt_overhead"], row["mean_of_ratios"]) == (None, None)
-    assert row["note"] == "no interval: 3 items; 10 are needed"
-    row = found["m", "cot"]
-    assert (row["n"], row["n_no_answer"], row["n_unknown"], row["correct"]) == (3, 1, 0, 2)
-    assert row["tokens_per_correct"] == 450
-    assert (row["prompt_overhead"], row["prompt_overhead_n"]) == (35, 3)
-    assert row["mean_reasoning_tokens"] is None
-    assert (row["on_frontier"], row["frontier_share"]) == (True, None)
-    total = made.found(tokens="total")["m", "zero-shot"]
-    assert total["mean_tokens"] == 212
+    zero_shot, cot = (made.found()["m", name] for name in ("zero-shot", "cot"))
+    assert has(zero_shot, n=3, n_no_answer=0, correct=1.5, accuracy=50, mean_tokens=200)
+    assert has(zero_shot, tokens_per_correct=400, accuracy_per_100_tokens=25)
+    assert has(zero_shot, mean_prompt_tokens=12, mean_reasoning_tokens=50)
+    assert has(zero_shot, prompt_overhead=None, mean_of_ratios=None)
+    assert zero_shot["note"] == "no interval: 3 items; 10 are needed"
+    assert has(cot, n=3, n_no_answer=1, n_unknown=0, correct=2, tokens_per_correct=450)
+    assert has(cot, prompt_overhead=35, prompt_overhead_n=3, mean_reasoning_tokens=None)
+    assert has(cot, on_frontier=True, frontier_share=None)
+    assert has(made.found(tokens="total")["m", "zero-shot"], mean_tokens=212)
     dropped = made.found(no_answer="exclude")["m", "cot"]
-    assert (dropped["n"], dropped["n_no_answer"], dropped["accuracy"]) == (2, 1, 100)
-    assert (dropped["mean_tokens"], dropped["mean_completion_tokens"]) == (300, 300)
+    assert has(dropped, n=2, n_no_answer=1, accuracy=100, mean_tokens=300)
+    assert has(dropped, mean_completion_tokens=300)
 
 
 def test_outputs_of_which_nothing_is_known_cost_nothing_and_are_told(made: Made) -> None:
     made.add("m", "cot", [(1, 10, 100), (0, 10, 300), ("?", 10, 9000)])
-    row = made.found()["m", "cot"]
-    assert (row["n"], row["n_unknown"], row["accuracy"], row["mean_tokens"]) == (2, 1, 50, 200)
+    assert has(made.found()["m", "cot"], n=2, n_unknown=1, accuracy=50, mean_tokens=200)
     code, _, stderr = made.command()
     assert code == 0
     assert "1 of 3 outputs are left out: nothing is known of them" in stderr
@@ -108,51 +109,40 @@ def test_outputs_of_which_nothing_is_known_cost_nothing_and_are_told(made: Made)
 def test_tokens_that_are_not_known_are_in_no_mean(made: Made) -> None:
     made.add("m", "cot", [(1, 10, 100), (1, 10, None), (0, None, 300)])
     made.add("m", "pot", [(1,), (0,), (1,)])
-    found = made.found()
-    row = found["m", "cot"]
-    assert (row["n"], row["n_tokens"]) == (3, 2)
-    assert row["accuracy"] == pytest.approx(200 / 3)
-    assert (row["mean_tokens"], row["tokens_per_correct"]) == (200, 400)
-    assert row["accuracy_per_100_tokens"] == 25
-    assert "tokens are known of 2 of 3 outputs" in row["note"]
-    assert "no prompt tokens of it and zero-shot on the same problems" in row["note"]
-    row = found["m", "pot"]
-    assert (row["mean_tokens"], row["tokens_per_correct"], row["on_frontier"]) == (None,) * 3
-    assert "no tokens are known" in row["note"]
-    assert found["m", "cot"]["on_frontier"] is True
-    assert made.found(tokens="total")["m", "cot"]["n_tokens"] == 1
+    cot, pot = (made.found()["m", name] for name in ("cot", "pot"))
+    assert has(cot, n=3, n_tokens=2, accuracy=200 / 3, mean_tokens=200, tokens_per_correct=400)
+    assert has(cot, accuracy_per_100_tokens=25, note="tokens are known of 2 of 3 outputs")
+    alone = "no prompt tokens of it and zero-shot on the same problems"
+    assert has(cot, on_frontier=True, note=alone)
+    assert has(pot, mean_tokens=None, tokens_per_correct=None, on_frontier=None)
+    assert has(pot, note="no tokens are known")
+    assert has(made.found(tokens="total")["m", "cot"], n_tokens=1)
 
 
 def test_none_correct_and_no_tokens_at_all_give_notes_instead_of_quotients(made: Made) -> None:
     made.add("m", "cot", [(0, 1, 100), (0, 1, 100)])
     made.add("m", "pot", [(1, 1, 0), (1, 1, 0)])
-    found = made.found()
-    assert found["m", "cot"]["tokens_per_correct"] is None
-    assert "none is correct" in found["m", "cot"]["note"]
-    assert found["m", "cot"]["accuracy_per_100_tokens"] == 0
-    assert found["m", "pot"]["accuracy_per_100_tokens"] is None
-    assert "there are no tokens" in found["m", "pot"]["note"]
     made.add("n", "cot", [(None, 1, 5)])
-    row = made.found(no_answer="exclude")["n", "cot"]
-    assert (row["n"], row["accuracy"], row["mean_tokens"], row["on_frontier"]) == (0, *[None] * 3)
-    assert "there are no outputs" in row["note"]
+    found = made.found(no_answer="exclude")
+    assert has(found["m", "cot"], tokens_per_correct=None, note="none is correct")
+    assert has(found["m", "cot"], accuracy_per_100_tokens=0)
+    assert has(found["m", "pot"], accuracy_per_100_tokens=None, note="there are no tokens")
+    none = found["n", "cot"]
+    assert has(none, n=0, accuracy=None, mean_tokens=None, on_frontier=None)
+    assert has(none, note="there are no outputs")
 
 
 def test_rows_of_all_models_have_both_kinds_of_ratio(made: Made) -> None:
     made.add("cheap", "cot", [(1, 1, 10), (1, 1, 10)])
     made.add("dear", "cot", [(1, 1, 1000), (0, 1, 1000)])
     made.add("dear", "pot", [(1, 1, 1000), (0, 1, None)])
-    found = made.found()
-    row = found["all", "cot"]
-    assert (row["n"], row["correct"], row["mean_tokens"]) == (4, 3, 505)
-    assert row["accuracy_per_100_tokens"] == pytest.approx(75 / 505 * 100)
-    assert row["mean_of_ratios"] == pytest.approx((1000 + 5) / 2)
-    assert found["all", "pot"]["mean_of_ratios"] == 10
-    assert "of 1 of 2 models" in found["all", "pot"]["note"]
+    cot, pot = (made.found()["all", name] for name in ("cot", "pot"))
+    assert has(cot, n=4, correct=3, mean_tokens=505, accuracy_per_100_tokens=75 / 505 * 100)
+    assert has(cot, mean_of_ratios=(1000 + 5) / 2)
+    assert has(pot, mean_of_ratios=10, note="of 1 of 2 models")
     made.add("none", "cot", [(1,), (1,)])
-    row = made.found()["all", "cot"]
-    assert row["mean_of_ratios"] is None
-    assert "no mean of ratios: a model's tokens are not known" in row["note"]
+    unknown = "no mean of ratios: a model's tokens are not known"
+    assert has(made.found()["all", "cot"], mean_of_ratios=None, note=unknown)
 
 
 def sums_of(right: Any, tokens: Any, models: int = 1) -> Any:
@@ -174,7 +164,7 @@ def test_intervals_are_those_of_problems_copied_one_by_one_with_jackknifed_error
     values = (generator.random(2 * n) < 0.6).astype(float)
     tokens = np.round(np.exp(generator.normal(5, 1, 2 * n)))
     right, used = values.reshape(2, n).sum(axis=0), tokens.reshape(2, n).sum(axis=0)
-    ((found, _),) = estimate_costs([sums_of(right, used, 2)], Resampling(6000, 3))
+    ((found, _),) = estimate_costs(sums_of(right, used, 2)[None], Resampling(6000, 3))
     parts = {
         "tokens_per_correct": (used, right),
         "mean_tokens": (used, np.full(n, 2.0)),
@@ -230,13 +220,11 @@ def coverages(n: int, models: int, of: tuple[float, float, float], runs: int) ->
     draw = np.random.default_rng(4)
     covered: dict[str, list[bool]] = {name: [] for name in truths}
     for seed in range(runs):
-        right, tokens = made_costs(draw, n, models, of)
-        sums = sums_of(right, tokens, models)
-        ((found, _),) = estimate_costs([sums], Resampling(400, seed))
+        sums = sums_of(*made_costs(draw, n, models, of), models)
+        ((found, _),) = estimate_costs(sums[None], Resampling(400, seed))
         for name, truth in truths.items():
-            low, high = found[f"{name}_low"], found[f"{name}_high"]
-            if low is not None:
-                covered[name].append(low <= truth <= high)
+            if f"{name}_low" in found:
+                covered[name].append(found[f"{name}_low"] <= truth <= found[f"{name}_high"])
     assert all(len(hits) > 0.9 * runs for hits in covered.values())
     return {name: float(np.mean(hits)) for name, hits in covered.items()}
 
@@ -262,29 +250,28 @@ def test_intervals_cover_costs_in_many_runs(
 def test_the_share_of_draws_on_the_frontier_says_how_sure_it_is() -> None:
     tokens = [100] * 40
     better, worse = ([1.0] * 24 + [0.0] * 16), ([0.0] * 20 + [1.0] * 20)
-    both = [sums_of(right, tokens) for right in (better, worse)]
+    both = np.stack([sums_of(right, tokens) for right in (better, worse)])
     (first, _), (second, _) = estimate_costs(both, Resampling(2000, 1))
     assert (first["on_frontier"], second["on_frontier"]) == (True, False)
     assert 0.6 < first["frontier_share"] < 0.95
     assert first["frontier_share"] + second["frontier_share"] >= 1
 
 
-points = st.lists(
-    st.tuples(st.integers(0, 4), st.one_of(st.none(), st.integers(1, 4))), min_size=1, max_size=7
+COSTS = st.lists(
+    st.tuples(st.integers(0, 4), st.one_of(st.just(np.nan), st.integers(1, 4))),
+    min_size=1,
+    max_size=7,
 )
 
 
-@given(points)
-def test_on_the_frontier_is_what_nothing_beats(given_points: list[tuple[int, int | None]]) -> None:
-    right = np.array([float(a) for a, _ in given_points])
-    cost = np.array([np.nan if c is None else float(c) for _, c in given_points])
+@given(COSTS)
+def test_on_the_frontier_is_what_nothing_beats(points: list[tuple[int, float]]) -> None:
+    # Comparisons with nan are false.
     expected = [
-        c is not None
-        and not any(
-            d is not None and b >= a and d <= c and (b > a or d < c) for b, d in given_points
-        )
-        for a, c in given_points
+        not np.isnan(c) and not any(b >= a and d <= c and (b > a or d < c) for b, d in points)
+        for a, c in points
     ]
+    right, cost = np.array(points, dtype=float).T
     assert pareto_frontier(right, cost).tolist() == expected
 
 
@@ -310,9 +297,8 @@ def test_the_command_prints_rows_and_draws_the_frontier(made: Made, suffix: str)
             made.add(model, method, answers)
     figure = made.scores.with_name(f"frontier{suffix}")
     code, stdout, stderr = made.command("--figure", str(figure), "--draws", "300")
-    assert code == 0, stderr
+    assert (code, stderr) == (0, "Intervals: 300 draws of problems, seed 1\n")
     assert "tokens_per_correct" in stdout
-    assert stderr == "Intervals: 300 draws of problems, seed 1\n"
     assert figure.stat().st_size > 5000
     if suffix == ".svg":
         text = figure.read_text(encoding="utf-8")
@@ -330,20 +316,23 @@ def test_outputs_and_scores_that_do_not_match_are_reported(made: Made) -> None:
     assert "1 of 2 recorded outputs are not scored; they are left out" in stderr
 
 
-def test_options_that_do_not_fit_are_refused(made: Made) -> None:
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"usage": None}, "--outputs: missing; scores do not say"),
+        ({"outputs": "outputs"}, "--usage: it can't go with --outputs"),
+        ({"tokens": "no"}, "--tokens no: one of completion, total"),
+        ({"no_answer": "no"}, "--no-answer no: one of wrong, exclude"),
+        ({"baseline": "no"}, "--baseline no: one of cot was expected"),
+        ({"figure": "f.svg"}, "nothing to draw: no tokens are known"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    made: Made, options: dict[str, Any], problem: str
+) -> None:
     made.add("m", "cot", [(1,)])
-    with pytest.raises(InputError, match="--outputs: missing; scores do not say"):
-        efficiency(made.scores)
-    with pytest.raises(InputError, match="--usage: it can't go with --outputs"):
-        made.found(outputs="outputs")
-    with pytest.raises(InputError, match="--tokens no: one of completion, total"):
-        made.found(tokens="no")
-    with pytest.raises(InputError, match="--no-answer no: one of wrong, exclude"):
-        made.found(no_answer="no")
-    with pytest.raises(InputError, match="--baseline no: one of cot was expected"):
-        made.found(baseline="no")
-    with pytest.raises(InputError, match="nothing to draw: no tokens are known"):
-        made.found(figure=made.scores.with_name("f.svg"))
+    with pytest.raises(InputError, match=problem):
+        made.found(**options)
 
 
 def test_tokens_are_those_of_recorded_outputs(tmp_path: Path) -> None:

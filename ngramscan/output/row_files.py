@@ -67,7 +67,8 @@ def _frame(frame: pd.DataFrame) -> Rows:
 def _csv(path: Path) -> Rows:
     content = path.read_bytes()
     try:
-        reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        text = io.StringIO(content.decode("utf-8-sig"), newline="")
+        reader = csv.DictReader(text, strict=True)
         _refuse_same_names(str(path), reader.fieldnames or ())
         for row in reader:
             if None in row or None in row.values():
