@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evalcore.agreement import agreement
     from evalcore.audit import audit
+    from evalcore.benchmarks import datasets_check, datasets_fetch, datasets_list
     from evalcore.compare import compare
     from evalcore.efficiency import efficiency
     from evalcore.judge import judge
@@ -23,21 +24,11 @@ if TYPE_CHECKING:
     from evalcore.run import run
     from evalcore.score import score
 
-__all__ = [
-    "agreement",
-    "audit",
-    "compare",
-    "complementarity",
-    "efficiency",
-    "flips",
-    "judge",
-    "link",
-    "logs",
-    "outcomes",
-    "run",
-    "score",
-]
+__all__ = ["agreement", "audit", "compare", "complementarity"]
+__all__ += ["datasets_check", "datasets_fetch", "datasets_list", "efficiency", "flips", "judge"]
+__all__ += ["link", "logs", "outcomes", "run", "score"]
 _MODULES = dict(zip(__all__, __all__, strict=True))
+_MODULES |= dict.fromkeys(("datasets_check", "datasets_fetch", "datasets_list"), "benchmarks")
 _MODULES |= dict.fromkeys(("complementarity", "flips"), "outcomes")
 
 

@@ -373,13 +373,8 @@ def test_scores_in_a_frame_have_the_costs_of_the_file(rows: list[ScoreRow], reco
         pytest.param(b"\n \n", r"cot\.jsonl: it is empty", id="white space"),
         pytest.param(
             record("m", "cot", 0) + record("m", "cot", 1)[:-9],
-            r"cot\.jsonl:2: the last line was not written to its end; run `evalcore run` again, or",
+            r"cot\.jsonl:2: the last line was not written to its end; delete it .*evalcore run",
             id="cut as a killed run leaves it",
-        ),
-        pytest.param(
-            record("m", "cot", 0) + b'{"output": "x", "id',
-            r"cot\.jsonl:2: the last line was not written to its end; delete it",
-            id="cut, and not of a run",
         ),
     ],
 )
