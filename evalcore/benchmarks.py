@@ -172,11 +172,6 @@ def datasets_list() -> Result:
     Addresses, hashes and notes are in the other formats. Benchmarks without a pinned hash are
     fetched as they are; their SHA-256 is printed.
 
-    Returns
-    -------
-    DataFrame
-        One row per benchmark.
-
     Examples
     --------
     $ evalcore datasets list
@@ -225,11 +220,6 @@ def datasets_check(
     data : str or Path, optional
         A copy, or a folder of them; by default those that were fetched.
 
-    Returns
-    -------
-    DataFrame
-        One row per fault of a copy, and one of a copy without faults.
-
     Examples
     --------
     $ evalcore datasets check financemath --data validation.json
@@ -271,11 +261,6 @@ def datasets_fetch(names: Annotated[str | Sequence[str], Option(metavar="NAME...
     ----------
     names : str or sequence of str
         Which benchmarks.
-
-    Returns
-    -------
-    DataFrame
-        One row per benchmark.
 
     Examples
     --------

@@ -17,8 +17,7 @@ from ngramscan.output.row_files import csv_rows, decoded, read_table
 from ngramscan.yaml_files import as_type, read_text
 
 Answers = Literal["program", "text", "either"]
-"""What answers to a prompting method: its program alone, its text, or the text where there is no
-program that gives a value."""
+"""What answers to a method: its program, its text, or the text where no program gives a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class Problem:
 
     id: str
     text: str
-    """The statement, with its tables or context, as the benchmark's authors put it to models."""
+    """The statement, with its tables or context, as the authors put it to models."""
     gold: str | None
     """The reference answer in the notation of the benchmark; None where there is none (proofs)."""
     subtask: str = ""
@@ -46,7 +45,6 @@ class Benchmark:
     prompts: str
     """The file that its prompts stand in."""
     format: str
-    """A key of `FORMATS`."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """Which column is the id, question, answer and subtask; others become details."""
     subset: str = ""

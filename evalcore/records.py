@@ -184,26 +184,26 @@ def read_records(
     files do not. `on_notice` gets a line for each file in which halves of characters were replaced.
     """
     wanted = {name: value for name, value in (("method", method), ("dataset", dataset)) if value}
-    told = {} if layout == "evalcore" else wanted
-    records: dict[tuple[object, ...], tuple[str, Record]] = {}
-    others: dict[str, None] = {}
-    for file in _files(path, ".jsonl" if layout == "evalcore" else ".json"):
-        for place, fields in _LAYOUTS[layout](file, _content(file, on_notice)):
-            known = fields | told
-            if "method" not in known:
-                raise InputError(str(file), "this layout does not name the method; --method does")
-            record = as_type(known, Record, place)
-            if any(getattr(record, name) != value for name, value in wanted.items()):
-                others[f"{record.method} of {record.dataset}"] = None
-                continue
-            question = (record.dataset, record.model, record.method, *record.key)
-            first, _ = records.setdefault(question, (place, record))
-            if first != place:
-                raise InputError(place, f"id {record.id!r} is also at {first}")
+    if layout == "financemath" and not method:
+        raise InputError(str(path), "this layout does not name the method; --method does")
+    found = [
+        (place, as_type(fields if layout == "evalcore" else fields | wanted, Record, place))
+        for file in _files(path, ".jsonl" if layout == "evalcore" else ".json")
+        for place, fields in _LAYOUTS[layout](file, _content(file, on_notice))
+    ]
+    places: dict[tuple[object, ...], str] = {}
+    records = []
+    for place, one in found:
+        if all(getattr(one, name) == value for name, value in wanted.items()):
+            records.append(one)
+            question = (one.dataset, one.model, one.method, *one.key)
+            if (first := places.setdefault(question, place)) != place:
+                raise InputError(place, f"id {one.id!r} is also at {first}")
     if not records:
+        others = dict.fromkeys(f"{one.method} of {one.dataset}" for _, one in found)
         there = f"; there are {', '.join(others)}" if others else ""
         raise InputError(str(path), f"no {' of '.join(['records', *wanted.values()])} there{there}")
-    return [record for _, record in records.values()]
+    return records
 
 
 def _files(path: Path, suffix: str) -> list[Path]:
