@@ -154,12 +154,9 @@ class DatasetRow:
     problems: int | None
     """In the edition that is fetched."""
     file: str
-    """Its name; of the first, where there are several."""
     licence: str
     source: str
-    """The project that publishes it."""
     url: str
-    """Where the file is fetched from."""
     sha256: str | None
     """SHA-256 of the file; None: not pinned, since no copy was at hand."""
     note: str

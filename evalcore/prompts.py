@@ -1,7 +1,6 @@
 """Prompting methods as data: template files, and the exact messages that they make of a problem.
 
-Placeholders have two braces, `{{problem}}`, since prompts are full of LaTeX's single ones. They are
-replaced once and never inside a problem, so that no statement can be taken for a template.
+Placeholders have two braces, since prompts are full of LaTeX's single ones.
 """
 
 from __future__ import annotations
@@ -76,6 +75,7 @@ class PromptSet:
     def render(self, method: str, problem: Problem) -> list[dict[str, str]]:
         """Return the messages that put a problem after a method; gold and details stay unseen."""
         template = self.methods[self.resolve(method)]
+        # Filled in once, so that no statement of a problem is taken for a template.
         values = {**problem.fields, "problem": problem.text}
         texts = (("system", template.system), ("user", template.user))
         return [{"role": role, "content": fill(text, values)} for role, text in texts if text]

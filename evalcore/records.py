@@ -1,7 +1,4 @@
-"""Recorded answers of models: one record per problem and epoch, in our own and others' files.
-
-Runs write `OUTPUTS/<dataset>/<model>/<method>.jsonl`, with `--` for a `/` in the name of a model.
-"""
+"""Recorded answers of models: one record per problem and epoch, in our own and others' files."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import fcntl
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from io import FileIO
 from operator import itemgetter
@@ -95,12 +92,12 @@ def messages_sha256(messages: list[dict[str, str]]) -> str:
 
 
 def folder_name(model: str) -> str:
-    """Return the name of a model as a folder has it."""
+    """Return the name of a model as a folder has it, with `--` for `/`."""
     return model.replace("/", "--")
 
 
 def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
-    """Return the file of one method put to one model; an InputError: a name can't be a file's."""
+    """Return FOLDER/DATASET/MODEL/METHOD.jsonl; an InputError: a name can't be that of a file."""
     for name in (dataset, folder_name(model), method):
         if not name.strip(". ") or "/" in name or not name.isprintable():
             raise InputError(repr(name), "can't be the name of a file or folder")
@@ -119,22 +116,21 @@ def _own(file: Path, content: bytes) -> _Placed:
         raise InputError(f"{file}:{len(lines)}", f"{_NOT_ENDED}; {cure}")
     named = {"dataset": folder.parent.name, "model": folder.name, "method": file.stem}
     for number, line in enumerate(lines, 1):
+        place = f"{file}:{number}"
         if line.strip():
-            place = f"{file}:{number}"
-            fields = as_type(decoded(place, line), dict[str, Any], place)
+            fields = named | as_type(decoded(place, line), dict[str, Any], place)
             if isinstance(fields.get("id"), int):
                 fields["id"] = str(fields["id"])
-            yield place, named | fields
+            yield place, fields
 
 
 def _torn(content: bytes) -> bytes:
     """Return the last line if it was not written to its end."""
     last = content.rpartition(b"\n")[2]
-    try:
+    with suppress(ValueError, RecursionError):
         json.loads(last.strip() or b"0")
-    except (ValueError, RecursionError):
-        return last
-    return b""
+        return b""
+    return last
 
 
 class _Question(msgspec.Struct):
@@ -144,8 +140,8 @@ class _Question(msgspec.Struct):
 
 def _financemath(file: Path, content: bytes) -> _Placed:
     """Take the list of answers in `<model>.json`, of FinanceMath."""
-    rows = as_type(decoded(str(file), content), list[_Question], str(file))
     known = {"dataset": "financemath", "model": file.stem}
+    rows = as_type(decoded(str(file), content), list[_Question], str(file))
     for number, row in enumerate(rows, 1):
         output = "".join(row.output or ()) or None
         yield f"{file}[{number}]", {**known, "id": str(row.question_id), "output": output}
@@ -188,8 +184,8 @@ def read_records(
         raise InputError(str(path), "this layout does not name the method; --method does")
     found = [
         (place, as_type(fields if layout == "evalcore" else fields | wanted, Record, place))
-        for file in _files(path, ".jsonl" if layout == "evalcore" else ".json")
-        for place, fields in _LAYOUTS[layout](file, _content(file, on_notice))
+        for file, content in _contents(path, layout, on_notice)
+        for place, fields in _LAYOUTS[layout](file, content)
     ]
     places: dict[tuple[object, ...], str] = {}
     records = []
@@ -206,22 +202,22 @@ def read_records(
     return records
 
 
-def _files(path: Path, suffix: str) -> list[Path]:
+def _contents(
+    path: Path, layout: str, on_notice: Callable[[str], None]
+) -> Iterator[tuple[Path, bytes]]:
+    suffix = ".jsonl" if layout == "evalcore" else ".json"
     files = [path] if path.is_file() else sorted(path.rglob(f"*{suffix}"))
     if not files:
         problem = f"no files there whose names end in {suffix}"
         raise InputError(str(path), problem if path.is_dir() else "no such file or folder")
-    return files
-
-
-def _content(file: Path, on_notice: Callable[[str], None]) -> bytes:
-    content, halves = replace_halves(file.read_bytes())
-    if halves:
-        on_notice(describe_halves(str(file), halves))
-    if not content.strip():
-        problem = "it is empty; delete it, or write it again (`evalcore run` asks what is missing)"
-        raise InputError(str(file), problem)
-    return content
+    for file in files:
+        content, halves = replace_halves(file.read_bytes())
+        if halves:
+            on_notice(describe_halves(str(file), halves))
+        if not content.strip():
+            cure = "delete it, or write it again (`evalcore run` asks what is missing)"
+            raise InputError(str(file), f"it is empty; {cure}")
+        yield file, content
 
 
 # Writing
@@ -260,13 +256,12 @@ def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[Recor
             raise InputError(str(path), problem) from error
         content = path.read_bytes()
         torn = _torn(content)
-        is_ours = _OPENING.startswith(torn[: len(_OPENING)])
-        whole = content.removesuffix(torn) if is_ours else content
-        records = [as_type(fields, Record, place) for place, fields in _own(path, whole)]
-        if whole != content:
-            file.truncate(len(whole))
+        if torn and _OPENING.startswith(torn[: len(_OPENING)]):
+            content = content.removesuffix(torn)
+            file.truncate(len(content))
             on_notice(f"{path}: {_NOT_ENDED}; it is dropped")
-        elif whole and not whole.endswith(b"\n"):
+        records = [as_type(fields, Record, place) for place, fields in _own(path, content)]
+        if content and not content.endswith(b"\n"):
             file.write(b"\n")
         yield RecordFile(path, file, records)
 

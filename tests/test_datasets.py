@@ -23,7 +23,6 @@ from ngramscan.errors import IncompleteError, InputError
 from tests.made_benchmarks import write_financemath, write_proofbench
 
 PHYSICS, MATHS = "olympiadbench-oe-physics", "olympiadbench-oe-maths"
-NO_ANSWER = {"final_answer": None, "is_multiple_answer": None, "answer_type": None}
 
 
 def write(path: Path, text: str | bytes) -> Path:
@@ -327,7 +326,8 @@ def test_tolerances_are_numbers_and_contexts_stand_before_questions(tmp_path: Pa
 def test_proof_problems_are_read_from_each_format_that_copies_have(
     ending: str, tmp_path: Path
 ) -> None:
-    frame, file = olympiad(25).assign(**NO_ANSWER), tmp_path / f"TP_TO_physics_en_COMP.{ending}"
+    frame = olympiad(25).assign(final_answer=None, is_multiple_answer=None, answer_type=None)
+    file = tmp_path / f"TP_TO_physics_en_COMP.{ending}"
     if ending == "parquet":
         frame.to_parquet(file)
     else:

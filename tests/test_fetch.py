@@ -100,15 +100,6 @@ def test_a_failure_is_one_line_and_leaves_nothing(
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_a_service_that_is_not_there_is_unavailable(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gone = replace(benchmarks()["financemath"], url="http://127.0.0.1:9/{name}")
-    monkeypatch.setitem(benchmarks(), "financemath", gone)
-    with pytest.raises(RemoteError, match="ConnectError while it was fetched"):
-        evalcore.datasets_fetch("financemath")
-
-
 @pytest.mark.parametrize(("name", "files"), [("aicrypto", 18), (UNPINNED, 1)])
 def test_files_that_are_not_pinned_are_fetched_and_their_hashes_told(
     service: Service, name: str, files: int

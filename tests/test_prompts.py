@@ -36,20 +36,6 @@ PROBLEM = Problem(
     details={"solution": "the secret solution"},
 )
 BARE = Problem(id="1", text="PROBLEM", gold=None, fields=FIELDS)
-HAND_MADE = {
-    ("financemath", "f-1"): (
-        "You are a financial expert. Solve problems mainly through equations.\n"
-        "OUTPUT CONTRACT (strict): The very last line MUST be exactly:\n"
-        "Final Answer (3 decimal) : <number>",
-        "Write equations (LaTeX) with minimal text; show steps clearly.\n\nFind x.",
-    ),
-    ("bbh-word-sorting", "fp"): (
-        None,
-        "Find x.\n\nFormalization:\nIdentify givens and target. Write the key equations.\n\n"
-        "Solve the problem using the formalized equations.\n\n"
-        "Verify your solution, then put your final answer in \\boxed{}.",
-    ),
-}
 
 
 def messages(dataset: str, method: str, problem: Problem = PROBLEM) -> tuple[str | None, str]:
@@ -75,12 +61,6 @@ def test_every_benchmark_has_the_same_methods_each_with_a_prompt_of_its_own() ->
             assert user.count(PROBLEM.text) == 1
             around = (system or "") + user.replace(PROBLEM.text, "")
             assert not [text for text in ("{{", "secret", "same as") if text in around.lower()]
-
-
-@pytest.mark.parametrize(("dataset", "method"), HAND_MADE)
-def test_a_prompt_is_what_a_reader_of_the_paper_writes_down(dataset: str, method: str) -> None:
-    problem = Problem(id="1", text="Find x.", gold="2", fields=FIELDS)
-    assert messages(dataset, method, problem) == HAND_MADE[dataset, method]
 
 
 def test_no_shipped_prompt_changes_unnoticed() -> None:

@@ -65,11 +65,11 @@ def _frame(frame: pd.DataFrame) -> Rows:
 
 
 def csv_rows(path: Path, absent: str | None = None) -> Rows:
-    """Yield the rows of CSV; one that lacks cells is refused, or has `absent` in them."""
+    """Yield the rows of CSV; wrong quotes and missing cells are refused, or these are `absent`."""
     content = path.read_bytes()
     try:
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
-        reader = csv.DictReader(text, restval=absent)
+        reader = csv.DictReader(text, restval=absent, strict=absent is None)
         _refuse_same_names(str(path), reader.fieldnames or ())
         for row in reader:
             if None in row or None in row.values():
@@ -79,7 +79,7 @@ def csv_rows(path: Path, absent: str | None = None) -> Rows:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}:{line}", "not UTF-8; save the table as CSV in UTF-8") from error
     except csv.Error as error:
-        raise InputError(f"{path}:{reader.line_num}", f"not valid CSV: {error}") from error
+        raise InputError(f"{path}:{reader.reader.line_num}", f"not valid CSV: {error}") from error
 
 
 def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
