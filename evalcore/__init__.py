@@ -42,8 +42,7 @@ class _Package(ModuleType):
     """Keeps a function under its name when the module of the same name is imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # Whoever imports a submodule sets it on its package: `evalcore.audit` is the function,
-        # which `__getattr__` finds.
+        # Whoever imports a submodule sets it on its package.
         if not (isinstance(value, ModuleType) and name in _MODULES):
             super().__setattr__(name, value)
 

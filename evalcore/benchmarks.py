@@ -256,8 +256,7 @@ def datasets_fetch(names: Annotated[str | Sequence[str], Option(metavar="NAME...
 
     Parameters
     ----------
-    names : str or sequence of str
-        Which benchmarks.
+    names : see datasets_check
 
     Examples
     --------

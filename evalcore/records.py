@@ -25,8 +25,7 @@ _OPENING = b'{"id": '  # how each of our lines begins
 _NOT_ENDED = "the last line was not written to its end"
 CUT_REASONS = frozenset({"length", "max_tokens"})
 """How servers say that an answer was cut at the token limit."""
-Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
-"""A number of tokens, epochs or attempts, as files may have it."""
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]  # of tokens, epochs, attempts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
