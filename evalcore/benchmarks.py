@@ -38,10 +38,6 @@ class Dataset:
         return len(self.problems)
 
 
-class AbsentError(InputError):
-    """There is no copy of the benchmark at the place, as against one that can't be read."""
-
-
 @cache
 def _entries() -> dict[str, Benchmark]:
     found = {}
@@ -82,13 +78,19 @@ def find_benchmark(
     return replace(_entries()["questions"], name=name or data.stem, columns=columns)
 
 
-def load_dataset(benchmark: str | Benchmark, path: Path | None) -> Dataset:
+def load_dataset(benchmark: Benchmark, path: Path | None) -> Dataset:
     """Load a benchmark and prove that it is whole.
 
     Its place is its file, the folder of the file, or a folder of such; None: the fetched copy.
     """
-    benchmark = find_benchmark(benchmark, path) if isinstance(benchmark, str) else benchmark
     place, paths = str(path or benchmark.name), _find(benchmark, path)
+    if path is None and not paths:
+        cure = f"run `evalcore datasets fetch {place}`, or give a copy with --data PATH"
+        raise InputError(f"dataset {place}", f"not fetched yet; {cure}")
+    if path and not paths:
+        named = " or ".join((*list(benchmark.files)[:1], *benchmark.other_names))
+        problem = f"no {named} in it" if path.exists() else "no such file or folder"
+        raise InputError(place, problem)
     sha256 = _sha256(*paths)
     problems, faults = FORMATS[benchmark.format](benchmark, *paths)
     [(often, times)] = Counter(each.id for each in problems).most_common(1) or [("", 0)]
@@ -109,15 +111,12 @@ def load_dataset(benchmark: str | Benchmark, path: Path | None) -> Dataset:
 
 
 def _sha256(*paths: Path) -> str:
-    content = hashlib.sha256()
-    for path in paths:
-        with input_errors(path):
-            content.update(path.read_bytes())
-    return content.hexdigest()
+    with input_errors(paths[0]):
+        return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
-    """Return the file that is the benchmark, or all of its files."""
+    """Return the file that is the benchmark, or all of its files; none: there is no copy."""
     if path and path.is_file() and not benchmark.is_folder:
         return [path]
     names = [*benchmark.files]
@@ -131,12 +130,7 @@ def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
         if len(absent) < len(each):
             problem = f"{len(absent)} of {len(each)} files are missing"
             raise InputError(str(folder), f"{problem}, the first is {absent[0]}")
-    if path is None:
-        cure = f"run `evalcore datasets fetch {benchmark.name}`, or give a copy with --data PATH"
-        raise AbsentError(f"dataset {benchmark.name}", f"not fetched yet; {cure}")
-    named = " or ".join(each[0] for each in wanted)
-    problem = f"no {named} in it" if path.exists() else "no such file or folder"
-    raise AbsentError(str(path), problem)
+    return []
 
 
 def _cache(benchmark: Benchmark) -> Path:
@@ -223,15 +217,17 @@ def datasets_check(
     """
     rows: list[CheckRow] = []
     failures = []
+    place = Path(data) if data else None
     for name in listed(names) or benchmarks():
         try:
-            one = load_dataset(name, Path(data) if data else None)
+            benchmark = find_benchmark(name, place)
+            if names or _find(benchmark, place):
+                one = load_dataset(benchmark, place)
+                subtasks = len({problem.subtask for problem in one.problems})
+                known = (one.name, len(one), subtasks, one.sha256)
+                rows += [CheckRow(*known, fault) for fault in one.faults or (None,)]
         except NgramscanError as error:
-            if names or not isinstance(error, AbsentError):
-                failures.append(str(error))
-            continue
-        known = (name, len(one), len({problem.subtask for problem in one.problems}), one.sha256)
-        rows += [CheckRow(*known, fault) for fault in one.faults or (None,)]
+            failures.append(str(error))
     if not rows and not failures:
         where = data or "the cache"
         failures.append(f"{where}: no benchmark there; fetch one or name a copy with --data")

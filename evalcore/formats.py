@@ -70,8 +70,7 @@ class Benchmark:
     programs: Mapping[Answers, str] = field(
         default_factory=lambda: {"program": "fenced/1", "either": "fenced/1"}
     )
-    """How a program is found, by what answers to a method: names in `extraction.PROGRAM_RULES`.
-    Where there is none, outputs are read as texts."""
+    """How a program is found, by what answers to a method: names in `extraction.PROGRAM_RULES`."""
     judge: str = ""
     """What judges are asked: a name in judge_prompts.yaml; empty: that of the benchmark."""
     licence: str = ""
@@ -148,22 +147,19 @@ def _answerbench(benchmark: Benchmark, path: Path) -> Parsed:
     """
     [(first, sha256)] = benchmark.first_version.items()
     other, problems, faults = path.with_name(first), [], []
-    for place, values in csv_rows(path, absent=""):
-        row = values
-        if "Source" not in row:
-            raise InputError(place, "no column Source")
-        if not row["Source"].strip():
-            broken = f"{row['Problem ID']} has no Source: its fields are shifted"
-            rows = csv_rows(other, absent="") if other.is_file() else ()
-            whole = {each["Problem ID"]: each for _, each in rows if each["Source"].strip()}
-            if row["Problem ID"] not in whole:
+    for place, row in csv_rows(path, absent=""):
+        name, whole = row.get("Problem ID"), [row]
+        if "Source" in row and not row["Source"].strip():
+            broken = f"{name} has no Source: its fields are shifted"
+            others = csv_rows(other, absent="") if other.is_file() else ()
+            whole = [one for _, one in others if one["Problem ID"] == name and one["Source"]]
+            if not whole:
                 cure = f"put a whole {first} of the same project beside this file"
                 raise InputError(place, f"{broken}, and its answer stands in its problem; {cure}")
-            row = whole[row["Problem ID"]]
             faults.append(f"{broken} upstream; it was taken from {first}")
             if hashlib.sha256(other.read_bytes()).hexdigest() != sha256:
                 faults.append(f"{first} beside it is not the published file")
-        problems.append(_question(place, row, benchmark))
+        problems.append(_question(place, whole[0], benchmark))
     open_formulas = [each.id for each in problems if (each.gold or "").count("$") % 2]
     return problems, faults + [f"{i}: its answer has a $ without its pair" for i in open_formulas]
 
@@ -237,7 +233,6 @@ def _answer_fields(row: _OlympiadAnswer, place: str) -> dict[str, str]:
 
 
 _HEADING = re.compile(r"(?:\\paragraph\{|\*\*)Problem (\d+) \((\d+) points?\)(?:\}|\*\*)")
-_ALL_POINTS = 330
 
 
 def _aicrypto(_benchmark: Benchmark, *paths: Path) -> Parsed:
@@ -253,8 +248,8 @@ def _aicrypto(_benchmark: Benchmark, *paths: Path) -> Parsed:
         exam, details = path.parent.name, {"points": int(found[0][1])}
         problems.append(Problem(f"{exam}/{path.stem}", text, None, exam, details=details))
     points = sum(each.details["points"] for each in problems)
-    told = f"the points add up to {points}; the benchmark has {_ALL_POINTS}"
-    return problems, [told] if points != _ALL_POINTS else []
+    told = f"the points add up to {points}; the benchmark has 330"
+    return problems, [told] if points != 330 else []
 
 
 FORMATS: dict[str, Callable[..., Parsed]] = {

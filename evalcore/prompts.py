@@ -1,7 +1,4 @@
-"""Prompting methods as data: template files, and the exact messages that they make of a problem.
-
-Placeholders have two braces, since prompts are full of LaTeX's single ones.
-"""
+"""Prompting methods as data: template files, and the exact messages that they make of a problem."""
 
 from __future__ import annotations
 
@@ -16,24 +13,21 @@ from typing import Annotated, Any
 
 import msgspec
 
-from evalcore.benchmarks import find_benchmark
 from evalcore.formats import Answers, Benchmark, Problem
 from ngramscan.errors import InputError
 from ngramscan.yaml_files import as_type, parse_yaml, read_text
 
+# Two braces, since prompts are full of LaTeX's single ones.
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z][\w+.-]*)\}\}")
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
-class _OwnMethod(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+class Template(msgspec.Struct, forbid_unknown_fields=True):
+    """One method: its messages, in which only what a problem fills is left open."""
+
     user: _Text
     system: _Text | None = None
     note: str = ""
-
-
-class Template(_OwnMethod, kw_only=True, forbid_unknown_fields=True):
-    """One method: its messages, in which only what a problem fills is left open."""
-
     ours: bool = False
     """The paper prints no such prompt: it was written for this package, or by its user."""
     answer: Answers = "either"
@@ -86,16 +80,15 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
 
 
-def load_templates(benchmark: str | Benchmark, extra: Path | None = None) -> PromptSet:
+def load_templates(benchmark: Benchmark, extra: Path | None = None) -> PromptSet:
     """Load a benchmark's methods, those of any, and one's own, which may name its phases."""
-    benchmark = find_benchmark(benchmark) if isinstance(benchmark, str) else benchmark
     names = ("any-benchmark.yaml", benchmark.prompts)
     folder = resources.files("evalcore") / "benchmarks"
     general, file = (_parse(read_text(folder / name), name) for name in names)
     file.fields.append("problem")
     file.phases = general.phases | file.phases
     file.methods = {**file.methods, **general.methods, **file.methods}  # the benchmark's come first
-    methods = dict(_templates(file, benchmark.prompts, Template))
+    methods = dict(_templates(file, benchmark.prompts))
     if extra is not None:
         where, own = str(extra), _parse(read_text(extra), str(extra))
         if own.fields or own.benchmarks or not own.methods:
@@ -106,7 +99,7 @@ def load_templates(benchmark: str | Benchmark, extra: Path | None = None) -> Pro
                 problem = f"{taken[0]} is among the benchmark's {kind}; take another name"
                 raise InputError(where, problem)
         own.fields, own.phases = file.fields, file.phases | own.phases
-        methods |= _templates(own, where, _OwnMethod)
+        methods |= _templates(own, where, are_own=True)
     return PromptSet(benchmark.name, methods)
 
 
@@ -122,21 +115,23 @@ def _parse(content: str, where: str) -> _File:
     return file
 
 
-def _templates(file: _File, where: str, kind: type[_OwnMethod]) -> Iterator[tuple[str, Template]]:
+def _templates(file: _File, where: str, are_own: bool = False) -> Iterator[tuple[str, Template]]:
     """Yield the methods with the phases in their places; only what a problem fills stays open."""
     for name, raw in file.methods.items():
         place = f"{where}: method {name}"
-        given = msgspec.structs.asdict(as_type(raw, kind, place))
-        for role in ("system", "user"):
-            text = given[role] or ""
-            text = _PLACEHOLDER.sub(lambda found: file.phases.get(found[1], found[0]), text)
-            given[role] = text or None
-            for part in _PLACEHOLDER.findall(text):
+        template = as_type(raw, Template, place)
+        if are_own and {"ours", "answer"} & {*raw}:
+            raise InputError(place, "one's own have only user, system and note")
+        template.ours |= are_own
+        for role, text in (("system", template.system or ""), ("user", template.user)):
+            filled = _PLACEHOLDER.sub(lambda found: file.phases.get(found[1], found[0]), text)
+            setattr(template, role, filled or None)
+            for part in _PLACEHOLDER.findall(filled):
                 if part in file.phases:
                     raise InputError(place, f"a phase names the phase {part}; only methods can")
                 if part not in file.fields:
                     known = ", ".join([*sorted(file.fields), *file.phases])
                     raise InputError(place, f"nothing is named {{{{{part}}}}}; there are {known}")
-        if "{{problem}}" not in given["user"]:
+        if "{{problem}}" not in template.user:
             raise InputError(place, "the user message has no {{problem}}")
-        yield name, Template(**{"ours": True, **given})
+        yield name, template

@@ -139,11 +139,10 @@ class _Question(msgspec.Struct):
 
 def _financemath(file: Path, content: bytes) -> _Placed:
     """Take the list of answers in `<model>.json`, of FinanceMath."""
-    known = {"dataset": "financemath", "model": file.stem}
     rows = as_type(decoded(str(file), content), list[_Question], str(file))
     for number, row in enumerate(rows, 1):
-        output = "".join(row.output or ()) or None
-        yield f"{file}[{number}]", {**known, "id": str(row.question_id), "output": output}
+        known = {"model": file.stem, "id": str(row.question_id)}
+        yield f"{file}[{number}]", {**known, "output": "".join(row.output or ()) or None}
 
 
 class _Prediction(msgspec.Struct):
@@ -155,12 +154,11 @@ def _bbh(file: Path, content: bytes) -> _Placed:
     model, _, method = file.absolute().parent.name.rpartition("-")
     if not model:
         raise InputError(str(file), "it was expected in a folder named MODEL-METHOD")
-    known = {"dataset": "bbh-word-sorting", "model": model, "method": method}
     task = file.stem.partition("_few_shot")[0]
     rows = as_type(decoded(str(file), content), dict[str, Any], str(file)).get("outputs")
     for number, row in enumerate(as_type(rows, list[_Prediction], f"{file}: outputs")):
-        fields = {**known, "id": f"{task}-{number}", "output": row.prediction}
-        yield f"{file}[{number + 1}]", fields
+        known = {"model": model, "method": method, "id": f"{task}-{number}"}
+        yield f"{file}[{number + 1}]", {**known, "output": row.prediction}
 
 
 _LAYOUTS = {"evalcore": _own, "financemath": _financemath, "bbh": _bbh}

@@ -17,12 +17,16 @@ import pandas as pd
 import pytest
 
 import evalcore
-from evalcore.benchmarks import benchmarks, find_benchmark, load_dataset
+from evalcore.benchmarks import Dataset, benchmarks, find_benchmark, load_dataset
 from evalcore.formats import Problem
 from ngramscan.errors import IncompleteError, InputError
 from tests.made_benchmarks import write_financemath, write_proofbench
 
 PHYSICS, MATHS = "olympiadbench-oe-physics", "olympiadbench-oe-maths"
+
+
+def load(name: str | None, path: Path | None) -> Dataset:
+    return load_dataset(find_benchmark(name, path), path)
 
 
 def write(path: Path, text: str | bytes) -> Path:
@@ -111,11 +115,11 @@ def test_a_benchmark_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
     for name, benchmark in benchmarks().items():
         cure = f"dataset {name}: not fetched yet; run `evalcore datasets fetch {name}`"
         with pytest.raises(InputError, match=cure):
-            load_dataset(name, None)
+            load(name, None)
         with pytest.raises(InputError, match=f"no {next(iter(benchmark.files))}.* in it"):
-            load_dataset(name, tmp_path)
+            load(name, tmp_path)
     with pytest.raises(InputError, match="nowhere: no such file or folder"):
-        load_dataset("financemath", tmp_path / "nowhere")
+        load("financemath", tmp_path / "nowhere")
 
 
 def test_a_file_its_folder_and_a_folder_of_folders_give_the_same(tmp_path: Path) -> None:
@@ -123,7 +127,7 @@ def test_a_file_its_folder_and_a_folder_of_folders_give_the_same(tmp_path: Path)
     file = write_financemath(tmp_path / "financemath")
     sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
     for path in (file, file.parent, tmp_path):
-        dataset = load_dataset("financemath", path)
+        dataset = load("financemath", path)
         assert (len(dataset), dataset.sha256) == (200, sha256)
         assert dataset.faults == (f"not the published file: its SHA-256 is {sha256}",)
 
@@ -137,7 +141,7 @@ def test_a_file_that_may_not_be_read_is_refused(
     file = write_financemath(tmp_path)
     monkeypatch.setattr(Path, "read_bytes", refuse)
     with pytest.raises(InputError, match=r"validation\.json: permission denied"):
-        load_dataset("financemath", file)
+        load("financemath", file)
 
 
 def test_all_copies_that_are_there_are_checked_and_failures_told(tmp_path: Path) -> None:
@@ -171,7 +175,7 @@ WRONG: list[tuple[str, Callable[[Path], Path], str]] = [
     ("bbh-word-sorting", holding("word_sorting.json", b"[]"), "word_sorting.json: Expected object"),
     ("bbh-word-sorting", holding("word_sorting.json", b"{}"), "examples: Expected array"),
     ("imo-answerbench", ANSWERS(b"a\n1,2\n"), "answerbench_v2.csv:2: more or fewer cells"),
-    ("imo-answerbench", ANSWERS(b"a\n1\n"), "answerbench_v2.csv:2: no column Source"),
+    ("imo-answerbench", ANSWERS(b"a\n1\n"), "answerbench_v2.csv:2: no column Problem ID"),
     ("imo-answerbench", ANSWERS(b"\xff"), "answerbench_v2.csv:1: not UTF-8"),
     ("imo-answerbench", ANSWERS(b"a\n" + b"x" * 200_000), "not valid CSV: field larger"),
     ("olympiadbench-tp-maths", holding("TP_TO_maths_en_COMP.parquet", b"P"), "no Parquet file"),
@@ -221,7 +225,7 @@ def test_what_is_wrong_is_refused_in_one_line_with_its_place(
 ) -> None:
     path = made(tmp_path)
     with pytest.raises(InputError, match=re.escape(message)) as caught:
-        load_dataset(name, path)
+        load(name, path)
     assert "\n" not in str(caught.value)
 
 
@@ -232,7 +236,7 @@ def test_a_financemath_problem_has_its_tables_before_and_its_program_beside_it(
     tmp_path: Path,
 ) -> None:
     file = write_financemath(tmp_path, tables=["| a |", "| b |"], ground_truth=0.14300000000000002)
-    dataset = load_dataset("financemath", file)
+    dataset = load("financemath", file)
     first, second, third = dataset.problems[:3]
     assert first.text == "Table:\n| a |\n\n| b |\n\nQuestion: What is 0 / 8?"
     assert third.text == "Question: What is 2 / 8?"
@@ -246,14 +250,14 @@ def test_a_broken_row_is_refused_without_a_whole_first_version(tmp_path: Path) -
     file = answerbench(tmp_path / "answerbench_v2.csv", broken=36)
     for _ in range(2):
         with pytest.raises(InputError, match=r"imo-bench-algebra-036 has no Source.* put a whole"):
-            load_dataset("imo-answerbench", file)
+            load("imo-answerbench", file)
         answerbench(tmp_path / "answerbench.csv", broken=36)
 
 
 def test_a_broken_row_is_taken_from_the_first_version(tmp_path: Path) -> None:
     answerbench(tmp_path / "answerbench.csv")
     file = answerbench(tmp_path / "answerbench_v2.csv", {5: "$\\frac{1}{2}"}, broken=36)
-    dataset = load_dataset("imo-answerbench", file)
+    dataset = load("imo-answerbench", file)
     problem = dataset.problems[35]
     assert (problem.text, problem.gold) == ('Find\n"36".', "$36$")
     assert problem.details == {"category": "Algebra", "subcategory": "Equation"}
@@ -272,12 +276,12 @@ def test_the_first_version_is_told_by_its_hash(
     sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
     made = replace(benchmarks()["imo-answerbench"], first_version={file.name: sha256})
     monkeypatch.setitem(benchmarks(), "imo-answerbench", made)
-    faults = load_dataset("imo-answerbench", tmp_path).faults
+    faults = load("imo-answerbench", tmp_path).faults
     assert faults == ("this is the first version, which its authors call deprecated",)
 
 
 def test_a_proof_problem_has_no_gold_and_its_solution_is_not_in_the_text(tmp_path: Path) -> None:
-    problem = load_dataset("imo-proofbench", write_proofbench(tmp_path)).problems[0]
+    problem = load("imo-proofbench", write_proofbench(tmp_path)).problems[0]
     assert (problem.text, problem.gold, dict(problem.fields)) == ("Prove 0.", None, {})
     guidelines = {"solution": "SOLUTION of 0", "guidelines": "GUIDELINES of 0"}
     assert problem.details == {**guidelines, "level": "IMO-easy"}
@@ -302,7 +306,7 @@ def test_the_kind_and_form_of_the_answer_are_said_as_the_authors_say_them(
     kinds: str, several: bool, unit: str | None, said: str, tmp_path: Path
 ) -> None:
     folder = physics(tmp_path, answer_type=kinds, is_multiple_answer=several, unit=unit)
-    problem = load_dataset(PHYSICS, folder).problems[0]
+    problem = load(PHYSICS, folder).problems[0]
     boxed = "multiple answers connected with commas" if several else "answer"
     assert problem.fields == {
         "answer_type_text": said,
@@ -314,9 +318,9 @@ def test_the_kind_and_form_of_the_answer_are_said_as_the_authors_say_them(
 
 def test_tolerances_are_numbers_and_contexts_stand_before_questions(tmp_path: Path) -> None:
     for stated, tolerance in ((None, None), ("1e-1", 0.1), ("1e-1,,0.02", (0.1, None, 0.02))):
-        dataset = load_dataset(PHYSICS, physics(tmp_path, error=stated))
+        dataset = load(PHYSICS, physics(tmp_path, error=stated))
         assert dataset.problems[0].details["tolerance"] == tolerance
-    dataset = load_dataset(PHYSICS, physics(tmp_path, context="A ball falls.", question="<img_1>"))
+    dataset = load(PHYSICS, physics(tmp_path, context="A ball falls.", question="<img_1>"))
     assert dataset.problems[0].text == "A ball falls.\n<img_1>"
     assert dataset.faults == ("1 problems need a picture, the first is 0",)
 
@@ -331,7 +335,7 @@ def test_proof_problems_are_read_from_each_format_that_copies_have(
         frame.to_parquet(file)
     else:
         frame.to_json(file, orient="records", lines=ending == "jsonl")
-    dataset = load_dataset("olympiadbench-tp-physics", tmp_path)
+    dataset = load("olympiadbench-tp-physics", tmp_path)
     problem = dataset.problems[24]
     assert (problem.id, problem.gold, problem.subtask) == ("24", None, "TP_physics")
     assert (dataset.faults, dict(problem.fields)) == ((), {})
@@ -343,14 +347,14 @@ def test_both_editions_of_the_maths_problems_are_known(tmp_path: Path) -> None:
     for size, told in ((674, False), (675, True)):
         file = tmp_path / "OE_TO_maths_en_COMP.jsonl"
         olympiad(size).to_json(file, orient="records", lines=True)
-        faults = load_dataset(MATHS, file).faults
+        faults = load(MATHS, file).faults
         assert any("the paper has 674" in fault for fault in faults) == told
 
 
 def test_word_sorting_has_ids_by_place_and_its_canary_is_looked_for(tmp_path: Path) -> None:
     examples = [{"input": f"Sort: b{n} a{n}", "target": f"a{n} b{n}"} for n in range(250)]
     file = write(tmp_path / "word_sorting.json", json.dumps({"examples": examples}))
-    dataset = load_dataset("bbh-word-sorting", file)
+    dataset = load("bbh-word-sorting", file)
     expected = Problem("word_sorting-249", "Sort: b249 a249", "a249 b249", "word_sorting")
     assert dataset.problems[249] == expected
     assert dataset.faults[0] == "the canary that keeps it out of training data is gone"
@@ -359,7 +363,7 @@ def test_word_sorting_has_ids_by_place_and_its_canary_is_looked_for(tmp_path: Pa
 def test_exams_are_read_from_their_folder_with_points_and_a_common_hash(tmp_path: Path) -> None:
     definitions = "\\paragraph{Definitions.}\nA set.\n\n\\paragraph{Problem 1 (18 points)} Show it."
     folder = exams(tmp_path / "aicrypto", exam1_1=definitions, exam2_1="**Problem 1 (18 points)**")
-    dataset = load_dataset("aicrypto", tmp_path)
+    dataset = load("aicrypto", tmp_path)
     expected = Problem("exam1/problem1", definitions, None, "exam1", details={"points": 18})
     assert (dataset.problems[0], dataset.faults) == (expected, ())
     content = b"".join(file.read_bytes() for file in sorted(folder.glob("*/*.tex")))
@@ -368,12 +372,12 @@ def test_exams_are_read_from_their_folder_with_points_and_a_common_hash(tmp_path
 
 def test_missing_points_and_problems_are_told(tmp_path: Path) -> None:
     exams(tmp_path, exam1_2="\\paragraph{Problem 2 (8 points)}")
-    faults = load_dataset("aicrypto", tmp_path).faults
+    faults = load("aicrypto", tmp_path).faults
     assert faults == ("the points add up to 320; the benchmark has 330",)
     for name in ("exam2/problem3.tex", "exam3/problem6.tex"):
         (tmp_path / name).unlink()
     with pytest.raises(InputError, match=r"2 of 18 files are missing.*exam2/problem3\.tex"):
-        load_dataset("aicrypto", tmp_path)
+        load("aicrypto", tmp_path)
 
 
 # The real files
@@ -392,7 +396,7 @@ def test_missing_points_and_problems_are_told(tmp_path: Path) -> None:
 def test_the_real_files_are_the_pinned_ones_and_no_solution_is_in_a_prompt(
     name: str, size: int, faults: int, shared: Path
 ) -> None:
-    dataset = load_dataset(name, shared / "data")
+    dataset = load(name, shared / "data")
     pinned = next(iter(benchmarks()[name].files.values()))
     assert (len(dataset), dataset.sha256, len(dataset.faults)) == (size, pinned, faults)
     for problem in dataset.problems:
@@ -404,12 +408,12 @@ def test_the_real_files_are_the_pinned_ones_and_no_solution_is_in_a_prompt(
 
 
 def test_the_repaired_real_row_does_not_show_its_answer(shared: Path) -> None:
-    problems = load_dataset("imo-answerbench", shared / "data").problems
+    problems = load("imo-answerbench", shared / "data").problems
     problem = next(each for each in problems if each.id == "imo-bench-algebra-036")
     assert (problem.gold, problem.subtask) == ("$Y(x)=A+\\frac{B}{x}-x$", "Algebra")
     assert "Y(x)=" not in problem.text
     for name in ("answerbench", "proofbench"):
-        faults = load_dataset(f"imo-{name}", shared / f"data/imobench/{name}.csv").faults
+        faults = load(f"imo-{name}", shared / f"data/imobench/{name}.csv").faults
         assert faults[-1] == "this is the first version, which its authors call deprecated"
 
 
@@ -425,12 +429,12 @@ def test_questions_of_ones_own_need_three_columns_and_no_yaml(ending: str, tmp_p
         frame.astype({"answer": str}).to_parquet(file)
     else:
         frame.to_json(file, orient="records", lines=ending == "jsonl")
-    dataset = load_dataset(find_benchmark(None, file), file)
+    dataset = load(None, file)
     assert [(each.id, each.text, each.gold) for each in dataset.problems] == [
         *(("1", "Capital of France?", "Paris"), ("2", "2 + 2?", "4"), ("3", "3 + 3?", "6"))
     ]
     assert (dataset.name, dataset.faults) == ("mine", ())
-    assert load_dataset("other", file).name == "other"
+    assert load("other", file).name == "other"
 
 
 def test_columns_are_named_by_options_and_others_are_left_out(tmp_path: Path) -> None:
@@ -440,7 +444,7 @@ def test_columns_are_named_by_options_and_others_are_left_out(tmp_path: Path) ->
     assert problem == Problem("a", "Why?", "Because.")
     cure = "no column id; there are key, .*; mine is no known benchmark, so --id-field must name"
     with pytest.raises(InputError, match=cure):
-        load_dataset(find_benchmark(None, file), file)
+        load(None, file)
 
 
 @pytest.mark.parametrize(

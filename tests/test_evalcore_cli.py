@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import evalcore
-from evalcore.benchmarks import load_dataset
+from evalcore.benchmarks import find_benchmark, load_dataset
 from evalcore.cli import main
 from evalcore.prompts import load_templates
 from evalcore.records import read_records
@@ -61,7 +61,8 @@ def text_of(method: str, number: int) -> str:
 
 def answering(data: Path) -> Answer:
     """Answer what is asked in the exact messages of a method, and nothing else."""
-    dataset, prompts = load_dataset("financemath", data), load_templates("financemath")
+    benchmark = find_benchmark("financemath")
+    dataset, prompts = load_dataset(benchmark, data), load_templates(benchmark)
     known = {
         hash_of(prompts.render(method, problem)): text_of(method, number)
         for method in METHODS
@@ -155,8 +156,8 @@ def test_a_dry_run_prints_the_exact_messages_and_asks_no_one(here: Path) -> None
         "run", *FINANCE, "--model", "m", "--method", ",".join(methods), "--dry-run"
     )
     assert (code, (here / "outputs").exists()) == (0, False)
-    prompts = load_templates("financemath")
-    problem = load_dataset("financemath", here).problems[0]
+    benchmark = find_benchmark("financemath")
+    prompts, problem = load_templates(benchmark), load_dataset(benchmark, here).problems[0]
     for method in methods:
         for message in prompts.render(method, problem):
             assert message["content"] in stdout

@@ -12,12 +12,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcore.benchmarks import benchmarks
+from evalcore.benchmarks import benchmarks, find_benchmark
 from evalcore.formats import Problem
-from evalcore.prompts import load_templates
+from evalcore.prompts import PromptSet, load_templates
 from ngramscan.errors import InputError
 
-TEMPLATES = cache(load_templates)
 ROOT = Path(__file__).resolve().parent.parent
 METHODS = (
     *("zero-shot", "cot", "pot", "fp", "f-1", "f-1+zs", "f-1+cot", "f-1+pot", "f-1+verify"),
@@ -38,9 +37,14 @@ PROBLEM = Problem(
 BARE = Problem(id="1", text="PROBLEM", gold=None, fields=FIELDS)
 
 
+@cache
+def load(dataset: str, extra: Path | None = None) -> PromptSet:
+    return load_templates(find_benchmark(dataset), extra)
+
+
 def messages(dataset: str, method: str, problem: Problem = PROBLEM) -> tuple[str | None, str]:
     """The system message, if there is one, and the user's."""
-    rendered = TEMPLATES(dataset).render(method, problem)
+    rendered = load(dataset).render(method, problem)
     assert [each["role"] for each in rendered] in (["user"], ["system", "user"])
     system = rendered[0]["content"] if len(rendered) == 2 else None
     return system, rendered[-1]["content"]
@@ -54,7 +58,7 @@ def own_file(folder: Path, text: str) -> Path:
 
 def test_every_benchmark_has_the_same_methods_each_with_a_prompt_of_its_own() -> None:
     for dataset in benchmarks():
-        assert set(TEMPLATES(dataset).methods) == set(METHODS)
+        assert set(load(dataset).methods) == set(METHODS)
         made = [messages(dataset, method) for method in METHODS]
         assert len(set(made)) == len(METHODS)
         for system, user in made:
@@ -72,7 +76,7 @@ def test_no_shipped_prompt_changes_unnoticed() -> None:
         "aicrypto": "ea209c6fd9bffc5b",
         "bbh-word-sorting": "a39284e96b4e74b5",
     }
-    assert {name: load_templates(name).sha256[:16] for name in starts} == starts
+    assert {name: load(name).sha256[:16] for name in starts} == starts
 
 
 @cache
@@ -122,7 +126,7 @@ def test_prompts_are_word_for_word_those_that_are_printed(
     paper = printed_prompts(shared)
     for name in ("Zero-Shot", "CoT", "PoT", "F-1", "F-1+ZS", "F-1+CoT", "F-1+PoT"):
         assert messages(dataset, name, BARE) == expected(paper, benchmark, name)
-        assert not TEMPLATES(dataset).methods[name.lower()].ours
+        assert not load(dataset).methods[name.lower()].ours
 
 
 def test_the_main_text_is_word_for_word_too_and_verify_adds_one_phase(shared: Path) -> None:
@@ -144,13 +148,13 @@ LIKE_TEMPLATES = st.sampled_from(
 @given(text=st.text() | LIKE_TEMPLATES)
 def test_a_problem_reaches_the_model_as_it_is_and_is_never_taken_for_a_template(text: str) -> None:
     problem = Problem(id="1", text=text, gold=None, fields={**FIELDS, "unit_text": text})
-    user = TEMPLATES("olympiadbench-oe-maths").render("f-1+zs", problem)[-1]["content"]
+    user = load("olympiadbench-oe-maths").render("f-1+zs", problem)[-1]["content"]
     assert user.startswith(f"{text}\n\n{FIELDS['answer_type_text']}")
     assert user.endswith(f"give the result explicitly{text}.")
 
 
 def test_methods_are_found_in_any_case_and_unknown_ones_are_refused() -> None:
-    prompts = load_templates("financemath")
+    prompts = load("financemath")
     assert prompts.resolve("F-1+CoT") == "f-1+cot"
     with pytest.raises(
         InputError, match=r"method tot: unknown for financemath; it has zero-shot, "
@@ -164,7 +168,7 @@ def test_the_example_of_the_documentation_puts_phase_1_before_a_solver_of_ones_o
     document = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
     example = re.search(r"```yaml\n(.*?)```", document, re.DOTALL)
     assert example is not None
-    prompts = load_templates("financemath", own_file(tmp_path, example[1]))
+    prompts = load("financemath", own_file(tmp_path, example[1]))
     system, user = (each["content"] for each in prompts.render("F-1+Draw", PROBLEM))
     assert system == "You are a financial expert."
     assert user == (
@@ -176,7 +180,7 @@ def test_the_example_of_the_documentation_puts_phase_1_before_a_solver_of_ones_o
         f"{PROBLEM.text}"
     )
     assert prompts.methods["f-1+draw"].ours
-    assert prompts.sha256 != load_templates("financemath").sha256
+    assert prompts.sha256 != load("financemath").sha256
 
 
 def test_the_documentation_names_every_shipped_phase_and_method() -> None:
@@ -197,7 +201,9 @@ BROKEN = {
     "methods: {a: x}": "method a: Expected object, got str",
     "methods: {a: {}}": "method a: Object missing required field user",
     "methods: {a: {user: 3}}": "method a: user: Expected str, got int",
-    "methods: {a: {ours: true}}": "method a: Object contains unknown field ours; known are user",
+    "methods: {a: {ours: true}}": "method a: Object missing required field user",
+    "methods: {a: {user: x, ours: true}}": "method a: one's own have only user, system and note",
+    "methods: {a: {user: x, of: y}}": "method a: Object contains unknown field of; known are user",
     "methods: {a: {user: Solve.}}": "method a: the user message has no {{problem}}",
     "methods: {a: {user: '{{formalise}}'}}": "method a: nothing is named {{formalise}}; there",
     "phases: {x: '{{verify}}'}\nmethods: {a: {user: '{{x}}'}}": "a phase names the phase verify; o",
@@ -217,14 +223,14 @@ BROKEN = {
 @pytest.mark.parametrize("text", BROKEN, ids=list(BROKEN.values()))
 def test_a_file_that_breaks_the_format_is_refused_in_one_line(text: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=re.escape(BROKEN[text])) as caught:
-        load_templates("financemath", own_file(tmp_path, text))
+        load("financemath", own_file(tmp_path, text))
     assert "own.yaml" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.yaml: no such file or directory"):
-        load_templates("financemath", tmp_path / "none.yaml")
+        load("financemath", tmp_path / "none.yaml")
     (tmp_path / "bytes.yaml").write_bytes(b"a\xff")
     with pytest.raises(InputError, match=r"bytes\.yaml: not UTF-8 at byte 1"):
-        load_templates("financemath", tmp_path / "bytes.yaml")
+        load("financemath", tmp_path / "bytes.yaml")

@@ -116,7 +116,7 @@ def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
         {"question_id": "validation-2", "output": "4"},
     ]
     write(tmp_path / FINANCE, rows)
-    first, second, third = read_records(tmp_path, "financemath", method="pot")
+    first, second, third = read_records(tmp_path, "financemath", "pot", "financemath")
     named = (first.dataset, first.model, first.method, first.id, first.output)
     assert named == ("financemath", "made-1", "pot", "validation-0", "def solution(): ...")
     assert (second.not_scorable, third.output) == ("no output", "4")
@@ -127,12 +127,11 @@ def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
 def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: Path) -> None:
     rows = [{"input": "?", "prediction": text, "target": "t"} for text in ("a b", "b a")]
     write(tmp_path / BENCH, {"outputs": rows})
-    records = read_records(tmp_path / "lab-made-1-cot", "bbh")
-    named = [(one.dataset, one.model, one.method, one.id, one.output) for one in records]
-    run = ("bbh-word-sorting", "lab-made-1", "cot")
-    assert named == [(*run, "task-0", "a b"), (*run, "task-1", "b a")]
-    (again, _) = read_records(tmp_path, "bbh", method="direct", dataset="other")
-    assert (again.dataset, again.method) == ("other", "direct")
+    for told, method in ((None, "cot"), ("direct", "direct")):
+        records = read_records(tmp_path / "lab-made-1-cot", "bbh", told, "words")
+        named = [(one.dataset, one.model, one.method, one.id, one.output) for one in records]
+        run = ("words", "lab-made-1", method)
+        assert named == [(*run, "task-0", "a b"), (*run, "task-1", "b a")]
 
 
 FIRST = '{"id": "1", "output": "4"}\n'
@@ -163,16 +162,16 @@ def test_what_is_malformed_is_named(tmp_path: Path, name: str, content: Any, pro
     layout = {OURS: "evalcore", FINANCE: "financemath"}.get(name, "bbh")
     write(tmp_path / name, content)
     with pytest.raises(InputError, match=problem):
-        read_records(tmp_path, layout, method="pot" if layout == "financemath" else None)
+        read_records(tmp_path, layout, *(() if layout == "evalcore" else ("pot", "d")))
 
 
 def test_the_recorded_outputs_of_the_benchmarks_are_read(shared: Path) -> None:
     data = shared / "data"
     programs = data / "financemath" / "validation" / "raw_pot_outputs"
-    records = read_records(programs, "financemath", method="pot")
+    records = read_records(programs, "financemath", "pot", "financemath")
     assert len(records) == 1200
     assert len({record.model for record in records}) == 6
-    words = read_records(data / "bbh" / "code-davinci-002-cot", "bbh")
+    words = read_records(data / "bbh/code-davinci-002-cot", "bbh", None, "bbh-word-sorting")
     assert [record.id for record in words] == [f"word_sorting-{number}" for number in range(250)]
     assert {record.model for record in words} == {"code-davinci-002"}
 
