@@ -79,10 +79,7 @@ def find_benchmark(
 
 
 def load_dataset(benchmark: Benchmark, path: Path | None) -> Dataset:
-    """Load a benchmark and prove that it is whole.
-
-    Its place is its file, the folder of the file, or a folder of such; None: the fetched copy.
-    """
+    """Load a whole benchmark: from its file, the folder of it, a folder of such, or the cache."""
     place, paths = str(path or benchmark.name), _find(benchmark, path)
     if path is None and not paths:
         cure = f"run `evalcore datasets fetch {place}`, or give a copy with --data PATH"
@@ -135,9 +132,6 @@ def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
 
 def _cache(benchmark: Benchmark) -> Path:
     return Path(platformdirs.user_cache_dir("ngramscan")) / "datasets" / benchmark.folder
-
-
-# The commands
 
 
 @dataclass(frozen=True, slots=True)

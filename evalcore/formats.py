@@ -141,18 +141,15 @@ def _financemath(benchmark: Benchmark, path: Path) -> Parsed:
 
 
 def _answerbench(benchmark: Benchmark, path: Path) -> Parsed:
-    """Take a row without a source, whose fields are shifted, from the first version of the file.
-
-    One is so upstream: it has the answer in the problem.
-    """
+    """Take a row whose fields are shifted, which has no Source, from the file's first version."""
     [(first, sha256)] = benchmark.first_version.items()
     other, problems, faults = path.with_name(first), [], []
     for place, row in csv_rows(path, absent=""):
         name, whole = row.get("Problem ID"), [row]
         if "Source" in row and not row["Source"].strip():
             broken = f"{name} has no Source: its fields are shifted"
-            others = csv_rows(other, absent="") if other.is_file() else ()
-            whole = [one for _, one in others if one["Problem ID"] == name and one["Source"]]
+            rows = csv_rows(other, absent="") if other.is_file() else ()
+            whole = [one for _, one in rows if one.get("Problem ID") == name and one.get("Source")]
             if not whole:
                 cure = f"put a whole {first} of the same project beside this file"
                 raise InputError(place, f"{broken}, and its answer stands in its problem; {cure}")
@@ -199,15 +196,10 @@ def _olympiadbench(benchmark: Benchmark, path: Path) -> Parsed:
     return problems, _told(pictured, "problems need a picture")
 
 
-_KINDS = {
-    "Numerical": "a numerical value",
-    "Expression": "an expression",
-    "Equation": "an equation",
-    "Interval": "an interval",
-    "Tuple": "",
-    "Need_human_evaluate": "",
-}
-"""The authors tell a model nothing of the last two: what a tuple is depends on the problem."""
+_KINDS = {"Numerical": "a numerical value", "Expression": "an expression"}
+_KINDS |= {"Equation": "an equation", "Interval": "an interval"}
+# The authors tell a model nothing of these: what a tuple is depends on the problem.
+_KINDS |= {"Tuple": "", "Need_human_evaluate": ""}
 
 
 def _answer_fields(row: _OlympiadAnswer, place: str) -> dict[str, str]:

@@ -217,9 +217,6 @@ def _contents(
         yield file, content
 
 
-# Writing
-
-
 @dataclass(frozen=True, slots=True)
 class RecordFile:
     """An open file of records, and those that were there when it was opened."""
@@ -238,10 +235,7 @@ class RecordFile:
 
 @contextmanager
 def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[RecordFile]:
-    """Open a file of records, or a new one, to append to it; no other run may have it open.
-
-    `on_notice` gets a line where one was dropped that a killed run had not written to its end.
-    """
+    """Open a file of records to append to it, alone; tell of a torn last line, which is dropped."""
     with input_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("ab", buffering=0)

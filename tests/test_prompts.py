@@ -198,10 +198,8 @@ BROKEN = {
     "phases: {a: b}": "it must have methods",
     "method: {}": "Object contains unknown field method; known are source",
     "fields: [x]\nmethods: {a: {}}": "it must have methods, and may have phases and a source",
-    "methods: {a: x}": "method a: Expected object, got str",
     "methods: {a: {}}": "method a: Object missing required field user",
     "methods: {a: {user: 3}}": "method a: user: Expected str, got int",
-    "methods: {a: {ours: true}}": "method a: Object missing required field user",
     "methods: {a: {user: x, ours: true}}": "method a: one's own have only user, system and note",
     "methods: {a: {user: x, of: y}}": "method a: Object contains unknown field of; known are user",
     "methods: {a: {user: Solve.}}": "method a: the user message has no {{problem}}",
@@ -214,8 +212,6 @@ BROKEN = {
     f"methods: {{a: {USER}, A: {USER}}}": "method a stands twice",
     "methods:\n  a: {user: x}\n  a: {user: y}": "own.yaml:2: not valid YAML: a stands twice",
     "methods: {a": "own.yaml:1: not valid YAML",
-    "a: \x00": "not valid YAML",
-    "a: 2026-99-99": "not valid YAML: month must be",
     "[" * 1200: "not valid YAML",
 }
 
