@@ -1,7 +1,6 @@
 """Put prompting methods to models, score the answers by stated rules, and compare methods.
 
-One function per command, with the same name and options, returning a data frame. Importing this
-package imports nothing heavy.
+One function per command, with the same name and options, returning a data frame.
 """
 
 from __future__ import annotations
@@ -20,16 +19,13 @@ if TYPE_CHECKING:
     from evalcore.judge import judge
     from evalcore.link import link
     from evalcore.logs import logs
-    from evalcore.outcomes import complementarity, flips, outcomes
+    from evalcore.outcomes import outcomes
     from evalcore.run import run
     from evalcore.score import score
 
-__all__ = ["agreement", "audit", "compare", "complementarity"]
-__all__ += ["datasets_check", "datasets_fetch", "datasets_list", "efficiency", "flips", "judge"]
-__all__ += ["link", "logs", "outcomes", "run", "score"]
-_MODULES = dict(zip(__all__, __all__, strict=True))
-_MODULES |= dict.fromkeys(("datasets_check", "datasets_fetch", "datasets_list"), "benchmarks")
-_MODULES |= dict.fromkeys(("complementarity", "flips"), "outcomes")
+__all__ = ["agreement", "audit", "compare", "datasets_check", "datasets_fetch", "datasets_list"]
+__all__ += ["efficiency", "judge", "link", "logs", "outcomes", "run", "score"]
+_MODULES = {name: "benchmarks" if name.startswith("datasets") else name for name in __all__}
 
 
 def __getattr__(name: str) -> Any:

@@ -10,8 +10,8 @@ from ngramscan.output.command import Commands
 main = Commands(
     "evalcore",
     [
-        *("run", "score", "judge", "logs", "compare", "flips", "complementarity", "outcomes"),
-        *("efficiency", "agreement", "audit", "link"),
+        *("run", "score", "judge", "logs", "compare", "outcomes", "efficiency"),
+        *("agreement", "audit", "link"),
     ],
     keeping=["run", "judge"],
     name="evalcore",
