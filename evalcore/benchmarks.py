@@ -16,7 +16,7 @@ import platformdirs
 
 from evalcore.formats import FORMATS, Benchmark, Problem
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
-from ngramscan.output import listed, write_whole
+from ngramscan.output import listed, refuse_other, write_whole
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import Layout, cell, print_columns
 from ngramscan.output.row_files import SUFFIXES
@@ -89,6 +89,7 @@ def load_dataset(benchmark: Benchmark, path: Path | None) -> Dataset:
         problem = f"no {named} in it" if path.exists() else "no such file or folder"
         raise InputError(place, problem)
     sha256 = _sha256(*paths)
+    refuse_other(f"{benchmark.prompts}: format", benchmark.format, FORMATS)
     problems, faults = FORMATS[benchmark.format](benchmark, *paths)
     [(often, times)] = Counter(each.id for each in problems).most_common(1) or [("", 0)]
     if times > 1:
@@ -271,13 +272,15 @@ def _fetch(url: str, published: str | None, place: Path) -> str:
     """Fetch one file unless it is there, and return its SHA-256."""
     if place.is_file() and published in (None, sha256 := _sha256(place)):
         return sha256
-    import httpx
-
     try:
-        answer = httpx.get(url, timeout=60, follow_redirects=True)
-    except httpx.HTTPError as error:
+        import requests
+    except ImportError as error:
+        raise InputError("requests", "not installed; pip install 'ngramscan[eval]'") from error
+    try:
+        answer = requests.get(url, timeout=60)
+    except requests.RequestException as error:
         raise RemoteUnavailable(f"{url}: {type(error).__name__} while it was fetched") from error
-    if not answer.is_success:
+    if not answer.ok:
         raise RemoteError(f"{url}: HTTP status {answer.status_code}")
     sha256 = hashlib.sha256(answer.content).hexdigest()
     if published not in (None, sha256):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -208,7 +209,8 @@ def _contents(
         problem = f"no files there whose names end in {suffix}"
         raise InputError(str(path), problem if path.is_dir() else "no such file or folder")
     for file in files:
-        content, halves = replace_halves(file.read_bytes())
+        with input_errors(file):
+            content, halves = replace_halves(file.read_bytes())
         if halves:
             on_notice(describe_halves(str(file), halves))
         if not content.strip():
@@ -238,8 +240,8 @@ def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[Recor
     """Open a file of records to append to it, alone; tell of a torn last line, which is dropped."""
     with input_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("ab", buffering=0)
-    with file:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "ab", buffering=0) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # until the process ends, however
         except OSError as error:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, cast
 
 import pytest
+import responses
 from click.testing import CliRunner
 
 import evalcore
@@ -85,7 +88,7 @@ def test_a_file_is_kept_in_the_cache_and_not_asked_for_again(
         pytest.param(
             {"body": b"other"}, InputError, rf"is [0-9a-f]+; expected {SHA256}", id="other"
         ),
-        pytest.param({"claimed_bytes": 99}, RemoteError, "RemoteProtocolError while", id="cut"),
+        pytest.param({"claimed_bytes": 99}, RemoteError, "ChunkedEncodingError while", id="cut"),
     ],
 )
 def test_a_failure_is_one_line_and_leaves_nothing(
@@ -123,3 +126,26 @@ def test_nothing_is_fetched_where_one_name_is_unknown(service: Service) -> None:
     with pytest.raises(InputError, match="--dataset imo: unknown benchmark; known are aicrypto"):
         evalcore.datasets_fetch(["financemath", "imo"])
     assert service.asked == []
+
+
+def test_all_files_are_asked_for_at_their_published_addresses(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for name, benchmark in benchmarks().items():
+        with responses.RequestsMock() as publisher:
+            for file in benchmark.files:
+                publisher.get(benchmark.url.format(name=file), body=BODY)
+                if pinned := benchmark.files[file]:
+                    with pytest.raises(InputError, match=f"{SHA256}; expected {pinned}"):
+                        evalcore.datasets_fetch(name)
+                    monkeypatch.setitem(cast("dict[str, str]", benchmark.files), file, SHA256)
+            evalcore.datasets_fetch(name)
+
+
+def test_without_requests_it_says_what_to_install(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "requests", None)
+    with pytest.raises(InputError, match=re.escape("pip install 'ngramscan[eval]'")):
+        evalcore.datasets_fetch("financemath")

@@ -85,6 +85,7 @@ def test_what_was_written_is_read_whole(tmp_path: Path) -> None:
     with open_records(path, ignore) as file:
         file.write(record)
     assert read_records(tmp_path) == [record]
+    assert path.stat().st_mode & 0o777 == 0o600
     outputs = read_outputs(tmp_path, OutputFields()).outputs
     assert [(output.id, output.text) for output in outputs] == [("7#2", record.output)]
 
