@@ -82,7 +82,7 @@ def test_questions_of_ones_own_are_asked_scored_and_judged(
         evalcore.run(**own, **asked, model="m", methods="cot,zero-shot")
         judged = evalcore.judge("outputs/sums", judges="j", **own, **asked, method="cot")
     assert list(judged["value"]) == [1.0, 0.0]
-    for rule, value in (("exact", 0.0), ("numbers", 1.0), ("strict", 1.0), ("lenient", 1.0)):
+    for rule, value in (("exact", 0.0), ("numbers", 1.0), ("strict", 1.0), ("math", 1.0)):
         scores = evalcore.score("outputs/sums", **own, rule=rule)
         assert list(scores["value"]) == [value, 0.0] * 2
         assert set(scores["dataset"]) == {"sums"}

@@ -217,12 +217,11 @@ def test_a_frame_without_a_column_is_refused_with_its_name(frame: pd.DataFrame) 
 CUT, NOT_ENDED = record("m", "cot", 1)[:-9], "the last line was not written to its end; "
 BROKEN = [
     (b"\n \n", r"\.jsonl: it is empty; delete it, or .*evalcore run"),
-    (record("m", "cot", 0) + CUT, rf"\.jsonl:2: {NOT_ENDED}run `evalcore run` again, or"),
-    (record("m", "cot", 0) + b'{"output": "x", "id', rf"\.jsonl:2: {NOT_ENDED}delete it"),
+    (record("m", "cot", 0) + CUT, rf"\.jsonl:2: {NOT_ENDED}delete it .*evalcore run"),
 ]
 
 
-@pytest.mark.parametrize(("content", "message"), BROKEN, ids=["empty", "of a run", "another's"])
+@pytest.mark.parametrize(("content", "message"), BROKEN, ids=["empty", "cut"])
 def test_an_empty_or_cut_file_of_records_is_named_with_its_cure(
     tmp_path: Path, content: bytes, message: str
 ) -> None:

@@ -12,18 +12,16 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcore.benchmarks import benchmarks
+from evalcore.benchmarks import benchmarks, find_benchmark
 from evalcore.formats import Problem
-from evalcore.prompts import load_templates
+from evalcore.prompts import PromptSet, load_templates
 from ngramscan.errors import InputError
 
-TEMPLATES = cache(load_templates)
 ROOT = Path(__file__).resolve().parent.parent
 METHODS = (
     *("zero-shot", "cot", "pot", "fp", "f-1", "f-1+zs", "f-1+cot", "f-1+pot", "f-1+verify"),
     "formulate-and-solve",
 )
-PAPER_NAMES = ("Zero-Shot", "CoT", "PoT", "F-1", "F-1+ZS", "F-1+CoT", "F-1+PoT")
 FIELDS = {
     "answer_type_text": "The answer is a number. ",
     "boxed_format": "\\boxed{answer}(unit)",
@@ -36,25 +34,17 @@ PROBLEM = Problem(
     fields=FIELDS,
     details={"solution": "the secret solution"},
 )
-HAND_MADE = {
-    ("financemath", "f-1"): (
-        "You are a financial expert. Solve problems mainly through equations.\n"
-        "OUTPUT CONTRACT (strict): The very last line MUST be exactly:\n"
-        "Final Answer (3 decimal) : <number>",
-        "Write equations (LaTeX) with minimal text; show steps clearly.\n\nFind x.",
-    ),
-    ("bbh-word-sorting", "fp"): (
-        None,
-        "Find x.\n\nFormalization:\nIdentify givens and target. Write the key equations.\n\n"
-        "Solve the problem using the formalized equations.\n\n"
-        "Verify your solution, then put your final answer in \\boxed{}.",
-    ),
-}
+BARE = Problem(id="1", text="PROBLEM", gold=None, fields=FIELDS)
+
+
+@cache
+def load(dataset: str, extra: Path | None = None) -> PromptSet:
+    return load_templates(find_benchmark(dataset), extra)
 
 
 def messages(dataset: str, method: str, problem: Problem = PROBLEM) -> tuple[str | None, str]:
     """The system message, if there is one, and the user's."""
-    rendered = TEMPLATES(dataset).render(method, problem)
+    rendered = load(dataset).render(method, problem)
     assert [each["role"] for each in rendered] in (["user"], ["system", "user"])
     system = rendered[0]["content"] if len(rendered) == 2 else None
     return system, rendered[-1]["content"]
@@ -68,19 +58,13 @@ def own_file(folder: Path, text: str) -> Path:
 
 def test_every_benchmark_has_the_same_methods_each_with_a_prompt_of_its_own() -> None:
     for dataset in benchmarks():
-        assert set(TEMPLATES(dataset).methods) == set(METHODS)
+        assert set(load(dataset).methods) == set(METHODS)
         made = [messages(dataset, method) for method in METHODS]
         assert len(set(made)) == len(METHODS)
         for system, user in made:
             assert user.count(PROBLEM.text) == 1
             around = (system or "") + user.replace(PROBLEM.text, "")
             assert not [text for text in ("{{", "secret", "same as") if text in around.lower()]
-
-
-@pytest.mark.parametrize(("dataset", "method"), HAND_MADE)
-def test_a_prompt_is_what_a_reader_of_the_paper_writes_down(dataset: str, method: str) -> None:
-    problem = Problem(id="1", text="Find x.", gold="2", fields=FIELDS)
-    assert messages(dataset, method, problem) == HAND_MADE[dataset, method]
 
 
 def test_no_shipped_prompt_changes_unnoticed() -> None:
@@ -92,7 +76,12 @@ def test_no_shipped_prompt_changes_unnoticed() -> None:
         "aicrypto": "ea209c6fd9bffc5b",
         "bbh-word-sorting": "a39284e96b4e74b5",
     }
-    assert {name: load_templates(name).sha256[:16] for name in starts} == starts
+    assert {name: load(name).sha256[:16] for name in starts} == starts
+
+
+@cache
+def printed_prompts(shared: Path) -> Any:
+    return yaml.safe_load((shared / "paper/prompts.yaml").read_text(encoding="utf-8"))
 
 
 def printed(paper: dict[str, Any], key: str) -> str | None:
@@ -123,33 +112,27 @@ def expected(paper: dict[str, Any], benchmark: str, name: str) -> tuple[str | No
 @pytest.mark.parametrize(
     ("benchmark", "dataset"),
     [
-        pytest.param("IMO-Bench", "imo-answerbench", id="IMO-AnswerBench"),
-        pytest.param("IMO-Bench", "imo-proofbench", id="IMO-ProofBench"),
-        pytest.param("OlympiadBench", "olympiadbench-oe-maths", id="OlympiadBench maths"),
-        pytest.param("OlympiadBench", "olympiadbench-oe-physics", id="OlympiadBench physics"),
-        pytest.param("FinanceMath", "financemath", id="FinanceMath"),
-        pytest.param("AICrypto", "aicrypto", id="AICrypto"),
+        ("IMO-Bench", "imo-answerbench"),
+        ("IMO-Bench", "imo-proofbench"),
+        ("OlympiadBench", "olympiadbench-oe-maths"),
+        ("OlympiadBench", "olympiadbench-oe-physics"),
+        ("FinanceMath", "financemath"),
+        ("AICrypto", "aicrypto"),
     ],
 )
 def test_prompts_are_word_for_word_those_that_are_printed(
     benchmark: str, dataset: str, shared: Path
 ) -> None:
-    paper = yaml.safe_load((shared / "paper" / "prompts.yaml").read_text(encoding="utf-8"))
-    problem = Problem(id="1", text="PROBLEM", gold=None, fields=FIELDS)
-    for name in PAPER_NAMES:
-        assert messages(dataset, name, problem) == expected(paper, benchmark, name)
-        assert not TEMPLATES(dataset).methods[name.lower()].ours
+    paper = printed_prompts(shared)
+    for name in ("Zero-Shot", "CoT", "PoT", "F-1", "F-1+ZS", "F-1+CoT", "F-1+PoT"):
+        assert messages(dataset, name, BARE) == expected(paper, benchmark, name)
+        assert not load(dataset).methods[name.lower()].ours
 
 
-def test_the_main_text_is_word_for_word_too(shared: Path) -> None:
-    paper = yaml.safe_load((shared / "paper" / "prompts.yaml").read_text(encoding="utf-8"))
-    problem = Problem(id="1", text="PROBLEM", gold=None, fields=FIELDS)
-    assert messages("financemath", "FP", problem) == expected(paper, "main_text", "FP")
-    assert messages("bbh-word-sorting", "F-1", problem) == expected(paper, "main_text", "F-1")
-
-
-def test_the_verification_is_all_that_f_1_verify_adds(shared: Path) -> None:
-    paper = yaml.safe_load((shared / "paper" / "prompts.yaml").read_text(encoding="utf-8"))
+def test_the_main_text_is_word_for_word_too_and_verify_adds_one_phase(shared: Path) -> None:
+    paper = printed_prompts(shared)
+    for dataset, name in (("financemath", "FP"), ("bbh-word-sorting", "F-1")):
+        assert messages(dataset, name, BARE) == expected(paper, "main_text", name)
     step = paper["verify_probe"]["F-1+Verify"]["phase_1_5"]
     system, user = messages("financemath", "f-1+verify")
     before, after = user.split(f"{step}\n\n")
@@ -165,29 +148,18 @@ LIKE_TEMPLATES = st.sampled_from(
 @given(text=st.text() | LIKE_TEMPLATES)
 def test_a_problem_reaches_the_model_as_it_is_and_is_never_taken_for_a_template(text: str) -> None:
     problem = Problem(id="1", text=text, gold=None, fields={**FIELDS, "unit_text": text})
-    user = TEMPLATES("olympiadbench-oe-maths").render("f-1+zs", problem)[-1]["content"]
+    user = load("olympiadbench-oe-maths").render("f-1+zs", problem)[-1]["content"]
     assert user.startswith(f"{text}\n\n{FIELDS['answer_type_text']}")
     assert user.endswith(f"give the result explicitly{text}.")
 
 
 def test_methods_are_found_in_any_case_and_unknown_ones_are_refused() -> None:
-    prompts = load_templates("financemath")
+    prompts = load("financemath")
     assert prompts.resolve("F-1+CoT") == "f-1+cot"
     with pytest.raises(
         InputError, match=r"method tot: unknown for financemath; it has zero-shot, "
     ):
         prompts.render("tot", PROBLEM)
-
-
-def test_a_problem_without_a_field_that_the_prompt_names_is_refused() -> None:
-    problem = Problem(id="7", text="Find x.", gold=None)
-    with pytest.raises(InputError, match="problem 7: has no answer_type_text, which CoT names"):
-        load_templates("olympiadbench-oe-maths").render("CoT", problem)
-
-
-def test_an_unknown_benchmark_has_no_prompts() -> None:
-    with pytest.raises(InputError, match="--dataset gsm8k: unknown benchmark; known are aicrypto"):
-        load_templates("gsm8k")
 
 
 def test_the_example_of_the_documentation_puts_phase_1_before_a_solver_of_ones_own(
@@ -196,7 +168,7 @@ def test_the_example_of_the_documentation_puts_phase_1_before_a_solver_of_ones_o
     document = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
     example = re.search(r"```yaml\n(.*?)```", document, re.DOTALL)
     assert example is not None
-    prompts = load_templates("financemath", own_file(tmp_path, example[1]))
+    prompts = load("financemath", own_file(tmp_path, example[1]))
     system, user = (each["content"] for each in prompts.render("F-1+Draw", PROBLEM))
     assert system == "You are a financial expert."
     assert user == (
@@ -208,7 +180,7 @@ def test_the_example_of_the_documentation_puts_phase_1_before_a_solver_of_ones_o
         f"{PROBLEM.text}"
     )
     assert prompts.methods["f-1+draw"].ours
-    assert prompts.sha256 != load_templates("financemath").sha256
+    assert prompts.sha256 != load("financemath").sha256
 
 
 def test_the_documentation_names_every_shipped_phase_and_method() -> None:
@@ -220,40 +192,26 @@ def test_the_documentation_names_every_shipped_phase_and_method() -> None:
         assert named >= {*content.get("phases", ()), *content.get("methods", ())}
 
 
-def test_one_entry_is_a_file(tmp_path: Path) -> None:
-    own = own_file(tmp_path, "methods: {brief: {user: '{{problem}} Be brief.'}}")
-    prompts = load_templates("aicrypto", own)
-    assert prompts.render("brief", PROBLEM) == [
-        {"role": "user", "content": f"{PROBLEM.text} Be brief."}
-    ]
-
-
 USER = "{user: '{{problem}}'}"
 BROKEN = {
     "[]": "Expected object, got array",
     "phases: {a: b}": "it must have methods",
     "method: {}": "Object contains unknown field method; known are source",
     "fields: [x]\nmethods: {a: {}}": "it must have methods, and may have phases and a source",
-    "methods: []": "methods: Expected object, got array",
-    "methods: {a: x}": "method a: Expected object, got str",
     "methods: {a: {}}": "method a: Object missing required field user",
     "methods: {a: {user: 3}}": "method a: user: Expected str, got int",
-    "methods: {a: {user: ''}}": "method a: user: Expected str of length >= 1",
-    "methods: {a: {ours: true}}": "method a: Object contains unknown field ours; known are user",
+    "methods: {a: {user: x, ours: true}}": "method a: one's own have only user, system and note",
+    "methods: {a: {user: x, of: y}}": "method a: Object contains unknown field of; known are user",
     "methods: {a: {user: Solve.}}": "method a: the user message has no {{problem}}",
     "methods: {a: {user: '{{formalise}}'}}": "method a: nothing is named {{formalise}}; there",
     "phases: {x: '{{verify}}'}\nmethods: {a: {user: '{{x}}'}}": "a phase names the phase verify; o",
     "phases: {x y: z}": "phase x y: its name may have letters",
-    "phases: {x: 3}": "phases[...]: Expected str, got int",
-    f"methods: {{a/b: {USER}}}": "method a/b: its name may have letters",
     f"methods: {{CoT: {USER}}}": "cot is among the benchmark's methods; take another name",
     f"phases: {{formalize: x}}\nmethods: {{a: {USER}}}": "formalize is among the benchmark's p",
     f"phases: {{problem: x}}\nmethods: {{a: {USER}}}": "problem is among the benchmark's phases",
     f"methods: {{a: {USER}, A: {USER}}}": "method a stands twice",
     "methods:\n  a: {user: x}\n  a: {user: y}": "own.yaml:2: not valid YAML: a stands twice",
     "methods: {a": "own.yaml:1: not valid YAML",
-    "a: \x00": "not valid YAML",
-    "a: 2026-99-99": "not valid YAML: month must be",
     "[" * 1200: "not valid YAML",
 }
 
@@ -261,14 +219,14 @@ BROKEN = {
 @pytest.mark.parametrize("text", BROKEN, ids=list(BROKEN.values()))
 def test_a_file_that_breaks_the_format_is_refused_in_one_line(text: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=re.escape(BROKEN[text])) as caught:
-        load_templates("financemath", own_file(tmp_path, text))
+        load("financemath", own_file(tmp_path, text))
     assert "own.yaml" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.yaml: no such file or directory"):
-        load_templates("financemath", tmp_path / "none.yaml")
+        load("financemath", tmp_path / "none.yaml")
     (tmp_path / "bytes.yaml").write_bytes(b"a\xff")
     with pytest.raises(InputError, match=r"bytes\.yaml: not UTF-8 at byte 1"):
-        load_templates("financemath", tmp_path / "bytes.yaml")
+        load("financemath", tmp_path / "bytes.yaml")

@@ -6,8 +6,10 @@ import errno
 import fcntl
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -48,13 +50,13 @@ def test_the_hash_of_messages_is_that_of_their_canonical_json() -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        pytest.param({"output": "4", "finish_reason": "stop"}, None, id="a whole answer"),
-        pytest.param({"output": "4"}, None, id="nothing else is known"),
-        pytest.param({"output": " \n"}, "no output", id="a blank answer is none"),
-        pytest.param({"finish_reason": "length"}, "cut at the token limit", id="cut"),
-        pytest.param({"finish_reason": "max_tokens"}, "cut at the token limit", id="cut too"),
-        pytest.param({"output": None}, "no output", id="no answer"),
-        pytest.param({"refusal": "I\ncan't."}, "refused: I can't.", id="refused with a text"),
+        ({"output": "4", "finish_reason": "stop"}, None),
+        ({"output": "4"}, None),
+        ({"output": " \n"}, "no output"),
+        ({"output": None}, "no output"),
+        ({"finish_reason": "length"}, "cut at the token limit"),
+        ({"finish_reason": "max_tokens"}, "cut at the token limit"),
+        ({"refusal": "I\ncan't."}, "refused: I can't."),
     ],
 )
 def test_what_is_no_whole_answer_can_not_be_scored(fields: Any, reason: str | None) -> None:
@@ -84,6 +86,7 @@ def test_what_was_written_is_read_whole(tmp_path: Path) -> None:
     with open_records(path, ignore) as file:
         file.write(record)
     assert read_records(tmp_path) == [record]
+    assert path.stat().st_mode & 0o777 == 0o600
     outputs = read_outputs(tmp_path, OutputFields()).outputs
     assert [(output.id, output.text) for output in outputs] == [("7#2", record.output)]
 
@@ -104,6 +107,8 @@ def test_only_records_of_the_wanted_method_and_dataset_are_read(tmp_path: Path) 
     there = "no records of f-1 of sums there; there are cot of sums, pot of sums"
     with pytest.raises(InputError, match=there):
         read_records(tmp_path, method="f-1", dataset="sums")
+    with pytest.raises(InputError, match="absent: no such file or folder"):
+        read_records(tmp_path / "absent")
 
 
 def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
@@ -113,70 +118,61 @@ def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
         {"question_id": "validation-2", "output": "4"},
     ]
     write(tmp_path / FINANCE, rows)
-    first, second, third = read_records(tmp_path, "financemath", method="pot")
+    first, second, third = read_records(tmp_path, "financemath", "pot", "financemath")
     named = (first.dataset, first.model, first.method, first.id, first.output)
     assert named == ("financemath", "made-1", "pot", "validation-0", "def solution(): ...")
     assert (second.not_scorable, third.output) == ("no output", "4")
-    with pytest.raises(InputError, match=r"made-1.json: .*; --method does"):
+    with pytest.raises(InputError, match="this layout does not name the method; --method does"):
         read_records(tmp_path, "financemath")
 
 
 def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: Path) -> None:
     rows = [{"input": "?", "prediction": text, "target": "t"} for text in ("a b", "b a")]
     write(tmp_path / BENCH, {"outputs": rows})
-    records = read_records(tmp_path / "lab-made-1-cot", "bbh")
-    named = [(one.dataset, one.model, one.method, one.id, one.output) for one in records]
-    run = ("bbh-word-sorting", "lab-made-1", "cot")
-    assert named == [(*run, "task-0", "a b"), (*run, "task-1", "b a")]
-    (again, _) = read_records(tmp_path, "bbh", method="direct", dataset="other")
-    assert (again.dataset, again.method) == ("other", "direct")
+    for told, method in ((None, "cot"), ("direct", "direct")):
+        records = read_records(tmp_path / "lab-made-1-cot", "bbh", told, "words")
+        named = [(one.dataset, one.model, one.method, one.id, one.output) for one in records]
+        run = ("words", "lab-made-1", method)
+        assert named == [(*run, "task-0", "a b"), (*run, "task-1", "b a")]
 
 
 FIRST = '{"id": "1", "output": "4"}\n'
 ROW = {"question_id": "1", "output": ["x"]}
+MALFORMED: list[tuple[str, Any, str]] = [
+    (OURS, FIRST + '{"id": "2", "outp\n', ":2: not valid JSON"),
+    (OURS, FIRST + "[1]", ":2: Expected object, got array"),
+    (OURS, FIRST + '{"output": "4"}', ":2: Object missing required field id"),
+    (OURS, FIRST + '{"id": "2"}', ":2: Object missing required field output"),
+    (OURS, FIRST + '{"id": "2", "output": 4}', r":2: output: Expected str \| null, got int"),
+    (OURS, '{"id": 1.5, "output": ""}', ":1: id: Expected str, got float"),
+    (OURS, FIRST + FIRST, ":2: id '1' is also at .*:1"),
+    (OURS, b'{"id": "1", "output": "\xff"}\n', ":1: not valid JSON"),
+    (FINANCE, [{"output": ["x"]}], r"\$\[0\]: Object missing required field question_id"),
+    (FINANCE, [{**ROW, "output": ["x", "y"]}], r"\[0\].output: Expected array of length <= 1"),
+    (FINANCE, [ROW, ROW], r"\[2\]: id '1' is also at .*\[1\]"),
+    (BENCH, {}, "task.json: outputs: Expected array, got null"),
+    (BENCH, {"outputs": [{}]}, r"outputs: \$\[0\]: Object missing required field prediction"),
+    ("made/task.json", {"outputs": []}, "it was expected in a folder named MODEL-METHOD"),
+    ("made/task.json", b" \n", "task.json: it is empty"),
+    ("made/task.txt", "", "no files there whose names end in .json"),
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "problem"),
-    [
-        pytest.param(OURS, FIRST + '{"id": "2", "outp\n', ":2: not valid JSON", id="cut off"),
-        pytest.param(OURS, FIRST + "[1]", ":2: Expected `object`, got `array`", id="a list"),
-        pytest.param(OURS, FIRST + '{"output": "4"}', ":2: .* field `id`", id="no id"),
-        pytest.param(OURS, FIRST + '{"id": "2"}', ":2: .* field `output`", id="no output"),
-        pytest.param(OURS, FIRST + '{"id": "2", "output": 4}', r"int` - at `\$.output`", id="int"),
-        pytest.param(OURS, '{"id": 1.5, "output": ""}', r":1: .*float` - at `\$.id`", id="half"),
-        pytest.param(OURS, FIRST + FIRST, ":2: id '1' is also at .*:1", id="an id again"),
-        pytest.param(OURS, b'{"id": "1", "output": "\xff"}\n', ":1: not valid JSON", id="no text"),
-        pytest.param(FINANCE, {}, "1.json: Expected `array`, got `object`", id="no list"),
-        pytest.param(FINANCE, [{"output": ["x"]}], r"`question_id` - at `\$\[0\]`", id="no id"),
-        pytest.param(FINANCE, [{**ROW, "output": ["x", "y"]}], r"<= 1 - at `\$\[0\]", id="texts"),
-        pytest.param(FINANCE, [ROW, ROW], r"\[2\]: id '1' is also at .*\[1\]", id="twice"),
-        pytest.param(BENCH, {}, "task.json: .* field `outputs`", id="no outputs"),
-        pytest.param(BENCH, {"outputs": [{}]}, r"prediction` - at `\$.outputs\[0\]", id="no text"),
-        pytest.param("made/task.json", {"outputs": []}, "MODEL-METHOD", id="no method"),
-        pytest.param("made/task.json", b" \n", "task.json: it is empty", id="empty"),
-        pytest.param("made/task.txt", "", "no files there whose names end in .json", id="no file"),
-    ],
-)
+@pytest.mark.parametrize(("name", "content", "problem"), MALFORMED)
 def test_what_is_malformed_is_named(tmp_path: Path, name: str, content: Any, problem: str) -> None:
     layout = {OURS: "evalcore", FINANCE: "financemath"}.get(name, "bbh")
     write(tmp_path / name, content)
     with pytest.raises(InputError, match=problem):
-        read_records(tmp_path, layout, method="pot" if layout == "financemath" else None)
-
-
-def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="absent: no such file or folder"):
-        read_records(tmp_path / "absent")
+        read_records(tmp_path, layout, *(() if layout == "evalcore" else ("pot", "d")))
 
 
 def test_the_recorded_outputs_of_the_benchmarks_are_read(shared: Path) -> None:
     data = shared / "data"
     programs = data / "financemath" / "validation" / "raw_pot_outputs"
-    records = read_records(programs, "financemath", method="pot")
+    records = read_records(programs, "financemath", "pot", "financemath")
     assert len(records) == 1200
     assert len({record.model for record in records}) == 6
-    words = read_records(data / "bbh" / "code-davinci-002-cot", "bbh")
+    words = read_records(data / "bbh/code-davinci-002-cot", "bbh", None, "bbh-word-sorting")
     assert [record.id for record in words] == [f"word_sorting-{number}" for number in range(250)]
     assert {record.model for record in words} == {"code-davinci-002"}
 
@@ -186,31 +182,35 @@ def test_the_recorded_outputs_of_the_benchmarks_are_read(shared: Path) -> None:
 
 def test_a_second_run_on_the_same_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "cot.jsonl"
-    expected = pytest.raises(InputError, match="another run is writing")
-    with open_records(path, ignore), expected, open_records(path, ignore):
-        pass
-    with open_records(path, ignore):
-        pass
+    for _ in range(2):
+        expected = pytest.raises(InputError, match="another run is writing")
+        with open_records(path, ignore), expected, open_records(path, ignore):
+            pass
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "problem"),
-    [
-        (os, "open", "can't be opened"),
-        (fcntl, "flock", "can't be locked"),
-        (os, "write", "written"),
-    ],
-)
+def refuse(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(("owner", "name"), [(os, "open"), (fcntl, "flock")])
 def test_what_the_system_refuses_is_an_error_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, problem: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str
 ) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(owner, name, refuse)
+    expected = pytest.raises(InputError, match=r"(?i)cot\.jsonl: .*no space left")
+    with expected, open_records(tmp_path / "cot.jsonl", ignore):
+        pass
 
-    monkeypatch.setattr(module, name, refuse)
-    expected = pytest.raises(InputError, match=rf"cot.jsonl: .*{problem} \(No space left")
-    with expected, open_records(tmp_path / "cot.jsonl", ignore) as file:
-        file.write(Record(id="3", output="4", **KNOWN))
+
+def test_a_line_is_written_whole_however_little_the_system_takes(tmp_path: Path) -> None:
+    path, record = tmp_path / "cot.jsonl", Record(id="3", output="é" * 50, **KNOWN)
+    with open_records(path, ignore) as file:
+        slow = SimpleNamespace(write=lambda data: file.file.write(data[:7]))
+        replace(file, file=cast("Any", slow)).write(record)
+        full = replace(file, file=cast("Any", SimpleNamespace(write=refuse)))
+        with pytest.raises(InputError, match=r"cot\.jsonl: no space left on device"):
+            full.write(record)
+    assert read_records(path) == [record]
 
 
 def test_every_torn_last_line_is_dropped_and_told(tmp_path: Path) -> None:
@@ -218,23 +218,24 @@ def test_every_torn_last_line_is_dropped_and_told(tmp_path: Path) -> None:
     path = tmp_path / "cot.jsonl"
     for length in range(1, len(last)):
         write(path, whole + last[:length])
-        notices: list[str] = []
+        is_torn, notices = length < len(last) - 1, list[str]()
+        if is_torn:
+            with pytest.raises(InputError, match=r":2: the last line was not written to its end"):
+                read_records(path)
         with open_records(path, notices.append) as file:
             kept = [record.id for record in file.records]
             file.write(Record(id="3", output="4", **KNOWN))
         assert [record.id for record in read_records(path)] == [*kept, "3"]
-        if length == len(last) - 1:
-            assert (kept, notices) == (["1", "2"], []), "it only lacks its end"
-            return
-        assert kept == ["1"]
-        assert notices == [f"{path}: the last line was not written to its end; it is dropped"]
+        assert kept == (["1"] if is_torn else ["1", "2"]), "it only lacks its end"
+        told = [f"{path}: the last line was not written to its end; it is dropped"]
+        assert notices == told * is_torn
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        pytest.param(b"some notes", "the last line was not .*; delete it", id="another file"),
-        pytest.param(b'{"id": "1", "outp\n{}\n', "not valid JSON", id="torn in the middle"),
+        (b"some notes", "the last line was not written to its end; delete it"),
+        (b'{"id": "1", "outp\n{}\n', "not valid JSON"),
     ],
 )
 def test_a_file_that_no_run_left_so_is_refused_and_untouched(
@@ -244,14 +245,3 @@ def test_a_file_that_no_run_left_so_is_refused_and_untouched(
     with pytest.raises(InputError, match=f"cot.jsonl:1: {problem}"), open_records(path, ignore):
         pass
     assert path.read_bytes() == content
-
-
-def test_a_line_is_written_whole_however_little_the_system_takes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_some = os.write
-    path = tmp_path / "cot.jsonl"
-    with open_records(path, ignore) as file:
-        monkeypatch.setattr(os, "write", lambda fd, data: write_some(fd, data[:7]))
-        file.write(Record(id="3", output="é" * 50, **KNOWN))
-    assert read_records(path)[0].output == "é" * 50

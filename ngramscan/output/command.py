@@ -292,13 +292,21 @@ class Commands(Group):
         The commands, in their order.
     keeping : collection of str
         Those that keep what was done when they are interrupted.
+    prefix : str
+        What the names of the functions have before those of the commands.
     """
 
     def __init__(
-        self, package: str, names: Sequence[str], keeping: Collection[str], **options: Any
+        self,
+        package: str,
+        names: Sequence[str],
+        keeping: Collection[str],
+        prefix: str = "",
+        **options: Any,
     ) -> None:
         super().__init__(**options)
         self._package, self._names, self._keeping = package, names, keeping
+        self._prefix = prefix
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's own)
         """Return the names of all commands."""
@@ -308,7 +316,7 @@ class Commands(Group):
         """Return a command; None: there is none of this name."""
         if cmd_name not in self._names:
             return super().get_command(ctx, cmd_name)
-        function = getattr(import_module(self._package), cmd_name)
+        function = getattr(import_module(self._package), self._prefix + cmd_name)
         return to_click(function, cmd_name in self._keeping)
 
 
