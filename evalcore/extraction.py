@@ -12,15 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-
-class Extracted(NamedTuple):
-    """What a rule found in an output."""
-
-    text: str
-    rule: str
-    """The name of the rule, with its version: `boxed/1`."""
-
-
 # Models fall into endless repetition, so no pattern may take quadratic time on any text.
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)  # an escaped character is neither brace
@@ -28,18 +19,20 @@ _THE_ANSWER = r"(?i)\bthe (?:final )?answer is\b"
 _FINAL_ANSWER_LINE = r"(?i)\bfinal answer[ \t*_]*+(?:\([^()\n]*\)[ \t*_]*+)?[:：](?=[^\n\w]*\w)"
 _HEADING = r"(?im)^[ \t#*_]*+final answer[ \t*_]*+(?:\([^()\n]*\))?[ \t*_:：]*+$"
 _CONCLUSION = r"(?im)(?:^[ \t*#>]*+|(?<=[.:!?*]\s))(?:therefore|thus|hence|so|consequently)\b"
+_VERB = re.compile(r"\b(?:is|are|was|were|be|equals)\b", re.IGNORECASE)
 _NUMBER = r"[-−]?[$£€¥₤]?(?:\d[\d,]*)?\.?\d+%?"
 
-_LEADING = re.compile(r"(?:[\s*_`:：>#]|\\\[|\$\$)*")
-_CLAUSE_END = re.compile(
-    r"\n|(?<!approx)(?<!\b[A-Z]\.[A-Z])\.(?=[*_`\"'”’)}\]$\\]*(?:\s(?!\s*[a-z])|$))"
+_CLAUSE = re.compile(  # up to a line break or a full stop, but not one within an abbreviation
+    r"(?:[\s*_`:：>#]|\\\[|\$\$)*+(?P<said>.*?)(?=\n|\Z"
+    r"|(?<!approx)(?<!\b[A-Z]\.[A-Z])\.(?=[*_`\"'”’)}\]$\\]*(?:\s(?!\s*[a-z])|$)))",
+    re.DOTALL,
 )
 _PLACEHOLDER = re.compile(r"[\W_]*|[{\[<(][a-z_ ]*[}\]>)]|(?:final )?answer\W*", re.IGNORECASE)
 _WRAPPERS = ("\\(|\\)", "\\[|\\]", "$$|$$", "$|$", "{|}", "**|**", "`|`", '"|"', "'|'", "“|”")
 
 
 def _final_boxes(text: str) -> list[str]:
-    r"""Return the contents of the last box and of the boxes in the same sentence, in their order.
+    """Return the contents of the last box and of the boxes in the same sentence, in their order.
 
     A blank line, or a full stop before white space, ends the sentence. Nothing is returned where
     the last box is not closed: an earlier one need not be the answer.
@@ -52,7 +45,7 @@ def _final_boxes(text: str) -> list[str]:
             depth += {"{": 1, "}": -1}.get(brace[0], 0)
             if depth == 0:
                 break
-        if depth:
+        else:
             return []
         start = brace.end()
         if content := text[opening.end() : start - 1].strip():
@@ -74,17 +67,13 @@ def _clauses(text: str, phrase: str) -> Iterator[tuple[str, int]]:
     """
     stop = len(text)
     for found in reversed(list(re.finditer(phrase, text))):
-        leading = _LEADING.match(text, found.end(), stop)
-        start = leading.end() if leading else found.end()
-        ending = _CLAUSE_END.search(text, start, stop)
-        end = ending.start() if ending else stop
-        if answer := _boxed(text[start:end]) or _unwrap(text[start:end]):
-            yield answer, end
+        clause = _CLAUSE.match(text, found.end(), stop)
+        if clause and (answer := _boxed(clause["said"]) or _unwrap(clause["said"])):
+            yield answer, clause.end()
         stop = found.start()
 
 
 def _after(phrase: str, text: str) -> str | None:
-    """Take what follows the last occurrence of a phrase, up to the end of the sentence."""
     return next((clause for clause, _ in _clauses(text, phrase)), None)
 
 
@@ -107,8 +96,7 @@ def _conclusion(text: str) -> str | None:
     """Take what follows the last verb before a digit in the last sentence that begins with "so"."""
     for sentence, _ in _clauses(text, _CONCLUSION):
         last_digit = re.match(r"(?s).*\d", sentence)
-        before = last_digit[0] if last_digit else ""
-        verbs = list(re.finditer(r"(?i)\b(?:is|are|was|were|be|equals)\b", before))
+        verbs = last_digit and list(_VERB.finditer(sentence, 0, last_digit.end()))
         if verbs:
             return _unwrap(sentence[verbs[-1].end() :])
     return None
@@ -144,6 +132,13 @@ RULES: Mapping[str, Callable[[str], str | None]] = {
 }
 
 
+class Extracted(NamedTuple):
+    """What a rule found in an output; its name has its version: `boxed/1`."""
+
+    text: str
+    rule: str
+
+
 def extract(text: str, names: Sequence[str]) -> Extracted | None:
     """Return the final answer by the first of several rules in `RULES` that finds one.
 
@@ -155,9 +150,7 @@ def extract(text: str, names: Sequence[str]) -> Extracted | None:
 
 # Programs
 
-_BLOCK = re.compile(
-    r"^[ \t]*```(?P<name>[^`\n]*)\n(?P<body>.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
-)
+_BLOCK = r"(?ms)^[ \t]*```([^`\n]*)\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)"
 
 
 def _financemath_program(output: str) -> str | None:
@@ -187,8 +180,8 @@ def _fenced_program(output: str) -> str | None:
     too, and is seldom marked. As in Markdown, a block that is not closed runs to the end.
     """
     blocks = {
-        "py" if name in {"python", "python3"} else name: body
-        for name, body in ((b["name"].strip().lower(), b["body"]) for b in _BLOCK.finditer(output))
+        re.sub("^python3?$", "py", name.strip().lower()): body
+        for name, body in re.findall(_BLOCK, output)
     }
     program = textwrap.dedent(blocks.get("py") or blocks.get("") or "")
     return program.strip("\n").rstrip() or None
@@ -198,8 +191,7 @@ PROGRAM_RULES: Mapping[str, Callable[[str], str | None]] = {
     "financemath-authors/2": _financemath_program,
     "fenced/1": _fenced_program,
 }
-"""By the first an output without any fence is a program as well. What they find need not be valid
+"""The first makes a program of an output without any fence too. What they find need not be valid
 Python."""
 FUNCTION_RULES = frozenset({"financemath-authors/2"})
-"""Those whose programs are functions called `solution`, whatever is in them; others find scripts
-too."""
+"""Rules whose programs are always functions called `solution`; others find scripts too."""

@@ -16,7 +16,7 @@ from evalcore.extraction import (
     Extracted,
     extract,
 )
-from evalcore.rules.financemath import read_number
+from evalcore.rules.notation import read_number
 
 FINANCEMATH_RULES = find_benchmark("financemath").extraction
 BRACED = st.recursive(

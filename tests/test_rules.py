@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evalcore.formats import Problem
 from evalcore.rules import RULES, Item, Tools, Verdict
-from evalcore.rules.financemath import read_number
+from evalcore.rules.notation import read_number
 from evalcore.sandbox import Outcome
 from ngramscan.errors import SandboxError
 

@@ -23,8 +23,8 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
 from evalcore.formats import Problem
-from evalcore.rules.base import Item, Verdict
-from evalcore.rules.mathematics import compare_formulas, compare_texts
+from evalcore.rules import Item, Verdict
+from evalcore.rules.notation import levels, squeezed, why_a_judge
 from ngramscan.errors import InputError, WorkerLostError
 
 MEMORY_BYTES = 2 << 30  # of one process; SymPy itself takes a tenth of it
@@ -33,6 +33,8 @@ _COMMAND = (
     "import sys; sys.path[:] = sys.argv[3:]; from evalcore.rules.formula_pool import serve; "
     "serve(int(sys.argv[1]), float(sys.argv[2]))"
 )
+MAX_CHARACTERS = 10_000
+MAX_DEPTH = 60  # of brackets
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
 
 
@@ -72,6 +74,20 @@ def compare_all(
         threads.shutdown()
         for worker in started:
             worker.close()
+
+
+def compare_texts(item: Item) -> Verdict | None:
+    """Return the verdict where the text alone decides; None where algebra is needed."""
+    answer, gold = str(item.value), item.problem.gold or ""
+    if len(answer) > MAX_CHARACTERS:
+        return Verdict(0.0, f"longer than {MAX_CHARACTERS:,} characters")
+    if max(levels(answer), default=0) > MAX_DEPTH:
+        return Verdict(0.0, f"brackets nested deeper than {MAX_DEPTH}")
+    if squeezed(answer) == squeezed(gold) != "":
+        return Verdict(1.0, "the same text")
+    if why := why_a_judge(gold):
+        return Verdict(None, f"needs a judge: the reference answer is {why}")
+    return None
 
 
 class _Worker:
@@ -135,7 +151,9 @@ def serve(descriptor: int, seconds: float) -> None:
     sys.excepthook = lambda kind, error, _: caller.send(
         f"{kind.__name__}: {' '.join(str(error).split())[:200]}".rstrip(": ")
     )
-    caller.send(compare_formulas(Item(Problem("", "", "y+1"), "x+1")))  # imports what takes long
+    from evalcore.rules.mathematics import compare_formulas  # takes long
+
+    caller.send(compare_formulas(Item(Problem("", "", "y+1"), "x+1")))
     while True:
         item = caller.recv()
         signal.setitimer(signal.ITIMER_REAL, seconds)

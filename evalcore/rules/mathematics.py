@@ -1,10 +1,9 @@
-r"""Whether a mathematical answer is the gold: one or several, with units and tolerances.
+r"""Whether a formula is the gold by algebra; SymPy is imported, and may take any time.
 
 Answers are taken apart here and not by the algebra system: to it `(2, 1)` is an empty interval, and
 it forgets how often a number stands in a set. latex2sympy reads the formulas, SymPy computes them,
 and math-verify decides on what is not a number for any value of its variables: everywhere else it
-would round to six decimals. `compare_formulas` may take any time and belongs into a process that
-can be ended; `compare_texts` tells what needs no algebra.
+would round to six decimals.
 """
 
 from __future__ import annotations
@@ -15,46 +14,34 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from evalcore.rules.base import Item, Tools, Verdict
+import sympy
+from latex2sympy2_extended.latex2sympy2 import ConversionConfig, latex2sympy
+from math_verify import verify
+from sympy import Rational, factorial, factorial2
+from sympy.core.function import AppliedUndef
+
+from evalcore.rules import Item, Verdict
 from evalcore.rules.notation import (
     AS_COMMANDS,
     answers,
     clean,
     enclosed,
-    levels,
     split,
     squeezed,
     unit_named,
-    why_a_judge,
 )
 
-MAX_CHARACTERS = 10_000
-MAX_DEPTH = 60
 DIGITS = 60  # to which numbers are computed that are not rational
 MAX_DIGITS = 100_000  # of a number that is computed at all
+_HUNDREDTH = r"\cdot\frac{1}{100}"
 
 
-def math(items: Sequence[Item], tools: Tools) -> Iterator[Verdict]:
-    """Yield whether each formula is the gold, with the unit and tolerance of its problem."""
-    return tools.compare_formulas(items)
-
-
-def compare_texts(item: Item) -> Verdict | None:
-    """Return the verdict where the text alone decides; None where algebra is needed."""
-    answer, gold = str(item.value), item.problem.gold or ""
-    if len(answer) > MAX_CHARACTERS:
-        return Verdict(0.0, f"longer than {MAX_CHARACTERS:,} characters")
-    if max(levels(answer), default=0) > MAX_DEPTH:
-        return Verdict(0.0, f"brackets nested deeper than {MAX_DEPTH}")
-    if squeezed(answer) == squeezed(gold) != "":
-        return Verdict(1.0, "the same text")
-    if why := why_a_judge(gold):
-        return Verdict(None, f"needs a judge: the reference answer is {why}")
-    return None
+class NotMathematicsError(Exception):
+    """A text is not a formula."""
 
 
 def compare_formulas(item: Item) -> Verdict:
-    """Return the verdict on two formulas; takes as long as it takes.
+    """Return the verdict on two formulas.
 
     A problem may have a `unit`, a `tolerance` (or a list, one for each answer), and be one that
     `is_multiple_answer`, so that a comma never separates thousands.
@@ -79,9 +66,6 @@ def compare_formulas(item: Item) -> Verdict:
         return Verdict(None, f"grader: {error}", failed=True)
 
 
-_HUNDREDTH = r"\cdot\frac{1}{100}"
-
-
 def _compare(
     golds: Sequence[tuple[str, str]], given: Sequence[tuple[str, str]], unit: str, tolerance: Any
 ) -> Verdict:
@@ -92,16 +76,16 @@ def _compare(
     if len(tolerances) != len(golds):
         problem = f"{len(tolerances)} tolerances for {len(golds)} answers"
         return Verdict(None, f"grader: {problem}", failed=True)
-    within = " and ".join(dict.fromkeys(str(one) for one in tolerances if one is not None))
+    within = " and ".join(dict.fromkeys(f"{one}" for one in tolerances if one is not None))
+    within = within and f" within {within}"
     if _are_paired(_read_all([text for text, _ in golds]), read, tolerances):
-        return Verdict(1.0, f"equal within {within}" if within else "equal")
+        return Verdict(1.0, f"equal{within}")
     # 8 % may be given as 8, which was compared above, or as 0.08
     is_part = unit == "%" and not within and not any(one for _, one in given)
-    if is_part and _are_paired(
-        _read_all([f"{gold}{_HUNDREDTH}" for gold, _ in golds]), read, tolerances
-    ):
+    parts = [text + _HUNDREDTH for text, _ in golds]
+    if is_part and _are_paired(_read_all(parts), read, tolerances):
         return Verdict(1.0, "equal, as a part of one")
-    return Verdict(0.0, f"not equal within {within}" if within else "not equal")
+    return Verdict(0.0, f"not equal{within}")
 
 
 # One answer: brackets and relations are read here, all that has none is a formula
@@ -137,7 +121,7 @@ def _read(text: str) -> _Answer:
     name = sides[0] if _is_name(sides[0]) else ""
     if not signs or not all(sides):
         named = re.fullmatch(r"([A-Za-z])\s*(\[.*[)\]]|\(.*\])", text)  # `t(0, 4]`
-        return _Answer(*_flat(named[2] if named else text), named[1] if named else "")
+        return _flat(named[2])._replace(name=named[1]) if named else _flat(text)
     if name and (signs == "∈" or not signs.strip("=≈")):
         return _read(sides[-1])._replace(name=squeezed(name))
     if not signs.strip("<≤") and (interval := _interval(sides, signs, name)):
@@ -154,7 +138,7 @@ def _interval(sides: list[str], signs: str, name: str) -> _Answer | None:
     if len(sides) != 3 or not _is_name(sides[1]):
         return None
     ends = "(["[signs[0] == "≤"], ")]"[signs[1] == "≤"]
-    return _read(f"{ends[0]}{sides[0]},{sides[2]}{ends[1]}")._replace(name=squeezed(sides[1]))
+    return _flat(f"{ends[0]}{sides[0]},{sides[2]}{ends[1]}")._replace(name=squeezed(sides[1]))
 
 
 def _is_name(text: str) -> bool:
@@ -164,34 +148,33 @@ def _is_name(text: str) -> bool:
     return not re.search(calculation, bare) and bool(re.search("[A-Za-z]", bare))
 
 
-def _flat(text: str) -> tuple[str, list[str]]:
+def _flat(text: str) -> _Answer:
     """Return how brackets stand in a text, and the formulas between them."""
     brackets, inner = enclosed(text)
     parts = [_flat(part) for part in split(inner, ",")] if brackets[:1] in {"(", "["} else []
     if len(parts) < 2:
-        return "#", [text]
-    form = ",".join(form for form, _ in parts)
-    return f"{brackets[0]}{form}{brackets[1]}", [one for _, inside in parts for one in inside]
+        return _Answer("#", [text])
+    form = ",".join(part.form for part in parts)
+    formulas = [formula for part in parts for formula in part.formulas]
+    return _Answer(f"{brackets[0]}{form}{brackets[1]}", formulas)
 
 
 # Matching: order where it means something, and names where they do
 
 
 def _are_paired(golds: list[_Answer], given: list[_Answer], tolerances: Sequence[Any]) -> bool:
-    """Tell whether as many answers as golds can be paired off with them, in any order."""
-    heads = {one.name.partition("(")[0] for one in golds if one.name}
+    """Tell whether each gold has an answer of its own, in any order."""
+    heads = {_head(gold) for gold in golds} - {""}
+    owner: dict[int, int] = {}
 
     @cache
     def same(gold: int, answer: int) -> bool:
-        one, other = golds[gold], given[answer]
-        names = {answer.name.partition("(")[0] for answer in (one, other) if answer.name}
+        names = {_head(golds[gold]), _head(given[answer])} - {""}
         is_other = len(heads) > 1 and len(names) > 1
-        return not is_other and _is_same(one, other, tolerances[gold])
-
-    owner: dict[int, int] = {}
+        return not is_other and _is_same(golds[gold], given[answer], tolerances[gold])
 
     def placed(gold: int, tried: set[int]) -> bool:
-        for answer in sorted(range(len(given)), key=lambda one: one != gold):
+        for answer in (gold, *range(len(given))):
             if answer not in tried and same(gold, answer):
                 tried.add(answer)
                 if answer not in owner or placed(owner[answer], tried):
@@ -200,6 +183,10 @@ def _are_paired(golds: list[_Answer], given: list[_Answer], tolerances: Sequence
         return False
 
     return all(placed(gold, set()) for gold in range(len(golds)))
+
+
+def _head(answer: _Answer) -> str:
+    return answer.name.partition("(")[0]
 
 
 def _is_same(gold: _Answer, given: _Answer, tolerance: float | None) -> bool:
@@ -221,8 +208,7 @@ def _is_same(gold: _Answer, given: _Answer, tolerance: float | None) -> bool:
         re.sub(r"\\[A-Za-z]+|[A-Za-z]", lambda found: names.get(found[0], found[0]), formula)
         for formula in given.formulas
     )
-    pairs = zip(gold.formulas, renamed, strict=True)
-    return all(_equal(one, other, tolerance) for one, other in pairs)
+    return all(_equal(*pair, tolerance) for pair in zip(gold.formulas, renamed, strict=True))
 
 
 def _is_multiple(gold: _Answer, given: _Answer) -> bool:
@@ -236,11 +222,6 @@ def _is_multiple(gold: _Answer, given: _Answer) -> bool:
 
 
 # Algebra
-
-
-class NotMathematicsError(Exception):
-    """A text is not a formula."""
-
 
 _NO_FORMULA = {
     "two numbers stand side by side": r"\d\s+[\d.]|\d\.\d+\.|\.\.",
@@ -264,9 +245,6 @@ _FOR_LATEX2SYMPY = (
 @lru_cache(maxsize=4096)
 def _expression(text: str) -> Any:
     """Return a cleaned formula as a SymPy expression that is not evaluated yet; raise if none."""
-    from latex2sympy2_extended.latex2sympy2 import ConversionConfig, latex2sympy
-    from sympy import factorial, factorial2
-
     latex = text.translate(AS_COMMANDS)
     shown = repr(latex[:80])
     for problem, pattern in _NO_FORMULA.items():
@@ -282,10 +260,8 @@ def _expression(text: str) -> Any:
             raise
         problem = str(error).partition("\n")[0]
         raise NotMathematicsError(f"{shown}: {problem}") from error
-    if "!!" not in text:
-        return found
     return found.replace(  # it reads n!! as (n!)!
-        lambda e: e.func is factorial and e.args[0].func is factorial,
+        lambda e: "!!" in text and e.func is factorial and e.args[0].func is factorial,
         lambda e: factorial2(e.args[0].args[0]),
     )
 
@@ -296,10 +272,6 @@ def _equal(gold: str, answer: str, tolerance: float | None) -> bool:
     Rational numbers are compared exactly, others to 60 digits, and formulas with variables at
     random values of these.
     """
-    from math_verify import verify
-    from sympy import Expr
-    from sympy.core.function import AppliedUndef
-
     left, right = sides = _expression(gold), _expression(answer)
     if left == right:
         return True
@@ -309,7 +281,7 @@ def _equal(gold: str, answer: str, tolerance: float | None) -> bool:
     if any(too_large):
         return False
     agreed = 0
-    if all(isinstance(one, Expr) and not one.atoms(AppliedUndef) for one in sides):
+    if all(isinstance(one, sympy.Expr) and not one.atoms(AppliedUndef) for one in sides):
         if not left.free_symbols | right.free_symbols:
             return _same_number(left.doit(), right.doit(), answer, tolerance)
         for one, other in _values(left, right):
@@ -323,21 +295,19 @@ def _equal(gold: str, answer: str, tolerance: float | None) -> bool:
 
 def _is_too_large(found: Any) -> bool:
     """Tell whether a power or factorial within has too many digits; parts come before wholes."""
-    from sympy import Pow, S, exp, factorial, log, postorder_traversal
-
-    for part in postorder_traversal(found):
-        if isinstance(part, Pow | exp | factorial) and not part.args[-1].free_symbols:
-            base = S(10**5) if isinstance(part, factorial) else part.base.evalf(15)  # n! < n^n
-            base = base if base.is_number and base != 0 else S(10)
-            if abs(part.args[-1] * log(base, 10)).evalf(15) > MAX_DIGITS:
+    for part in sympy.postorder_traversal(found):
+        if isinstance(part, sympy.Pow | sympy.exp | factorial) and not part.args[-1].free_symbols:
+            base = (
+                sympy.S(10**5) if isinstance(part, factorial) else part.base.evalf(15)
+            )  # n! < n^n
+            base = base if base.is_number and base != 0 else sympy.S(10)
+            if abs(part.args[-1] * sympy.log(base, 10)).evalf(15) > MAX_DIGITS:
                 return True
     return False
 
 
 def _same_number(gold: Any, given: Any, answer: str, tolerance: float | None) -> bool:
     """Compare two numbers; a decimal of six significant digits or more may be rounded."""
-    from sympy import Rational
-
     off = abs(gold - given).evalf(DIGITS)
     is_exact = gold.is_Rational and given.is_Rational
     if gold == given or (tolerance is not None and off <= Rational(str(tolerance))):
@@ -360,16 +330,16 @@ def _near(left: Any, right: Any) -> bool:
     return bool(abs(left - right) <= 10 ** (10 - DIGITS) * (scale if scale > 1e-9 else 1))
 
 
+_COUNTS = (sympy.floor, sympy.ceiling, factorial, factorial2, sympy.binomial, sympy.Mod)
+
+
 def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the values of two expressions where both have one, at the same points every time.
 
     x, y, z and t take any sign, all others are positive, and whole for the letters that usually
     are so, where something is rounded or counted.
     """
-    from sympy import Mod, Rational, binomial, ceiling, factorial, factorial2, floor
-
-    counts = (floor, ceiling, factorial, factorial2, binomial, Mod)
-    is_whole = left.has(*counts) or right.has(*counts)
+    is_whole = left.has(*_COUNTS) or right.has(*_COUNTS)
     symbols = sorted(left.free_symbols | right.free_symbols, key=str)
     draw = random.Random(20)
     for number in range(1, 61 if is_whole else 13):

@@ -7,6 +7,7 @@ a dollar sign can't make a difference.
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from itertools import accumulate, pairwise
 
 _SPELLINGS = r"""
@@ -162,3 +163,67 @@ def _without_unit(text: str) -> tuple[str, str]:
         if unit and value:
             return value, unit
     return text, ""
+
+
+# Numbers in words
+
+_DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
+_EXPONENT = r"10\s*\^\s*\{?\s*([-+]?\d{1,3})\s*\}?"
+_PLAINER = (
+    ("[−–﹣－]", "-"),
+    (r"\\(?:text|textbf|mathrm|mathbf|boxed|fbox)\s*\{([^{}]*)\}", r"\1"),
+    (r"\{,\}", ","),
+    (r"\\(?:times|cdot)(?![A-Za-z])", "×"),
+    (r"\\(?:approx|simeq|sim)(?![A-Za-z])", "≈"),
+    (r"\\[,!;:]|\\left|\\right|\\[()\[\]]|\*\*|[`\"]", ""),
+    (rf"\\[dt]?frac\s*\{{\s*({_DIGITS})\s*\}}\s*\{{\s*({_DIGITS})\s*\}}", r" \1/\2"),
+    (r"\\(?=[$%£€#&_ ])|~", " "),
+    (r"\s+", " "),  # else the patterns below take quadratic time
+    (rf"\s*[x×*]\s*{_EXPONENT}", r"e\1"),
+    (rf"(?<![\w.]){_EXPONENT}", r"1e\1"),
+)
+_CURRENCY = r"(?:US\$|[$£€¥₤₹]|[A-Z]{3})?"
+_END = r"([eE][-+]?\d{1,3})?(?!\d|[.,]\d)"
+_VALUE = (
+    rf"(?<![\w.,^])([-+]?)\s*{_CURRENCY}\s*(-?)\s*"
+    rf"({_DIGITS})(?:\s*/\s*({_DIGITS}))?{_END}(?!-[A-Za-z])"
+)
+_VALUE_FIRST = rf"(?:(?i:approximately|about|around|roughly)|[\s(:{{])*+{_VALUE}"
+_FACTOR = re.compile(rf"\s*[x×*]\s*{_CURRENCY}\s*({_DIGITS}){_END}")
+_FORMULA = re.compile(r"\s*[-+*/×x^]\s*[\d(]")
+
+
+def read_number(text: str, as_authors: bool = False) -> float | int | None:
+    r"""Read an answer such as `$1,234.50`, `x ≈ −0.5`, `1.2 × 10^3`, `\frac{1}{2}`, `about 3 days`.
+
+    Of what follows the last `=` or `≈`, it is the number at the beginning, or, where words come
+    first, the last number. A formula is not computed: `400 * 1.04` states no number. Percent signs
+    and units never scale: `6.25%` is 6.25, and `3 million` is 3. Which unit is wanted stands in the
+    text of the problem; a rule that scales would have to guess it.
+
+    FinanceMath's authors take the first of `a or b` and compute products. Where they find no number
+    they go on with 0; here there is none, so the answer is wrong even where the gold is 0.
+    """
+    for pattern, plainer in _PLAINER:
+        text = re.sub(pattern, plainer, text)
+    text = re.split("[=≈]", text.rstrip("=≈ "))[-1].strip()
+    if as_authors:
+        text = re.split(r"\s+or\s+", text, maxsplit=1)[0]
+    found = re.match(_VALUE_FIRST, text) or [None, *re.finditer(_VALUE, text)][-1]
+    if found is None:
+        return None
+    sign, inner, digits, divisor, power = found.groups("")
+    end = found.end()
+    try:
+        value = _exact(digits + power) / _exact(divisor or "1")
+        while as_authors and (factor := _FACTOR.match(text, end)):
+            value, end = value * _exact("".join(factor.groups(""))), factor.end()
+        number = float(value)
+    except (ZeroDivisionError, OverflowError, ValueError):  # or more digits than Python reads
+        return None
+    size = value.numerator if value and value.denominator == 1 else number
+    return None if _FORMULA.match(text, end) else -size if "-" in sign + inner else size
+
+
+def _exact(digits: str) -> Fraction:
+    return Fraction(digits.replace(",", ""))
