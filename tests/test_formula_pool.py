@@ -68,7 +68,7 @@ def test_a_crash_fails_its_item_alone_and_says_how(
 ) -> None:
     crashing = formula_pool._COMMAND.replace(
         "serve(",
-        "import evalcore.rules.formula_pool as p; real = p.compare_formulas; "
+        "import evalcore.rules.mathematics as p; real = p.compare_formulas; "
         f"p.compare_formulas = lambda i: {accident} if i.value == '5' else real(i); serve(",
     )
     monkeypatch.setattr(formula_pool, "_COMMAND", crashing)

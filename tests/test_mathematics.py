@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from evalcore.formats import Problem
 from evalcore.rules import Item, Verdict
-from evalcore.rules.formula_pool import compare_all
-from evalcore.rules.mathematics import compare_formulas, compare_texts
+from evalcore.rules.formula_pool import compare_all, compare_texts
+from evalcore.rules.mathematics import compare_formulas
 
 
 def verdict(answer: str, gold: str, **details: Any) -> Verdict:

@@ -13,10 +13,9 @@ from ngramscan.errors import SandboxError
 
 
 class Verdict(NamedTuple):
-    """Whether an answer is the gold."""
+    """Whether an answer is the gold, from 0 to 1; None: this rule can't tell."""
 
     value: float | None
-    """From 0 to 1; None: this rule can't tell."""
     reason: str
     """Which condition held, or why none can be told."""
     failed: bool = False
@@ -24,34 +23,30 @@ class Verdict(NamedTuple):
 
 
 class Item(NamedTuple):
-    """An answer and the problem it is to."""
+    """An answer, which a program gave or which was read from a text, and the problem it is to."""
 
     problem: Problem
     value: float | int | bool | str
     is_computed: bool = False
-    """A program gave the answer; else it was read from a text."""
 
 
 class Tools(NamedTuple):
     """What rules need that takes processes of its own; both keep the order."""
 
     run_programs: Callable[[Sequence[Program]], Sequence[Outcome]]
-    """In the sandbox."""
     compare_formulas: Callable[[Sequence[Item]], Iterator[Verdict]]
 
 
 def exact(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
     """Yield whether each text is the gold, white space and one full stop at the ends apart."""
     for problem, value, _ in items:
-        said, right = (
-            text.strip().removesuffix(".").rstrip() for text in (str(value), problem.gold or "")
-        )
+        texts = (str(value), problem.gold or "")
+        said, right = (text.strip().removesuffix(".").rstrip() for text in texts)
         if said == right:
             yield Verdict(1.0, "equal")
-        elif sorted(said.split()) == sorted(right.split()):
-            yield Verdict(0.0, "the same words in another order")
         else:
-            yield Verdict(0.0, "other words")
+            is_moved = sorted(said.split()) == sorted(right.split())
+            yield Verdict(0.0, "the same words in another order" if is_moved else "other words")
 
 
 def numbers(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
@@ -154,9 +149,8 @@ def _close_enough(p: float, g: float) -> Verdict:
     # exactly an integer in floating point, as the authors ask
     if small and (exponent := math.log10(big / small)).is_integer():
         return Verdict(1.0, f"10^{exponent:g} apart{sign}")
-    for factor in FACTORS:
-        if _near(factor * small, big):
-            return Verdict(1.0, f"a factor of {factor:,} within 0.15 %{sign}")
+    if factor := next((factor for factor in FACTORS if _near(factor * small, big)), None):
+        return Verdict(1.0, f"a factor of {factor:,} within 0.15 %{sign}")
     return Verdict(0.0, f"{p:g} is not {g:g}")
 
 

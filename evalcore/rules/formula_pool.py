@@ -1,8 +1,8 @@
 """Formulas compared in processes of our own, which may be ended: algebra may take any time.
 
 They are started as commands, not forked or spawned by `multiprocessing`: a fork would carry the
-caller's threads and locks, a spawn would run the caller's script again. A task that takes too long
-ends its process by an alarm: it is the kernel's and needs no help from Python, which may be deep in
+caller's threads and locks, a spawn would run the caller's script again. An alarm ends a process
+whose task takes too long: it is the kernel's and needs no help from Python, which may be deep in
 one multiplication. So no process outlives its parent by more than that.
 """
 
@@ -15,6 +15,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,14 +28,14 @@ from evalcore.rules import Item, Verdict
 from evalcore.rules.notation import levels, squeezed, why_a_judge
 from ngramscan.errors import InputError, WorkerLostError
 
+MAX_CHARACTERS = 10_000
+MAX_DEPTH = 60  # of brackets
 MEMORY_BYTES = 2 << 30  # of one process; SymPy itself takes a tenth of it
 START_SECONDS = 120.0  # in which a process must have begun to answer
 _COMMAND = (
     "import sys; sys.path[:] = sys.argv[3:]; from evalcore.rules.formula_pool import serve; "
     "serve(int(sys.argv[1]), float(sys.argv[2]))"
 )
-MAX_CHARACTERS = 10_000
-MAX_DEPTH = 60  # of brackets
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
 
 
@@ -48,21 +49,16 @@ def compare_all(
     """
     if importlib.util.find_spec("math_verify") is None:
         raise InputError("mathematics", "grading needs math-verify: pip install 'ngramscan[eval]'")
-    idle: list[_Worker] = []
-    started: list[_Worker] = []
+    own, started = threading.local(), list[_Worker]()
 
     def compare(item: Item) -> Verdict:
         if (verdict := compare_texts(item)) is not None:
             return verdict
-        try:
-            worker = idle.pop()
-        except IndexError:
-            worker = _Worker(seconds)
+        worker: _Worker | None = getattr(own, "worker", None)
+        if worker is None or worker.process.poll() is not None:
+            worker = own.worker = _Worker(seconds)
             started.append(worker)
-        verdict = worker.compare(item)
-        if worker.process.poll() is None:
-            idle.append(worker)
-        return verdict
+        return worker.compare(item)
 
     threads = ThreadPoolExecutor(workers or os.cpu_count() or 1)
     try:
@@ -85,9 +81,8 @@ def compare_texts(item: Item) -> Verdict | None:
         return Verdict(0.0, f"brackets nested deeper than {MAX_DEPTH}")
     if squeezed(answer) == squeezed(gold) != "":
         return Verdict(1.0, "the same text")
-    if why := why_a_judge(gold):
-        return Verdict(None, f"needs a judge: the reference answer is {why}")
-    return None
+    why = why_a_judge(gold)
+    return Verdict(None, f"needs a judge: the reference answer is {why}") if why else None
 
 
 class _Worker:
@@ -108,30 +103,30 @@ class _Worker:
                 start_new_session=True,  # Ctrl-C is the parent's to handle
             )
         if isinstance(crash := self._hear(), str):
-            self.close()
             raise WorkerLostError(f"grader: a process could not start: {crash}")
 
     def compare(self, item: Item) -> Verdict:
         with suppress(OSError):
             self.connection.send(item)
-        if isinstance(said := self._hear(), Verdict):
-            return said
-        self.close()
-        return Verdict(None, f"grader: {said}", failed=True)
+        said = self._hear()
+        return Verdict(None, f"grader: {said}", failed=True) if isinstance(said, str) else said
 
     def _hear(self) -> Verdict | str:
         """Return what the process says next, or what became of it."""
-        with suppress(EOFError, OSError):
-            if not self.connection.poll(START_SECONDS + self.seconds):
-                return "the process does not answer"
-            said: Verdict | str = self.connection.recv()
-            return said
-        status = self.process.wait()
-        if status == -signal.SIGALRM:
-            return f"time-out after {self.seconds:g} s"
-        if status < 0:
-            return f"the process was killed by {signal.Signals(-status).name}"
-        return f"the process ended with exit status {status}"
+        said: Verdict | str = "the process does not answer"
+        try:
+            if self.connection.poll(START_SECONDS + self.seconds):
+                said = self.connection.recv()
+        except (EOFError, OSError):
+            status = self.process.wait()
+            said = f"the process ended with exit status {status}"
+            if status < 0:
+                said = f"the process was killed by {signal.Signals(-status).name}"
+            if status == -signal.SIGALRM:
+                said = f"time-out after {self.seconds:g} s"
+        if isinstance(said, str):
+            self.close()
+        return said
 
     def close(self) -> None:
         self.process.kill()

@@ -1,16 +1,15 @@
-r"""Whether a formula is the gold by algebra; SymPy is imported, and may take any time.
+r"""Whether a formula is the gold, by algebra, which may take any time.
 
-Answers are taken apart here and not by the algebra system: to it `(2, 1)` is an empty interval, and
-it forgets how often a number stands in a set. latex2sympy reads the formulas, SymPy computes them,
-and math-verify decides on what is not a number for any value of its variables: everywhere else it
-would round to six decimals.
+Answers are taken apart here and not by SymPy: to it `(2, 1)` is an empty interval, and it forgets
+how often a number stands in a set. math-verify decides only on what is not a number for any value
+of its variables: everywhere else it would round to six decimals.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -28,12 +27,11 @@ from evalcore.rules.notation import (
     enclosed,
     split,
     squeezed,
-    unit_named,
+    unit_of,
 )
 
 DIGITS = 60  # to which numbers are computed that are not rational
 MAX_DIGITS = 100_000  # of a number that is computed at all
-_HUNDREDTH = r"\cdot\frac{1}{100}"
 
 
 class NotMathematicsError(Exception):
@@ -50,10 +48,10 @@ def compare_formulas(item: Item) -> Verdict:
     golds = answers(item.problem.gold or "", is_number=not known.get("is_multiple_answer"))
     given = answers(str(item.value), is_number=len(golds) == 1)
     stated = known.get("unit") or ""
-    units = [unit_named(stated) or clean(stated), *(unit for _, unit in golds)]
+    units = [unit_of(stated) or clean(stated), *(unit for _, unit in golds)]
     unit = next(filter(None, units), "")
     try:
-        _read_all([text for text, _ in golds])
+        _read_all(golds)
     except NotMathematicsError as error:
         return Verdict(None, f"grader: the reference answer can't be read: {error}", failed=True)
     if other := next((one for _, one in given if unit and one not in {"", unit}), ""):
@@ -66,47 +64,47 @@ def compare_formulas(item: Item) -> Verdict:
         return Verdict(None, f"grader: {error}", failed=True)
 
 
-def _compare(
-    golds: Sequence[tuple[str, str]], given: Sequence[tuple[str, str]], unit: str, tolerance: Any
-) -> Verdict:
-    read = _read_all([text + _HUNDREDTH * (one == "%" and not unit) for text, one in given])
+_Answers = Sequence[tuple[str, str]]
+
+
+def _compare(golds: _Answers, given: _Answers, unit: str, tolerance: Any) -> Verdict:
+    read = _read_all(given, parts=() if unit else ("%",))
     if len(given) != len(golds):
         return Verdict(0.0, f"answers given: {len(given)}; right are {len(golds)}")
     tolerances = tolerance if isinstance(tolerance, Sequence) else [tolerance] * len(golds)
     if len(tolerances) != len(golds):
         problem = f"{len(tolerances)} tolerances for {len(golds)} answers"
         return Verdict(None, f"grader: {problem}", failed=True)
-    within = " and ".join(dict.fromkeys(f"{one}" for one in tolerances if one is not None))
-    within = within and f" within {within}"
-    if _are_paired(_read_all([text for text, _ in golds]), read, tolerances):
+    stated = " and ".join(dict.fromkeys(str(one) for one in tolerances if one is not None))
+    within = stated and f" within {stated}"
+    if _are_paired(_read_all(golds), read, tolerances):
         return Verdict(1.0, f"equal{within}")
     # 8 % may be given as 8, which was compared above, or as 0.08
     is_part = unit == "%" and not within and not any(one for _, one in given)
-    parts = [text + _HUNDREDTH for text, _ in golds]
-    if is_part and _are_paired(_read_all(parts), read, tolerances):
+    if is_part and _are_paired(_read_all(golds, parts={one for _, one in golds}), read, tolerances):
         return Verdict(1.0, "equal, as a part of one")
     return Verdict(0.0, f"not equal{within}")
 
 
 # One answer: brackets and relations are read here, all that has none is a formula
 
-
-class _Answer(NamedTuple):
-    form: str
-    """`#` for a formula, `(#,#]` for two in brackets; or one of `_RELATIONS`."""
-    formulas: list[str]
-    name: str = ""
-    """What they are said of: `x = 5`, `f(x) = 2x`, `x ∈ [0, 1]`, `0 < c < 1`."""
-
-
 _RELATIONS = ("=", "<", "≤", "≠")  # never >: the sides change
 
 
-def _read_all(texts: Sequence[str]) -> list[_Answer]:
-    """Return cleaned answers taken apart; raise where there is none, or one is no mathematics."""
+class _Answer(NamedTuple):
+    form: str  # `#` for a formula, `(#,#]` for two in brackets; or a relation
+    formulas: list[str]
+    name: str = ""  # what they are said of: `x = 5`, `f(x) = 2x`, `x ∈ [0, 1]`, `0 < c < 1`
+
+
+def _read_all(texts: _Answers, parts: Collection[str] = ()) -> list[_Answer]:
+    """Return answers taken apart, as a hundredth where their unit is one of `parts`.
+
+    Raise where there is none, or one is no mathematics.
+    """
     if not texts:
         raise NotMathematicsError("it is empty")
-    read = [_read(text) for text in texts]
+    read = [_read(text + r"\cdot\frac{1}{100}" * (unit in parts)) for text, unit in texts]
     for answer in read:
         for formula in answer.formulas:
             _expression(formula)
@@ -124,21 +122,14 @@ def _read(text: str) -> _Answer:
         return _flat(named[2])._replace(name=named[1]) if named else _flat(text)
     if name and (signs == "∈" or not signs.strip("=≈")):
         return _read(sides[-1])._replace(name=squeezed(name))
-    if not signs.strip("<≤") and (interval := _interval(sides, signs, name)):
-        return interval
+    if signs in {"<", "≤"} and (name or _is_name(sides[1])):
+        return _read(rf"-\infty<{''.join(said)}" if name else rf"{''.join(said)}<\infty")
+    if len(signs) == 2 and not signs.strip("<≤") and _is_name(sides[1]):
+        ends = "(["[signs[0] == "≤"], ")]"[signs[1] == "≤"]
+        inside = _flat(f"{ends[0]}{sides[0]},{sides[2]}{ends[1]}")
+        return inside._replace(name=squeezed(sides[1]))
     form = signs if signs.strip("=≈") else "="
     return _Answer(form, [sides[0], sides[-1]]) if form in _RELATIONS else _Answer("#", [text])
-
-
-def _interval(sides: list[str], signs: str, name: str) -> _Answer | None:
-    """Return what an inequality says of a name on one side or in the middle; or None."""
-    if len(signs) == 1:
-        sides = [r"-\infty", *sides] if name else [*sides, r"\infty"]
-        signs = f"<{signs}" if name else f"{signs}<"
-    if len(sides) != 3 or not _is_name(sides[1]):
-        return None
-    ends = "(["[signs[0] == "≤"], ")]"[signs[1] == "≤"]
-    return _flat(f"{ends[0]}{sides[0]},{sides[2]}{ends[1]}")._replace(name=squeezed(sides[1]))
 
 
 def _is_name(text: str) -> bool:
@@ -164,14 +155,13 @@ def _flat(text: str) -> _Answer:
 
 def _are_paired(golds: list[_Answer], given: list[_Answer], tolerances: Sequence[Any]) -> bool:
     """Tell whether each gold has an answer of its own, in any order."""
-    heads = {_head(gold) for gold in golds} - {""}
     owner: dict[int, int] = {}
 
     @cache
     def same(gold: int, answer: int) -> bool:
-        names = {_head(golds[gold]), _head(given[answer])} - {""}
-        is_other = len(heads) > 1 and len(names) > 1
-        return not is_other and _is_same(golds[gold], given[answer], tolerances[gold])
+        pair = golds[gold], given[answer]
+        has_other_name = len(_heads(golds)) > 1 and len(_heads(pair)) > 1
+        return not has_other_name and _is_same(*pair, tolerances[gold])
 
     def placed(gold: int, tried: set[int]) -> bool:
         for answer in (gold, *range(len(given))):
@@ -185,8 +175,8 @@ def _are_paired(golds: list[_Answer], given: list[_Answer], tolerances: Sequence
     return all(placed(gold, set()) for gold in range(len(golds)))
 
 
-def _head(answer: _Answer) -> str:
-    return answer.name.partition("(")[0]
+def _heads(answers: Sequence[_Answer]) -> set[str]:
+    return {answer.name.partition("(")[0] for answer in answers} - {""}
 
 
 def _is_same(gold: _Answer, given: _Answer, tolerance: float | None) -> bool:
@@ -260,8 +250,10 @@ def _expression(text: str) -> Any:
             raise
         problem = str(error).partition("\n")[0]
         raise NotMathematicsError(f"{shown}: {problem}") from error
+    if "!!" not in text:
+        return found
     return found.replace(  # it reads n!! as (n!)!
-        lambda e: "!!" in text and e.func is factorial and e.args[0].func is factorial,
+        lambda e: e.func is factorial and e.args[0].func is factorial,
         lambda e: factorial2(e.args[0].args[0]),
     )
 

@@ -1,14 +1,10 @@
-r"""How answers are written: cleaned of what LaTeX leaves to taste, split, freed of their units.
-
-Two answers are compared only after both went through here, so that `\dfrac`, `\left(`, a space or
-a dollar sign can't make a difference.
-"""
+r"""How answers are written, so that `\dfrac`, `\left(` or a space can't make a difference."""
 
 from __future__ import annotations
 
 import re
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 _SPELLINGS = r"""
 ≤ \le \leq \leqslant \leqq <= | ≥ \ge \geq \geqslant \geqq >= | ≠ \ne \neq != | ≈ \approx | ∈ \in
@@ -46,7 +42,7 @@ def clean(text: str) -> str:
     for pattern, by in _REWRITES:
         text = re.sub(pattern, by, text)
     text = text.strip()
-    while (box := re.match(r"\\f?box(?:ed)?\s*(?=\{)", text)) is not None:
+    while box := re.match(r"\\f?box(?:ed)?\s*(?=\{)", text):
         brackets, inside = enclosed(text[box.end() :].rstrip(" ."))
         if not brackets:
             break
@@ -74,10 +70,9 @@ def enclosed(text: str) -> tuple[str, str]:
 
 def split(text: str, separators: str) -> list[str]:
     """Cut a text where a separator stands outside all brackets; what its groups match is kept."""
-    outside = [min(pair) == 0 for pair in pairwise([0, *levels(text)])]
-    parts, start = [], 0
+    level, parts, start = levels(text), list[str](), 0
     for match in re.finditer(separators, text):
-        if outside[match.start()]:
+        if level[match.start()] == 0:
             parts += [text[start : match.start()].strip(), *match.groups()]
             start = match.end()
     return [*parts, text[start:].strip()]
@@ -103,25 +98,21 @@ def answers(text: str, *, is_number: bool) -> list[tuple[str, str]]:
 
 
 _NO_PROSE = r"_\s*\{[^{}]*\}|\\[A-Za-z]+|\b(?:and|or|sin|cos|tan|log|sqrt|max|min|gcd|lcm)\b"
+_FOR_A_JUDGE = (  # where it stands: among formulas, around them (as §), or anywhere
+    ("prose", 0, r"[A-Za-z]{4,}|(?<![A-Za-z])(?:if|for|all|is)(?![A-Za-z])"),
+    ("prose", 1, r"[A-Za-z]{3,}|(?<![A-Za-z])(?:if|is|of|no|in)(?![A-Za-z])|\(\s*§"),
+    ("written with dots", 2, r"\\(?:[lc]?dots|underbrace)(?![A-Za-z])|\.\.\.|…"),
+    ("a set given by a condition", 2, r"\\\{[^{}]*(?:[:|]|\\mid)"),
+)
 
 
 def why_a_judge(gold: str) -> str:
     """Return why a reference answer is one that no algebra can compare, `` for nothing."""
-    formulas = " ".join(re.findall(r"\$([^$]*)(?:\$|$)", gold))
-    outside = re.sub(r"\$[^$]*(?:\$|$)", " § ", gold)
-    in_formulas, around = (
-        re.sub(_NO_PROSE, " ", re.sub(_TEXT, r" \1 ", text)) for text in (formulas, outside)
-    )
-    if (
-        re.search(r"\(\s*§", outside)  # a condition behind an answer
-        or "\\text{if" in gold
-        or re.search(r"[A-Za-z]{4,}|(?<![A-Za-z])(?:if|for|all|is)(?![A-Za-z])", in_formulas)
-        or re.search(r"[A-Za-z]{3,}|(?<![A-Za-z])(?:if|is|of|no|in)(?![A-Za-z])", around)
-    ):
-        return "prose"
-    if re.search(r"\\(?:[lc]?dots|underbrace)(?![A-Za-z])|\.\.\.|…", gold):
-        return "written with dots"
-    return "a set given by a condition" * bool(re.search(r"\\\{[^{}]*(?:[:|]|\\mid)", gold))
+    pieces = [*gold.split("$"), ""]
+    formulas, around = " ".join(pieces[1::2]), " § ".join(pieces[::2])
+    bare = [re.sub(_NO_PROSE, " ", re.sub(_TEXT, r" \1 ", text)) for text in (formulas, around)]
+    texts = (*bare, gold)
+    return next((why for why, place, sign in _FOR_A_JUDGE if re.search(sign, texts[place])), "")
 
 
 # Units: only those in the table, so that `2n` keeps its n
@@ -135,6 +126,7 @@ inch inches; foot ft feet; yard yd yards; mile miles; litre l liter liters litre
 g gram grams; kg kilogram kilograms; % percent; km/hour kmh kph kmph; mile/hour mph
 """
 _UNITS = {alias: names.split()[0] for names in _UNIT_NAMES.split(";") for alias in names.split()}
+_UNIT = rf"(?:{'|'.join(_UNITS)})(?:\^[23])?"
 _POWERS = {"square": "^2", "sq": "^2", "cubic": "^3"}
 _SUFFIX = re.compile(  # marked as words, or standing free; one letter may be a variable
     rf"((?:{_TEXT}|(?<=[\d\s}})/])[A-Za-z]{{2,}}(?![A-Za-z]))"
@@ -142,15 +134,14 @@ _SUFFIX = re.compile(  # marked as words, or standing free; one letter may be a 
 )
 
 
-def unit_named(text: str) -> str:
+def unit_of(text: str) -> str:
     """Return the one name of a unit however it is written, `` for what is no unit we know."""
     text = re.sub(_TEXT, r"\1", clean(text)).replace("°", "degree").lower()
     words = re.sub(r"[{}.]", "", text.replace(" per ", "/")).split()
     joined = "".join(word for word in words if word not in _POWERS)
-    parts = [part.partition("^") for part in joined.split("/")]
-    if any(base not in _UNITS or power not in {"", "2", "3"} for base, _, power in parts):
+    if not re.fullmatch(rf"{_UNIT}(?:/{_UNIT})*", joined):
         return ""
-    named = "/".join(_UNITS[base] + caret + power for base, caret, power in parts)
+    named = re.sub("[a-z%]+", lambda word: _UNITS[word[0]], joined)
     return named + "".join(_POWERS.get(word, "") for word in words)
 
 
@@ -159,7 +150,7 @@ def _without_unit(text: str) -> tuple[str, str]:
     if (bare := re.sub(r"(?<=[\w)}])\s*°(?!\s*[\w\\])", "", text)) != text:
         return bare, "degree"
     for match in _SUFFIX.finditer(text):
-        unit, value = unit_named(match[1]), text[: match.start()].strip()
+        unit, value = unit_of(match[1]), text[: match.start()].strip()
         if unit and value:
             return value, unit
     return text, ""
@@ -212,18 +203,15 @@ def read_number(text: str, as_authors: bool = False) -> float | int | None:
     found = re.match(_VALUE_FIRST, text) or [None, *re.finditer(_VALUE, text)][-1]
     if found is None:
         return None
-    sign, inner, digits, divisor, power = found.groups("")
+    sign, inner, digits, divisor, power = (part.replace(",", "") for part in found.groups(""))
     end = found.end()
     try:
-        value = _exact(digits + power) / _exact(divisor or "1")
+        value = Fraction(digits + power) / Fraction(divisor or "1")
         while as_authors and (factor := _FACTOR.match(text, end)):
-            value, end = value * _exact("".join(factor.groups(""))), factor.end()
+            value *= Fraction("".join(factor.groups("")).replace(",", ""))
+            end = factor.end()
         number = float(value)
     except (ZeroDivisionError, OverflowError, ValueError):  # or more digits than Python reads
         return None
     size = value.numerator if value and value.denominator == 1 else number
     return None if _FORMULA.match(text, end) else -size if "-" in sign + inner else size
-
-
-def _exact(digits: str) -> Fraction:
-    return Fraction(digits.replace(",", ""))
