@@ -1,7 +1,6 @@
 """Find the final answer or the program in an output, by named rules whose names carry a version.
 
-Which rules are tried, and in which order, moves the accuracy of a model by up to 25 points: so
-every answer is kept with the rule that found it, and a rule that changes gets a new version.
+Which rules are tried, and in which order, moves the accuracy of a model by up to 25 points.
 """
 
 from __future__ import annotations
@@ -32,11 +31,7 @@ _WRAPPERS = ("\\(|\\)", "\\[|\\]", "$$|$$", "$|$", "{|}", "**|**", "`|`", '"|"',
 
 
 def _final_boxes(text: str) -> list[str]:
-    """Return the contents of the last box and of the boxes in the same sentence, in their order.
-
-    A blank line, or a full stop before white space, ends the sentence. Nothing is returned where
-    the last box is not closed: an earlier one need not be the answer.
-    """
+    """Return the contents of the boxes in the last sentence that has any; none if one is cut."""
     boxes: list[str] = []
     start = stop = 0
     while opening := _BOX.search(text, start):
@@ -46,7 +41,7 @@ def _final_boxes(text: str) -> list[str]:
             if depth == 0:
                 break
         else:
-            return []
+            return []  # an earlier one need not be the answer
         start = brace.end()
         if content := text[opening.end() : start - 1].strip():
             is_new = re.search(r"\n\s*\n|\.\s", text[stop : opening.start()])
@@ -61,9 +56,8 @@ def _boxed(text: str) -> str | None:
 def _clauses(text: str, phrase: str) -> Iterator[tuple[str, int]]:
     """Yield what follows each occurrence of a phrase, from the last to the first, and its end.
 
-    That is the last box in the rest of the sentence, or else all of it, or the first line below
-    that has any. Placeholders are passed over: models repeat the words of their prompt, `the answer
-    is {final answer}`.
+    That is the last box in the rest of the sentence, or else all of it. Placeholders are passed
+    over: models repeat the words of their prompt, `the answer is {final answer}`.
     """
     stop = len(text)
     for found in reversed(list(re.finditer(phrase, text))):
@@ -78,18 +72,13 @@ def _after(phrase: str, text: str) -> str | None:
 
 
 def _final_answer(text: str) -> str | None:
-    """Take what follows the last "Final answer:" on its line.
-
-    Where that is prose and an answer is marked further down, that is taken: a box, or what follows
-    "the answer is" or a heading.
-    """
-    for found, stop in _clauses(text, _FINAL_ANSWER_LINE):
-        # a value begins with a digit or a sign; a colon announces one that is still to come
-        if not re.search(r"^[^\W\d_]|:$", found):
-            return found
-        rest = text[stop:]
-        return _boxed(rest) or _after(_THE_ANSWER, rest) or _after(_HEADING, rest) or found
-    return None
+    """Take what follows the last "Final answer:"; where that is prose, an answer marked below."""
+    found, stop = next(_clauses(text, _FINAL_ANSWER_LINE), ("", 0))
+    # a value begins with a digit or a sign; a colon announces one that is still to come
+    if not re.search(r"^[^\W\d_]|:$", found):
+        return found or None
+    rest = text[stop:]
+    return _boxed(rest) or _after(_THE_ANSWER, rest) or _after(_HEADING, rest) or found
 
 
 def _conclusion(text: str) -> str | None:
@@ -140,10 +129,7 @@ class Extracted(NamedTuple):
 
 
 def extract(text: str, names: Sequence[str]) -> Extracted | None:
-    """Return the final answer by the first of several rules in `RULES` that finds one.
-
-    It is as it stands in the text, without quotes, bold type and the like around it.
-    """
+    """Return the final answer as it stands in the text, by the first of these rules to find one."""
     found = ((RULES[name](text), name) for name in names)
     return next((Extracted(answer, name) for answer, name in found if answer), None)
 
@@ -154,10 +140,9 @@ _BLOCK = r"(?ms)^[ \t]*```([^`\n]*)\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)"
 
 
 def _financemath_program(output: str) -> str | None:
-    """Do what the evaluation of FinanceMath's authors does, to the letter of its published results.
+    """Take the first block, or all, as FinanceMath's authors do, to the letter of their results.
 
-    It takes the first block, and makes a function of an output that goes on where a prompt ending
-    in `def solution():` stopped.
+    An output may go on where a prompt ending in `def solution():` stopped.
     """
     if not output or "argparse" in output:
         return None
@@ -176,8 +161,7 @@ def _financemath_program(output: str) -> str | None:
 def _fenced_program(output: str) -> str | None:
     """Take the last block marked as Python, or else the last block that is marked as nothing.
 
-    A model that corrects itself does so further down; its sample of what is printed comes last
-    too, and is seldom marked. As in Markdown, a block that is not closed runs to the end.
+    A sample of what is printed comes last too. As in Markdown, an open block runs to the end.
     """
     blocks = {
         re.sub("^python3?$", "py", name.strip().lower()): body
@@ -191,7 +175,5 @@ PROGRAM_RULES: Mapping[str, Callable[[str], str | None]] = {
     "financemath-authors/2": _financemath_program,
     "fenced/1": _fenced_program,
 }
-"""The first makes a program of an output without any fence too. What they find need not be valid
-Python."""
 FUNCTION_RULES = frozenset({"financemath-authors/2"})
 """Rules whose programs are always functions called `solution`; others find scripts too."""

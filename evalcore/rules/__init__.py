@@ -50,10 +50,7 @@ def exact(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
 
 
 def numbers(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
-    """Yield whether each answer is the number that the gold is.
-
-    Two integers must be equal, other numbers within a millionth of the larger.
-    """
+    """Yield whether each answer is the gold: the same integer, or within a millionth of it."""
     for problem, value, _ in items:
         said, right = read_number(str(value)), read_number(problem.gold or "")
         if right is None:
@@ -74,28 +71,19 @@ def _not_a_number(value: object) -> Verdict:
 
 # FinanceMath
 
-RELATIVE = 0.0015
-FACTORS = (100, 1_000, 100_000)
-
 
 def strict(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
-    """Yield whether each value equals the gold at 3 decimals.
-
-    Both are rounded: a gold of 3 decimals, too, carries binary noise in some copies.
-    """
+    """Yield whether each value equals the gold, which has binary noise in copies, at 3 decimals."""
     return (_compare(item, {}, _equal_at_3_decimals) for item in items)
 
 
 def lenient(items: Sequence[Item], tools: Tools) -> Iterator[Verdict]:
-    """Yield whether each value is the gold the way the dataset's authors see it.
+    """Yield whether each value is the gold as FinanceMath's authors see it, arXiv:2311.09797.
 
-    1.0 where the two are equal at 3 decimals (rounded up), within 0.15 % of each other, an exact
-    power of ten apart, or a factor of 100, 1,000 or 100,000 apart within 0.15 %. All of these but
-    the second look at absolute values: a lost sign passes. That forgives fractions given as
-    percentages and thousands given as units, and more than that: it lifts accuracy by several
-    points over `strict`. What a program gave is compared with what the reference program gives, at
-    full precision. Source: the rule behind the results published with FinanceMath,
-    arXiv:2311.09797.
+    They are equal at 3 decimals (rounded up), within 0.15 % of each other, an exact power of ten
+    apart, or a factor of 100, 1,000 or 100,000 apart within 0.15 %. All but the second look at
+    absolute values: a lost sign passes. That lifts accuracy by several points over `strict`. What
+    a program gave is compared with what the reference program gives, at full precision.
     """
     programs = {
         problem.id: Program(problem.details["program"])
@@ -113,10 +101,7 @@ def lenient(items: Sequence[Item], tools: Tools) -> Iterator[Verdict]:
 def _compare(
     item: Item, references: Mapping[str, Outcome], rule: Callable[[float, float], Verdict]
 ) -> Verdict:
-    """Return a rule's verdict on what `float()` makes of a value and of its gold.
-
-    So True is 1 and the text `"0.5"` is 0.5; a gold that is a truth value is compared by equality.
-    """
+    """Return a rule's verdict on what `float()` makes of a value and of its gold: True is 1."""
     value: Any = item.value
     as_authors = rule is _close_enough
     if not item.is_computed and (value := read_number(str(value), as_authors)) is None:
@@ -149,13 +134,14 @@ def _close_enough(p: float, g: float) -> Verdict:
     # exactly an integer in floating point, as the authors ask
     if small and (exponent := math.log10(big / small)).is_integer():
         return Verdict(1.0, f"10^{exponent:g} apart{sign}")
-    if factor := next((factor for factor in FACTORS if _near(factor * small, big)), None):
-        return Verdict(1.0, f"a factor of {factor:,} within 0.15 %{sign}")
+    for factor in (100, 1_000, 100_000):
+        if _near(factor * small, big):
+            return Verdict(1.0, f"a factor of {factor:,} within 0.15 %{sign}")
     return Verdict(0.0, f"{p:g} is not {g:g}")
 
 
 def _near(x: float, y: float) -> bool:
-    return y - RELATIVE * abs(y) <= x <= y + RELATIVE * abs(y)
+    return y - 0.0015 * abs(y) <= x <= y + 0.0015 * abs(y)
 
 
 def _up_to_3_decimals(x: float) -> float:

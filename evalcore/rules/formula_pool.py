@@ -1,9 +1,8 @@
 """Formulas compared in processes of our own, which may be ended: algebra may take any time.
 
 They are started as commands, not forked or spawned by `multiprocessing`: a fork would carry the
-caller's threads and locks, a spawn would run the caller's script again. An alarm ends a process
-whose task takes too long: it is the kernel's and needs no help from Python, which may be deep in
-one multiplication. So no process outlives its parent by more than that.
+caller's threads and locks, a spawn would run the caller's script again. An alarm of the kernel
+ends one whose task takes too long, without help from Python, which may be deep in a multiplication.
 """
 
 from __future__ import annotations
@@ -44,8 +43,7 @@ def compare_all(
 ) -> Generator[Verdict, None, None]:
     """Yield the verdict on each answer, in their order, while later ones are being compared.
 
-    It is `failed` where a process crashed, was killed or took more than `seconds`; the others go
-    on. An InputError says that math-verify is missing, a WorkerLostError that no process starts.
+    It is `failed` where a process crashed, was killed or took more than `seconds`.
     """
     if importlib.util.find_spec("math_verify") is None:
         raise InputError("mathematics", "grading needs math-verify: pip install 'ngramscan[eval]'")

@@ -1,8 +1,7 @@
-r"""Whether a formula is the gold, by algebra, which may take any time.
+"""Whether a formula is the gold, by algebra, which may take any time.
 
 Answers are taken apart here and not by SymPy: to it `(2, 1)` is an empty interval, and it forgets
-how often a number stands in a set. math-verify decides only on what is not a number for any value
-of its variables: everywhere else it would round to six decimals.
+how often a number stands in a set.
 """
 
 from __future__ import annotations
@@ -10,28 +9,20 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache, lru_cache
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import sympy
 from latex2sympy2_extended.latex2sympy2 import ConversionConfig, latex2sympy
 from math_verify import verify
 from sympy import Rational, factorial, factorial2
-from sympy.core.function import AppliedUndef
 
-from evalcore.rules import Item, Verdict
-from evalcore.rules.notation import (
-    AS_COMMANDS,
-    answers,
-    clean,
-    enclosed,
-    split,
-    squeezed,
-    unit_of,
-)
+from evalcore.rules import Item, Verdict, notation
 
 DIGITS = 60  # to which numbers are computed that are not rational
 MAX_DIGITS = 100_000  # of a number that is computed at all
+_Texts = Sequence[tuple[str, str]]  # each with its unit
 
 
 class NotMathematicsError(Exception):
@@ -45,17 +36,16 @@ def compare_formulas(item: Item) -> Verdict:
     `is_multiple_answer`, so that a comma never separates thousands.
     """
     known = item.problem.details
-    golds = answers(item.problem.gold or "", is_number=not known.get("is_multiple_answer"))
-    given = answers(str(item.value), is_number=len(golds) == 1)
-    stated = known.get("unit") or ""
-    units = [unit_of(stated) or clean(stated), *(unit for _, unit in golds)]
+    golds = notation.answers(item.problem.gold or "", not known.get("is_multiple_answer"))
+    given = notation.answers(str(item.value), len(golds) == 1)
+    units = [notation.unit_of(known.get("unit") or ""), known.get("unit"), *(u for _, u in golds)]
     unit = next(filter(None, units), "")
     try:
         _read_all(golds)
     except NotMathematicsError as error:
         return Verdict(None, f"grader: the reference answer can't be read: {error}", failed=True)
-    if other := next((one for _, one in given if unit and one not in {"", unit}), ""):
-        return Verdict(0.0, f"in {other}, not in {unit}")
+    if unit and (others := [one for _, one in given if one not in {"", unit}]):
+        return Verdict(0.0, f"in {others[0]}, not in {unit}")
     try:
         return _compare(golds, given, unit, known.get("tolerance"))
     except NotMathematicsError as error:
@@ -64,10 +54,7 @@ def compare_formulas(item: Item) -> Verdict:
         return Verdict(None, f"grader: {error}", failed=True)
 
 
-_Answers = Sequence[tuple[str, str]]
-
-
-def _compare(golds: _Answers, given: _Answers, unit: str, tolerance: Any) -> Verdict:
+def _compare(golds: _Texts, given: _Texts, unit: str, tolerance: Any) -> Verdict:
     read = _read_all(given, parts=() if unit else ("%",))
     if len(given) != len(golds):
         return Verdict(0.0, f"answers given: {len(given)}; right are {len(golds)}")
@@ -97,11 +84,8 @@ class _Answer(NamedTuple):
     name: str = ""  # what they are said of: `x = 5`, `f(x) = 2x`, `x ∈ [0, 1]`, `0 < c < 1`
 
 
-def _read_all(texts: _Answers, parts: Collection[str] = ()) -> list[_Answer]:
-    """Return answers taken apart, as a hundredth where their unit is one of `parts`.
-
-    Raise where there is none, or one is no mathematics.
-    """
+def _read_all(texts: _Texts, parts: Collection[str] = ()) -> list[_Answer]:
+    """Return answers taken apart, as a hundredth where their unit is one of `parts`; or raise."""
     if not texts:
         raise NotMathematicsError("it is empty")
     read = [_read(text + r"\cdot\frac{1}{100}" * (unit in parts)) for text, unit in texts]
@@ -112,7 +96,7 @@ def _read_all(texts: _Answers, parts: Collection[str] = ()) -> list[_Answer]:
 
 
 def _read(text: str) -> _Answer:
-    said = split(text, "([=≈<>≤≥≠∈])")
+    said = notation.split(text, "([=≈<>≤≥≠∈])")
     if {*said[1::2]} <= {">", "≥"}:
         said = [{">": "<", "≥": "≤"}.get(one, one) for one in reversed(said)]
     sides, signs = said[::2], "".join(said[1::2])
@@ -121,13 +105,13 @@ def _read(text: str) -> _Answer:
         named = re.fullmatch(r"([A-Za-z])\s*(\[.*[)\]]|\(.*\])", text)  # `t(0, 4]`
         return _flat(named[2])._replace(name=named[1]) if named else _flat(text)
     if name and (signs == "∈" or not signs.strip("=≈")):
-        return _read(sides[-1])._replace(name=squeezed(name))
+        return _read(sides[-1])._replace(name=notation.squeezed(name))
     if signs in {"<", "≤"} and (name or _is_name(sides[1])):
         return _read(rf"-\infty<{''.join(said)}" if name else rf"{''.join(said)}<\infty")
-    if len(signs) == 2 and not signs.strip("<≤") and _is_name(sides[1]):
+    if signs in {"<<", "<≤", "≤<", "≤≤"} and _is_name(sides[1]):
         ends = "(["[signs[0] == "≤"], ")]"[signs[1] == "≤"]
         inside = _flat(f"{ends[0]}{sides[0]},{sides[2]}{ends[1]}")
-        return inside._replace(name=squeezed(sides[1]))
+        return inside._replace(name=notation.squeezed(sides[1]))
     form = signs if signs.strip("=≈") else "="
     return _Answer(form, [sides[0], sides[-1]]) if form in _RELATIONS else _Answer("#", [text])
 
@@ -141,8 +125,8 @@ def _is_name(text: str) -> bool:
 
 def _flat(text: str) -> _Answer:
     """Return how brackets stand in a text, and the formulas between them."""
-    brackets, inner = enclosed(text)
-    parts = [_flat(part) for part in split(inner, ",")] if brackets[:1] in {"(", "["} else []
+    brackets, inner = notation.enclosed(text)
+    parts = [_flat(part) for part in notation.split(inner, ",") if brackets[:1] in {"(", "["}]
     if len(parts) < 2:
         return _Answer("#", [text])
     form = ",".join(part.form for part in parts)
@@ -155,17 +139,14 @@ def _flat(text: str) -> _Answer:
 
 def _are_paired(golds: list[_Answer], given: list[_Answer], tolerances: Sequence[Any]) -> bool:
     """Tell whether each gold has an answer of its own, in any order."""
+    is_named = len(_heads(golds)) > 1
     owner: dict[int, int] = {}
 
-    @cache
-    def same(gold: int, answer: int) -> bool:
-        pair = golds[gold], given[answer]
-        has_other_name = len(_heads(golds)) > 1 and len(_heads(pair)) > 1
-        return not has_other_name and _is_same(*pair, tolerances[gold])
-
     def placed(gold: int, tried: set[int]) -> bool:
-        for answer in (gold, *range(len(given))):
-            if answer not in tried and same(gold, answer):
+        for answer in sorted(range(len(given)), key=lambda one: one != gold):
+            pair = golds[gold], given[answer]
+            is_other = answer in tried or (is_named and len(_heads(pair)) > 1)
+            if not is_other and _is_same(*pair, tolerances[gold]):
                 tried.add(answer)
                 if answer not in owner or placed(owner[answer], tried):
                     owner[answer] = gold
@@ -235,7 +216,7 @@ _FOR_LATEX2SYMPY = (
 @lru_cache(maxsize=4096)
 def _expression(text: str) -> Any:
     """Return a cleaned formula as a SymPy expression that is not evaluated yet; raise if none."""
-    latex = text.translate(AS_COMMANDS)
+    latex = text.translate(notation.AS_COMMANDS)
     shown = repr(latex[:80])
     for problem, pattern in _NO_FORMULA.items():
         if re.search(pattern, re.sub(r"\\operatorname\{\w+\}", "", text)):
@@ -258,12 +239,9 @@ def _expression(text: str) -> Any:
     )
 
 
+@lru_cache(maxsize=4096)
 def _equal(gold: str, answer: str, tolerance: float | None) -> bool:
-    """Tell whether two formulas have the same value.
-
-    Rational numbers are compared exactly, others to 60 digits, and formulas with variables at
-    random values of these.
-    """
+    """Tell whether two formulas have the same value, at random ones of their variables."""
     left, right = sides = _expression(gold), _expression(answer)
     if left == right:
         return True
@@ -272,15 +250,15 @@ def _equal(gold: str, answer: str, tolerance: float | None) -> bool:
         raise OverflowError(f"two numbers of more than {MAX_DIGITS} digits can't be compared")
     if any(too_large):
         return False
-    agreed = 0
-    if all(isinstance(one, sympy.Expr) and not one.atoms(AppliedUndef) for one in sides):
+    agreed, unknown = 0, sympy.core.function.AppliedUndef
+    if all(isinstance(one, sympy.Expr) and not one.atoms(unknown) for one in sides):
         if not left.free_symbols | right.free_symbols:
             return _same_number(left.doit(), right.doit(), answer, tolerance)
         for one, other in _values(left, right):
             if not _near(one, other):
                 return False
             agreed += 1
-    # a set, an unknown f(x), or what has no value anywhere; the process has a limit of time
+    # a set, an unknown f(x), or what has no value anywhere: all else it would round to six decimals
     options = {"numeric_precision": 50, "timeout_seconds": None, "raise_on_error": True}
     return agreed >= 3 or bool(verify(left, right, **options))
 
@@ -289,9 +267,7 @@ def _is_too_large(found: Any) -> bool:
     """Tell whether a power or factorial within has too many digits; parts come before wholes."""
     for part in sympy.postorder_traversal(found):
         if isinstance(part, sympy.Pow | sympy.exp | factorial) and not part.args[-1].free_symbols:
-            base = (
-                sympy.S(10**5) if isinstance(part, factorial) else part.base.evalf(15)
-            )  # n! < n^n
+            base = getattr(part, "base", sympy.S(10**5)).evalf(15)  # n! < n^n
             base = base if base.is_number and base != 0 else sympy.S(10)
             if abs(part.args[-1] * sympy.log(base, 10)).evalf(15) > MAX_DIGITS:
                 return True
@@ -322,16 +298,14 @@ def _near(left: Any, right: Any) -> bool:
     return bool(abs(left - right) <= 10 ** (10 - DIGITS) * (scale if scale > 1e-9 else 1))
 
 
-_COUNTS = (sympy.floor, sympy.ceiling, factorial, factorial2, sympy.binomial, sympy.Mod)
-
-
 def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the values of two expressions where both have one, at the same points every time.
 
-    x, y, z and t take any sign, all others are positive, and whole for the letters that usually
-    are so, where something is rounded or counted.
+    x, y, z and t take any sign, other letters are positive, and those that usually are so are whole
+    where something is rounded or counted.
     """
-    is_whole = left.has(*_COUNTS) or right.has(*_COUNTS)
+    counts = (sympy.floor, sympy.ceiling, factorial, factorial2, sympy.binomial, sympy.Mod)
+    is_whole = left.has(*counts) or right.has(*counts)
     symbols = sorted(left.free_symbols | right.free_symbols, key=str)
     draw = random.Random(20)
     for number in range(1, 61 if is_whole else 13):
@@ -344,9 +318,7 @@ def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
             if is_whole and letter in "ijklmnpqKMN":  # a rounding may differ in few places
                 value = Rational(number if len(symbols) == 1 else draw.randint(1, 15))
             point[symbol] = value
-        try:
-            values = [one.subs(point).evalf(DIGITS) for one in (left, right)]
-        except ValueError:  # SymPy's double factorial of a negative even number
-            continue
-        if all(one.is_number and one.is_finite for one in values):
-            yield values[0], values[1]
+        with suppress(ValueError):  # SymPy's double factorial of a negative even number
+            one, other = (side.subs(point).evalf(DIGITS) for side in (left, right))
+            if one.is_number and one.is_finite and other.is_number and other.is_finite:
+                yield one, other

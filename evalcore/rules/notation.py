@@ -78,11 +78,8 @@ def split(text: str, separators: str) -> list[str]:
     return [*parts, text[start:].strip()]
 
 
-def answers(text: str, *, is_number: bool) -> list[tuple[str, str]]:
-    """Return the answers in a text, each with its unit apart, `` for none.
-
-    Commas, the braces of a set and a plus-minus sign make several, but `1,234` may be one number.
-    """
+def answers(text: str, is_number: bool) -> list[tuple[str, str]]:
+    """Return the answers in a text, each with its unit apart; `1,234` may be one or two."""
     text = clean(text)
     if is_number and re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", text):
         text = text.replace(",", "")
@@ -189,8 +186,7 @@ def read_number(text: str, as_authors: bool = False) -> float | int | None:
 
     Of what follows the last `=` or `≈`, it is the number at the beginning, or, where words come
     first, the last number. A formula is not computed: `400 * 1.04` states no number. Percent signs
-    and units never scale: `6.25%` is 6.25, and `3 million` is 3. Which unit is wanted stands in the
-    text of the problem; a rule that scales would have to guess it.
+    and units never scale, since a rule that does would have to guess the unit that is wanted.
 
     FinanceMath's authors take the first of `a or b` and compute products. Where they find no number
     they go on with 0; here there is none, so the answer is wrong even where the gold is 0.
