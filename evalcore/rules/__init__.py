@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from evalcore.formats import Problem
@@ -13,11 +14,10 @@ from ngramscan.errors import SandboxError
 
 
 class Verdict(NamedTuple):
-    """Whether an answer is the gold, from 0 to 1; None: this rule can't tell."""
+    """Whether an answer is the gold, from 0 to 1, and why; None: this rule can't tell."""
 
     value: float | None
     reason: str
-    """Which condition held, or why none can be told."""
     failed: bool = False
     """The grader crashed or ran out of time: an error to report, not a wrong answer."""
 
@@ -127,7 +127,8 @@ def _equal_at_3_decimals(p: float, g: float) -> Verdict:
 def _close_enough(p: float, g: float) -> Verdict:
     big, small = max(abs(p), abs(g)), min(abs(p), abs(g))
     sign = ", a sign lost" if p * g < 0 else ""
-    if _up_to_3_decimals(big) == _up_to_3_decimals(small):
+    up = [math.ceil(1000 * x) / 1000 if math.isfinite(1000 * x) else x for x in (big, small)]
+    if up[0] == up[1]:
         return Verdict(1.0, f"equal at 3 decimals, rounded up{sign}")
     if _near(p, g):
         return Verdict(1.0, "within 0.15 %")
@@ -144,16 +145,10 @@ def _near(x: float, y: float) -> bool:
     return y - 0.0015 * abs(y) <= x <= y + 0.0015 * abs(y)
 
 
-def _up_to_3_decimals(x: float) -> float:
-    return math.ceil(1000 * x) / 1000 if math.isfinite(1000 * x) else x
-
-
 def _finite(value: Any) -> float | None:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
+    with suppress(TypeError, ValueError, OverflowError):
+        return number if math.isfinite(number := float(value)) else None
+    return None
 
 
 def _shown(value: object) -> str:

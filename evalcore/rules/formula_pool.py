@@ -35,6 +35,7 @@ _COMMAND = (
     "import sys; sys.path[:] = sys.argv[3:]; from evalcore.rules.formula_pool import serve; "
     "serve(int(sys.argv[1]), float(sys.argv[2]))"
 )
+_FIRST = Item(Problem("", "", "y+1"), "x+1")
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
 
 
@@ -100,18 +101,15 @@ class _Worker:
                 env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
                 start_new_session=True,  # Ctrl-C is the parent's to handle
             )
-        if isinstance(crash := self._hear(), str):
-            raise WorkerLostError(f"grader: a process could not start: {crash}")
+        ready = self.compare(_FIRST)
+        if ready.failed:
+            problem = ready.reason.removeprefix("grader: ")
+            raise WorkerLostError(f"grader: a process could not start: {problem}")
 
     def compare(self, item: Item) -> Verdict:
-        with suppress(OSError):
-            self.connection.send(item)
-        said = self._hear()
-        return Verdict(None, f"grader: {said}", failed=True) if isinstance(said, str) else said
-
-    def _hear(self) -> Verdict | str:
-        """Return what the process says next, or what became of it."""
         said: Verdict | str = "the process does not answer"
+        with suppress(OSError):  # it ended; that is heard below
+            self.connection.send(item)
         try:
             if self.connection.poll(START_SECONDS + self.seconds):
                 said = self.connection.recv()
@@ -122,9 +120,10 @@ class _Worker:
                 said = f"the process was killed by {signal.Signals(-status).name}"
             if status == -signal.SIGALRM:
                 said = f"time-out after {self.seconds:g} s"
-        if isinstance(said, str):
-            self.close()
-        return said
+        if isinstance(said, Verdict):
+            return said
+        self.close()
+        return Verdict(None, f"grader: {said}", failed=True)
 
     def close(self) -> None:
         self.process.kill()
@@ -144,9 +143,9 @@ def serve(descriptor: int, seconds: float) -> None:
     sys.excepthook = lambda kind, error, _: caller.send(
         f"{kind.__name__}: {' '.join(str(error).split())[:200]}".rstrip(": ")
     )
-    from evalcore.rules.mathematics import compare_formulas  # takes long
+    from evalcore.rules.mathematics import compare_formulas
 
-    caller.send(compare_formulas(Item(Problem("", "", "y+1"), "x+1")))
+    compare_formulas(_FIRST)  # imports what takes long
     while True:
         item = caller.recv()
         signal.setitimer(signal.ITIMER_REAL, seconds)

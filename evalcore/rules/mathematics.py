@@ -35,11 +35,10 @@ def compare_formulas(item: Item) -> Verdict:
     A problem may have a `unit`, a `tolerance` (or a list, one for each answer), and be one that
     `is_multiple_answer`, so that a comma never separates thousands.
     """
-    known = item.problem.details
+    known, stated = item.problem.details, item.problem.details.get("unit") or ""
     golds = notation.answers(item.problem.gold or "", not known.get("is_multiple_answer"))
     given = notation.answers(str(item.value), len(golds) == 1)
-    units = [notation.unit_of(known.get("unit") or ""), known.get("unit"), *(u for _, u in golds)]
-    unit = next(filter(None, units), "")
+    unit = notation.unit_of(stated) or stated or next((unit for _, unit in golds if unit), "")
     try:
         _read_all(golds)
     except NotMathematicsError as error:
@@ -59,9 +58,8 @@ def _compare(golds: _Texts, given: _Texts, unit: str, tolerance: Any) -> Verdict
     if len(given) != len(golds):
         return Verdict(0.0, f"answers given: {len(given)}; right are {len(golds)}")
     tolerances = tolerance if isinstance(tolerance, Sequence) else [tolerance] * len(golds)
-    if len(tolerances) != len(golds):
-        problem = f"{len(tolerances)} tolerances for {len(golds)} answers"
-        return Verdict(None, f"grader: {problem}", failed=True)
+    if (n := len(tolerances)) != len(golds):
+        return Verdict(None, f"grader: {n} tolerances for {len(golds)} answers", failed=True)
     stated = " and ".join(dict.fromkeys(str(one) for one in tolerances if one is not None))
     within = stated and f" within {stated}"
     if _are_paired(_read_all(golds), read, tolerances):
@@ -109,9 +107,8 @@ def _read(text: str) -> _Answer:
     if signs in {"<", "≤"} and (name or _is_name(sides[1])):
         return _read(rf"-\infty<{''.join(said)}" if name else rf"{''.join(said)}<\infty")
     if signs in {"<<", "<≤", "≤<", "≤≤"} and _is_name(sides[1]):
-        ends = "(["[signs[0] == "≤"], ")]"[signs[1] == "≤"]
-        inside = _flat(f"{ends[0]}{sides[0]},{sides[2]}{ends[1]}")
-        return inside._replace(name=notation.squeezed(sides[1]))
+        interval = f"{'(['[signs[0] == '≤']}{sides[0]},{sides[2]}{')]'[signs[1] == '≤']}"
+        return _flat(interval)._replace(name=notation.squeezed(sides[1]))
     form = signs if signs.strip("=≈") else "="
     return _Answer(form, [sides[0], sides[-1]]) if form in _RELATIONS else _Answer("#", [text])
 
@@ -185,11 +182,9 @@ def _is_same(gold: _Answer, given: _Answer, tolerance: float | None) -> bool:
 def _is_multiple(gold: _Answer, given: _Answer) -> bool:
     """Tell whether one relation is the other times a constant, a positive one in an inequality."""
     one, other = (_expression(left) - _expression(right) for left, right in (gold[1], given[1]))
-    factors = [right / left for left, right in _values(one, other) if left != 0]
-    if len(factors) < 3 or not all(_near(factors[0], factor) for factor in factors):
-        return False
-    size = abs(factors[0]) if gold.form in "=≠" else factors[0]
-    return bool(factors[0].is_real and size > 1e-30)
+    first, *factors = [right / left for left, right in _values(one, other) if left != 0] or [0]
+    is_constant = len(factors) >= 2 and all(_near(first, factor) for factor in factors)
+    return is_constant and first.is_real and (abs(first) if gold.form in "=≠" else first) > 1e-30
 
 
 # Algebra
@@ -264,8 +259,8 @@ def _equal(gold: str, answer: str, tolerance: float | None) -> bool:
 
 
 def _is_too_large(found: Any) -> bool:
-    """Tell whether a power or factorial within has too many digits; parts come before wholes."""
-    for part in sympy.postorder_traversal(found):
+    """Tell whether a power or factorial within has too many digits."""
+    for part in sympy.postorder_traversal(found):  # parts come before wholes
         if isinstance(part, sympy.Pow | sympy.exp | factorial) and not part.args[-1].free_symbols:
             base = getattr(part, "base", sympy.S(10**5)).evalf(15)  # n! < n^n
             base = base if base.is_number and base != 0 else sympy.S(10)
@@ -277,10 +272,10 @@ def _is_too_large(found: Any) -> bool:
 def _same_number(gold: Any, given: Any, answer: str, tolerance: float | None) -> bool:
     """Compare two numbers; a decimal of six significant digits or more may be rounded."""
     off = abs(gold - given).evalf(DIGITS)
-    is_exact = gold.is_Rational and given.is_Rational
     if gold == given or (tolerance is not None and off <= Rational(str(tolerance))):
         return True
-    if tolerance is None and not is_exact and _near(gold.evalf(DIGITS), given.evalf(DIGITS)):
+    is_exact = tolerance is not None or (gold.is_Rational and given.is_Rational)
+    if not is_exact and _near(gold.evalf(DIGITS), given.evalf(DIGITS)):
         return True
     decimal = re.fullmatch(r"-?\s*(\d*)\.(\d+)", answer)
     # a gold that can be written out as a decimal should be
