@@ -17,7 +17,6 @@ from evalcore.rules.notation import read_number
 
 FINANCEMATH_RULES = find_benchmark("financemath").extraction
 OWN_RULES = find_benchmark(None, Path("mine.jsonl")).extraction
-Cases = dict[str, dict[str, tuple[str, str | None]]]  # of each rule: what is shown, text, found
 
 
 @given(st.recursive(st.text("ab1frac", max_size=4), lambda inner: inner.map("{{{}}}x{{}}".format)))
@@ -25,88 +24,59 @@ def test_a_box_ends_where_its_braces_balance(content: str) -> None:
     assert RULES["boxed/1"](f"x \\boxed{{{content}}} y}}") == (content or None)
 
 
-CASES: Cases = {
-    "boxed/1": {"the last box": (r"\boxed{1} and \boxed{2}", "2")},
-    "boxes/1": {
-        "one box": (r"so $\boxed{7}$.", "7"),
-        "nested braces": (r"\boxed{\frac{1}{\sqrt{2}}}", r"\frac{1}{\sqrt{2}}"),
-        "escaped braces do not count": (r"\boxed{\{1, 2\}}", r"\{1, 2\}"),
-        "an escaped brace alone": (r"\boxed{\{1}", r"\{1"),
-        "a line break before the brace": (r"\boxed{a\\}", r"a\\"),
-        "fbox and a space": (r"\fbox{5} and \boxed {6}", "5, 6"),
-        "the outer box counts": (r"\boxed{\boxed{3}}", r"\boxed{3}"),
-        "several in one sentence": (r"\boxed{1}$, $\boxed{2}$ or $\boxed{3.5}$.", "1, 2, 3.5"),
-        "the last sentence counts": (r"\boxed{1}. So \boxed{2}", "2"),
-        "the last paragraph counts": ("\\boxed{1}\n\n\\boxed{2}", "2"),
-        "a cut box hides the one before it": (r"\boxed{1} or \boxed{2", None),
-        "empty boxes": (r"\boxed{}, \boxed{ }", None),
-        "not a box": (r"boxed{1}, \boxed 2", None),
-    },
-    "final-answer/2": {
-        "contract": ("Final Answer (3 decimal) : 0.063", "0.063"),
-        "bold capitals": ("**FINAL ANSWER (3 decimal):** **0.063**\n", "0.063"),
-        "the last line of its kind": ("Final answer: 1\nFinal answer: 2", "2"),
-        "nothing on the line": ("Final answer:\n5", None),
-        "prose before a box": ("**Final Answer:** The price is:\n\n$$\\boxed{95.2}$$", "95.2"),
-        "prose before a marked sentence": ("Final answer: We add. The answer is 7.", "7"),
-        "prose before a heading": ("Final Answer: as above\n\n### Final Answer\n\n95.2", "95.2"),
-        "prose after the mark": ("The answer is 3. Final answer: it depends", "it depends"),
-        "a box that is cut": ("Final answer: the price is: \n \\boxed{95", "the price is:"),
-        "a value is taken whatever follows": ("Final answer: 1\nThat is $\\boxed{6.3\\%}$.", "1"),
-        "a colon announces a value": ("Final answer: 10 years at 5% give:\n\\boxed{95.2}", "95.2"),
-    },
-    "final-answer-heading/1": {
-        "heading": ("## Final Answer\n\n**5**", "5"),
-        "a box in a display": ("**Final Answer:**\n\n\\[\n\\boxed{x^2}\n\\]", "x^2"),
-        "a sentence, no heading": ("my final answer\n5", None),
-    },
-    "the-answer-is/1": {
-        "as asked for": ("Therefore, the answer is 0.063.", "0.063"),
-        "capitals": ("THE ANSWER IS 5", "5"),
-        "the last one": ("the answer is 1. No: the answer is 2", "2"),
-        "a currency sign stays": ("the answer is $2,184.", "$2,184"),
-        "dollars of mathematics": ("the answer is $x=5$.", "x=5"),
-        "two formulas stay": ("the answer is $a$ and $b$.", "$a$ and $b$"),
-        "round LaTeX brackets": (r"the answer is \(5\).", "5"),
-        "braces": ("the answer is {5}.", "5"),
-        "a set stays one": (r"the answer is $\{1,2\}$.", r"\{1,2\}"),
-        "bold and quotes": ('**the answer is:** "yes".', "yes"),
-        "next line": ("**The answer is:**\n\n**15,000**", "15,000"),
-        "one sentence": ("the answer is 0.32. This means a lot.", "0.32"),
-        "initials": ("the answer is the U.S. rate, 5.", "the U.S. rate, 5"),
-        "an abbreviation": ("the answer is approx. 5.", "approx. 5"),
-        "a letter ends it": ("the answer is option B. It is.", "option B"),
-        "a box in the sentence": (r"the answer is $\boxed{5}$ days.", "5"),
-        "the words of the prompt": ("The answer is 7. I wrote: the answer is {final answer}.", "7"),
-        "the words again": ("the answer is 7, as in: the answer is {x}", "7, as in:"),
-        "a blank to fill in": ("the answer is ___.", None),
-        "a cut text": ("Therefore, the answer is", None),
-    },
-    "so-the-final-answer-is/1": {
-        "the ending OlympiadBench asks for": (r"So the final answer is \boxed{3}.", "3"),
-        "without so it is another": ("The final answer is 3.", None),
-    },
-    "so-the-answer-is/1": {"words": ("So the answer is ant bee cat.", "ant bee cat")},
-    "conclusion/1": {
-        "the last one": ("So it is 3. Thus, the yield is approximately 4%.", "approximately 4%"),
-        "no verb, no number": ("It is 3. Thus nothing follows.", None),
-    },
-    "only-line/1": {
-        "the only line": (" ant bee\n", "ant bee"),
-        "two lines": ("ant\nbee", None),
-    },
-    "last-number/1": {
-        "the last number": ("from 3 to −$1,234.5%", "−$1,234.5%"),
-        "no number": ("none at all", None),
-    },
-}
+# A rule, a text, and what is found there; ⏎ is a line break.
+CASES = r"""
+boxed/1: \boxed{1} and \boxed{2} ~ 2
+boxes/1: so $\boxed{7}$. ~ 7 ;; \boxed{\frac{1}{\sqrt{2}}} ~ \frac{1}{\sqrt{2}}
+boxes/1: \boxed{\{1, 2\}} ~ \{1, 2\} ;; \boxed{\{1} ~ \{1 ;; \boxed{a\\} ~ a\\
+boxes/1: \fbox{5} and \boxed {6} ~ 5, 6 ;; \boxed{\boxed{3}} ~ \boxed{3}
+boxes/1: \boxed{1}$, $\boxed{2}$ or $\boxed{3.5}$. ~ 1, 2, 3.5 ;; \boxed{1}. So \boxed{2} ~ 2
+boxes/1: \boxed{1}⏎⏎\boxed{2} ~ 2 ;; \boxed{1} or \boxed{2 ~ None ;; \boxed{}, \boxed{ } ~ None
+boxes/1: boxed{1}, \boxed 2 ~ None
+final-answer/2: Final Answer (3 decimal) : 0.063 ~ 0.063
+final-answer/2: **FINAL ANSWER (3 decimal):** **0.063**⏎ ~ 0.063
+final-answer/2: Final answer: 1⏎Final answer: 2 ~ 2 ;; Final answer:⏎5 ~ None
+final-answer/2: **Final Answer:** The price is:⏎⏎$$\boxed{95.2}$$ ~ 95.2
+final-answer/2: Final answer: We add. The answer is 7. ~ 7
+final-answer/2: Final Answer: as above⏎⏎### Final Answer⏎⏎95.2 ~ 95.2
+final-answer/2: The answer is 3. Final answer: it depends ~ it depends
+final-answer/2: Final answer: the price is: ⏎ \boxed{95 ~ the price is:
+final-answer/2: Final answer: 1⏎That is $\boxed{6.3\%}$. ~ 1
+final-answer/2: Final answer: 10 years at 5% give:⏎\boxed{95.2} ~ 95.2
+final-answer-heading/1: ## Final Answer⏎⏎**5** ~ 5 ;; **Final Answer:**⏎⏎\[⏎\boxed{x^2}⏎\] ~ x^2
+final-answer-heading/1: my final answer⏎5 ~ None
+the-answer-is/1: Therefore, the answer is 0.063. ~ 0.063 ;; THE ANSWER IS 5 ~ 5
+the-answer-is/1: the answer is 1. No: the answer is 2 ~ 2 ;; the answer is $2,184. ~ $2,184
+the-answer-is/1: the answer is $x=5$. ~ x=5 ;; the answer is $a$ and $b$. ~ $a$ and $b$
+the-answer-is/1: the answer is \(5\). ~ 5 ;; the answer is {5}. ~ 5
+the-answer-is/1: the answer is $\{1,2\}$. ~ \{1,2\} ;; **the answer is:** "yes". ~ yes
+the-answer-is/1: **The answer is:**⏎⏎**15,000** ~ 15,000
+the-answer-is/1: the answer is 0.32. This means a lot. ~ 0.32
+the-answer-is/1: the answer is the U.S. rate, 5. ~ the U.S. rate, 5
+the-answer-is/1: the answer is approx. 5. ~ approx. 5 ;; the answer is option B. It is. ~ option B
+the-answer-is/1: the answer is $\boxed{5}$ days. ~ 5
+the-answer-is/1: The answer is 7. I wrote: the answer is {final answer}. ~ 7
+the-answer-is/1: the answer is 7, as in: the answer is {x} ~ 7, as in: ;; the answer is ___. ~ None
+the-answer-is/1: Therefore, the answer is ~ None
+so-the-final-answer-is/1: So the final answer is \boxed{3}. ~ 3 ;; The final answer is 3. ~ None
+so-the-answer-is/1: So the answer is ant bee cat. ~ ant bee cat
+conclusion/1: So it is 3. Thus, the yield is approximately 4%. ~ approximately 4%
+conclusion/1: It is 3. Thus nothing follows. ~ None
+only-line/1:  ant bee⏎ ~ ant bee ;; ant⏎bee ~ None
+last-number/1: from 3 to −$1,234.5% ~ −$1,234.5% ;; none at all ~ None
+"""
 
 
 @pytest.mark.parametrize(
-    ("rule", "text", "answer"), [(rule, *case) for rule in CASES for case in CASES[rule].values()]
+    ("rule", "text", "answer"),
+    [
+        (rule, *case.replace("⏎", "\n").split(" ~ "))
+        for rule, _, line in (line.partition(": ") for line in CASES.strip().splitlines())
+        for case in line.split(" ;; ")
+    ],
 )
-def test_each_rule_finds_what_it_is_named_for(rule: str, text: str, answer: str | None) -> None:
-    assert extract(text, [rule]) == (answer and Extracted(answer, rule))
+def test_each_rule_finds_what_it_is_named_for(rule: str, text: str, answer: str) -> None:
+    assert extract(text, [rule]) == (None if answer == "None" else Extracted(answer, rule))
 
 
 @pytest.mark.parametrize(
@@ -160,7 +130,7 @@ def test_rules_carry_a_version() -> None:
 # Programs
 
 FUNCTION = "def solution():\n    return 1"
-PROGRAMS: Cases = {
+PROGRAMS: dict[str, dict[str, tuple[str, str | None]]] = {
     "financemath-authors/2": {
         "an empty output has none": ("", None),
         "argparse has none": (f"```python\nimport argparse\n{FUNCTION}\n```", None),
