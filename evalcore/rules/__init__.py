@@ -69,9 +69,6 @@ def _not_a_number(value: object) -> Verdict:
     return Verdict(0.0, f"not a number: {' '.join(str(value).split())[:40]!r}")
 
 
-# FinanceMath
-
-
 def strict(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
     """Yield whether each value equals the gold, which has binary noise in copies, at 3 decimals."""
     return (_compare(item, {}, _equal_at_3_decimals) for item in items)
@@ -103,9 +100,10 @@ def _compare(
 ) -> Verdict:
     """Return a rule's verdict on what `float()` makes of a value and of its gold: True is 1."""
     value: Any = item.value
-    as_authors = rule is _close_enough
-    if not item.is_computed and (value := read_number(str(value), as_authors)) is None:
-        return _not_a_number(item.value)
+    if not item.is_computed:
+        value = read_number(str(value), as_authors=rule is _close_enough)
+        if value is None:
+            return _not_a_number(item.value)
     reference, known = references.get(item.problem.id), item.problem.details
     gold = reference.value if reference else known.get("ground_truth", item.problem.gold)
     if (g := _finite(gold)) is None:

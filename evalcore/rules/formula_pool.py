@@ -101,8 +101,7 @@ class _Worker:
                 env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
                 start_new_session=True,  # Ctrl-C is the parent's to handle
             )
-        ready = self.compare(_FIRST)
-        if ready.failed:
+        if (ready := self.compare(_FIRST)).failed:
             problem = ready.reason.removeprefix("grader: ")
             raise WorkerLostError(f"grader: a process could not start: {problem}")
 

@@ -71,8 +71,6 @@ def _compare(golds: _Texts, given: _Texts, unit: str, tolerance: Any) -> Verdict
     return Verdict(0.0, f"not equal{within}")
 
 
-# One answer: brackets and relations are read here, all that has none is a formula
-
 _RELATIONS = ("=", "<", "≤", "≠")  # never >: the sides change
 
 
@@ -129,9 +127,6 @@ def _flat(text: str) -> _Answer:
     form = ",".join(part.form for part in parts)
     formulas = [formula for part in parts for formula in part.formulas]
     return _Answer(f"{brackets[0]}{form}{brackets[1]}", formulas)
-
-
-# Matching: order where it means something, and names where they do
 
 
 def _are_paired(golds: list[_Answer], given: list[_Answer], tolerances: Sequence[Any]) -> bool:

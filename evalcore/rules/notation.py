@@ -42,11 +42,8 @@ def clean(text: str) -> str:
     for pattern, by in _REWRITES:
         text = re.sub(pattern, by, text)
     text = text.strip()
-    while box := re.match(r"\\f?box(?:ed)?\s*(?=\{)", text):
-        brackets, inside = enclosed(text[box.end() :].rstrip(" ."))
-        if not brackets:
-            break
-        text = inside
+    while (box := re.fullmatch(r"\\f?box(?:ed)?\s*(\{.*\})[ .]*", text)) and enclosed(box[1])[0]:
+        text = enclosed(box[1])[1]
     return text.rstrip(".,").strip()
 
 
@@ -143,7 +140,7 @@ def unit_of(text: str) -> str:
 
 
 def _without_unit(text: str) -> tuple[str, str]:
-    # degree signs behind a number, but not those with arc minutes behind them
+    # not degree signs with arc minutes behind them
     if (bare := re.sub(r"(?<=[\w)}])\s*°(?!\s*[\w\\])", "", text)) != text:
         return bare, "degree"
     for match in _SUFFIX.finditer(text):
