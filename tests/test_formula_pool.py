@@ -67,18 +67,6 @@ def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch
         compared(item("1/2", "0.5"))
 
 
-def test_a_process_that_does_not_answer_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    mute = (
-        "import sys, time; sys.path[:] = sys.argv[3:]; from evalcore.rules import Verdict; "
-        "from multiprocessing.connection import Connection; "
-        "caller = Connection(int(sys.argv[1])); caller.send(Verdict(1.0, '')); time.sleep(600)"
-    )
-    monkeypatch.setattr(formula_pool, "_COMMAND", mute)
-    monkeypatch.setattr(formula_pool, "START_SECONDS", 10.0)
-    late = Verdict(None, "grader: the process does not answer", failed=True)
-    assert compared(item("1/2", "0.5"), seconds=0.5) == [late]
-
-
 CALLER = """
 import subprocess
 class Told(subprocess.Popen):

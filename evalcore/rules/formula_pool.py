@@ -10,17 +10,17 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import pickle
 import resource
 import signal
 import subprocess
 import sys
-import threading
+import tempfile
 import warnings
-from collections.abc import Generator, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from itertools import cycle
+from typing import Any
 
 from evalcore.formats import Problem
 from evalcore.rules import Item, Verdict
@@ -30,12 +30,11 @@ from ngramscan.errors import InputError, WorkerLostError
 MAX_CHARACTERS = 10_000
 MAX_DEPTH = 60  # of brackets
 MEMORY_BYTES = 2 << 30  # of one process; SymPy itself takes a tenth of it
-START_SECONDS = 120.0  # in which a process must have begun to answer
+START_SECONDS = 120
 _COMMAND = (
-    "import sys; sys.path[:] = sys.argv[3:]; from evalcore.rules.formula_pool import serve; "
-    "serve(int(sys.argv[1]), float(sys.argv[2]))"
+    "import sys; sys.path[:] = sys.argv[2:]; from evalcore.rules.formula_pool import serve; "
+    "serve(float(sys.argv[1]))"
 )
-_FIRST = Item(Problem("", "", "y+1"), "x+1")
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
 
 
@@ -48,27 +47,15 @@ def compare_all(
     """
     if importlib.util.find_spec("math_verify") is None:
         raise InputError("mathematics", "grading needs math-verify: pip install 'ngramscan[eval]'")
-    own, started = threading.local(), list[_Worker]()
-
-    def compare(item: Item) -> Verdict:
-        if (verdict := compare_texts(item)) is not None:
-            return verdict
-        worker: _Worker | None = getattr(own, "worker", None)
-        if worker is None or worker.process.poll() is not None:
-            worker = own.worker = _Worker(seconds)
-            started.append(worker)
-        return worker.compare(item)
-
-    threads = ThreadPoolExecutor(workers or os.cpu_count() or 1)
-    try:
-        yield from threads.map(compare, items)
-    finally:
-        threads.shutdown(wait=False, cancel_futures=True)
-        for worker in list(started):
-            worker.process.kill()  # a thread that waits for it hears so
-        threads.shutdown()
-        for worker in started:
-            worker.close()
+    known = [(item, compare_texts(item)) for item in items]
+    others = [item for item, verdict in known if verdict is None]
+    number = min(workers or os.cpu_count() or 1, len(others))
+    with ExitStack() as stack:
+        shares = [others[first::number] for first in range(number)]
+        turns = cycle(
+            [_verdicts(_start(one, seconds, stack), one, seconds, stack) for one in shares]
+        )
+        yield from (verdict or next(next(turns)) for _, verdict in known)
 
 
 def compare_texts(item: Item) -> Verdict | None:
@@ -84,70 +71,73 @@ def compare_texts(item: Item) -> Verdict | None:
     return Verdict(None, f"needs a judge: the reference answer is {why}") if why else None
 
 
-class _Worker:
-    """One process, which compares one pair of formulas after the other."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.connection, theirs = Pipe()
-        arguments = [str(theirs.fileno()), str(seconds), *sys.path]
-        with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _COMMAND, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
-                start_new_session=True,  # Ctrl-C is the parent's to handle
-            )
-        if (ready := self.compare(_FIRST)).failed:
-            problem = ready.reason.removeprefix("grader: ")
-            raise WorkerLostError(f"grader: a process could not start: {problem}")
-
-    def compare(self, item: Item) -> Verdict:
-        said: Verdict | str = "the process does not answer"
-        with suppress(OSError):  # it ended; that is heard below
-            self.connection.send(item)
-        try:
-            if self.connection.poll(START_SECONDS + self.seconds):
-                said = self.connection.recv()
-        except (EOFError, OSError):
-            status = self.process.wait()
-            said = f"the process ended with exit status {status}"
-            if status < 0:
-                said = f"the process was killed by {signal.Signals(-status).name}"
-            if status == -signal.SIGALRM:
-                said = f"time-out after {self.seconds:g} s"
-        if isinstance(said, Verdict):
-            return said
-        self.close()
-        return Verdict(None, f"grader: {said}", failed=True)
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        self.connection.close()
+def _start(items: Sequence[Item], seconds: float, stack: ExitStack) -> subprocess.Popen[bytes]:
+    """Start a process that compares these items, until the stack is closed."""
+    with tempfile.TemporaryFile() as file:
+        pickle.dump(items, file)
+        file.seek(0)
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _COMMAND, str(seconds), *sys.path],
+            stdin=file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+            start_new_session=True,  # Ctrl-C is the parent's to handle
+        )
+    stack.enter_context(process)
+    stack.callback(process.kill)
+    return process
 
 
-def serve(descriptor: int, seconds: float) -> None:
-    """Be such a process: compare what comes in until the caller is gone; `seconds` for each."""
+def _verdicts(
+    process: subprocess.Popen[bytes], items: Sequence[Item], seconds: float, stack: ExitStack
+) -> Iterator[Verdict]:
+    """Yield what a process says of its items; behind one that ended it, another goes on."""
+    is_ready = False
+    for number in range(len(items)):
+        if not is_ready and isinstance(crash := _heard(process, START_SECONDS), str):
+            raise WorkerLostError(f"grader: a process could not start: {crash}")
+        said = _heard(process, seconds)
+        if is_ready := not isinstance(said, str):
+            yield said
+        else:
+            yield Verdict(None, f"grader: {said}", failed=True)
+            process = _start(items[number + 1 :], seconds, stack)
+
+
+def _heard(process: subprocess.Popen[bytes], seconds: float) -> Any:
+    """Return what the process says next, or a text on what became of it."""
+    pipe: Any = process.stdout
+    with suppress(EOFError, pickle.UnpicklingError):
+        return pickle.load(pipe)
+    status = process.wait()
+    if status == -signal.SIGALRM:
+        return f"time-out after {seconds:g} s"
+    if status < 0:
+        return f"the process was killed by {signal.Signals(-status).name}"
+    return f"the process ended with exit status {status}"
+
+
+def serve(seconds: float) -> None:
+    """Be such a process: say when it is ready, and a verdict for each item on standard input."""
     warnings.simplefilter("ignore")
     logging.disable()
     with suppress(ValueError, OSError):  # macOS knows the limit but sets it only sometimes
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     sys.set_int_max_str_digits(0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    caller = Connection(descriptor)
-    sys.excepthook = lambda kind, error, _: caller.send(
-        f"{kind.__name__}: {' '.join(str(error).split())[:200]}".rstrip(": ")
+    signal.alarm(START_SECONDS)
+    caller = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)  # what a library prints is nobody's
+    sys.excepthook = lambda kind, error, _: pickle.dump(
+        f"{kind.__name__}: {' '.join(str(error).split())[:200]}".rstrip(": "), caller
     )
     from evalcore.rules.mathematics import compare_formulas
 
-    compare_formulas(_FIRST)  # imports what takes long
-    while True:
-        item = caller.recv()
+    items = pickle.load(sys.stdin.buffer)
+    pickle.dump(compare_formulas(Item(Problem("", "", "y+1"), "x+1")), caller)
+    for item in items:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         verdict = compare_formulas(item)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        caller.send(verdict)
+        pickle.dump(verdict, caller)
