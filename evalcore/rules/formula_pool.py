@@ -19,6 +19,7 @@ import tempfile
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from itertools import cycle
 from typing import Any
 
@@ -52,9 +53,8 @@ def compare_all(
     number = min(workers or os.cpu_count() or 1, len(others))
     with ExitStack() as stack:
         shares = [others[first::number] for first in range(number)]
-        turns = cycle(
-            [_verdicts(_start(one, seconds, stack), one, seconds, stack) for one in shares]
-        )
+        start = partial(_start, seconds, stack)
+        turns = cycle([_verdicts(share, start(share), start, seconds) for share in shares])
         yield from (verdict or next(next(turns)) for _, verdict in known)
 
 
@@ -71,7 +71,7 @@ def compare_texts(item: Item) -> Verdict | None:
     return Verdict(None, f"needs a judge: the reference answer is {why}") if why else None
 
 
-def _start(items: Sequence[Item], seconds: float, stack: ExitStack) -> subprocess.Popen[bytes]:
+def _start(seconds: float, stack: ExitStack, items: Sequence[Item]) -> subprocess.Popen[bytes]:
     """Start a process that compares these items, until the stack is closed."""
     with tempfile.TemporaryFile() as file:
         pickle.dump(items, file)
@@ -89,9 +89,7 @@ def _start(items: Sequence[Item], seconds: float, stack: ExitStack) -> subproces
     return process
 
 
-def _verdicts(
-    process: subprocess.Popen[bytes], items: Sequence[Item], seconds: float, stack: ExitStack
-) -> Iterator[Verdict]:
+def _verdicts(items: Sequence[Item], process: Any, start: Any, seconds: float) -> Iterator[Verdict]:
     """Yield what a process says of its items; behind one that ended it, another goes on."""
     is_ready = False
     for number in range(len(items)):
@@ -102,14 +100,13 @@ def _verdicts(
             yield said
         else:
             yield Verdict(None, f"grader: {said}", failed=True)
-            process = _start(items[number + 1 :], seconds, stack)
+            process = start(items[number + 1 :])
 
 
-def _heard(process: subprocess.Popen[bytes], seconds: float) -> Any:
+def _heard(process: Any, seconds: float) -> Any:
     """Return what the process says next, or a text on what became of it."""
-    pipe: Any = process.stdout
     with suppress(EOFError, pickle.UnpicklingError):
-        return pickle.load(pipe)
+        return pickle.load(process.stdout)
     status = process.wait()
     if status == -signal.SIGALRM:
         return f"time-out after {seconds:g} s"
