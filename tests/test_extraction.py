@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcore.benchmarks import find_benchmark
-from evalcore.extraction import PROGRAM_RULES, RULES, Extracted, extract
+from evalcore.extraction import PROGRAM_RULES, RULES, extract
 from evalcore.rules.notation import read_number
 
 FINANCEMATH_RULES = find_benchmark("financemath").extraction
@@ -24,7 +24,7 @@ def test_a_box_ends_where_its_braces_balance(content: str) -> None:
     assert RULES["boxed/1"](f"x \\boxed{{{content}}} y}}") == (content or None)
 
 
-# A rule, a text, and what is found there; ⏎ is a line break.
+# A rule, a text, and what is found there; ⏎ is a line break, FUNCTION a function.
 CASES = r"""
 boxed/1: \boxed{1} and \boxed{2} ~ 2
 boxes/1: so $\boxed{7}$. ~ 7 ;; \boxed{\frac{1}{\sqrt{2}}} ~ \frac{1}{\sqrt{2}}
@@ -64,19 +64,36 @@ conclusion/1: So it is 3. Thus, the yield is approximately 4%. ~ approximately 4
 conclusion/1: It is 3. Thus nothing follows. ~ None
 only-line/1:  ant bee⏎ ~ ant bee ;; ant⏎bee ~ None
 last-number/1: from 3 to −$1,234.5% ~ −$1,234.5% ;; none at all ~ None
+financemath-authors/2:  ~ None ;; ```python⏎import argparse⏎FUNCTION⏎``` ~ None
+financemath-authors/2: Here:⏎```python⏎FUNCTION⏎```⏎Done. ~ FUNCTION
+financemath-authors/2: ```python⏎FUNCTION⏎```⏎```python⏎no⏎``` ~ FUNCTION
+financemath-authors/2: ```⏎no⏎```⏎```python⏎FUNCTION⏎``` ~ FUNCTION ;; ```⏎FUNCTION⏎``` ~ FUNCTION
+financemath-authors/2:     return 1⏎```⏎Done. ~ FUNCTION ;; return 1⏎``` ~ FUNCTION
+financemath-authors/2:     return 1 ~ FUNCTION ;; return 1 ~ FUNCTION ;; FUNCTION ~ FUNCTION
+financemath-authors/2: `FUNCTION` ~ FUNCTION ;; FUNCTION⏎```⏎ ~ FUNCTION
+financemath-authors/2: ⏎ ```FUNCTION⏎ ~ FUNCTION ;; ```python⏎FUNCTION ~ python⏎FUNCTION
+fenced/1: answer = 1 ~ None ;; use ```x``` here ~ None ;; ```python⏎⏎``` ~ None
+fenced/1: ```python⏎answer = 1⏎``` ~ answer = 1 ;; ```Python3⏎answer = 1⏎``` ~ answer = 1
+fenced/1: ```python⏎no⏎```⏎Better:⏎```py⏎yes⏎``` ~ yes ;; ```python⏎yes⏎```⏎```⏎42⏎``` ~ yes
+fenced/1: ```bash⏎ls⏎```⏎```⏎yes⏎``` ~ yes ;; ```bash⏎ls⏎``` ~ None
+fenced/1: 1. So⏎   ```python⏎   if x:⏎       y⏎   ``` ~ if x:⏎    y
+fenced/1: ```python⏎answer = 1 ~ answer = 1
 """
+FUNCTION = "def solution():\n    return 1"
 
 
 @pytest.mark.parametrize(
     ("rule", "text", "answer"),
     [
-        (rule, *case.replace("⏎", "\n").split(" ~ "))
+        (rule, *case.replace("⏎", "\n").replace("FUNCTION", FUNCTION).split(" ~ "))
         for rule, _, line in (line.partition(": ") for line in CASES.strip().splitlines())
         for case in line.split(" ;; ")
     ],
 )
 def test_each_rule_finds_what_it_is_named_for(rule: str, text: str, answer: str) -> None:
-    assert extract(text, [rule]) == (None if answer == "None" else Extracted(answer, rule))
+    found = RULES[rule](text) if rule in RULES else PROGRAM_RULES[rule](text)
+    assert found == (None if answer == "None" else answer)
+    assert rule.rpartition("/")[2].isdigit()  # its version
 
 
 @pytest.mark.parametrize(
@@ -123,55 +140,6 @@ def test_rules_are_tried_in_their_order(
     assert extract(text, rules) == found
 
 
-def test_rules_carry_a_version() -> None:
-    assert all(name.rpartition("/")[2].isdigit() for name in (*RULES, *PROGRAM_RULES))
-
-
-# Programs
-
-FUNCTION = "def solution():\n    return 1"
-PROGRAMS: dict[str, dict[str, tuple[str, str | None]]] = {
-    "financemath-authors/2": {
-        "an empty output has none": ("", None),
-        "argparse has none": (f"```python\nimport argparse\n{FUNCTION}\n```", None),
-        "a block of Python": (f"Here:\n```python\n{FUNCTION}\n```\nDone.", FUNCTION),
-        "the first one": (f"```python\n{FUNCTION}\n```\n```python\nno\n```", FUNCTION),
-        "Python comes first": (f"```\nno\n```\n```python\n{FUNCTION}\n```", FUNCTION),
-        "any other block will do": (f"```\n{FUNCTION}\n```", FUNCTION),
-        "a body that ends at a fence": ("    return 1\n```\nDone.", FUNCTION),
-        "such a body without indent": ("return 1\n```", FUNCTION),
-        "a body without fences": ("    return 1", FUNCTION),
-        "neither indent nor fences": ("return 1", FUNCTION),
-        "a bare function stays": (FUNCTION, FUNCTION),
-        "single backticks at the ends go": (f"`{FUNCTION}`", FUNCTION),
-        "a fence and a line break at the end go": (f"{FUNCTION}\n```\n", FUNCTION),
-        "and so they do at the beginning": (f"\n ```{FUNCTION}\n", FUNCTION),
-        "an unclosed block does not run": (f"```python\n{FUNCTION}", f"python\n{FUNCTION}"),
-    },
-    "fenced/1": {
-        "no fence, no program": ("answer = 1", None),
-        "a fence within a line is none": ("use ```x``` here", None),
-        "an empty block": ("```python\n\n```", None),
-        "one block": ("```python\nanswer = 1\n```", "answer = 1"),
-        "another name of the language": ("```Python3\nanswer = 1\n```", "answer = 1"),
-        "the last block": ("```python\nno\n```\nBetter:\n```py\nyes\n```", "yes"),
-        "its output is not the program": ("```python\nyes\n```\n```\n42\n```", "yes"),
-        "no language rather than another": ("```bash\nls\n```\n```\nyes\n```", "yes"),
-        "another language": ("```bash\nls\n```", None),
-        "in a list": ("1. So\n   ```python\n   if x:\n       y\n   ```", "if x:\n    y"),
-        "unclosed: to the end of the text": ("```python\nanswer = 1", "answer = 1"),
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ("rule", "output", "program"),
-    [(rule, *case) for rule in PROGRAMS for case in PROGRAMS[rule].values()],
-)
-def test_a_program_is_found_by_its_rule(rule: str, output: str, program: str | None) -> None:
-    assert PROGRAM_RULES[rule](output) == program
-
-
 def test_every_output_whose_program_ran_for_its_authors_has_one_that_defines_the_function(
     shared: Path,
 ) -> None:
@@ -180,8 +148,5 @@ def test_every_output_whose_program_ran_for_its_authors_has_one_that_defines_the
     ran = [row["output"][0] for row in rows if row["result"]["execution_rate"]]
     assert (len(rows), len(ran)) == (1200, 904)
     for output in ran:
-        found = PROGRAM_RULES["financemath-authors/2"](output)
-        functions = [
-            part for part in ast.parse(found or "").body if isinstance(part, ast.FunctionDef)
-        ]
-        assert "solution" in [function.name for function in functions]
+        parts = ast.parse(PROGRAM_RULES["financemath-authors/2"](output) or "").body
+        assert "solution" in [part.name for part in parts if isinstance(part, ast.FunctionDef)]

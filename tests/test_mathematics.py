@@ -1,8 +1,15 @@
+"""Whether a formula is the gold, and the processes in which that is found out."""
+
 from __future__ import annotations
 
 import csv
 import json
+import os
 import random
+import signal
+import subprocess
+import sys
+import time
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -13,14 +20,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalcore.formats import Problem
-from evalcore.rules import Item, Verdict
+from evalcore.rules import Item, Verdict, formula_pool
 from evalcore.rules.formula_pool import compare_all, compare_texts
 from evalcore.rules.mathematics import compare_formulas
+from ngramscan.errors import InputError, WorkerLostError
+
+
+def item(answer: str, gold: str, **details: Any) -> Item:
+    return Item(Problem("1", "?", gold, details=details), answer)
 
 
 def verdict(answer: str, gold: str, **details: Any) -> Verdict:
-    item = Item(Problem("1", "?", gold, details=details), answer)
-    return compare_texts(item) or compare_formulas(item)
+    task = item(answer, gold, **details)
+    return compare_texts(task) or compare_formulas(task)
 
 
 def pairs(table: str) -> list[list[str]]:
@@ -82,6 +94,8 @@ def test_what_is_no_mathematics_is_wrong_with_the_reason(answer: str, reason: st
     assert found.value == 0.0
     assert found.reason.startswith("not parsed as mathematics: ")
     assert reason in found.reason
+    assert verdict("1" * 10_001, "1").reason == "longer than 10,000 characters"
+    assert verdict("(" * 61 + ")" * 61, "1").reason == "brackets nested deeper than 60"
 
 
 def test_what_can_not_be_compared_is_an_error() -> None:
@@ -93,11 +107,6 @@ def test_what_can_not_be_compared_is_an_error() -> None:
     assert (found.value, found.failed) == (None, True)
     found = verdict("1, 3", "1, 2", tolerance=(0.1, 0.1, 0.1), is_multiple_answer=True)
     assert found == Verdict(None, "grader: 3 tolerances for 2 answers", failed=True)
-
-
-def test_long_and_deeply_nested_answers_are_wrong_unread() -> None:
-    assert verdict("1" * 10_001, "1").reason == "longer than 10,000 characters"
-    assert verdict("(" * 61 + ")" * 61, "1").reason == "brackets nested deeper than 60"
 
 
 RIGHT_UNIT = r"""
@@ -119,20 +128,28 @@ def test_a_unit_may_be_left_out_but_not_be_another(answer: str, unit: str, value
     assert verdict(answer, "45", unit=unit).value == value
 
 
-def test_a_tolerance_includes_its_ends_and_each_answer_may_have_its_own() -> None:
-    within = ["4.3", "4.1%", "4.31", "4.0999", "0.042", "4"]
-    found = [verdict(answer, "4.2", unit="%", tolerance=0.1).value for answer in within]
-    assert found == [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
-    assert verdict("4.3", "4.2", tolerance=0.1).reason == "equal within 0.1"
-    own: dict[str, Any] = {"tolerance": (0.1, 0.5), "is_multiple_answer": True}
-    answers = ["1.05, 100.4", "100.4, 1.05", "1.4, 100.05"]
-    assert [verdict(answer, "1, 100", **own).value for answer in answers] == [1.0, 1.0, 0.0]
+SEVERAL: dict[str, Any] = {"is_multiple_answer": True}
 
 
-def test_a_comma_divides_where_several_answers_are_expected() -> None:
-    answers = ["1,234", "234, 1", "1234"]
-    several = [verdict(answer, "1,234", is_multiple_answer=True).value for answer in answers]
-    assert (several, verdict("1234", "1,234").value) == ([1.0, 1.0, 0.0], 1.0)
+@pytest.mark.parametrize(
+    ("gold", "details", "right", "wrong"),
+    [
+        ("4.2", {"unit": "%", "tolerance": 0.1}, "4.3 ;; 4.1%", "4.31 ;; 4.0999 ;; 0.042 ;; 4"),
+        ("1,234", SEVERAL, "1,234 ;; 234, 1", "1234"),
+        ("1,234", {}, "1,234 ;; 1234", "234, 1"),
+        (
+            "1, 100",
+            {**SEVERAL, "tolerance": (0.1, 0.5)},
+            "1.05, 100.4 ;; 100.4, 1.05",
+            "1.4, 100.05",
+        ),
+    ],
+)
+def test_a_tolerance_includes_its_ends_and_a_comma_may_divide(
+    gold: str, details: dict[str, Any], right: str, wrong: str
+) -> None:
+    assert all(verdict(answer, gold, **details).value == 1.0 for answer in right.split(" ;; "))
+    assert all(verdict(answer, gold, **details).value == 0.0 for answer in wrong.split(" ;; "))
 
 
 NEEDS_A_JUDGE = "needs a judge: the reference answer is "
@@ -144,7 +161,7 @@ FORMULAS = r"5 ;; $2n$ ;; \frac{a}{b} ;; 1, 2 ;; $\sin x$ ;; 5 \text{ or } 6 ;; 
 
 
 def needs_a_judge(gold: str) -> bool:
-    found = compare_texts(Item(Problem("1", "?", gold), "?"))
+    found = compare_texts(item("?", gold))
     return found is not None and found.reason.startswith(NEEDS_A_JUDGE)
 
 
@@ -209,9 +226,9 @@ def test_every_gold_accepts_itself_in_a_box_and_by_algebra(shared: Path) -> None
     problems = olympiad_golds(shared) + imo_golds(shared)
     formulas = [Item(one, str(one.gold)) for one in problems if not needs_a_judge(str(one.gold))]
     assert len(formulas) == 674 + 368  # of 675 and 400
-    for item in formulas:
-        assert compare_formulas(item).value == 1.0, item
-        assert compare_texts(item) == Verdict(1.0, "the same text")
+    for task in formulas:
+        assert compare_formulas(task).value == 1.0, task
+        assert compare_texts(task) == Verdict(1.0, "the same text")
 
 
 @pytest.mark.parametrize("steps", [1, pytest.param(9, marks=pytest.mark.slow)])
@@ -243,3 +260,113 @@ def test_the_scoring_examples_agree(shared: Path) -> None:
         tolerance = [float(one) for one in stated] if isinstance(stated, list) else stated
         found = verdict(answer["answer"], gold, tolerance=tolerance)
         assert (found.value == 1.0) == answer["equal"], answer
+
+
+# Processes
+
+ROOT = Path(__file__).resolve().parent.parent
+ENDLESS = r"\prod_{k=1}^{100000000} k"
+SAME = Verdict(1.0, "equal")
+
+
+def compared(*items: Item, seconds: float = 60.0) -> list[Verdict]:
+    return list(compare_all(items, seconds, workers=1))
+
+
+def test_verdicts_come_in_order_and_one_that_takes_too_long_fails_alone() -> None:
+    items = [item(f"{k}/2", f"{k / 2}") for k in range(30)]
+    items += [item(ENDLESS, "7"), item("1", "2"), item("3", "3")]
+    late = Verdict(None, "grader: time-out after 1.5 s", failed=True)
+    last = [late, Verdict(0.0, "not equal"), Verdict(1.0, "the same text")]
+    assert list(compare_all(items, seconds=1.5, workers=2)) == [SAME] * 30 + last
+
+
+@pytest.mark.parametrize(
+    ("accident", "said"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("bytearray(3 << 30) and 1 / 0", "Error"),  # on macOS, which sets no limit, the second
+        ("(_ for _ in ()).throw(SystemExit(4))", "exit status 4"),
+        ("__import__('os').abort()", "was killed by SIGABRT"),
+    ],
+)
+def test_a_crash_fails_its_item_alone_and_says_how(
+    accident: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crashing = formula_pool._COMMAND.replace(
+        "serve(",
+        "import evalcore.rules.mathematics as p; real = p.compare_formulas; "
+        f"p.compare_formulas = lambda i: {accident} if i.value == '5' else real(i); serve(",
+    )
+    monkeypatch.setattr(formula_pool, "_COMMAND", crashing)
+    crash, other = compared(item("5", "6"), item("1/2", "0.5"))
+    assert (crash.value, crash.failed, other) == (None, True, SAME)
+    assert said in crash.reason
+
+
+def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formula_pool, "_COMMAND", "raise SystemExit(3)")
+    with pytest.raises(WorkerLostError, match="could not start: the process ended with exit st"):
+        compared(item("1/2", "0.5"))
+
+
+CALLER = """
+import subprocess
+class Told(subprocess.Popen):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        print(self.pid, flush=True)
+subprocess.Popen = Told
+from evalcore.formats import Problem
+from evalcore.rules import Item
+from evalcore.rules.formula_pool import compare_all
+print("run", flush=True)
+items = [Item(Problem("1", "?", "0.5"), "1/2"), Item(Problem("2", "?", "7"), {answer!r})]
+verdicts = compare_all(items, seconds=2, workers=1)
+print(next(verdicts).reason, flush=True)
+{then}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "then"),
+    [
+        (signal.SIGINT, "next(verdicts)"),
+        (signal.SIGKILL, "next(verdicts)"),
+        (None, "verdicts.close()"),  # a loop that is left early
+    ],
+)
+def test_no_process_outlives_its_parent_or_knows_its_keys(
+    tmp_path: Path, how: signal.Signals | None, then: str
+) -> None:
+    script = tmp_path / "unguarded.py"
+    script.write_text(CALLER.format(answer=ENDLESS, then=then), encoding="utf-8")
+    caller = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "API_KEY": "secret"},
+        text=True,
+    )
+    assert caller.stdout is not None
+    assert caller.stdout.readline() == "run\n"  # and never again
+    worker = int(caller.stdout.readline())
+    assert caller.stdout.readline() == "equal\n"
+    environment = Path(f"/proc/{worker}/environ")
+    if how is not None:
+        assert not environment.exists() or b"secret" not in environment.read_bytes()
+        caller.send_signal(how)
+    assert caller.communicate(timeout=60)[0] == ""
+    for _ in range(200):
+        try:
+            os.kill(worker, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    pytest.fail("the process lives on")
+
+
+def test_without_math_verify_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"pip install 'ngramscan\[eval\]'"):
+        compared()
