@@ -257,7 +257,8 @@ def test_the_scoring_examples_agree(shared: Path) -> None:
     assert len(examples) == 36
     for gold, answer in examples:
         stated = answer.get("precision")
-        tolerance = [float(one) for one in stated] if isinstance(stated, list) else stated
+        each = [float(one) for one in stated] if isinstance(stated, list) else stated
+        tolerance = float(each) if isinstance(each, str) else each
         found = verdict(answer["answer"], gold, tolerance=tolerance)
         assert (found.value == 1.0) == answer["equal"], answer
 

@@ -18,8 +18,7 @@ class Verdict(NamedTuple):
 
     value: float | None
     reason: str
-    failed: bool = False
-    """The grader crashed or ran out of time: an error to report, not a wrong answer."""
+    failed: bool = False  # the grader crashed or ran out of time: an error, not a wrong answer
 
 
 class Item(NamedTuple):
@@ -42,11 +41,9 @@ def exact(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
     for problem, value, _ in items:
         texts = (str(value), problem.gold or "")
         said, right = (text.strip().removesuffix(".").rstrip() for text in texts)
-        if said == right:
-            yield Verdict(1.0, "equal")
-        else:
-            is_moved = sorted(said.split()) == sorted(right.split())
-            yield Verdict(0.0, "the same words in another order" if is_moved else "other words")
+        is_moved = sorted(said.split()) == sorted(right.split())
+        reason = "the same words in another order" if is_moved else "other words"
+        yield Verdict(1.0, "equal") if said == right else Verdict(0.0, reason)
 
 
 def numbers(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
@@ -78,9 +75,8 @@ def lenient(items: Sequence[Item], tools: Tools) -> Iterator[Verdict]:
     """Yield whether each value is the gold as FinanceMath's authors see it, arXiv:2311.09797.
 
     They are equal at 3 decimals (rounded up), within 0.15 % of each other, an exact power of ten
-    apart, or a factor of 100, 1,000 or 100,000 apart within 0.15 %. All but the second look at
-    absolute values: a lost sign passes. That lifts accuracy by several points over `strict`. What
-    a program gave is compared with what the reference program gives, at full precision.
+    apart, or a factor of 100, 1,000 or 100,000 apart within 0.15 %. A lost sign passes, but for the
+    second. What a program gave is compared with what the reference program gives.
     """
     programs = {
         problem.id: Program(problem.details["program"])
@@ -100,10 +96,8 @@ def _compare(
 ) -> Verdict:
     """Return a rule's verdict on what `float()` makes of a value and of its gold: True is 1."""
     value: Any = item.value
-    if not item.is_computed:
-        value = read_number(str(value), as_authors=rule is _close_enough)
-        if value is None:
-            return _not_a_number(item.value)
+    if not item.is_computed and (value := read_number(str(value), rule is _close_enough)) is None:
+        return _not_a_number(item.value)
     reference, known = references.get(item.problem.id), item.problem.details
     gold = reference.value if reference else known.get("ground_truth", item.problem.gold)
     if (g := _finite(gold)) is None:

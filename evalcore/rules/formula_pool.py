@@ -1,8 +1,6 @@
-"""Formulas compared in processes of our own, which may be ended: algebra may take any time.
+"""Formulas compared in processes that an alarm ends where they take too long.
 
-They are started as commands, not forked or spawned by `multiprocessing`: a fork would carry the
-caller's threads and locks, a spawn would run the caller's script again. An alarm of the kernel
-ends one whose task takes too long, without help from Python, which may be deep in a multiplication.
+They are commands: a fork would carry the caller's threads and locks, a spawn run its script again.
 """
 
 from __future__ import annotations
@@ -32,20 +30,14 @@ MAX_CHARACTERS = 10_000
 MAX_DEPTH = 60  # of brackets
 MEMORY_BYTES = 2 << 30  # of one process; SymPy itself takes a tenth of it
 START_SECONDS = 120
-_COMMAND = (
-    "import sys; sys.path[:] = sys.argv[2:]; from evalcore.rules.formula_pool import serve; "
-    "serve(float(sys.argv[1]))"
-)
+_COMMAND = "import sys; from evalcore.rules.formula_pool import serve; serve(float(sys.argv[1]))"
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
 
 
 def compare_all(
     items: Iterable[Item], seconds: float = 10.0, workers: int | None = None
 ) -> Generator[Verdict, None, None]:
-    """Yield the verdict on each answer, in their order, while later ones are being compared.
-
-    It is `failed` where a process crashed, was killed or took more than `seconds`.
-    """
+    """Yield a verdict on each, in order, `failed` where a process crashed or took too long."""
     if importlib.util.find_spec("math_verify") is None:
         raise InputError("mathematics", "grading needs math-verify: pip install 'ngramscan[eval]'")
     known = [(item, compare_texts(item)) for item in items]
@@ -77,11 +69,12 @@ def _start(seconds: float, stack: ExitStack, items: Sequence[Item]) -> subproces
         pickle.dump(items, file)
         file.seek(0)
         process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _COMMAND, str(seconds), *sys.path],
+            [sys.executable, "-P", "-c", _COMMAND, str(seconds)],
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+            | {"PYTHONPATH": os.pathsep.join(sys.path)},
             start_new_session=True,  # Ctrl-C is the parent's to handle
         )
     stack.enter_context(process)

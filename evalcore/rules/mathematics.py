@@ -1,7 +1,6 @@
-"""Whether a formula is the gold, by algebra, which may take any time.
+"""Whether a formula is the gold, by algebra.
 
-Answers are taken apart here and not by SymPy: to it `(2, 1)` is an empty interval, and it forgets
-how often a number stands in a set.
+Answers are taken apart here: to SymPy `(2, 1)` is an empty interval, and a set has nothing twice.
 """
 
 from __future__ import annotations
@@ -30,11 +29,7 @@ class NotMathematicsError(Exception):
 
 
 def compare_formulas(item: Item) -> Verdict:
-    """Return the verdict on two formulas.
-
-    A problem may have a `unit`, a `tolerance` (or a list, one for each answer), and be one that
-    `is_multiple_answer`, so that a comma never separates thousands.
-    """
+    """Return the verdict, with the unit and tolerances of the problem; it may take any time."""
     known, stated = item.problem.details, item.problem.details.get("unit") or ""
     golds = notation.answers(item.problem.gold or "", not known.get("is_multiple_answer"))
     given = notation.answers(str(item.value), len(golds) == 1)
@@ -105,8 +100,8 @@ def _read(text: str) -> _Answer:
     if signs in {"<", "≤"} and (name or _is_name(sides[1])):
         return _read(rf"-\infty<{''.join(said)}" if name else rf"{''.join(said)}<\infty")
     if signs in {"<<", "<≤", "≤<", "≤≤"} and _is_name(sides[1]):
-        interval = f"{'(['[signs[0] == '≤']}{sides[0]},{sides[2]}{')]'[signs[1] == '≤']}"
-        return _flat(interval)._replace(name=notation.squeezed(sides[1]))
+        ends = "(["[signs[0] == "≤"], ")]"[signs[1] == "≤"]
+        return _read(f"{sides[1]}∈{ends[0]}{sides[0]},{sides[2]}{ends[1]}")
     form = signs if signs.strip("=≈") else "="
     return _Answer(form, [sides[0], sides[-1]]) if form in _RELATIONS else _Answer("#", [text])
 
@@ -119,7 +114,6 @@ def _is_name(text: str) -> bool:
 
 
 def _flat(text: str) -> _Answer:
-    """Return how brackets stand in a text, and the formulas between them."""
     brackets, inner = notation.enclosed(text)
     parts = [_flat(part) for part in notation.split(inner, ",") if brackets[:1] in {"(", "["}]
     if len(parts) < 2:
@@ -130,7 +124,6 @@ def _flat(text: str) -> _Answer:
 
 
 def _are_paired(golds: list[_Answer], given: list[_Answer], tolerances: Sequence[Any]) -> bool:
-    """Tell whether each gold has an answer of its own, in any order."""
     is_named = len(_heads(golds)) > 1
     owner: dict[int, int] = {}
 
@@ -182,8 +175,6 @@ def _is_multiple(gold: _Answer, given: _Answer) -> bool:
     return is_constant and first.is_real and (abs(first) if gold.form in "=≠" else first) > 1e-30
 
 
-# Algebra
-
 _NO_FORMULA = {
     "two numbers stand side by side": r"\d\s+[\d.]|\d\.\d+\.|\.\.",
     "a sign in it that is no mathematics there": r"[%°'\"]",
@@ -205,7 +196,7 @@ _FOR_LATEX2SYMPY = (
 
 @lru_cache(maxsize=4096)
 def _expression(text: str) -> Any:
-    """Return a cleaned formula as a SymPy expression that is not evaluated yet; raise if none."""
+    """Return a cleaned formula as a SymPy expression that is not evaluated yet, or raise."""
     latex = text.translate(notation.AS_COMMANDS)
     shown = repr(latex[:80])
     for problem, pattern in _NO_FORMULA.items():
@@ -221,12 +212,8 @@ def _expression(text: str) -> Any:
             raise
         problem = str(error).partition("\n")[0]
         raise NotMathematicsError(f"{shown}: {problem}") from error
-    if "!!" not in text:
-        return found
-    return found.replace(  # it reads n!! as (n!)!
-        lambda e: e.func is factorial and e.args[0].func is factorial,
-        lambda e: factorial2(e.args[0].args[0]),
-    )
+    n = sympy.Wild("n")  # it reads n!! as (n!)!
+    return found.replace(factorial(factorial(n)), factorial2(n)) if "!!" in text else found
 
 
 @lru_cache(maxsize=4096)
@@ -281,7 +268,6 @@ def _same_number(gold: Any, given: Any, answer: str, tolerance: float | None) ->
 
 
 def _near(left: Any, right: Any) -> bool:
-    """Tell whether two computed numbers agree in all digits but the last ones."""
     if not (left.is_number and right.is_number and left.is_finite and right.is_finite):
         return bool(left == right)
     scale = max(abs(left), abs(right))
@@ -289,11 +275,7 @@ def _near(left: Any, right: Any) -> bool:
 
 
 def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the values of two expressions where both have one, at the same points every time.
-
-    x, y, z and t take any sign, other letters are positive, and those that usually are so are whole
-    where something is rounded or counted.
-    """
+    """Yield the values of two expressions where both have one, at the same points every time."""
     counts = (sympy.floor, sympy.ceiling, factorial, factorial2, sympy.binomial, sympy.Mod)
     is_whole = left.has(*counts) or right.has(*counts)
     symbols = sorted(left.free_symbols | right.free_symbols, key=str)
@@ -305,7 +287,7 @@ def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
             value = Rational(draw.randint(1, 4000), draw.randint(300, 1000))
             if letter in "xyzt" and draw.random() < 0.5:
                 value = -value
-            if is_whole and letter in "ijklmnpqKMN":  # a rounding may differ in few places
+            if is_whole and letter in "ijklmnpqKMN":  # counted, or rounded in few places
                 value = Rational(number if len(symbols) == 1 else draw.randint(1, 15))
             point[symbol] = value
         with suppress(ValueError):  # SymPy's double factorial of a negative even number

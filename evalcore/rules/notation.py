@@ -109,8 +109,7 @@ def why_a_judge(gold: str) -> str:
     return next((why for why, place, sign in _FOR_A_JUDGE if re.search(sign, texts[place])), "")
 
 
-# Units: only those in the table, so that `2n` keeps its n
-
+# No other is a unit, so that `2n` keeps its n
 _UNIT_NAMES = """
 degree deg degrees; radian rad radians; second s sec secs seconds; minute min mins minutes;
 hour h hr hrs hours; day days; week weeks; month months; year years; unit units; dollar dollars;
@@ -140,8 +139,7 @@ def unit_of(text: str) -> str:
 
 
 def _without_unit(text: str) -> tuple[str, str]:
-    # not degree signs with arc minutes behind them
-    if (bare := re.sub(r"(?<=[\w)}])\s*°(?!\s*[\w\\])", "", text)) != text:
+    if (bare := re.sub(r"(?<=[\w)}])\s*°(?!\s*[\w\\])", "", text)) != text:  # no arc minutes
         return bare, "degree"
     for match in _SUFFIX.finditer(text):
         unit, value = unit_of(match[1]), text[: match.start()].strip()
@@ -149,8 +147,6 @@ def _without_unit(text: str) -> tuple[str, str]:
             return value, unit
     return text, ""
 
-
-# Numbers in words
 
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
 _EXPONENT = r"10\s*\^\s*\{?\s*([-+]?\d{1,3})\s*\}?"
@@ -182,11 +178,9 @@ def read_number(text: str, as_authors: bool = False) -> float | int | None:
     r"""Read an answer such as `$1,234.50`, `x ≈ −0.5`, `1.2 × 10^3`, `\frac{1}{2}`, `about 3 days`.
 
     Of what follows the last `=` or `≈`, it is the number at the beginning, or, where words come
-    first, the last number. A formula is not computed: `400 * 1.04` states no number. Percent signs
-    and units never scale, since a rule that does would have to guess the unit that is wanted.
-
-    FinanceMath's authors take the first of `a or b` and compute products. Where they find no number
-    they go on with 0; here there is none, so the answer is wrong even where the gold is 0.
+    first, the last number. A formula is not computed, and percent signs and units never scale.
+    FinanceMath's authors take the first of `a or b` and compute products; where they find no number
+    they go on with 0, but here there is none.
     """
     for pattern, plainer in _PLAINER:
         text = re.sub(pattern, plainer, text)
