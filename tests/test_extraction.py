@@ -82,17 +82,13 @@ fenced/1: ```python⏎answer = 1 ~ answer = 1
 FUNCTION = "def solution():\n    return 1"
 
 
-@pytest.mark.parametrize(
-    ("rule", "text", "answer"),
-    [
-        (rule, *case.replace("⏎", "\n").replace("FUNCTION", FUNCTION).split(" ~ "))
-        for rule, _, line in (line.partition(": ") for line in CASES.strip().splitlines())
-        for case in line.split(" ;; ")
-    ],
-)
-def test_each_rule_finds_what_it_is_named_for(rule: str, text: str, answer: str) -> None:
-    found = RULES[rule](text) if rule in RULES else PROGRAM_RULES[rule](text)
-    assert found == (None if answer == "None" else answer)
+@pytest.mark.parametrize("line", CASES.strip().splitlines())
+def test_each_rule_finds_what_it_is_named_for(line: str) -> None:
+    rule, _, cases = line.partition(": ")
+    for case in cases.replace("⏎", "\n").replace("FUNCTION", FUNCTION).split(" ;; "):
+        text, answer = case.split(" ~ ")
+        found = RULES[rule](text) if rule in RULES else PROGRAM_RULES[rule](text)
+        assert found == (None if answer == "None" else answer)
     assert rule.rpartition("/")[2].isdigit()  # its version
 
 

@@ -36,7 +36,7 @@ def verdict(answer: str, gold: str, **details: Any) -> Verdict:
 
 
 def pairs(table: str) -> list[list[str]]:
-    """The answers and golds of a table that has several on a line."""
+    """The answers, golds and units of a table that has several on a line."""
     return [case.split(" ~ ") for case in table.strip().replace("\n", " ;; ").split(" ;; ")]
 
 
@@ -56,7 +56,9 @@ f(t)=t^2+1 ~ f(x)=1+x^{2} ;; f(y,x)=y-x ~ f(x,y)=x-y ;; x=\pm 2 ~ 2, -2 ;; 5 \te
 k_{\mathrm{B}} T ~ T k_B ;; p_1^{e_1} ~ p_{1}^{e_{1}} ;; (0,4] ~ t(0,4]
 \sqrt{3+2\sqrt{2}} ~ 1+\sqrt{2} ;; \frac{x-y}{2} ~ -(y-x)/2 ;; f(2)+1 ~ 1+f(2)
 10^{10^{10^{10}}} ~ 10^{10^{10^{ 10}}} ;; 3, (1,2], {5,4} ~ (1,2],3,{5,4} ;; 2, 1 ~ $\{1,2\}$
-\boxed{1} + \boxed{2} ~ 3
+\boxed{1} + \boxed{2} ~ 3 ;; 45 ~ 45 ~ minute ;; 45 minutes ~ 45 ~ minute ;; 45 kmph ~ 45 ~ km/h
+45\text{ min} ~ 45 ~ minute ;; 45 \mathrm{~km} / \mathrm{h} ~ 45 ~ km/h ;; 45 \text{ m} ~ 45 ~ m
+45 \text{ cm}^2 ~ 45 ~ $cm^2$ ;; 45 \text{ square cm} ~ 45 ~ $cm^2$ ;; 45^{\circ} ~ 45 ~ ^{\circ}
 """
 DIFFERENT = r"""
 2 ~ 1 ;; 1.0000001 ~ 1 ;; 0.33333 ~ 1/3 ;; 0.333334 ~ 1/3 ;; 0.500001 ~ 1/2 ;; 1, 2 ~ 1, 1, 2
@@ -67,17 +69,19 @@ a=3, b=2 ~ a=2, b=3 ;; f(x)=|x| ~ f(x)=x ;; \lceil x \rceil ~ \lfloor x \rfloor
 \lfloor\sqrt{n}\rfloor ~ \lfloor\sqrt{n-1}\rfloor ;; r^2+r ~ R^2+r ;; 0.6% ~ 0.6 ;; 8.5 ~ $8 \%$
 10^{10} ~ 10^{10^{10^{10}}} ;; 9^{9^{9^{9}}} ~ 5 ;; (10^9)! ~ 5 ;; e^{10^9} ~ 5 ;; x^{10^{10}} ~ x
 1/0 ~ 5 ;; f(3) ~ f(2) ;; x' ~ x ;; (2k-4)!! ~ (2k-1)!! ;; (1,2) ~ 5 ;; \mathbb{Z}\% ~ \mathbb{Z}
+45 hours ~ 45 ~ minute ;; 44 minutes ~ 45 ~ minute ;; 45^\circ ~ 45 ~ minute ;; 45 km ~ 45 ~ km/h
+45 cm ~ 45 ~ $cm^2$ ;; 45% ~ 45 ~ km ;; 45 n ~ 45 ~ m ;; 45m ~ 45 ~ m ;; 45 furlong ~ 45 ~ m
+45 km ~ 45 ~ m
 """
 
 
 @pytest.mark.parametrize(
-    ("answer", "gold", "value"),
-    [(*pair, 1.0) for pair in pairs(EQUAL)] + [(*pair, 0.0) for pair in pairs(DIFFERENT)],
+    ("value", "case"),
+    [(1.0, case) for case in pairs(EQUAL)] + [(0.0, case) for case in pairs(DIFFERENT)],
 )
-def test_an_answer_in_any_notation_is_the_gold_or_is_not(
-    answer: str, gold: str, value: float
-) -> None:
-    found = verdict(answer, gold)
+def test_an_answer_in_any_notation_is_the_gold_or_is_not(value: float, case: list[str]) -> None:
+    answer, gold, *unit = case
+    found = verdict(answer, gold, unit="".join(unit))
     assert (found.value, found.failed) == (value, False)
 
 
@@ -109,26 +113,8 @@ def test_what_can_not_be_compared_is_an_error() -> None:
     assert found == Verdict(None, "grader: 3 tolerances for 2 answers", failed=True)
 
 
-RIGHT_UNIT = r"""
-45 ~ minute ;; 45 minutes ~ minute ;; 45\text{ min} ~ minute ;; 45 \mathrm{~km} / \mathrm{h} ~ km/h
-45 kmph ~ km/h ;; 45 \text{ cm}^2 ~ $cm^2$ ;; 45 \text{ square cm} ~ $cm^2$ ;; 45^{\circ} ~ ^{\circ}
-45 \text{ m} ~ m
-"""
-OTHER_UNIT = r"""
-45 hours ~ minute ;; 44 minutes ~ minute ;; 45^\circ ~ minute ;; 45 km ~ km/h ;; 45 cm ~ $cm^2$
-45% ~ km ;; 45 n ~ m ;; 45m ~ m ;; 45 furlong ~ m ;; 45 km ~ m
-"""
-
-
-@pytest.mark.parametrize(
-    ("answer", "unit", "value"),
-    [(*pair, 1.0) for pair in pairs(RIGHT_UNIT)] + [(*pair, 0.0) for pair in pairs(OTHER_UNIT)],
-)
-def test_a_unit_may_be_left_out_but_not_be_another(answer: str, unit: str, value: float) -> None:
-    assert verdict(answer, "45", unit=unit).value == value
-
-
 SEVERAL: dict[str, Any] = {"is_multiple_answer": True}
+EACH: dict[str, Any] = {"is_multiple_answer": True, "tolerance": (0.1, 0.5)}
 
 
 @pytest.mark.parametrize(
@@ -137,19 +123,14 @@ SEVERAL: dict[str, Any] = {"is_multiple_answer": True}
         ("4.2", {"unit": "%", "tolerance": 0.1}, "4.3 ;; 4.1%", "4.31 ;; 4.0999 ;; 0.042 ;; 4"),
         ("1,234", SEVERAL, "1,234 ;; 234, 1", "1234"),
         ("1,234", {}, "1,234 ;; 1234", "234, 1"),
-        (
-            "1, 100",
-            {**SEVERAL, "tolerance": (0.1, 0.5)},
-            "1.05, 100.4 ;; 100.4, 1.05",
-            "1.4, 100.05",
-        ),
+        ("1, 100", EACH, "1.05, 100.4 ;; 100.4, 1.05", "1.4, 100.05"),
     ],
 )
 def test_a_tolerance_includes_its_ends_and_a_comma_may_divide(
     gold: str, details: dict[str, Any], right: str, wrong: str
 ) -> None:
-    assert all(verdict(answer, gold, **details).value == 1.0 for answer in right.split(" ;; "))
-    assert all(verdict(answer, gold, **details).value == 0.0 for answer in wrong.split(" ;; "))
+    for value, answers in ((1.0, right), (0.0, wrong)):
+        assert all(verdict(one, gold, **details).value == value for one in answers.split(" ;; "))
 
 
 NEEDS_A_JUDGE = "needs a judge: the reference answer is "
@@ -263,15 +244,9 @@ def test_the_scoring_examples_agree(shared: Path) -> None:
         assert (found.value == 1.0) == answer["equal"], answer
 
 
-# Processes
-
 ROOT = Path(__file__).resolve().parent.parent
 ENDLESS = r"\prod_{k=1}^{100000000} k"
 SAME = Verdict(1.0, "equal")
-
-
-def compared(*items: Item, seconds: float = 60.0) -> list[Verdict]:
-    return list(compare_all(items, seconds, workers=1))
 
 
 def test_verdicts_come_in_order_and_one_that_takes_too_long_fails_alone() -> None:
@@ -300,7 +275,7 @@ def test_a_crash_fails_its_item_alone_and_says_how(
         f"p.compare_formulas = lambda i: {accident} if i.value == '5' else real(i); serve(",
     )
     monkeypatch.setattr(formula_pool, "_COMMAND", crashing)
-    crash, other = compared(item("5", "6"), item("1/2", "0.5"))
+    crash, other = compare_all([item("5", "6"), item("1/2", "0.5")], seconds=60, workers=1)
     assert (crash.value, crash.failed, other) == (None, True, SAME)
     assert said in crash.reason
 
@@ -308,7 +283,7 @@ def test_a_crash_fails_its_item_alone_and_says_how(
 def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formula_pool, "_COMMAND", "raise SystemExit(3)")
     with pytest.raises(WorkerLostError, match="could not start: the process ended with exit st"):
-        compared(item("1/2", "0.5"))
+        list(compare_all([item("1/2", "0.5")]))
 
 
 CALLER = """
@@ -370,4 +345,4 @@ def test_no_process_outlives_its_parent_or_knows_its_keys(
 def test_without_math_verify_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'ngramscan\[eval\]'"):
-        compared()
+        list(compare_all([]))
