@@ -88,17 +88,18 @@ def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
 def _jsonl(path: Path) -> Rows:
     for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
         if line.strip():
-            yield f"{path}:{number}", _decoded(f"{path}:{number}", line)
+            yield f"{path}:{number}", decoded(f"{path}:{number}", line)
 
 
 def _json(path: Path) -> Rows:
-    rows = _decoded(str(path), path.read_bytes())
+    rows = decoded(str(path), path.read_bytes())
     if not isinstance(rows, list):
         raise InputError(str(path), "a JSON list of rows was expected")
     return ((f"{path}[{number}]", row) for number, row in enumerate(rows, 1))
 
 
-def _decoded(place: str, content: bytes) -> Any:
+def decoded(place: str, content: bytes) -> Any:
+    """Return what JSON says, or raise InputError with its place."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
