@@ -30,23 +30,6 @@ NAMES: dict[str, Any] = {"dataset": "sums", "model": "made"}
 # Genuine logs
 
 
-@pytest.mark.parametrize(
-    ("paths", "rule", "expected"),
-    [
-        (INSPECT, "answer", [118, 18, 9, 2]),
-        (LM_EVAL, "strict-match", [120, 19, 9, 0]),
-        (SIMPLE, "correct", [116, 17, 9, 4]),
-    ],
-)
-def test_genuine_logs_are_compared_on_what_is_known_of_them(
-    shared: Path, paths: Sequence[str], rule: str, expected: list[int]
-) -> None:
-    rows = evalcore.logs(*(shared / "logs" / path for path in paths), **NAMES)
-    found = evalcore.compare(rows, baseline=rows["method"][0], rule=rule)
-    columns = ["n", "baseline_only", "treatment_only", "n_unknown"]
-    assert found[columns].values.tolist() == [expected]
-
-
 def truth(shared: Path) -> dict[str, dict[str, float | None]]:
     found: dict[str, dict[str, float | None]] = {}
     for name in ("truth.csv", "truth_more.csv"):
@@ -114,7 +97,6 @@ def test_epochs_tokens_and_runs_of_genuine_logs(shared: Path) -> None:
     # The header of the log says: 1,920 of 8,142 prompt tokens came from the cache.
     usage = read_logs([folder / "method_a_graded.eval"]).usage
     assert sum(row.prompt_tokens or 0 for row in usage) == 6222 + 1920
-    assert sum(row.completion_tokens or 0 for row in usage) == 2491
     runs = "2 runs: 2026-11-20T10-50-10_\\w+ .120 rows., 2026-11-20T10-50-12_\\w+ .80 rows"
     assert re.search(f"answer has {runs}", "\n".join(read_logs(folder.glob("*a*.eval")).notices))
 

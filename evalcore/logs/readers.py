@@ -80,7 +80,7 @@ class Log:
     usage: list[UsageRow] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     failures: set[tuple[str, int | None, str]] = field(default_factory=set)
-    """Id, epoch, and kind with what the log makes of it."""
+    """Id, epoch, what it is and how it is scored."""
 
     def set_names(self, run: str | None, noted: Sequence[Any], **names: str | None) -> None:
         """Say what the rows are about; the method is in the first notes that name one."""
@@ -117,7 +117,7 @@ class Log:
             raise InputError(place, problem)
 
     def tell(self, notice: str) -> None:
-        """Add a notice."""
+        """Add a notice about the file."""
         self.notices.append(f"{self.path}: {notice}")
 
     def add(
