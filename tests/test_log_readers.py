@@ -61,12 +61,9 @@ def test_scores_become_numbers_and_letters_are_told(tmp_path: Path) -> None:
     for letter, told in (("P", "partly correct), read as 0.5"), ("N", "no answer), read as 0")):
         _, notices = read_one(tmp_path, sample("s1", letter))
         assert notices == [f"scores {letter} ({told} as Inspect does: 1"]
-
-
-@pytest.mark.parametrize("value", ["X", 7, -0.1, [1, 0], "inf", 10**400])
-def test_a_score_that_is_no_share_is_refused_with_its_place(tmp_path: Path, value: object) -> None:
-    with pytest.raises(InputError, match=r"log\.eval: sample s1, epoch 1, answer .*: a number"):
-        read_one(tmp_path, sample("s1", value))
+    for no_share in ("X", 7, -0.1, [1, 0], "inf", 10**400):
+        with pytest.raises(InputError, match=r"log\.eval: sample s1, epoch 1, answer .*: a number"):
+            read_one(tmp_path, sample("s1", no_share))
 
 
 REFUSAL = "I\N{RIGHT SINGLE QUOTATION MARK}m sorry,\nbut I can't help with that."
@@ -117,19 +114,19 @@ CALL = {"tool_calls": [{"id": "1"}]}
         pytest.param(sample("s1", text="", answer=None), 1.0, "scored", id="it was right"),
         pytest.param(sample("s1", "I", answer=None, message=CALL), 0.0, "scored", id="a tool call"),
         pytest.param(sample("s1", error_retries=[{}]), 1.0, "scored", id="an error made good"),
+        pytest.param(
+            sample("s1", stop_reason="max_tokens"), None, "no_answer", id="right, but cut"
+        ),
         pytest.param(sample("s1", error=None, limit=None), 1.0, "scored", id="fields of null"),
     ],
 )
 def test_what_is_no_failure_keeps_its_score(
-    tmp_path: Path, tested: Fields, value: float, status: str
+    tmp_path: Path, tested: Fields, value: float | None, status: str
 ) -> None:
     row, notices = read_one(tmp_path, tested)
-    assert (row.value, row.status, notices) == (value, status, [])
-
-
-def test_a_cut_reply_that_was_scored_as_right_is_apart_too(tmp_path: Path) -> None:
-    row, [notice] = read_one(tmp_path, sample("s1", stop_reason="max_tokens"))
-    assert (row.value, "failures: cut reply scored above 0 (1); " in notice) == (None, True)
+    assert (row.value, row.status) == (value, status)
+    said = "1 of 2 samples are failures: cut reply scored above 0 (1); they have no value here"
+    assert notices == [said] * (value is None)
 
 
 def test_that_no_answer_was_found_is_said_only_where_the_scorer_says_it(tmp_path: Path) -> None:
@@ -252,13 +249,9 @@ def test_members_are_refused_where_they_can_not_be_read(tmp_path: Path) -> None:
         path.write_bytes(changed)
         with pytest.raises(InputError, match=rf"header\.json: damaged \(.*{message}"):
             read_logs([path])
-    path.write_bytes(content.replace(b"header.json", b"footer.json", 1))
-    with pytest.raises(InputError, match=r"header\.json: damaged \(File name in directory"):
+    path.write_bytes(content[:-7])
+    with pytest.raises(InputError, match=r"log\.eval: not a zip file, or truncated"):
         read_logs([path])
-    for length in range(0, len(content), 7):
-        path.write_bytes(content[:length])
-        with pytest.raises(InputError, match=r"log\.eval: not a zip file, or truncated"):
-            read_logs([path])
 
 
 @pytest.mark.parametrize("method", [0, 8, 93])

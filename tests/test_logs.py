@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 import socket
 from collections.abc import Sequence
@@ -238,10 +237,7 @@ def test_the_command_writes_scores_that_can_be_read_again(log: Path) -> None:
     assert [r.value for r in read_scores(target)] == [1.0, 0.0, None]
 
 
-def test_the_command_prints_rows_or_a_summary(log: Path) -> None:
-    code, stdout, _ = invoke(log, "--format", "jsonl", "--method", "pot", "--rule", "answer")
-    rows = [json.loads(line) for line in stdout.splitlines()]
-    assert (code, [(r["method"], r["rule"]) for r in rows]) == (0, [("pot", "answer")] * 3)
+def test_the_command_prints_a_summary(log: Path) -> None:
     code, stdout, _ = invoke(log)
     cells = [line.split() for line in stdout.splitlines()]
     [summary] = [line for line in cells if line[:1] == ["sums"]]

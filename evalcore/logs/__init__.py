@@ -1,7 +1,4 @@
-"""Per-sample results of other tools, read into score rows.
-
-The tools are no dependency: their files are read as they are documented and as they were found.
-"""
+"""Per-sample results of other tools, which are no dependency, read into score rows."""
 
 from __future__ import annotations
 
@@ -144,10 +141,8 @@ def _describe_split_benchmarks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]
         methods[row.dataset].add(row.method)
     for names in dict.fromkeys(tuple(two for two in ids if ids[one] == ids[two]) for one in ids):
         if len(names) > 1 and not set.intersection(*(methods[name] for name in names)):
-            yield (
-                f"{', '.join(names)} have the same ids and other methods: "
-                "--dataset NAME reads them as one benchmark, so that they can be compared"
-            )
+            cure = "--dataset NAME reads them as one benchmark, so that they can be compared"
+            yield f"{', '.join(names)} have the same ids and other methods: {cure}"
 
 
 @command
@@ -198,11 +193,6 @@ def logs(
     -------
     DataFrame
         One row per sample and rule, as `score` gives them.
-
-    Raises
-    ------
-    InputError
-        A log can't be read, or two have the same samples.
 
     Examples
     --------

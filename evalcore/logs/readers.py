@@ -259,8 +259,7 @@ class _Header(msgspec.Struct):
 
 def read_inspect(log: Log) -> None:
     """Read a log of Inspect, a zip file or JSON."""
-    is_zip = log.path.suffix == ".eval"
-    header = _read_zip(log) if is_zip else log.read_json(log.path, _Header)
+    header = _read_zip(log) if log.path.suffix == ".eval" else log.read_json(log.path, _Header)
     about, ids, samples = header.eval, header.eval.dataset.sample_ids or [], header.samples or []
     if not samples:
         raise InputError(str(log.path), "no samples in it; scores of samples were expected")
