@@ -192,6 +192,8 @@ def test_a_log_and_its_copy_in_the_other_format_are_refused_together(tmp_path: P
     path = made_logs.write_json(tmp_path / "log.json", SAMPLES)
     with pytest.raises(InputError, match=r"log\.json: .*id 's1', answer: also in .*log\.eval"):
         read_logs([tmp_path])
+    with pytest.raises(InputError, match=r"log\.json: .*id 's1', tokens: also in .*log\.eval"):
+        read_logs([tmp_path], wanted=["other"])
     made_logs.write_json(path, [sample("s1"), sample("s1")])
     with pytest.raises(InputError, match=r"id 's1', answer: there twice"):
         read_logs([path])
@@ -211,6 +213,8 @@ def test_a_run_and_its_repetition_are_told_apart_by_when_they_were(tmp_path: Pat
     for created in ("today", "0001-01-01T00:00:00+14:00"):
         write_eval(again, SAMPLES, header(eval_id=None, created=created))
         assert {row.run for row in read_logs([again]).rows} == {"2"}, "the file names it"
+    write_eval(again, SAMPLES, header(eval_id=None, run_id="R", task_id="T"))
+    assert {row.run for row in read_logs([again]).rows} == {"R/T"}
 
 
 # Files that are refused
@@ -437,9 +441,10 @@ VALUE = '"exact_match": 1.0'
             r"\.jsonl:1: exact_match 61: a n",
         ),
         (
-            lambda text: text.replace(VALUE, '"exact_match": [1]', 1),
-            r"1: exact_match \[1\]: a number",
+            lambda text: text.replace(VALUE, '"exact_match": []', 1),
+            r"1: exact_match \[\]: a number",
         ),
+        (lambda text: text.replace(VALUE, '"other": 1', 1), r"1: exact_match: the row has no such"),
         (lambda text: text + text.splitlines()[0] + "\n", r"id 's3', .*: there twice"),
         (lambda text: "", r"no rows in it"),
     ],

@@ -191,7 +191,7 @@ def test_logs_in_folders_are_found_once_and_other_files_told(
         ("inspect/b.json", "lm-eval", "a log of Inspect; expected samples"),
         ("notes.json", "inspect", "missing required field eval"),
         ("notes.json", "lm-eval", "notes.json:1: Object missing"),
-        ("problems.jsonl", "scores", "problems.jsonl:1: no columns dataset, model"),
+        ("problems.jsonl", "scores", "no log that is known; expected scores, or lines of"),
         ("empty", "auto", "no logs there"),
         ("lm", "inspect", "no logs there"),
     ],

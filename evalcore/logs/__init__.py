@@ -73,12 +73,14 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
         with input_errors(log.path):
             _KINDS[kind][2](log)
         log.tell_failures()
-        for row in log.rows:
-            key = (*scores.key_of(row), row.rule, row.run)
+        row: Any
+        for row in (*log.rows, *log.usage):
+            rule = getattr(row, "rule", "tokens")
+            key = (*scores.key_of(row), rule, row.run)
             if key in seen:
                 also = f"also in {seen[key]}; name one of them, or tell them apart by names"
                 problem = "there twice" if seen[key] == log.path else also
-                which = f"{row.dataset}/{row.model}/{row.method}, id {row.id!r}, {row.rule}"
+                which = f"{row.dataset}/{row.model}/{row.method}, id {row.id!r}, {rule}"
                 raise InputError(str(log.path), f"{which}: {problem}")
             seen[key] = log.path
         together.rules |= log.rules
@@ -107,7 +109,7 @@ def _find(path: Path, layout: str, together: Log) -> dict[Path, str]:
         files = [one for one in files if one.suffix in {".eval", ".json", ".jsonl"}]
     wanted = [kind for kind, (own, *_) in _KINDS.items() if own and layout in {"auto", own}]
     kinds = {file: _recognise(replace(together, path=file)) for file in files}
-    if kinds.get(path, "") is None and layout != "auto":
+    if kinds.get(path, "") is None and layout in {"inspect", "lm-eval"}:
         kinds[path] = wanted[0]  # it may begin otherwise, as after being rewritten by hand
     logs = {file: kind for file, kind in kinds.items() if kind in wanted}
     if not logs:

@@ -202,6 +202,8 @@ class _Eval(msgspec.Struct):
     task: str
     model: str
     eval_id: str | None = None
+    run_id: str | None = None
+    task_id: str | None = None
     created: str | None = None
     task_args: dict[str, Any] | None = None
     metadata: dict[str, Any] | None = None
@@ -263,7 +265,8 @@ def read_inspect(log: Log) -> None:
     about, ids, samples = header.eval, header.eval.dataset.sample_ids or [], header.samples or []
     if not samples:
         raise InputError(str(log.path), "no samples in it; scores of samples were expected")
-    run = about.eval_id or log.path.stem
+    both = f"{about.run_id}/{about.task_id}" if about.run_id and about.task_id else None
+    run = about.eval_id or both or log.path.stem  # older logs have no eval_id
     with suppress(ValueError, OverflowError):  # a time in front, so that runs sort
         moment = datetime.fromisoformat(about.created or "")
         run = f"{moment.astimezone(UTC) if moment.tzinfo else moment:%Y-%m-%dT%H-%M-%S}_{run}"
@@ -453,6 +456,8 @@ def _add_scores(
             place, score = f"{document.place}: {metric}", document.fields.get(metric)
             if goals.get(metric) is False:
                 raise InputError(place, "less of it is better; --rule reads other scores")
+            if metric not in document.fields:
+                raise InputError(place, "the row has no such score; --rule reads others")
             value = _to_number(f"{place} {score!r}", score)
             row = {"id": id_, "epoch": None, "rule": rule, "value": value, "answer": answer}
             row["reason"] = "no score" if value is None else f"recorded as {metric} {value:g}"
