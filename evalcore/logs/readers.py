@@ -406,8 +406,7 @@ def read_lm_eval(log: Log) -> None:
     beside = sorted(log.path.parent.glob(f"*_{time}.json"))[:1] if time else []
     results = log.read_json(beside[0], _Results) if beside else _Results()
     config, goals = results.configs.get(task, _Task()), results.higher_is_better.get(task, {})
-    run = time or log.path.stem
-    log.set_names(run, [config.metadata], dataset=task, model=results.model_name)
+    log.set_names(time or log.path.stem, [config.metadata], dataset=task, model=results.model_name)
     steps = [(one.name, step) for one in config.filter_list or () for step in one.filter]
     of_all = ("majority_vote", "take_first_k")  # functions that look at several replies
     votes = {name for name, step in steps if step.get("function") in of_all}
