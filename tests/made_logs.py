@@ -15,6 +15,7 @@ else:
     from backports.zstd import zipfile
 
 TIME = "2026-01-02T03-04-05.678901"
+Fields = Mapping[str, Any]
 
 
 def zip_bytes(members: Sequence[tuple[str, bytes]], method: int = 93) -> bytes:
@@ -26,77 +27,52 @@ def zip_bytes(members: Sequence[tuple[str, bytes]], method: int = 93) -> bytes:
     return file.getvalue()
 
 
-def header(**changes: Any) -> dict[str, Any]:
+def header(status: str = "success", **changes: Any) -> dict[str, Any]:
     """The header of a log of Inspect."""
-    evaluated = {
-        "eval_id": "E1",
-        "task": "sums",
-        "model": "lab/made",
-        "metadata": {"method": "cot"},
-        "dataset": {"sample_ids": ["s1", "s2", "s3"]},
-        "config": {"epochs": 1},
-        "scorers": [{"name": "answer"}],
-    }
-    for name in changes.keys() & {*evaluated, "task_args", "run_id", "created"}:
-        evaluated[name] = changes.pop(name)
-    return {"version": 2, "status": "success", "eval": evaluated, **changes}
+    evaluated: dict[str, Any] = {"eval_id": "E1", "task": "sums", "model": "lab/made"}
+    evaluated |= {"metadata": {"method": "cot"}, "dataset": {"sample_ids": ["s1", "s2", "s3"]}}
+    evaluated |= {"config": {"epochs": 1}, "scorers": [{"name": "answer"}]}
+    return {"version": 2, "status": status, "eval": evaluated | changes}
 
 
 def sample(id_: str | int, value: Any = "C", **changes: Any) -> dict[str, Any]:
     """A sample of Inspect, with one reply, that ended as it should."""
-    text = changes.pop("text", "The sum is 5.")
+    text, answer = changes.pop("text", "The sum is 5."), changes.pop("answer", "5")
     message, stop = changes.pop("message", {"content": text}), changes.pop("stop_reason", "stop")
     choice = {"message": message, "stop_reason": stop}
-    score = {"value": value, "explanation": "…", "history": []}
-    if (answer := changes.pop("answer", "5")) is not None:
-        score["answer"] = answer
-    usage = {"input_tokens": 10, "output_tokens": 4, "total_tokens": 14}
+    score = {"value": value, "explanation": "…"} | ({"answer": answer} if answer else {})
     return {
         "id": id_,
         "epoch": 1,
-        "input": "2 + 3?",
         "output": {"model": "lab/made", "choices": [choice], "completion": text},
         "scores": {"answer": score},
-        "model_usage": {"lab/made": usage},
+        "model_usage": {"lab/made": {"input_tokens": 10, "output_tokens": 4, "total_tokens": 14}},
         "error_retries": [],
         **changes,
     }
 
 
-def failed(id_: str, message: str = "RuntimeError('no\n reply')", **changes: Any) -> dict[str, Any]:
+def failed(id_: str, **changes: Any) -> dict[str, Any]:
     """A sample of Inspect that ended with an error."""
-    output = {"model": "lab/made", "choices": [], "completion": ""}
-    nothing: dict[str, Any] = {"scores": {}, "output": output, "model_usage": {}}
-    return sample(id_, **nothing | {"error": {"message": message, "traceback": "…"}} | changes)
+    nothing = {"scores": {}, "output": {"choices": [], "completion": ""}, "model_usage": {}}
+    error = {"message": "RuntimeError('no\n reply')", "traceback": "…"}
+    return sample(id_, **{**nothing, "error": error, **changes})
 
 
-def eval_members(
-    samples: Sequence[Mapping[str, Any]], head: Mapping[str, Any] | None = None
-) -> list[tuple[str, bytes]]:
+def eval_members(samples: Sequence[Fields], head: Fields | None = None) -> list[tuple[str, bytes]]:
     """The members of a log of Inspect, those that repeat the samples among them."""
-    summaries = [{name: s[name] for name in ("id", "epoch", "scores")} for s in samples]
-    named = [(f"samples/{s['id']}_epoch_{s['epoch']}.json", s) for s in samples]
-    members: list[tuple[str, Any]] = [
-        ("_journal/start.json", {}),
-        *named,
-        ("_journal/summaries/1.json", summaries),
-        ("summaries.json", summaries),
-        ("reductions.json", [{"scorer": "answer", "samples": []}]),
-        ("header.json", head or header()),
-    ]
+    named = [(f"samples/{one['id']}_epoch_{one['epoch']}.json", one) for one in samples]
+    again = [(name, samples) for name in ("_journal/summaries/1.json", "summaries.json")]
+    members = [*named, *again, ("header.json", head or header())]
     return [(name, json.dumps(content).encode()) for name, content in members]
 
 
-def write_eval(
-    path: Path, samples: Sequence[Mapping[str, Any]], head: Mapping[str, Any] | None = None
-) -> Path:
+def write_eval(path: Path, samples: Sequence[Fields], head: Fields | None = None) -> Path:
     path.write_bytes(zip_bytes(eval_members(samples, head)))
     return path
 
 
-def write_json(
-    path: Path, samples: Sequence[Mapping[str, Any]], head: Mapping[str, Any] | None = None
-) -> Path:
+def write_json(path: Path, samples: Sequence[Fields], head: Fields | None = None) -> Path:
     path.write_text(json.dumps({**(head or header()), "samples": list(samples)}))
     return path
 
@@ -107,7 +83,6 @@ def row(number: int, value: Any = 1.0, **changes: Any) -> dict[str, Any]:
     return {
         "doc_id": number,
         "doc": {"id": f"s{number}", "question": "2 + 3?"},
-        "target": "5",
         "resps": [replies],
         "filtered_resps": [str(number)],
         "filter": "strict-match",
@@ -117,34 +92,26 @@ def row(number: int, value: Any = 1.0, **changes: Any) -> dict[str, Any]:
     }
 
 
-def results(task: str = "sums", **changes: Any) -> dict[str, Any]:
+def results(task: str = "sums", config: Fields | None = None, **changes: Any) -> dict[str, Any]:
     """What lm-evaluation-harness says of a run."""
     first = [{"function": "regex"}, {"function": "take_first"}]
-    config = {
-        "task": task,
-        "metadata": {"version": 1.0, "method": "cot"},
-        "filter_list": [{"name": "strict-match", "filter": first}],
-    }
+    known: dict[str, Any] = {"metadata": {"version": 1.0, "method": "cot"}}
+    known["filter_list"] = [{"name": "strict-match", "filter": first}]
     return {
         "results": {task: {"exact_match,strict-match": 1.0}},
-        "configs": {task: config | changes.pop("config", {})},
+        "configs": {task: {**known, **(config or {})}},
         "higher_is_better": {task: {"exact_match": True}},
-        "n-samples": {task: {"original": 3, "effective": changes.pop("effective", 3)}},
+        "n-samples": {task: {"original": 3, "effective": 3}},
         "model_name": "lab/made",
         **changes,
     }
 
 
 def write_lm_eval(
-    folder: Path,
-    rows: Sequence[Mapping[str, Any]],
-    run: Mapping[str, Any] | None = None,
-    *,
-    task: str = "sums",
-    time: str = TIME,
+    folder: Path, rows: Sequence[Fields], run: Fields | None = None, task: str = "sums"
 ) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"samples_{task}_{time}.jsonl"
+    path = folder / f"samples_{task}_{TIME}.jsonl"
     path.write_text("".join(json.dumps(fields) + "\n" for fields in rows))
-    (folder / f"results_{time}.json").write_text(json.dumps(run or results(task)))
+    (folder / f"results_{TIME}.json").write_text(json.dumps(run or results(task)))
     return path
