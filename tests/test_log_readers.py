@@ -185,6 +185,8 @@ def test_a_run_that_is_not_whole_is_told(tmp_path: Path) -> None:
     path = write_eval(tmp_path / "log.eval", SAMPLES, head)
     ended = f"{path}: the run did not end well: its status is 'cancelled'"
     assert read_logs([path]).notices[:2] == [ended, f"{path}: 3 of 6 samples are in it"]
+    write_eval(path, SAMPLES, header(results={"total_samples": 9}))
+    assert read_logs([path]).notices[0] == f"{path}: 3 of 9 samples are in it"
 
 
 def test_a_log_and_its_copy_in_the_other_format_are_refused_together(tmp_path: Path) -> None:
@@ -226,6 +228,7 @@ X = "samples/x.json"
     ("change", "message"),
     [
         (lambda m: m[:-1], "no member header.json"),
+        (lambda m: [x for x in m if "s2" not in x[0]], r"no sample s2, epoch 1, which summaries\."),
         (lambda m: m[-1:], "no samples in it"),
         (lambda m: [*m, (X, b"{")], r"samples/x\.json: not valid JSON"),
         (lambda m: [*m, (X, b'{"id": "\xff"}')], r"x\.json: not valid JSON: 'utf-8' codec"),

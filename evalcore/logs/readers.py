@@ -194,8 +194,11 @@ _CUTS = {"max_tokens": "cut at the token limit", "model_length": "cut at the mod
 
 
 class _Plan(msgspec.Struct, frozen=True):
+    """How many samples there should be, as `dataset`, `config` and `results` say it."""
+
     sample_ids: list[str | int] | None = None
     epochs: int | None = None
+    total_samples: int | None = None
 
 
 class _Eval(msgspec.Struct):
@@ -231,9 +234,12 @@ class _Output(msgspec.Struct, frozen=True):
     error: str | None = None
 
 
-class _Sample(msgspec.Struct):
+class _Key(msgspec.Struct):
     id: str | int
     epoch: int = 1
+
+
+class _Sample(_Key):
     output: _Output = _Output()
     scores: dict[str, dict[str, Any]] | None = None
     error: dict[str, Any] | None = None  # errors that a later attempt made good are elsewhere
@@ -256,6 +262,7 @@ class _Sample(msgspec.Struct):
 class _Header(msgspec.Struct):
     eval: _Eval
     status: str = "unknown"
+    results: _Plan | None = None
     samples: list[_Sample] | None = None
 
 
@@ -290,8 +297,10 @@ def read_inspect(log: Log) -> None:
         log.usage.append(UsageRow(**log.names, **key))
     if header.status != "success":
         log.tell(f"the run did not end well: its status is {header.status!r}")
-    if len(samples) < len(ids) * epochs:
-        log.tell(f"{len(samples)} of {len(ids) * epochs} samples are in it")
+    planned = header.results.total_samples if header.results else None
+    planned = len(ids) * epochs if planned is None else planned
+    if len(samples) < planned:
+        log.tell(f"{len(samples)} of {planned} samples are in it")
     values = [value for rule, (value, _) in verdicts if log.wants(rule)]
     for letter, meaning in (("P", "partly correct), read as 0.5"), ("N", "no answer), read as 0")):
         if n := values.count(letter):
@@ -299,13 +308,32 @@ def read_inspect(log: Log) -> None:
 
 
 def _read_zip(log: Log) -> _Header:
-    header, samples = None, []
+    header, samples, listed = None, [], list[_Key]()
+    for place, name, content in _members(log):
+        if name == "header.json":
+            header = decode(place, content, _Header)
+        elif name == "summaries.json":
+            listed = decode(place, content, list[_Key])
+        else:
+            samples.append(decode(place, content, _Sample))
+    there = {(str(one.id), one.epoch) for one in samples}
+    if header is None:
+        raise InputError(str(log.path), "no member header.json; the file is not whole")
+    if absent := [one for one in listed if (str(one.id), one.epoch) not in there]:
+        named = f"no sample {absent[0].id}, epoch {absent[0].epoch}, which summaries.json lists"
+        raise InputError(str(log.path), f"{named}; the file is not whole")
+    header.samples = samples
+    return header
+
+
+def _members(log: Log) -> Iterator[tuple[str, str, bytes]]:
+    """Yield the place, name and content of each member that is read."""
     place, problem = str(log.path), "not a zip file, or truncated"
-    with log.path.open("rb") as file:
-        try:
+    try:
+        with log.path.open("rb") as file:
             archive = zipfile.ZipFile(file)
             for name, member in archive.NameToInfo.items():
-                if name != "header.json" and not name.startswith("samples/"):
+                if not re.fullmatch(r"header\.json|summaries\.json|samples/.*", name):
                     continue
                 place, problem = f"{log.path}:{name}", "damaged"
                 if member.compress_type not in {0, 8, 93}:  # stored, deflated, Zstandard
@@ -314,16 +342,9 @@ def _read_zip(log: Log) -> _Header:
                 with archive.open(member) as opened:
                     # Python 3.14.0 would decompress all of a read at once, up to 537 MB.
                     content = b"".join(iter(partial(opened.read, 16384), b""))
-                if name == "header.json":
-                    header = decode(place, content, _Header)
-                else:
-                    samples.append(decode(place, content, _Sample))
-        except _DAMAGED as error:
-            raise InputError(place, f"{problem} ({_one_line(error) or 'truncated'})") from error
-    if header is None:
-        raise InputError(str(log.path), "no member header.json; the file is not whole")
-    header.samples = samples
-    return header
+                yield place, name, content
+    except _DAMAGED as error:
+        raise InputError(place, f"{problem} ({_one_line(error) or 'truncated'})") from error
 
 
 def _add_verdicts(log: Log, sample: _Sample, key: dict[str, Any]) -> None:
