@@ -176,7 +176,7 @@ WRONG: list[tuple[str, Callable[[Path], Path], str]] = [
     ("imo-answerbench", ANSWERS(b"a\n1\n"), "answerbench_v2.csv:2: no column Problem ID"),
     ("imo-answerbench", ANSWERS(b"\xff"), "answerbench_v2.csv:1: not UTF-8"),
     ("imo-answerbench", ANSWERS(b"a\n" + b"x" * 200_000), "not valid CSV: field larger"),
-    ("olympiadbench-tp-maths", holding("TP_TO_maths_en_COMP.parquet", b"P"), "no Parquet file"),
+    ("olympiadbench-tp-maths", holding("TP_TO_maths_en_COMP.parquet", b"P"), "not a Parquet file"),
     ("imo-proofbench", holding("proofbench_v2.csv", PROOFS), ":2: no column Category; there are P"),
     ("aicrypto", partial(exams, exam1_2="Prove it."), "problem2.tex: problems with points: none"),
     ("aicrypto", partial(exams, exam1_2="**Problem 3 (1 points)**"), "points: 3; expected one"),

@@ -185,7 +185,7 @@ def test_a_run_that_is_not_whole_is_told(tmp_path: Path) -> None:
     path = write_eval(tmp_path / "log.eval", SAMPLES, head)
     ended = f"{path}: the run did not end well: its status is 'cancelled'"
     assert read_logs([path]).notices[:2] == [ended, f"{path}: 3 of 6 samples are in it"]
-    write_eval(path, SAMPLES, header(results={"total_samples": 9}))
+    write_eval(path, SAMPLES, {**header(), "results": {"total_samples": 9}})
     assert f"{path}: 3 of 9 samples are in it" in read_logs([path]).notices
 
 

@@ -94,9 +94,9 @@ MALFORMED = {
     "a cut line": ("s.csv", f"{HEADER}\nd,m,a,1,r\n", r":2: more or fewer cells than columns"),
     "a column twice": ("s.csv", f"{HEADER},value\nd,m,a,1,r,1,0\n", r": two columns have one name"),
     "a word": ("s.csv", f"{HEADER}\nd,m,a,1,r,good\n", r":2: value.*float"),
-    "a cell too long": ("s.csv", f"{HEADER}\n{'x' * 200_000}", r":1: not valid CSV"),
+    "a cell too long": ("s.csv", f"{HEADER}\n{'x' * 200_000}", r":2: not valid CSV"),
     "another encoding": ("s.csv", f"{HEADER}\nd,m,é,1,r,1\n", r":2: not UTF-8; save the table"),
-    "no Parquet": ("s.parquet", "no", "no Parquet file"),
+    "no Parquet": ("s.parquet", "no", "not a Parquet file"),
 }
 
 

@@ -115,7 +115,7 @@ def _parquet(path: Path) -> Rows:
     try:
         rows = pyarrow.parquet.read_table(path).to_pylist()
     except (OSError, pyarrow.ArrowException) as error:
-        raise InputError(str(path), f"no Parquet file: {error}") from error
+        raise InputError(str(path), f"not a Parquet file: {error}") from error
     return ((f"{path}[{number}]", row) for number, row in enumerate(rows, 1))
 
 
