@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalcore.judge import judge
     from evalcore.link import link
     from evalcore.logs import logs
-    from evalcore.outcomes import complementarity, flips, outcomes
+    from evalcore.outcomes import outcomes
     from evalcore.run import run
     from evalcore.score import score
 
@@ -27,9 +27,7 @@ __all__ = [
     "agreement",
     "audit",
     "compare",
-    "complementarity",
     "efficiency",
-    "flips",
     "judge",
     "link",
     "logs",
@@ -38,7 +36,6 @@ __all__ = [
     "score",
 ]
 _MODULES = dict(zip(__all__, __all__, strict=True))
-_MODULES |= dict.fromkeys(("complementarity", "flips"), "outcomes")
 
 
 def __getattr__(name: str) -> Any:

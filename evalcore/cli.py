@@ -16,7 +16,7 @@ from ngramscan.screen import visible
 main = Commands(
     "evalcore",
     [
-        *("run", "score", "judge", "logs", "compare", "flips", "complementarity", "outcomes"),
+        *("run", "score", "judge", "logs", "compare", "outcomes"),
         *("efficiency", "agreement", "audit", "link"),
     ],
     keeping=["run", "judge"],
