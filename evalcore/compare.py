@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, make_dataclass, replace
 from functools import partial
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from numpy.random import Generator, default_rng
 
 from evalcore.pairing import ALL, CELL, LEAST, NAMES, NOT_ANSWERED, find_pairs, left_out, to_table
 from evalcore.scores import ScoreRow, read_all
@@ -38,9 +39,9 @@ _RARE = ("not found", "unknown", "both answered")
 """Columns that are shown only where they say something."""
 _PAPER = (
     *("dataset", "model", "methods", "n", "treatment_only", "baseline_only"),
-    *("baseline", "treatment", "difference", "p", "p_holm"),
+    *("baseline", "treatment", "difference", "p", "p Holm"),
 )
-PaperRow = make_dataclass("PaperRow", _PAPER)
+PaperRow = make_dataclass("PaperRow", [name.replace(" Holm", "_holm") for name in _PAPER])
 """What a table in a paper says of a comparison: what decides, in few digits."""
 _UNEVEN = 2.0
 """Percentage points: warn where the shares of outputs without an answer differ by more."""
@@ -128,17 +129,17 @@ def compare_methods(
             refuse_other(option, name, known)
     how, table = how or Settings(), to_table(rows, by)
     methods = _pairs_of_methods([*table["method"].unique()], baseline, treatments)
-    single = find_pairs(table, methods)
+    several = table.groupby(["dataset", "rule"])["model"].transform("nunique") > 1
+    tables = table, table[several].assign(model=ALL)
+    single, pooled = (find_pairs(each, methods) for each in tables)
     if not single:
         problem = "nothing to compare; two methods on the same problems were expected"
         raise InputError("scores", problem)
-    several = table.groupby(["dataset", "rule"])["model"].transform("nunique") > 1
-    pooled = find_pairs(table[several].assign(model=ALL), methods)
-    generator = np.random.default_rng(how.seed)
+    generator = default_rng(how.seed)
     own, together = ([_compared(one, how, generator) for one in each] for each in (single, pooled))
     averages = [*_averages([*own, *together], how, generator)]
-    named = [(name, pairs["least"]) for name, pairs, _, _ in own]
-    said = left_out("pair", named, LEAST[how.no_answer])
+    levels = [(name, pairs["least"]) for name, pairs, _, _ in own]
+    said = left_out("pair", levels, LEAST[how.no_answer])
     cells = table.groupby(CELL, sort=False)["method"].unique().items()
     wanted = product(dict.fromkeys(chain(*methods)), cells)
     missing = [f"{', '.join(cell)}: no {name}" for name, (cell, has) in wanted if name not in has]
@@ -166,16 +167,16 @@ Found = tuple[str, "pd.DataFrame", Comparison | None, CompareRow | None]
 """A name, pairs of answers, and what comparing them gave; None: no pair was left."""
 
 
-def _compared(pairs: pd.DataFrame, how: Settings, generator: np.random.Generator) -> Found:
+def _compared(pairs: pd.DataFrame, how: Settings, generator: Generator) -> Found:
     names = [str(name) for name in pairs[NAMES].iloc[0]]
     name = f"{', '.join(names[:3])}, {names[4]} − {names[3]}"
     known = pairs[pairs["least"] >= NOT_ANSWERED]
-    result = complete = _tested(known, how, generator)
+    result = complete = _tested(pairs, how, generator)
     if not result:
         return name, pairs, None, None
     n_no_answer = int((known["least"] == NOT_ANSWERED).sum())
     if n_no_answer:
-        complete = _tested(known, replace(how, no_answer="exclude"), generator)
+        complete = _tested(pairs, replace(how, no_answer="exclude"), generator)
     outputs = [known.drop_duplicates(f"place_{side}")[f"not_found_{side}"] for side in (1, 2)]
     difference, p = result.difference, result.p
     columns: list[Any] = [
@@ -191,9 +192,8 @@ def _compared(pairs: pd.DataFrame, how: Settings, generator: np.random.Generator
     return name, pairs, result, CompareRow(*columns)
 
 
-def _tested(
-    known: pd.DataFrame, how: Settings, generator: np.random.Generator
-) -> Comparison | None:
+def _tested(pairs: pd.DataFrame, how: Settings, generator: Generator) -> Comparison | None:
+    known = pairs[pairs["least"] >= NOT_ANSWERED]
     if not (known["least"] >= LEAST[how.no_answer]).any():
         return None
     return compare_pairs(known["value_1"], known["value_2"], generator, how, known["problem"])
@@ -239,25 +239,21 @@ def _uneven(found: Sequence[Found]) -> Iterator[str]:
             )
 
 
-def _averages(
-    found: Sequence[Found], how: Settings, generator: np.random.Generator
-) -> Iterator[AverageRow]:
+def _averages(found: Sequence[Found], how: Settings, generator: Generator) -> Iterator[AverageRow]:
     """Weigh results of different problems, whose errors are independent (MOVER)."""
-    groups: dict[tuple[str, ...], list[Comparison | None]] = defaultdict(list)
-    n_unknown: Counter[tuple[str, ...]] = Counter()
+    groups: dict[tuple[str, ...], list[tuple[pd.DataFrame, Comparison | None]]] = defaultdict(list)
     for _, pairs, result, _ in found:
-        names, is_known = [*pairs[NAMES].iloc[0]], pairs["least"] >= NOT_ANSWERED
-        own = ("macro over subtasks", *names)
-        parts = pairs[is_known].groupby("subtask", sort=False)
-        groups[own] = [_tested(part, how, generator) for _, part in parts]
-        n_unknown[own] = int(pairs.loc[~is_known, "subtask"].count())
+        names = [*pairs[NAMES].iloc[0]]
+        for _, part in pairs.groupby("subtask", sort=False):
+            tested = _tested(part, how, generator)
+            groups["macro over subtasks", *names].append((part, tested))
         for average in ("micro", "macro over benchmarks"):
-            groups[average, ALL, *names[1:]].append(result)
-            n_unknown[average, ALL, *names[1:]] += int((~is_known).sum())
-    for key in sorted(groups, key=lambda key: key[0] != "macro over subtasks"):
-        results = [result for result in groups[key] if result]
+            groups[average, ALL, *names[1:]].append((pairs, result))
+    for key, parts in sorted(groups.items(), key=lambda one: one[0][0] != "macro over subtasks"):
+        results = [result for _, result in parts if result]
         if len(results) < 2:
             continue
+        n_unknown = sum(int((pairs["least"] < NOT_ANSWERED).sum()) for pairs, _ in parts)
         sizes = np.array([one.n for one in results])
         weights = sizes / sizes.sum() if key[0] == "micro" else np.full(len(sizes), 1 / len(sizes))
         means = np.array([[one.baseline, one.treatment, one.difference.value] for one in results])
@@ -265,11 +261,8 @@ def _averages(
         arms = np.array(limits, dtype=float) - means[:, 2:]
         shares, (below, above) = weights @ means, np.sqrt(weights**2 @ arms**2)
         shares = [*shares, shares[2] - below, shares[2] + above]
-        columns: list[Any] = [*key, len(results), int(sizes.sum()), n_unknown[key]]
+        columns: list[Any] = [*key, len(results), int(sizes.sum()), n_unknown]
         yield AverageRow(*columns, *map(_percent, shares))
-
-
-# For people
 
 
 def p_text(p: float | None, stars: bool = False) -> str:
@@ -313,10 +306,8 @@ def _shown(row: CompareRow | AverageRow, stars: bool = False) -> dict[str, str]:
     }
 
 
-def _print(
-    console: Console, rows: Sequence[CompareRow], averages: Sequence[AverageRow], stars: bool
-) -> None:
-    for part in ([_shown(row, stars) for row in rows], [_shown(row) for row in averages]):
+def _print(parts: Sequence[Sequence[dict[str, str]]], console: Console) -> None:
+    for part in parts:
         columns = {name: [row[name] for row in part] for name in (part or [{}])[0]}
         for name in ("rule", _ONLY, *_RARE):
             cells = {*columns.get(name, ())}
@@ -327,14 +318,6 @@ def _print(
         if columns:
             wrapping = frozenset({"model", "average", "both answered"})
             print_columns(console, columns, Layout(list(columns).index("n"), wrapping, _OPTIONAL))
-
-
-def _for_paper(row: CompareRow, stars: bool) -> Any:
-    shown = asdict(row) | _shown(row, stars) | {"n": row.n, "p_holm": p_text(row.p_holm)}
-    return PaperRow(*(shown[name] for name in _PAPER))
-
-
-# The command
 
 
 @command
@@ -426,10 +409,12 @@ def compare(
     chosen = read_all(scores, rule, run)
     rows, parts, said = compare_methods(chosen, baseline, treatment, by, family, how)
     save(parts, AverageRow, target)
+    shown = [_shown(row, stars) for row in rows]
+    cells = [asdict(row) | own | {"n": row.n} for row, own in zip(rows, shown, strict=True)]
     return Result(
         rows,
         CompareRow,
         **said,
-        print_table=partial(_print, rows=rows, averages=parts, stars=stars),
-        for_paper=([_for_paper(row, stars) for row in rows], PaperRow),
+        print_table=partial(_print, [shown, [_shown(row) for row in parts]]),
+        for_paper=([PaperRow(*map(one.get, _PAPER)) for one in cells], PaperRow),
     )

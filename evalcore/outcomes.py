@@ -36,14 +36,12 @@ _NO_CHOICE = "no selection accuracy: all methods solve, or no baseline does, eac
 class OutcomeRow:
     """How an adaptive method does where its baselines do well or not.
 
-    `all_fail` to `only_adaptive` are a partition of `n`. With one baseline they are what both, one
-    or neither of two methods solve.
+    `all`: the problems of all benchmarks of a model, or of all models, together. From `all_fail` to
+    `only_adaptive` is a partition of `n`; with one baseline, by which of the two methods is right.
     """
 
     dataset: str
-    """`all`: the problems of all benchmarks of a model together."""
     model: str
-    """`all`: the problems of all models together."""
     rule: str
     adaptive: str
     baselines: str
@@ -54,7 +52,6 @@ class OutcomeRow:
     """Problems that are left out of `n`, since nothing is known of one of the answers."""
     all_fail: int
     all_solve: int
-    """The adaptive method and all baselines."""
     adaptive_right: int
     """The adaptive method and some baselines, but not all."""
     adaptive_wrong: int
@@ -67,7 +64,6 @@ class OutcomeRow:
     upper_bound: float
     """Problems that at least one baseline solves."""
     upper_bound_with_adaptive: float
-    """Problems that at least one method solves, the adaptive one among them."""
     selection_accuracy: float | None
     """`adaptive_right` of `adaptive_right + adaptive_wrong`: of problems that a baseline solves."""
     selection_low: float | None
@@ -78,16 +74,14 @@ class OutcomeRow:
 
 @dataclass(frozen=True, slots=True)
 class WinRow:
-    """How often a method wins against a baseline, over benchmarks."""
+    """How often a method wins against a baseline, that is solves more problems of a benchmark."""
 
     model: str
-    """`all`: all models together."""
     baseline: str
     treatment: str
     cells: int
     """Pairs of a benchmark and a model."""
     wins: int
-    """More problems solved."""
     ties: int
     losses: int
     wins_by_test: int
@@ -218,8 +212,8 @@ def outcomes(
     Each problem is one of: all fail, all solve, adaptive right (some baselines are too), adaptive
     wrong (a baseline is right), only adaptive. Beside them stand what an oracle that chooses
     between the baselines reaches, and how often the adaptive method is right where a baseline is.
-    With one baseline it says which problems a treatment, the adaptive method, gains and loses, and
-    what both methods together solve. In the terminal wins, ties and losses follow.
+    With one baseline it counts the problems that a treatment, the adaptive method, gains and loses.
+    In the terminal wins, ties and losses follow.
 
     Parameters
     ----------
@@ -244,8 +238,8 @@ def outcomes(
     Returns
     -------
     DataFrame
-        One row per benchmark and model, and for all models of a benchmark; then one for all
-        benchmarks of a model. Errors are those of `compare`.
+        One row per benchmark and model, and for all models of a benchmark; then for all benchmarks
+        of a model. Errors are those of `compare`.
 
     Examples
     --------

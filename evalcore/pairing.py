@@ -1,13 +1,12 @@
-"""Score rows → a table with what is known of each answer; answers of two methods side by side.
+"""Score rows → what is known of each answer, in cells; the answers of two methods side by side.
 
-A cell is what is compared on its own: a benchmark and a model, or what of it `--by` names. Where it
-holds several models, or several answers to a problem, these are clusters of the same problem. A
-pair of which nothing is known on one side is left out, and counted.
+A cell is what is compared on its own: a benchmark and a model, or what of it `--by` names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -48,8 +47,7 @@ def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> pd.DataFrame
     table["asked"] = table.groupby(CELL, sort=False).ngroup()
     table["problem"] = table.groupby(["dataset", "id"]).ngroup()
     is_second = table.duplicated(["asked", "method", "id", "epoch"])
-    if is_second.any():
-        row = rows[int(is_second.argmax())]
+    for row in compress(rows, is_second):
         named = f"{row.dataset}, {row.model}, {row.method}, {row.rule}, id {row.id}"
         raise InputError(named, "it was scored twice; was a file named twice?")
     table["subtask"] = table["subtask"].replace("", None)
@@ -85,10 +83,7 @@ def find_pairs(table: pd.DataFrame, methods: Iterable[tuple[str, str]]) -> list[
 
 
 def left_out(what: str, cells: Iterable[tuple[str, Any]], lowest: int) -> dict[str, Any]:
-    """Return heading, notices and failures of a Result: how many `what` are left out, and why.
-
-    Cells come with their names, and with the levels of what is in them.
-    """
+    """Say how many `what` are left out, and why, of cells that have names and levels."""
     notices, failures, totals = [], [], np.zeros(5, dtype=int)
     for name, levels in cells:
         counts = np.bincount(levels.astype(int), minlength=5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -39,19 +38,16 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Answers of two methods to the same problems, as fractions."""
+    """Answers of two methods to the same problems, as fractions; `p_exact` is McNemar's."""
 
     n: int
     treatment_only: int
-    """Pairs in which the treatment has more, by more than a rounding error."""
     baseline_only: int
     baseline: float
-    """Mean value over the pairs."""
     treatment: float
     difference: Estimate
     p: PValue
     p_exact: float | None
-    """McNemar's exact p-value of right and wrong answers, one to each problem."""
     spread: float | None
     """Standard deviation of the differences; None: a problem has several, or there is one pair."""
 
@@ -126,14 +122,10 @@ def _drawn(
     return MeanDifference(found, p)
 
 
-# What a test of pairs can find
-
-
 def mcnemar_power(n: int, discordance: float, difference: float) -> float:
     """Return how often the mid-p McNemar test finds a difference of two accuracies, either way.
 
-    The discordance is the share of the `n` pairs in which exactly one is right, no smaller than the
-    difference.
+    The discordance is the share of the `n` pairs in which exactly one is right.
     """
     if not discordance:
         return 0.0
@@ -159,16 +151,19 @@ def mcnemar_detectable(n: int, discordance: float, power: float = 0.8) -> float 
 
     None where even a difference as large as the discordance is not found often enough.
     """
-    if mcnemar_power(n, discordance, discordance) < power:
+
+    def found(difference: float) -> float:
+        return mcnemar_power(n, discordance, difference) - power
+
+    if found(discordance) < 0:
         return None
-    return _smallest(lambda x: mcnemar_power(n, discordance, x), discordance, power)
+    return float(optimize.brentq(found, 0.0, discordance, xtol=1e-13))
 
 
 def t_power(n: int, effect: float) -> float:
     """Return how often the paired t test of `n` pairs finds an effect, in either direction.
 
-    The effect is the mean difference over the standard deviation of the differences (d_z). Raise a
-    ValueError where there are fewer than two pairs.
+    The effect is the mean difference over the standard deviation of the differences (d_z).
     """
     if n < 2 or not math.isfinite(effect):
         raise ValueError("enough pairs and a finite effect were expected")
@@ -184,9 +179,4 @@ def t_detectable(n: int, power: float = 0.8) -> float:
     largest = 1.0
     while t_power(n, largest) < power:
         largest *= 2
-    return _smallest(lambda x: t_power(n, x), largest, power)
-
-
-def _smallest(power_at: Callable[[float], float], largest: float, power: float) -> float:
-    found = optimize.brentq(lambda x: power_at(x) - power, 0.0, largest, xtol=1e-13, rtol=1e-13)
-    return float(found)
+    return float(optimize.brentq(lambda x: t_power(n, x) - power, 0.0, largest, xtol=1e-13))
