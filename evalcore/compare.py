@@ -30,21 +30,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _ONLY = "treatment_only,\nbaseline_only"
-_OPTIONAL = (
-    *("p exact", "detectable", "p Holm", "dataset", "treatment", "baseline", "n", "not found"),
-    "both answered",
-)
+_RARE = ("not found", "both answered")
+_OPTIONAL = ("p exact", "detectable", "p Holm", "dataset", "treatment", "baseline", "n", *_RARE)
 """Columns that a narrow terminal has no room for, the first to go first."""
-_RARE = ("not found", "unknown", "both answered")
-"""Columns that are shown only where they say something."""
-_PAPER = (
-    *("dataset", "model", "methods", "n", "treatment_only", "baseline_only"),
-    *("baseline", "treatment", "difference", "p", "p Holm"),
-)
+_PAPER = [*CELL[:2], "methods", "n", "treatment_only", "baseline_only", "baseline", "treatment"]
+_PAPER += ["difference", "p", "p Holm"]
 PaperRow = make_dataclass("PaperRow", [name.replace(" Holm", "_holm") for name in _PAPER])
 """What a table in a paper says of a comparison: what decides, in few digits."""
-_UNEVEN = 2.0
-"""Percentage points: warn where the shares of outputs without an answer differ by more."""
+Columns = Annotated[str | Sequence[str], Option(metavar="COLUMNS", has_commas=True)]
+Found = tuple[str, "pd.DataFrame", Comparison | None, "CompareRow | None"]
+"""A name, pairs of answers, and what comparing them gave; None: no pair was left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +116,7 @@ def compare_methods(
 ) -> tuple[list[CompareRow], list[AverageRow], dict[str, Any]]:
     """Compare methods in pairs; return rows, averages, and what to say beside them.
 
-    Without a baseline, all pairs; without treatments, all other methods. Raise an InputError where
-    a method is not there, a row is there twice, or nothing can be compared.
+    Without a baseline, all pairs; without treatments, all other methods.
     """
     for option, given, known in (("--by", by, CELL[:2]), ("--family", family, NAMES)):
         for name in given:
@@ -150,7 +144,6 @@ def compare_methods(
 def _pairs_of_methods(
     known: Sequence[str], baseline: str | None, treatments: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Return each treatment with the baseline, or all pairs."""
     if baseline is None:
         return list(combinations(known, 2))
     names = {name.lower(): name for name in reversed(known)}
@@ -161,10 +154,6 @@ def _pairs_of_methods(
     if first in chosen:
         raise InputError(f"--treatment {first}", "it is the baseline too")
     return [(first, method) for method in chosen or known if method != first]
-
-
-Found = tuple[str, "pd.DataFrame", Comparison | None, CompareRow | None]
-"""A name, pairs of answers, and what comparing them gave; None: no pair was left."""
 
 
 def _compared(pairs: pd.DataFrame, how: Settings, generator: Generator) -> Found:
@@ -181,9 +170,8 @@ def _compared(pairs: pd.DataFrame, how: Settings, generator: Generator) -> Found
     difference, p = result.difference, result.p
     columns: list[Any] = [
         *(*names, result.n, n_no_answer, len(pairs) - len(known)),
-        *(result.treatment_only, result.baseline_only),
-        *(100 * result.baseline, 100 * result.treatment),
-        *(_percent(found.mean()) for found in outputs),
+        *(result.treatment_only, result.baseline_only, 100 * result.baseline),
+        *(100 * result.treatment, *(_percent(found.mean()) for found in outputs)),
         *(100 * difference.value, _percent(difference.low), _percent(difference.high)),
         *(p.value, result.p_exact, None, p.procedure, len(known) - n_no_answer),
         *((100 * complete.difference.value, complete.p.value) if complete else (None, None)),
@@ -231,7 +219,7 @@ def _adjusted(found: Sequence[Found], family: Sequence[str]) -> list[CompareRow]
 def _uneven(found: Sequence[Found]) -> Iterator[str]:
     for name, _, _, row in found:
         first, second = (row.unanswered_baseline, row.unanswered_treatment) if row else (None, None)
-        if row and first is not None and second is not None and abs(second - first) > _UNEVEN:
+        if row and first is not None and second is not None and abs(second - first) > 2:
             yield (
                 f"Warning: {name}: no answer was found in {first:.1f} % of the complete outputs of "
                 f"{row.baseline} and in {second:.1f} % of those of {row.treatment}; a part of the "
@@ -278,7 +266,6 @@ def _one(value: float | None) -> str:
 
 
 def _shown(row: CompareRow | AverageRow, stars: bool = False) -> dict[str, str]:
-    """Return what tables show of a row, by column."""
     low, high = row.difference_low, row.difference_high
     interval = "(no interval)" if low is None or high is None else f"[{low:.1f}, {high:.1f}]"
     shown = {
@@ -307,17 +294,16 @@ def _shown(row: CompareRow | AverageRow, stars: bool = False) -> dict[str, str]:
 
 
 def _print(parts: Sequence[Sequence[dict[str, str]]], console: Console) -> None:
-    for part in parts:
-        columns = {name: [row[name] for row in part] for name in (part or [{}])[0]}
-        for name in ("rule", _ONLY, *_RARE):
+    for part in filter(None, parts):
+        columns = {name: [row[name] for row in part] for name in part[0]}
+        for name in ("rule", _ONLY, "unknown", *_RARE):
             cells = {*columns.get(name, ())}
             if (name == "rule" and len(cells) == 1) or not "".join(cells).strip("0., –"):
                 columns.pop(name, None)
         if "average" in columns:
             console.print("Averages\n")
-        if columns:
-            wrapping = frozenset({"model", "average", "both answered"})
-            print_columns(console, columns, Layout(list(columns).index("n"), wrapping, _OPTIONAL))
+        wrapping = frozenset({"model", "average", "both answered"})
+        print_columns(console, columns, Layout(list(columns).index("n"), wrapping, _OPTIONAL))
 
 
 @command
@@ -327,16 +313,14 @@ def compare(
     baseline: Annotated[str | None, Option(metavar="METHOD")] = None,
     treatment: Annotated[str | Sequence[str], Option(metavar="METHOD")] = (),
     all_pairs: bool = False,
-    by: Annotated[
-        str | Sequence[str], Option(metavar="COLUMNS", has_commas=True)
-    ] = "dataset,model",
+    by: Columns = "dataset,model",
     rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     no_answer: Literal["wrong", "exclude"] = "wrong",
     interval: Literal["newcombe", "bootstrap"] = "newcombe",
     graded_test: GradedTest = "bootstrap-t",
     zeros: Literal["dropped", "pratt"] = "dropped",
-    family: Annotated[str | Sequence[str], Option(metavar="COLUMNS", has_commas=True)] = "",
+    family: Columns = "",
     level: Annotated[float, Option(over=0, under=1)] = 0.95,
     draws: Annotated[int, Option(metavar="N", least=100)] = 10_000,
     seed: Annotated[int, Option(least=0)] = 1,
@@ -390,12 +374,8 @@ def compare(
     Returns
     -------
     DataFrame
-        One row per cell and pair of methods, then those of all models together.
-
-    Raises
-    ------
-    InputError, IncompleteError
-        An argument or a file is wrong; nothing can be compared, or not in all cells.
+        One row per cell and pair of methods, then those of all models together. An InputError says
+        what is wrong, an IncompleteError which cells have nothing to compare.
 
     Examples
     --------

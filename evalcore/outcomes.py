@@ -1,7 +1,4 @@
-"""`evalcore outcomes`: which methods solve which problems.
-
-A problem counts where something is known of the answers by all methods; the others are counted.
-"""
+"""`evalcore outcomes`: which methods solve which problems; those that are not known are counted."""
 
 from __future__ import annotations
 
@@ -28,6 +25,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 ALL = "all"
+Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
+NoAnswer = Literal["wrong", "exclude"]
 _CLUSTERED = "no interval: answers of several models to one problem are not independent"
 _NO_CHOICE = "no selection accuracy: all methods solve, or no baseline does, each problem"
 
@@ -36,8 +35,7 @@ _NO_CHOICE = "no selection accuracy: all methods solve, or no baseline does, eac
 class OutcomeRow:
     """How an adaptive method does where its baselines do well or not.
 
-    `all`: the problems of all benchmarks of a model, or of all models, together. From `all_fail` to
-    `only_adaptive` is a partition of `n`; with one baseline, by which of the two methods is right.
+    `all`: all benchmarks or models together. `all_fail` to `only_adaptive` are a partition of `n`.
     """
 
     dataset: str
@@ -92,9 +90,9 @@ class WinRow:
 
 
 def _find_levels(
-    rows: Sequence[ScoreRow], methods: Sequence[str], epoch: int | None, right_from: float | None
-) -> pd.DataFrame:
-    """Return what is known of the answers, by cell and problem, and by method; nan: not asked."""
+    rows: list[ScoreRow], methods: list[str], epoch: int | None, right_from: float | None, low: int
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return what is known of answers, by cell and problem, and method; what to say of others."""
     if len({*methods}) < len(methods):
         raise InputError(", ".join(methods), "a method is named twice")
     table, keys = to_table(rows), ["dataset", "model", "method", "id"]
@@ -110,27 +108,23 @@ def _find_levels(
             raise InputError(", ".join(names), problem.format(value))
     table["level"] = meant["level"] + (meant["value"] >= (right_from or 1))
     levels = table.groupby(["asked", *CELL, "id", "method"])["level"].first().unstack()
-    levels = levels.reindex(columns=[*methods])
-    if not levels.notna().groupby(level=CELL).any().all(axis=1).any():
+    levels = levels.reindex(columns=methods)
+    cells: Any = levels.notna().groupby(level=CELL, sort=False)
+    is_complete = cells.transform("any").all(axis=1)
+    if not is_complete.any():
         there = ", ".join(dict.fromkeys(row.method for row in rows))
         problem = f"no model has rows of all of them; methods there: {there}"
         raise InputError(", ".join(methods), problem)
-    return levels
-
-
-def _comparable(levels: pd.DataFrame, lowest: int) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return the problems of cells in which methods can be compared; what to say of the others."""
-    cells: Any = levels.notna().groupby(level=CELL, sort=False)
     absences = [
         f"{dataset}, {model}: left out, no rows of {', '.join(there.index[~there])}"
         for (dataset, model, _), there in cells.any().iterrows()
         if not there.all()
     ]
-    levels = levels[cells.transform("any").all(axis=1)].dropna(how="all").fillna(NOT_ASKED)
+    levels = levels[is_complete].dropna(how="all").fillna(NOT_ASKED)
     least: Any = levels.min(axis=1).groupby(level=CELL, sort=False)
-    said = left_out("problem", [(", ".join(cell), own) for cell, own in least], lowest)
+    said = left_out("problem", [(", ".join(cell), own) for cell, own in least], low)
     said["notices"] = absences + said["notices"]
-    return levels[least.transform("max") >= lowest], said
+    return levels[least.transform("max") >= low], said
 
 
 def _rows(levels: pd.DataFrame, lowest: int) -> Iterator[OutcomeRow]:
@@ -187,10 +181,6 @@ def _print(console: Console, rows: Sequence[OutcomeRow], won: Sequence[WinRow]) 
     if rows:
         print_rows(console, rows, OutcomeRow)
         print_rows(console, won, WinRow)
-
-
-Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
-NoAnswer = Literal["wrong", "exclude"]
 
 
 @command
@@ -250,7 +240,7 @@ def outcomes(
         raise InputError("--baselines", "no method is named")
     target, methods = optional_target(wins), [adaptive, *baselines]
     lowest, chosen = LEAST[no_answer], read_chosen(scores, rule, run)
-    levels, said = _comparable(_find_levels(chosen, methods, epoch, right_from), lowest)
+    levels, said = _find_levels(chosen, methods, epoch, right_from, lowest)
     rows = [*_rows(levels, lowest)]
     won = [*_wins(levels, lowest, alpha)]
     save(won, WinRow, target)

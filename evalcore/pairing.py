@@ -60,10 +60,9 @@ def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> pd.DataFrame
 def find_pairs(table: pd.DataFrame, methods: Iterable[tuple[str, str]]) -> list[pd.DataFrame]:
     """Return the pairs of answers of every baseline and treatment in every cell that has both.
 
-    `least` is the lower of their levels; columns of the baseline end in 1. Where both were asked
-    equally often, their answers go together by epoch. Where they were not, each answer of one goes
-    with each of the other: the mean of these differences is that between the means of a problem,
-    and no answer that was never asked for is missed.
+    Columns of the baseline end in 1. Where both were asked equally often, their answers go together
+    by epoch. Where they were not, each answer of one goes with each of the other: the mean of these
+    differences is that between the means of a problem.
     """
     table = table.assign(cell=table.groupby(CELL, sort=False).ngroup())
     epochs: Any = table.groupby(["asked", "method"])["epoch"].agg(frozenset).to_dict()
@@ -89,15 +88,16 @@ def left_out(what: str, cells: Iterable[tuple[str, Any]], lowest: int) -> dict[s
         counts = np.bincount(levels.astype(int), minlength=5)
         totals += counts
         one_sided, unknown, no_answer, *_ = counts.tolist()
-        reasons = [f"{unknown:,} with an unknown result"] * bool(unknown)
-        reasons += [f"{one_sided:,} not put to every method"] * bool(one_sided)
-        said = [f"{_number(unknown + one_sided, what)} left out: {', '.join(reasons)}"]
-        said *= bool(reasons)
-        if counts[lowest:].any():
-            notices += [f"{name}: {one}" for one in said]
-        else:
-            said += [f"{no_answer:,} without an answer left out"] * bool(no_answer)
-            failures.append(f"{name}: nothing to compare; {', '.join(said)}")
+        is_empty = not counts[lowest:].any()
+        why = [f"{unknown:,} with an unknown result"] * bool(unknown)
+        why += [f"{one_sided:,} not put to every method"] * bool(one_sided)
+        why += [f"{no_answer:,} without an answer"] * bool(is_empty and no_answer)
+        n = unknown + one_sided + is_empty * no_answer
+        said = f"{_number(n, what)} left out: {', '.join(why)}"
+        if is_empty:
+            failures.append(f"{name}: nothing to compare; {said}")
+        elif why:
+            notices.append(f"{name}: {said}")
     n = int(totals[:NOT_ANSWERED].sum())
     heading = f"{n:,} of {_number(int(totals.sum()), what)} {'is' if n == 1 else 'are'} left out"
     heading = f"{heading}, since nothing is known of one of the answers" * bool(n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
@@ -19,8 +19,8 @@ from ngramscan.statistics.sign_tests import round_float_noise, sign_flip_test, s
 
 Floats = NDArray[np.float64]
 GradedTest = Literal["bootstrap-t", "signed-rank", "sign-flip"]
-_ALPHA = 0.05
-"""The largest p-value that counts as found."""
+_ALPHA, _POWER = 0.05, 0.8
+"""The largest p-value that counts as found, and how often it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,7 @@ def compare_pairs(
 
     The values are from 0 to 1, nan where there is no answer. `problems` says which problem each of
     them answers; by default each has its own. Answers of several models to one problem resemble
-    each other: they are drawn, or change sign, together. Raise a ValueError where lengths differ, a
-    value is infinite, or there are no pairs.
+    each other: they are drawn, or change sign, together.
     """
     how = settings or Settings()
     both = np.stack([np.asarray(values, dtype=np.float64) for values in (baseline, treatment)])
@@ -91,7 +90,13 @@ def compare_pairs(
     if not is_plain:
         groups = np.unique(numbers[kept], return_inverse=True)[1]
         sums, sizes = np.bincount(groups, weights=differences), np.bincount(groups)
-    if is_plain and is_binary:
+    if not (is_plain and is_binary):
+        difference, p = _drawn(sums, sizes, how, generator)
+        if is_plain and how.graded_test == "signed-rank":  # which problems with several have not
+            p = signed_rank_test(sums, how.zeros)
+        elif is_binary or how.graded_test != "bootstrap-t" or not p:  # too few to draw
+            p = sign_flip_test(sums, generator, how.draws)
+    else:
         p_exact = mcnemar(less, more)
         note = "" if more + less else "no pair differs"
         p = PValue(mid_p_mcnemar(less, more), "mid-p McNemar", more + less, note=note)
@@ -99,14 +104,6 @@ def compare_pairs(
         difference = paired_difference(pairs, how.level)
         if how.interval == "bootstrap":
             difference, _ = _drawn(sums, sizes, how, generator)
-    else:
-        difference, drawn = _drawn(sums, sizes, how, generator)
-        if is_plain and how.graded_test == "signed-rank":  # which problems with several have not
-            p = signed_rank_test(sums, how.zeros)
-        elif is_binary or how.graded_test != "bootstrap-t" or not drawn:  # too few to draw
-            p = sign_flip_test(sums, generator, how.draws)
-        else:
-            p = drawn
     spread = float(differences.std(ddof=1)) if is_plain and differences.size > 1 else None
     counts, (first, second) = (differences.size, more, less), values.mean(axis=1).tolist()
     return Comparison(*counts, first, second, difference, p, p_exact, spread)
@@ -146,18 +143,12 @@ def _critical(n: int) -> Floats:
     return half - (tails > _ALPHA)
 
 
-def mcnemar_detectable(n: int, discordance: float, power: float = 0.8) -> float | None:
-    """Find the smallest difference that the mid-p McNemar test finds with a probability of `power`.
-
-    None where even a difference as large as the discordance is not found often enough.
-    """
-
-    def found(difference: float) -> float:
-        return mcnemar_power(n, discordance, difference) - power
-
-    if found(discordance) < 0:
+def mcnemar_detectable(n: int, discordance: float) -> float | None:
+    """Find the smallest difference that is found with a probability of 80 %; None: none is."""
+    power_at = partial(mcnemar_power, n, discordance)
+    if power_at(discordance) < _POWER:
         return None
-    return float(optimize.brentq(found, 0.0, discordance, xtol=1e-13))
+    return float(optimize.brentq(lambda x: power_at(x) - _POWER, 0.0, discordance, xtol=1e-13))
 
 
 def t_power(n: int, effect: float) -> float:
@@ -172,7 +163,7 @@ def t_power(n: int, effect: float) -> float:
     return float(np.nansum(tails))  # scipy has no number for a tail that is next to nothing
 
 
-def t_detectable(n: int, power: float = 0.8) -> float:
+def t_detectable(n: int, power: float = _POWER) -> float:
     """Find the smallest effect that the paired t test finds with a probability of `power`."""
     if not _ALPHA < power < 1:
         raise ValueError(f"a power between {_ALPHA} and 1 was expected")
