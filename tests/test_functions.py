@@ -253,7 +253,7 @@ def test_what_a_pattern_set_or_outputs_do_not_have_is_an_error_that_names_what_t
 
 
 BASE: dict[str, Any] = {"baseline": "cot"}
-PAIR: dict[str, Any] = {"baseline": "cot", "treatment": "pot", "rule": "strict"}
+PAIR: dict[str, Any] = {"baselines": "cot", "adaptive": "pot", "rule": "strict"}
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ PAIR: dict[str, Any] = {"baseline": "cot", "treatment": "pot", "rule": "strict"}
         ("compare", {**BASE, "treatment": "nope"}, "method nope: .* cot, pot"),
         ("compare", {"baseline": "nope"}, "method nope: .* cot, pot"),
         ("compare", {**BASE, "family": "nope"}, "--family nope: one of dataset, model"),
-        ("compare", {**BASE, "by": "nope"}, "--by nope: dataset and model"),
+        ("compare", {**BASE, "by": "nope"}, "--by nope: one of dataset, model was"),
         ("compare", {**BASE, "interval": "nope"}, "--interval nope: one of newcombe, bootstrap"),
         (
             "compare",
@@ -272,11 +272,10 @@ PAIR: dict[str, Any] = {"baseline": "cot", "treatment": "pot", "rule": "strict"}
             "--graded-test t: one of bootstrap-t, signed-rank",
         ),
         ("compare", {**BASE, "zeros": "nope"}, "--zeros nope: one of dropped, pratt"),
-        ("flips", {**PAIR, "rule": "nope"}, "--rule nope: .* strict, lenient"),
-        ("flips", {**PAIR, "rule": ["strict", "nope"]}, "--rule nope: .* strict, lenient"),
-        ("flips", {**PAIR, "treatment": "nope"}, "methods there: cot, pot"),
-        ("complementarity", {"methods": "cot,no", "rule": "strict"}, "methods there: cot, pot"),
-        ("outcomes", {"baselines": "cot", "adaptive": "no", "rule": "strict"}, "there: cot, pot"),
+        ("outcomes", {**PAIR, "rule": "nope"}, "--rule nope: .* strict, lenient"),
+        ("outcomes", {**PAIR, "rule": ["strict", "nope"]}, "--rule nope: .* strict, lenient"),
+        ("outcomes", {**PAIR, "adaptive": "nope"}, "methods there: cot, pot"),
+        ("outcomes", {**PAIR, "baselines": "cot,no"}, "methods there: cot, pot"),
         ("agreement", {"level": "nope"}, "--level nope: one of nominal, ordinal, interval"),
     ],
 )
@@ -312,9 +311,7 @@ def test_the_frames_of_scores_are_taken_as_their_files_are(rows: list[ScoreRow])
     unchanged = frame.copy()
     calls: list[tuple[str, dict[str, Any]]] = [
         ("compare", {"baseline": "cot", "draws": 200}),
-        ("flips", PAIR),
-        ("complementarity", {"methods": ["cot", "pot"], "rule": "lenient"}),
-        ("outcomes", {"baselines": "cot", "adaptive": "pot", "rule": "strict"}),
+        ("outcomes", PAIR),
     ]
     for name, options in calls:
         function = FUNCTIONS[f"evalcore.{name}"]
@@ -533,7 +530,6 @@ LATIN = "a,b\nx,y\nné,z\n".encode("latin-1")
     "arguments",
     [
         ["compare", "l.csv", "--all-pairs"],
-        ["flips", "l.csv", "--baseline", "a", "--treatment", "b"],
         ["outcomes", "l.csv", "--baselines", "a", "--adaptive", "b"],
         ["efficiency", "l.csv", "--outputs", "outputs"],
         ["agreement", "l.csv"],

@@ -118,8 +118,7 @@ def test_malformed_rows_are_refused_with_their_place(
     ("command", "options", "suffix"),
     [
         ("compare", {"baseline": "a"}, ".csv"),
-        ("flips", {"baseline": "a", "treatment": "b"}, ".jsonl"),
-        ("complementarity", {"methods": "a,b"}, ".json"),
+        ("outcomes", {"baselines": "a", "adaptive": "b"}, ".json"),
         ("outcomes", {"baselines": "a", "adaptive": "b"}, ".parquet"),
         ("efficiency", {"usage": "usage.csv"}, ".csv"),
         ("logs", {}, ".jsonl"),
