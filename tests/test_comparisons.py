@@ -3,10 +3,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, replace
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,9 +16,8 @@ from statsmodels.stats.multitest import multipletests
 import evalcore
 from evalcore.cli import main
 from evalcore.compare import CompareRow, compare_methods, p_text
-from evalcore.logs import UsageRow
-from evalcore.scores import ScoreRow, choose_runs, read_scores
-from evalcore.statistics import GradedTest, Settings
+from evalcore.scores import ScoreRow, choose_runs
+from evalcore.statistics import Settings
 from ngramscan.errors import InputError
 from ngramscan.output import choose_target, write_rows
 
@@ -95,17 +93,6 @@ def test_a_pair_of_which_nothing_is_known_is_no_pair() -> None:
     assert found.notices == [f"d, m, strict, pot − cot: {said}"]
 
 
-def test_averages_too_are_of_what_is_known() -> None:
-    rows: list[ScoreRow] = []
-    rows += scored("cot", [0.0, 1.0, "?"], dataset="d1")
-    rows += scored("pot", [1.0, 1.0, 0.0], dataset="d1")
-    rows += scored("cot", [0.0], dataset="d2") + scored("pot", [0.0], dataset="d2")
-    micro, macro = compared(rows).averages
-    assert (micro.n, micro.n_unknown, micro.parts) == (3, 1, 2)
-    assert micro.difference == pytest.approx(100 / 3)
-    assert macro.difference == pytest.approx(25)
-
-
 def test_a_cell_of_which_nothing_is_known_has_no_row_and_is_told() -> None:
     nothing = scored("cot", ["?", 1.0], model="m2") + scored("pot", [1.0, "."], model="m2")
     rows = [*scored("cot", A), *scored("pot", B), *nothing]
@@ -126,17 +113,8 @@ def test_nothing_but_missing_answers_has_no_row_where_these_are_left_out() -> No
     assert (row.n, row.n_complete, row.difference_complete, row.p_complete) == (2, 0, None, None)
     found = compared(rows, how=Settings(no_answer="exclude"))
     assert found.rows == []
-    assert found.failures == [
-        "d, m, strict, pot − cot: nothing to compare; 2 without an answer left out"
-    ]
-
-
-def test_few_graded_answers_have_an_exact_test_whichever_is_named() -> None:
-    for test in get_args(GradedTest):
-        row = only_row([0.1, 0.2, 0.3, 0.4, 0.5], [0.2, 0.4, 0.6, 0.8, 1.0], graded_test=test)
-        assert row.p == pytest.approx(0.0625, abs=1e-12)
-        assert row.p_exact is None
-        assert row.difference == pytest.approx(30.0)
+    left_out = "2 pairs left out: 2 without an answer"
+    assert found.failures == [f"d, m, strict, pot − cot: nothing to compare; {left_out}"]
 
 
 def test_test_and_interval_of_graded_answers_are_of_the_same_draws() -> None:
@@ -340,36 +318,26 @@ def two_runs(tmp_path: Path) -> Path:
     return path
 
 
-COMMANDS = [
-    pytest.param("compare", {"baseline": "cot"}, id="compare"),
-    pytest.param("flips", {"baseline": "cot", "treatment": "pot"}, id="flips"),
-    pytest.param("complementarity", {"methods": "cot,pot"}, id="complementarity"),
-    pytest.param("outcomes", {"baselines": "cot", "adaptive": "pot"}, id="outcomes"),
-]
-
-
-@pytest.mark.parametrize(("command", "options"), COMMANDS)
-def test_of_several_runs_none_is_chosen_for_the_reader(
-    tmp_path: Path, command: str, options: dict[str, str]
-) -> None:
+def test_of_several_runs_none_is_chosen_for_the_reader(tmp_path: Path) -> None:
     path = two_runs(tmp_path)
-    run = partial(getattr(evalcore, command), path, **options)
     listed = f"d, m, cot, strict has 2 runs: {FIRST} (10 rows), {SECOND} (5 rows)"
+    cure = f"scores: {listed}; --run NAME says which is meant, or --run latest"
     for wanted in ([], ["2026-01"], [FIRST, SECOND]):
         with pytest.raises(InputError) as caught:
-            run(run=wanted)
-        cure = "--run NAME says which is meant, or --run latest"
-        assert str(caught.value) == f"scores: {listed}; {cure}"
+            evalcore.compare(path, baseline="cot", run=wanted)
+        assert str(caught.value) == cure
     with pytest.raises(InputError) as caught:
-        run(run=["Kc"])
+        evalcore.compare(path, baseline="cot", run=["Kc"])
     assert str(caught.value) == f"--run Kc: no run has that name; {listed}"
     for name, n, n_unknown in ((FIRST, 10, 0), ("Ka", 10, 0), ("latest", 5, 5), ("Kb", 5, 5)):
-        (row,) = run(run=[name]).to_dict("records")
-        assert (row["n"], row["n_unknown"]) == (n, n_unknown)
-    arguments = [text for name, value in options.items() for text in (f"--{name}", value)]
-    done = invoke(command, path, *arguments)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"Error: scores: {listed}; {cure}\n"
+        for found in (
+            evalcore.compare(path, baseline="cot", run=[name]),
+            evalcore.outcomes(path, baselines="cot", adaptive="pot", run=[name]),
+        ):
+            (row,) = found.to_dict("records")
+            assert (row["n"], row["n_unknown"]) == (n, n_unknown)
+    done = invoke("compare", path, "--baseline", "cot")
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", f"Error: {cure}\n")
 
 
 def test_the_latest_run_is_not_guessed() -> None:
@@ -378,30 +346,6 @@ def test_the_latest_run_is_not_guessed() -> None:
     with pytest.raises(InputError, match=message):
         choose_runs(rows, ["latest"])
     assert choose_runs(rows, [FIRST]) == [*rows[:10], *rows[20:]]
-
-
-def test_several_runs_of_costs_and_links_are_not_merged_either(tmp_path: Path) -> None:
-    path = two_runs(tmp_path)
-    tokens = {"prompt_tokens": 1, "completion_tokens": 7, "reasoning_tokens": None}
-    usage = [
-        UsageRow(
-            dataset="d", model="m", method=row.method, id=row.id, epoch=None, run=row.run,
-            **tokens | {"completion_tokens": 700 if row.run == SECOND else 7},
-        )
-        for row in read_scores(path)
-    ]  # fmt: skip
-    write_rows(usage, UsageRow, choose_target(None, tmp_path / "usage.csv"))
-    with pytest.raises(InputError, match="cot, strict has 2 runs"):
-        evalcore.efficiency(path, usage=tmp_path / "usage.csv")
-    for run, tokens_each, n in ((FIRST, 7, 10), (SECOND, 700, 5)):
-        frame = evalcore.efficiency(path, usage=tmp_path / "usage.csv", run=run)
-        (row,) = frame[frame["method"] == "cot"].to_dict("records")
-        assert (row["n"], row["mean_tokens"]) == (n, tokens_each)
-    counts = tmp_path / "counts.csv"
-    counts.write_text("index,method,tier,pattern,occurrences\ni,cot,T1,a,5\ni,pot,T1,b,9\n")
-    with pytest.raises(InputError, match="cot, strict has 2 runs"):
-        evalcore.link(counts, path)
-    assert len(evalcore.link(counts, path, run=["latest"])) == 1
 
 
 # How answers are found
@@ -439,7 +383,7 @@ BOTH = [*scored("cot", A), *scored("pot", B)]
         (BOTH, {"treatments": ("tot",)}, "method tot: not scored; there are cot, pot"),
         (BOTH, {"treatments": ("COT",)}, "--treatment cot: it is the baseline too"),
         ([*BOTH, ROW], {}, "d, m, cot, strict, id 1: it was scored twice"),
-        (BOTH, {"by": ("rule",)}, "--by rule: dataset and model were expected"),
+        (BOTH, {"by": ("rule",)}, "--by rule: one of dataset, model was expected"),
         (BOTH, {"family": ("colour",)}, "--family colour: one of dataset, model, rule, baseline"),
         ([], {}, "method cot: not scored"),
         ([], {"baseline": None}, "nothing to compare"),
@@ -476,10 +420,12 @@ def test_the_function_reads_files_and_returns_a_frame(tmp_path: Path) -> None:
         ({"baseline": "cot", "all_pairs": True}, "either a baseline or --all-pairs"),
         ({"baseline": "cot", "rule": ["lenient"]}, "--rule lenient: not scored"),
         ({"baseline": "cot", "level": 2.0}, "--level 2"),
-        ({"baseline": "cot", "no_answer": "dropped"}, "--no-answer dropped: one of wrong, exclude"),
     ):
         with pytest.raises(InputError, match=message):
             evalcore.compare(files, **cast("Any", options))
+    done = invoke("compare", *files)
+    problem = "--baseline: either a baseline or --all-pairs was expected"
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", f"Error: {problem}\n")
 
 
 def test_published_verdicts_of_financemath(shared: Path, tmp_path: Path) -> None:
@@ -561,19 +507,6 @@ def test_a_paper_gets_its_table(files: Path) -> None:
     assert cells[9] == "2.4e-04***"
 
 
-def test_wrong_usage_is_told_in_one_line(files: Path) -> None:
-    scores, empty = files / "s.jsonl", files / "none.jsonl"
-    empty.write_text("")
-    for given, problem in (
-        ([scores], "--baseline: either a baseline or --all-pairs was expected"),
-        ([scores, "--baseline", "tot"], "method tot: not scored; there are cot, pot"),
-        ([empty, "--baseline", "cot"], "scores: there are no rows"),
-        ([scores, scores, "--baseline", "cot"], "scores: a file is named twice"),
-    ):
-        done = invoke("compare", *given)
-        assert (done.exit_code, done.stdout, done.stderr) == (2, "", f"Error: {problem}\n")
-
-
 @pytest.mark.parametrize(
     ("p", "text"),
     [(None, "–"), (0.05, "0.050"), (0.049, "0.049*"), (0.0099, "0.010**"), (0.0009, "9.0e-04***")],
@@ -590,9 +523,3 @@ def test_an_interval_by_bootstrap_is_near_newcombes() -> None:
     limits = pytest.approx((newcombe.difference_low, newcombe.difference_high), abs=1.0)
     assert (drawn.difference_low, drawn.difference_high) == limits
     assert only_row(first, second, interval="bootstrap") == drawn, "the seed is the same"
-
-
-def test_too_few_problems_for_a_bootstrap_have_no_interval_and_a_reason() -> None:
-    row = only_row([0.1, 0.2, 0.3], [0.3, 0.1, 0.4])
-    assert (row.difference_low, row.difference_high) == (None, None)
-    assert row.note == "no interval: only 3 problems"
