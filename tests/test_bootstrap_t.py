@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 
 from ngramscan.statistics.resampling import bootstrap_mean, bootstrap_t
 from ngramscan.statistics.sign_tests import sign_flip_test, signed_rank_test
@@ -297,3 +297,76 @@ def test_what_cannot_be_drawn_is_refused(change: dict[str, object], problem: str
     arguments: dict[str, Any] = {"sums": [1, 2, 3], "generator": np.random.default_rng(0)}
     with pytest.raises(ValueError, match=problem):
         bootstrap_mean(**{**arguments, **change})
+
+
+def graded(
+    draw: np.random.Generator, problems: int, models: int, correlation: float, effect: float = 0.0
+) -> tuple[Floats, Floats]:
+    """Return values of two methods; differences on one problem have the correlation."""
+    baseline = draw.normal(size=(problems, models))
+    shared = draw.normal(size=(problems, 1)) * np.sqrt(correlation)
+    own = draw.normal(size=(problems, models)) * np.sqrt(1 - correlation)
+    return baseline, baseline + shared + own + effect
+
+
+def right_or_wrong(
+    draw: np.random.Generator, problems: int, models: int, shares: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Return right and wrong answers of two methods, some problems easier for all models.
+
+    Some problems also suit all models better with one of the methods: a correlation of one half.
+    """
+    easy = draw.normal(size=(problems, 1)) * np.sqrt(0.3)
+    first, second = (
+        easy
+        + draw.normal(size=(problems, 1)) * np.sqrt(0.5)
+        + draw.normal(size=(problems, models)) * np.sqrt(0.2)
+        < special.ndtri(share)
+        for share in shares
+    )
+    return first.astype(np.float64), second.astype(np.float64)
+
+
+def coverage(
+    make: Callable[[np.random.Generator], tuple[Floats, Floats]],
+    truth: float,
+    runs: int,
+) -> float:
+    """Return the share of bootstrap intervals that have the truth in them."""
+    draw, covered = np.random.default_rng(7), 0
+    for _ in range(runs):
+        baseline, treatment = make(draw)
+        models = baseline.shape[1]
+        sums = (treatment - baseline).sum(axis=1)
+        found = bootstrap_mean(sums, draw, np.full(sums.size, models), 999)
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low - 1e-12 <= truth <= found.high + 1e-12
+    return covered / runs
+
+
+def test_intervals_of_graded_answers_cover_their_mean() -> None:
+    share = coverage(lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3, runs=600)
+    assert 0.93 <= share <= 0.97
+
+
+def test_intervals_by_problem_cover_the_mean_of_several_models() -> None:
+    share = coverage(lambda draw: right_or_wrong(draw, 100, 5, (0.5, 0.6)), 0.1, runs=600)
+    assert 0.93 <= share <= 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("make", "truth"),
+    [
+        (lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3),
+        (lambda draw: right_or_wrong(draw, 50, 5, (0.5, 0.6)), 0.1),
+        (lambda draw: right_or_wrong(draw, 100, 1, (0.5, 0.6)), 0.1),
+        (lambda draw: right_or_wrong(draw, 200, 5, (0.9, 0.95)), 0.05),
+        (lambda draw: graded(draw, 1000, 1, 0.0, 0.3), 0.3),
+    ],
+)
+def test_coverage_in_many_runs(
+    make: Callable[[np.random.Generator], tuple[Floats, Floats]], truth: float
+) -> None:
+    assert 0.94 <= coverage(make, truth, runs=8000) <= 0.96

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, get_args
 
 import numpy as np
@@ -10,45 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.special import ndtri
 from scipy.stats import binomtest, wilcoxon
 from statsmodels.stats.contingency_tables import mcnemar
 
 from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
 from ngramscan.statistics.p_values import PValue
 from ngramscan.statistics.proportions import Pairs, mid_p_mcnemar, paired_difference
-from ngramscan.statistics.resampling import bootstrap_mean, bootstrap_t
+from ngramscan.statistics.resampling import bootstrap_t
+from tests.test_bootstrap_t import graded, right_or_wrong
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
-
-
-def graded(
-    draw: np.random.Generator, problems: int, models: int, correlation: float, effect: float = 0.0
-) -> tuple[Floats, Floats]:
-    """Return values of two methods; differences on one problem have the correlation."""
-    baseline = draw.normal(size=(problems, models))
-    shared = draw.normal(size=(problems, 1)) * np.sqrt(correlation)
-    own = draw.normal(size=(problems, models)) * np.sqrt(1 - correlation)
-    return baseline, baseline + shared + own + effect
-
-
-def right_or_wrong(
-    draw: np.random.Generator, problems: int, models: int, shares: tuple[float, float]
-) -> tuple[Floats, Floats]:
-    """Return right and wrong answers of two methods, some problems easier for all models.
-
-    Some problems also suit all models better with one of the methods: a correlation of one half.
-    """
-    easy = draw.normal(size=(problems, 1)) * np.sqrt(0.3)
-    first, second = (
-        easy
-        + draw.normal(size=(problems, 1)) * np.sqrt(0.5)
-        + draw.normal(size=(problems, models)) * np.sqrt(0.2)
-        < ndtri(share)
-        for share in shares
-    )
-    return first.astype(np.float64), second.astype(np.float64)
 
 
 def compare_models(
@@ -118,51 +89,6 @@ def test_sign_flips_of_lopsided_right_and_wrong_answers(problems: int, limit: fl
             compare_models(lost.astype(float), treatment, draw, Settings(draws=99)).p.value <= 0.05
         )
     assert found / 4000 <= limit
-
-
-def coverage(
-    make: Callable[[np.random.Generator], tuple[Floats, Floats]],
-    truth: float,
-    runs: int,
-) -> float:
-    """Return the share of bootstrap intervals that have the truth in them."""
-    draw, covered = np.random.default_rng(7), 0
-    for _ in range(runs):
-        baseline, treatment = make(draw)
-        models = baseline.shape[1]
-        sums = (treatment - baseline).sum(axis=1)
-        found = bootstrap_mean(sums, draw, np.full(sums.size, models), 999)
-        assert found.low is not None
-        assert found.high is not None
-        covered += found.low - 1e-12 <= truth <= found.high + 1e-12
-    return covered / runs
-
-
-def test_intervals_of_graded_answers_cover_their_mean() -> None:
-    share = coverage(lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3, runs=600)
-    assert 0.93 <= share <= 0.97
-
-
-def test_intervals_by_problem_cover_the_mean_of_several_models() -> None:
-    share = coverage(lambda draw: right_or_wrong(draw, 100, 5, (0.5, 0.6)), 0.1, runs=600)
-    assert 0.93 <= share <= 0.97
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("make", "truth"),
-    [
-        (lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3),
-        (lambda draw: right_or_wrong(draw, 50, 5, (0.5, 0.6)), 0.1),
-        (lambda draw: right_or_wrong(draw, 100, 1, (0.5, 0.6)), 0.1),
-        (lambda draw: right_or_wrong(draw, 200, 5, (0.9, 0.95)), 0.05),
-        (lambda draw: graded(draw, 1000, 1, 0.0, 0.3), 0.3),
-    ],
-)
-def test_coverage_in_many_runs(
-    make: Callable[[np.random.Generator], tuple[Floats, Floats]], truth: float
-) -> None:
-    assert 0.94 <= coverage(make, truth, runs=8000) <= 0.96
 
 
 def test_graded_answers_compared() -> None:

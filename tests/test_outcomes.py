@@ -250,23 +250,11 @@ def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:
     ):
         with pytest.raises(InputError, match=message):
             outcomes(several, **Y, **options)
+    with pytest.raises(InputError, match=r"a: scored by strict, lenient; --rule says"):
+        outcomes(frame(row("x", 1, rule="strict"), row("y", 1, rule="lenient")), **Y)
     once = frame(row("x", 1.0, 1), row("x", 0.0, 2), row("y", 1.0))
     found = [records(outcomes(once, **Y, epoch=epoch), *COUNTS)[0] for epoch in (1, 2)]
     assert found == [(1, 0, 0, 0, 0, 1), (1, 0, 0, 1, 0, 0)]
-
-
-def test_one_rule_per_benchmark_is_chosen_by_name() -> None:
-    made = [
-        ("x", 0.0, "strict"),
-        ("x", 1.0, "lenient"),
-        ("y", 1.0, "strict"),
-        ("y", 1.0, "lenient"),
-    ]
-    both = frame(*(row(method, value, rule=rule) for method, value, rule in made))
-    assert list(outcomes(both, **Y, rule="strict")["only_adaptive"]) == [1]
-    assert list(outcomes(both, **Y, rule=["lenient"])["only_adaptive"]) == [0]
-    with pytest.raises(InputError, match=r"a: scored by strict, lenient; --rule says"):
-        outcomes(both, **Y)
 
 
 @pytest.mark.parametrize(

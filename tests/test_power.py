@@ -33,13 +33,7 @@ def enumerated_power(n: int, better: float, worse: float) -> float:
 
 @pytest.mark.parametrize(
     ("n", "better", "worse"),
-    [
-        pytest.param(12, 0.4, 0.1, id="12 pairs"),
-        pytest.param(20, 0.05, 0.3, id="a treatment that is worse"),
-        pytest.param(15, 0.5, 0.5, id="all pairs differ, no effect"),
-        pytest.param(18, 0.6, 0.0, id="nothing is lost"),
-        pytest.param(5, 0.9, 0.05, id="so few that p never gets there"),
-    ],
+    [(12, 0.4, 0.1), (20, 0.05, 0.3), (15, 0.5, 0.5), (18, 0.6, 0.0), (5, 0.9, 0.05)],
 )
 def test_power_is_the_probability_of_all_tables_that_count(
     n: int, better: float, worse: float
