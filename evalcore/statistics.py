@@ -166,7 +166,7 @@ def t_power(n: int, effect: float) -> float:
 def t_detectable(n: int, power: float = _POWER) -> float:
     """Find the smallest effect that the paired t test finds with a probability of `power`."""
     if not _ALPHA < power < 1:
-        raise ValueError(f"a power between {_ALPHA} and 1 was expected")
+        raise ValueError("a power between alpha and 1 was expected")
     largest = 1.0
     while t_power(n, largest) < power:
         largest *= 2

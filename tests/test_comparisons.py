@@ -22,8 +22,6 @@ from ngramscan.errors import InputError
 from ngramscan.output import choose_target, write_rows
 
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")
-
-
 Given = float | str | None
 
 
@@ -102,6 +100,7 @@ def test_a_cell_of_which_nothing_is_known_has_no_row_and_is_told() -> None:
     ]
     assert found.heading.startswith("2 of 12 pairs are left out")
     assert compared(nothing).rows == []
+    assert compared([*rows, *scored("cot", A, model="m3")]).notices == ["d, m3, strict: no pot"]
 
 
 def test_nothing_but_missing_answers_has_no_row_where_these_are_left_out() -> None:
@@ -343,11 +342,6 @@ def test_one_problem_and_equal_answers_give_no_nan() -> None:
     for first, second in (([1.0], [0.0]), ([1.0], [1.0]), ([0.5], [0.25]), ([0.5] * 3, [0.5] * 3)):
         values = astuple(only_row(first, second))
         assert all(np.isfinite([value for value in values if isinstance(value, float)]))
-
-
-def test_a_method_without_scores_in_a_cell_is_told() -> None:
-    rows = [*scored("cot", A), *scored("pot", B), *scored("cot", A, model="m2")]
-    assert compared(rows).notices == ["d, m2, strict: no pot"]
 
 
 def test_the_function_reads_files_and_returns_a_frame(tmp_path: Path) -> None:
