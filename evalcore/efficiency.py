@@ -280,7 +280,7 @@ def efficiency(
     tokens : str
         Which tokens count: `completion`, those of the answer with its reasoning, or `total`, those
         of the prompt too.
-    rule : see flips
+    rule : see outcomes
     run, no_answer : see compare
     draws : int
         Number of draws of problems, for intervals.

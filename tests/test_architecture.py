@@ -107,7 +107,7 @@ SHARED_WITH_EVALCORE = {
 # Of its own each module may import those before it, and types to draw figures of.
 EVALCORE = (
     *("formats", "benchmarks", "prompts", "records", "endpoint", "run", "sandbox", "extraction"),
-    *("rules", "scores", "figures", "score", "judge", "statistics", "left_out", "pairing"),
+    *("rules", "scores", "figures", "score", "judge", "statistics", "pairing"),
     *("compare", "link", "logs", "outcomes", "efficiency", "agreement", "claim_formulas"),
     *("audit", "", "cli", "__main__"),
 )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations_with_replacement
 from math import factorial, prod
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 
-from ngramscan.statistics.resampling import bootstrap_t
+from ngramscan.statistics.resampling import bootstrap_mean, bootstrap_t
 from ngramscan.statistics.sign_tests import sign_flip_test, signed_rank_test
 
 Floats = NDArray[np.float64]
@@ -239,3 +240,133 @@ def test_true_differences_are_found_nearly_as_often_as_by_sign_flips(
     rates = error_rates(SYMMETRIC[name], n, runs=4000, draws=999, shift=2.8 * spread / n**0.5)
     assert rates["sign flips"] > 0.7
     assert rates["bootstrap-t"] > rates["sign flips"] - 0.08
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_limits_are_scipy_s_but_for_the_widening(seed: int) -> None:
+    values = np.random.default_rng(seed).normal(1, 2, 1500)
+    ours = bootstrap_mean(values, np.random.default_rng(1), draws=20_000)
+    theirs = stats.bootstrap(
+        (values,), np.mean, n_resamples=20_000, method="percentile", rng=2, batch=500
+    ).confidence_interval
+    assert ours.value == pytest.approx(values.mean(), rel=1e-12)
+    width = theirs.high - theirs.low
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.02 * width)
+
+
+def test_few_and_many_different_values_are_drawn_alike() -> None:
+    few = np.repeat([-1.0, 0.0, 1.0, 1.0], 100)
+    # So slightly different that every value has to be drawn by itself.
+    many = few + np.linspace(-1e-6, 1e-6, few.size)
+    one, other = (
+        bootstrap_mean(values, np.random.default_rng(3), draws=40_000) for values in (few, many)
+    )
+    assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=4e-3)
+
+
+def test_draws_of_sums_of_different_sizes_weigh_each_difference_the_same() -> None:
+    draw = np.random.default_rng(9)
+    sizes = draw.integers(1, 6, 400)
+    sums = draw.normal(size=400) * sizes
+    found = bootstrap_mean(sums, draw, sizes, draws=20_000)
+    mean = sums.sum() / sizes.sum()
+    error = np.sqrt(((sums - mean * sizes) ** 2).sum()) / sizes.sum()
+    assert found.value == pytest.approx(mean)
+    assert (found.low, found.high) == pytest.approx(
+        (mean - 1.96 * error, mean + 1.96 * error), abs=0.1 * error
+    )
+
+
+def test_the_same_seed_gives_the_same_limits() -> None:
+    values = np.random.default_rng(0).normal(size=30)
+    one, other = (bootstrap_mean(values, np.random.default_rng(4)) for _ in range(2))
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        pytest.param({"sums": []}, "at least one sum", id="nothing"),
+        pytest.param({"sums": [np.nan] * 3}, "none missing", id="a gap"),
+        pytest.param({"draws": 0}, "a draw", id="no draws"),
+        pytest.param({"sizes": [1, 0, 1]}, "a positive size", id="a problem without answers"),
+        pytest.param({"sizes": [1, 1]}, "for each sum", id="sizes of other problems"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(change: dict[str, object], problem: str) -> None:
+    arguments: dict[str, Any] = {"sums": [1, 2, 3], "generator": np.random.default_rng(0)}
+    with pytest.raises(ValueError, match=problem):
+        bootstrap_mean(**{**arguments, **change})
+
+
+def graded(
+    draw: np.random.Generator, problems: int, models: int, correlation: float, effect: float = 0.0
+) -> tuple[Floats, Floats]:
+    """Return values of two methods; differences on one problem have the correlation."""
+    baseline = draw.normal(size=(problems, models))
+    shared = draw.normal(size=(problems, 1)) * np.sqrt(correlation)
+    own = draw.normal(size=(problems, models)) * np.sqrt(1 - correlation)
+    return baseline, baseline + shared + own + effect
+
+
+def right_or_wrong(
+    draw: np.random.Generator, problems: int, models: int, shares: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Return right and wrong answers of two methods, some problems easier for all models.
+
+    Some problems also suit all models better with one of the methods: a correlation of one half.
+    """
+    easy = draw.normal(size=(problems, 1)) * np.sqrt(0.3)
+    first, second = (
+        easy
+        + draw.normal(size=(problems, 1)) * np.sqrt(0.5)
+        + draw.normal(size=(problems, models)) * np.sqrt(0.2)
+        < special.ndtri(share)
+        for share in shares
+    )
+    return first.astype(np.float64), second.astype(np.float64)
+
+
+def coverage(
+    make: Callable[[np.random.Generator], tuple[Floats, Floats]],
+    truth: float,
+    runs: int,
+) -> float:
+    """Return the share of bootstrap intervals that have the truth in them."""
+    draw, covered = np.random.default_rng(7), 0
+    for _ in range(runs):
+        baseline, treatment = make(draw)
+        models = baseline.shape[1]
+        sums = (treatment - baseline).sum(axis=1)
+        found = bootstrap_mean(sums, draw, np.full(sums.size, models), 999)
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low - 1e-12 <= truth <= found.high + 1e-12
+    return covered / runs
+
+
+def test_intervals_of_graded_answers_cover_their_mean() -> None:
+    share = coverage(lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3, runs=600)
+    assert 0.93 <= share <= 0.97
+
+
+def test_intervals_by_problem_cover_the_mean_of_several_models() -> None:
+    share = coverage(lambda draw: right_or_wrong(draw, 100, 5, (0.5, 0.6)), 0.1, runs=600)
+    assert 0.93 <= share <= 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("make", "truth"),
+    [
+        (lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3),
+        (lambda draw: right_or_wrong(draw, 50, 5, (0.5, 0.6)), 0.1),
+        (lambda draw: right_or_wrong(draw, 100, 1, (0.5, 0.6)), 0.1),
+        (lambda draw: right_or_wrong(draw, 200, 5, (0.9, 0.95)), 0.05),
+        (lambda draw: graded(draw, 1000, 1, 0.0, 0.3), 0.3),
+    ],
+)
+def test_coverage_in_many_runs(
+    make: Callable[[np.random.Generator], tuple[Floats, Floats]], truth: float
+) -> None:
+    assert 0.94 <= coverage(make, truth, runs=8000) <= 0.96

@@ -2,49 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, get_args
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import bootstrap, wilcoxon
+from scipy.stats import binomtest, wilcoxon
+from statsmodels.stats.contingency_tables import mcnemar
 
 from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
+from ngramscan.statistics.p_values import PValue
 from ngramscan.statistics.proportions import Pairs, mid_p_mcnemar, paired_difference
-from ngramscan.statistics.resampling import bootstrap_mean, bootstrap_t
+from ngramscan.statistics.resampling import bootstrap_t
+from tests.test_bootstrap_t import graded, right_or_wrong
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
-
-
-def graded(
-    draw: np.random.Generator, problems: int, models: int, correlation: float, effect: float = 0.0
-) -> tuple[Floats, Floats]:
-    """Return values of two methods; differences on one problem have the correlation."""
-    baseline = draw.normal(size=(problems, models))
-    shared = draw.normal(size=(problems, 1)) * np.sqrt(correlation)
-    own = draw.normal(size=(problems, models)) * np.sqrt(1 - correlation)
-    return baseline, baseline + shared + own + effect
-
-
-def right_or_wrong(
-    draw: np.random.Generator, problems: int, models: int, shares: tuple[float, float]
-) -> tuple[Floats, Floats]:
-    """Return right and wrong answers of two methods, some problems easier for all models.
-
-    Some problems also suit all models better with one of the methods: a correlation of one half.
-    """
-    easy = draw.normal(size=(problems, 1)) * np.sqrt(0.3)
-    first, second = (
-        easy
-        + draw.normal(size=(problems, 1)) * np.sqrt(0.5)
-        + draw.normal(size=(problems, models)) * np.sqrt(0.2)
-        < ndtri(share)
-        for share in shares
-    )
-    return first.astype(np.float64), second.astype(np.float64)
 
 
 def compare_models(
@@ -57,8 +32,7 @@ def compare_models(
 
 def error_rates(runs: int, seed: int) -> dict[str, float]:
     """Return how often tests find a difference between equal methods, 18 problems × 5 models."""
-    draw = np.random.default_rng(seed)
-    found = {"naive": 0, "sign-flip": 0, "bootstrap-t": 0}
+    draw, found = np.random.default_rng(seed), {"naive": 0, "sign-flip": 0, "bootstrap-t": 0}
     tests: tuple[GradedTest, ...] = ("sign-flip", "bootstrap-t")
     for _ in range(runs):
         baseline, treatment = graded(draw, 18, 5, 0.5)
@@ -111,151 +85,9 @@ def test_sign_flips_of_lopsided_right_and_wrong_answers(problems: int, limit: fl
         gained = draw.random((problems, 1)) < 0.05
         lost = ~gained & (draw.random((problems, 5)) < 0.05 / 0.95)
         treatment = np.broadcast_to(gained, lost.shape).astype(float)
-        found += (
-            compare_models(lost.astype(float), treatment, draw, Settings(draws=99)).p.value <= 0.05
-        )
+        one = compare_models(lost.astype(float), treatment, draw, Settings(draws=99))
+        found += one.p.value <= 0.05
     assert found / 4000 <= limit
-
-
-def coverage(
-    make: Callable[[np.random.Generator], tuple[Floats, Floats]],
-    truth: float,
-    runs: int,
-) -> float:
-    """Return the share of bootstrap intervals that have the truth in them."""
-    draw, covered = np.random.default_rng(7), 0
-    for _ in range(runs):
-        baseline, treatment = make(draw)
-        models = baseline.shape[1]
-        sums = (treatment - baseline).sum(axis=1)
-        found = bootstrap_mean(sums, draw, np.full(sums.size, models), 999)
-        assert found.low is not None
-        assert found.high is not None
-        covered += found.low - 1e-12 <= truth <= found.high + 1e-12
-    return covered / runs
-
-
-def test_intervals_of_graded_answers_cover_their_mean() -> None:
-    share = coverage(lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3, runs=600)
-    assert 0.93 <= share <= 0.97
-
-
-def test_intervals_by_problem_cover_the_mean_of_several_models() -> None:
-    share = coverage(lambda draw: right_or_wrong(draw, 100, 5, (0.5, 0.6)), 0.1, runs=600)
-    assert 0.93 <= share <= 0.97
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("make", "truth"),
-    [
-        pytest.param(lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3, id="50 problems, graded"),
-        pytest.param(
-            lambda draw: right_or_wrong(draw, 50, 5, (0.5, 0.6)), 0.1, id="50 problems, 5 models"
-        ),
-        pytest.param(
-            lambda draw: right_or_wrong(draw, 100, 1, (0.5, 0.6)), 0.1, id="100 problems, 1 model"
-        ),
-        pytest.param(
-            lambda draw: right_or_wrong(draw, 200, 5, (0.9, 0.95)), 0.05, id="200 easy problems"
-        ),
-        pytest.param(lambda draw: graded(draw, 1000, 1, 0.0, 0.3), 0.3, id="1000 problems"),
-    ],
-)
-def test_coverage_in_many_runs(
-    make: Callable[[np.random.Generator], tuple[Floats, Floats]], truth: float
-) -> None:
-    assert 0.94 <= coverage(make, truth, runs=8000) <= 0.96
-
-
-def test_newcombe_s_intervals_cover_the_difference() -> None:
-    draw, covered, runs = np.random.default_rng(5), 0, 5000
-    for cells in draw.multinomial(200, [0.5, 0.1, 0.2, 0.2], size=runs):
-        found = paired_difference(Pairs(*(int(cell) for cell in cells)))
-        assert found.low is not None
-        assert found.high is not None
-        covered += found.low <= 0.1 <= found.high
-    assert 0.94 <= covered / runs <= 0.96
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_limits_are_scipy_s_but_for_the_widening(seed: int) -> None:
-    values = np.random.default_rng(seed).normal(1, 2, 1500)
-    ours = bootstrap_mean(values, np.random.default_rng(1), draws=20_000)
-    theirs = bootstrap(
-        (values,), np.mean, n_resamples=20_000, method="percentile", rng=2, batch=500
-    ).confidence_interval
-    assert ours.value == pytest.approx(values.mean(), rel=1e-12)
-    width = theirs.high - theirs.low
-    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.02 * width)
-
-
-def test_few_and_many_different_values_are_drawn_alike() -> None:
-    few = np.repeat([-1.0, 0.0, 1.0, 1.0], 100)
-    # So slightly different that every value has to be drawn by itself.
-    many = few + np.linspace(-1e-6, 1e-6, few.size)
-    one, other = (
-        bootstrap_mean(values, np.random.default_rng(3), draws=40_000) for values in (few, many)
-    )
-    assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=4e-3)
-
-
-def test_draws_of_sums_of_different_sizes_weigh_each_difference_the_same() -> None:
-    draw = np.random.default_rng(9)
-    sizes = draw.integers(1, 6, 400)
-    sums = draw.normal(size=400) * sizes
-    found = bootstrap_mean(sums, draw, sizes, draws=20_000)
-    mean = sums.sum() / sizes.sum()
-    error = np.sqrt(((sums - mean * sizes) ** 2).sum()) / sizes.sum()
-    assert found.value == pytest.approx(mean)
-    assert (found.low, found.high) == pytest.approx(
-        (mean - 1.96 * error, mean + 1.96 * error), abs=0.1 * error
-    )
-
-
-def test_the_same_seed_gives_the_same_limits() -> None:
-    values = np.random.default_rng(0).normal(size=30)
-    one, other = (bootstrap_mean(values, np.random.default_rng(4)) for _ in range(2))
-    assert one == other
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        pytest.param({"sums": []}, "at least one sum", id="nothing"),
-        pytest.param({"sums": [NAN] * 3}, "none missing", id="a gap"),
-        pytest.param({"draws": 0}, "a draw", id="no draws"),
-        pytest.param({"sizes": [1, 0, 1]}, "a positive size", id="a problem without answers"),
-        pytest.param({"sizes": [1, 1]}, "for each sum", id="sizes of other problems"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(change: dict[str, object], problem: str) -> None:
-    arguments: dict[str, Any] = {"sums": [1, 2, 3], "generator": np.random.default_rng(0)}
-    with pytest.raises(ValueError, match=problem):
-        bootstrap_mean(**{**arguments, **change})
-
-
-def test_right_and_wrong_answers_compared() -> None:
-    baseline, treatment = [1, 1, 0, 0, 0, 0, 0, NAN], [1, 0, 1, 1, 1, 1, 0, 1]
-    draw = np.random.default_rng(0)
-    found = compare_pairs(baseline, treatment, draw)
-    assert (found.n, found.treatment_only, found.baseline_only) == (8, 5, 1)
-    assert (found.baseline, found.treatment) == (0.25, 0.75)
-    assert found.difference == paired_difference(Pairs(1, 1, 5, 1))
-    assert found.p.value == pytest.approx((2 * 1 + 6) / 64)
-    assert found.p_exact == pytest.approx(2 * (1 + 6) / 64)
-    assert found.spread == pytest.approx(np.std([0, -1, 1, 1, 1, 1, 0, 1], ddof=1))
-    dropped = compare_pairs(baseline, treatment, draw, Settings(no_answer="exclude"))
-    assert (dropped.n, dropped.treatment_only, dropped.baseline_only) == (7, 4, 1)
-
-
-def test_the_bootstrap_interval_of_right_and_wrong_answers() -> None:
-    draw = np.random.default_rng(2)
-    baseline, treatment = (draw.random(200) < share for share in (0.5, 0.7))
-    by_formula = compare_pairs(baseline, treatment, draw).difference
-    drawn = compare_pairs(baseline, treatment, draw, Settings(interval="bootstrap")).difference
-    assert drawn.value == pytest.approx(by_formula.value)
-    assert (drawn.low, drawn.high) == pytest.approx((by_formula.low, by_formula.high), abs=0.02)
 
 
 def test_graded_answers_compared() -> None:
@@ -313,3 +145,45 @@ def test_methods_with_the_same_answers_do_not_differ_and_nothing_divides_by_zero
     scores = compare_pairs([0.5, *answers], [0.5, *answers], np.random.default_rng(0))
     assert scores.difference.low is None
     assert (scores.p.value, scores.p.note) == (1, "no problem differs")
+
+
+@given(better=st.integers(0, 400), worse=st.integers(0, 400))
+@settings(max_examples=60, deadline=None)
+def test_right_and_wrong_answers_have_the_p_values_of_statsmodels_and_of_the_binomial_test(
+    better: int, worse: int
+) -> None:
+    answers = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [3, worse, better, 5], axis=0)
+    found = compare_pairs(answers[:, 0], answers[:, 1], np.random.default_rng(0))
+    theirs = mcnemar([[3, worse], [better, 5]], exact=True).pvalue
+    assert found.p_exact == pytest.approx(theirs, rel=1e-10)
+    if better + worse:
+        assert found.p_exact == pytest.approx(binomtest(better, better + worse).pvalue, rel=1e-10)
+    assert (found.treatment_only, found.baseline_only) == (better, worse)
+    assert found.difference == paired_difference(Pairs(3, worse, better, 5))
+    assert found.spread == pytest.approx(np.std(answers[:, 1] - answers[:, 0], ddof=1))
+    note = "no pair differs" * (not better + worse)
+    p = PValue(mid_p_mcnemar(worse, better), "mid-p McNemar", better + worse, note=note)
+    assert found.p == p
+
+
+def test_missing_values_are_wrong_or_dropped() -> None:
+    first, second, draw = [1, NAN, 1, NAN], [NAN, 1, 1, NAN], np.random.default_rng(0)
+    found = compare_pairs(first, second, draw)
+    assert (found.n, found.treatment_only, found.baseline_only) == (4, 1, 1)
+    assert (found.baseline, found.treatment) == (0.5, 0.5)
+    found = compare_pairs(first, second, draw, Settings(no_answer="exclude"))
+    assert (found.n, found.baseline, found.treatment, found.p.note) == (1, 1, 1, "no pair differs")
+    assert np.isnan(first[1]), "what was given is not changed"
+    # A rounding error makes no value better.
+    found = compare_pairs([0.3, 0.1, 0.2], [0.1 + 0.2, 0.4, 0.1], draw)
+    assert (found.treatment_only, found.baseline_only) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [([1], [1, 0]), ([1, float("inf")], [1, 0]), ([], []), ([NAN], [1]), ([1, 0], [1, 0], ["a"])],
+)
+def test_values_that_cannot_be_compared(values: tuple[Any, ...]) -> None:
+    (first, second, *problems), draw = values, np.random.default_rng(0)
+    with pytest.raises(ValueError, match=r"same shape|two lists as long, with a pair"):
+        compare_pairs(first, second, draw, Settings(no_answer="exclude"), *problems)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
-from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from evalcore.statistics import Settings, compare_pairs
 from ngramscan.statistics.p_values import holm
 from ngramscan.statistics.proportions import (
     Pairs,
@@ -24,7 +20,6 @@ from ngramscan.statistics.proportions import (
 )
 
 NAN = float("nan")
-DRAW = np.random.default_rng(0)
 
 
 def mid_p(better: int, worse: int) -> Fraction:
@@ -49,23 +44,6 @@ def test_the_published_example_of_the_mid_p_value() -> None:
     # Fagerland, Lydersen & Laake 2013, table 1: 1 child against 7 changed.
     assert mid_p_mcnemar(1, 7) == mid_p_mcnemar(7, 1) == 0.0390625
     assert mcnemar(1, 7) == 0.0703125
-
-
-@given(better=st.integers(0, 400), worse=st.integers(0, 400))
-@settings(max_examples=60, deadline=None)
-def test_the_exact_p_value_beside_it_is_statsmodels_and_the_binomial_test_s(
-    better: int, worse: int
-) -> None:
-    answers = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [3, worse, better, 5], axis=0)
-    found = compare_pairs(answers[:, 0], answers[:, 1], DRAW)
-    theirs = statsmodels_mcnemar([[3, worse], [better, 5]], exact=True).pvalue
-    assert found.p_exact == pytest.approx(theirs, rel=1e-10)
-    if better + worse:
-        assert found.p_exact == pytest.approx(binomtest(better, better + worse).pvalue, rel=1e-10)
-    assert (found.treatment_only, found.baseline_only) == (better, worse)
-    assert (found.p.value, found.p.n) == (mid_p_mcnemar(worse, better), better + worse)
-    assert found.p.procedure == "mid-p McNemar"
-    assert found.p.note == "no pair differs" * (not found.p.n)
 
 
 CELLS = {
@@ -144,33 +122,11 @@ def test_what_is_no_p_value_or_no_count_is_refused(wrong: float) -> None:
         mid_p_mcnemar(-1, 3)
 
 
-def test_missing_values_are_wrong_or_dropped() -> None:
-    first, second = [1, NAN, 1, NAN], [NAN, 1, 1, NAN]
-    found = compare_pairs(first, second, DRAW)
-    assert (found.n, found.treatment_only, found.baseline_only) == (4, 1, 1)
-    assert (found.baseline, found.treatment) == (0.5, 0.5)
-    found = compare_pairs(first, second, DRAW, Settings(no_answer="exclude"))
-    assert (found.n, found.baseline, found.treatment, found.p.note) == (1, 1, 1, "no pair differs")
-    assert np.isnan(first[1]), "what was given is not changed"
-
-
-def test_a_rounding_error_makes_no_value_better() -> None:
-    found = compare_pairs([0.3, 0.1, 0.2], [0.1 + 0.2, 0.4, 0.1], DRAW)
-    assert (found.treatment_only, found.baseline_only) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("values", "problem"),
-    [
-        (([1], [1, 0]), "same length"),
-        (([1, float("inf")], [1, 0]), "infinite"),
-        (([], []), "no pairs"),
-        (([NAN], [1]), "no pairs"),
-        (([1, 0], [1, 0], ["a"]), "same length"),
-        (([[1, 0]], [[0, 1]]), "lists"),
-    ],
-)
-def test_values_that_cannot_be_compared(values: tuple[Any, ...], problem: str) -> None:
-    first, second, *problems = values
-    with pytest.raises(ValueError, match=problem):
-        compare_pairs(first, second, DRAW, Settings(no_answer="exclude"), *problems)
+def test_newcombe_s_intervals_cover_the_difference() -> None:
+    draw, covered, runs = np.random.default_rng(5), 0, 5000
+    for cells in draw.multinomial(200, [0.5, 0.1, 0.2, 0.2], size=runs):
+        found = paired_difference(Pairs(*(int(cell) for cell in cells)))
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low <= 0.1 <= found.high
+    assert 0.94 <= covered / runs <= 0.96
