@@ -306,6 +306,11 @@ def agreement(
     DataFrame
         One row per coefficient, share and judge.
 
+    Raises
+    ------
+    InputError
+        A file or an option is wrong.
+
     Examples
     --------
     $ evalcore agreement labels.csv

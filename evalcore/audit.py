@@ -284,6 +284,11 @@ def audit(
     DataFrame
         One row per claim.
 
+    Raises
+    ------
+    InputError
+        A file can't be read, or a formula can't be computed.
+
     Examples
     --------
     $ evalcore audit

@@ -158,6 +158,11 @@ def datasets_list() -> Result:
     Addresses, hashes and notes are in the other formats. Benchmarks without a pinned hash are
     fetched as they are; their SHA-256 is printed.
 
+    Returns
+    -------
+    DataFrame
+        One row per benchmark.
+
     Examples
     --------
     $ evalcore datasets list
@@ -206,6 +211,11 @@ def datasets_check(
     data : str or Path, optional
         A copy, or a folder of them; by default those that were fetched.
 
+    Returns
+    -------
+    DataFrame
+        One row per benchmark, or per fault of one; an IncompleteError has those that were read.
+
     Examples
     --------
     $ evalcore datasets check financemath --data validation.json
@@ -248,6 +258,11 @@ def datasets_fetch(names: Annotated[str | Sequence[str], Option(metavar="NAME...
     Parameters
     ----------
     names : see datasets_check
+
+    Returns
+    -------
+    DataFrame
+        One row per benchmark; a RemoteError says what could not be fetched.
 
     Examples
     --------

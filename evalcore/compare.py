@@ -66,6 +66,7 @@ class CompareRow:
     """Percentage of complete outputs in which no answer was found: wrong ones. None: not known."""
     unanswered_treatment: float | None
     difference: float
+    """Treatment minus baseline."""
     difference_low: float | None
     difference_high: float | None
     p: float | None
@@ -374,8 +375,14 @@ def compare(
     Returns
     -------
     DataFrame
-        One row per cell and pair of methods, then those of all models together. An InputError says
-        what is wrong, an IncompleteError which cells have nothing to compare.
+        One row per cell and pair of methods, then those of all models together.
+
+    Raises
+    ------
+    InputError
+        An argument or a file is wrong, or there is nothing to compare.
+    IncompleteError
+        Some cells have nothing that could be compared; the other rows are in it.
 
     Examples
     --------

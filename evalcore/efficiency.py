@@ -293,6 +293,11 @@ def efficiency(
     DataFrame
         One row per benchmark, model and method, and one for all models.
 
+    Raises
+    ------
+    InputError
+        A file or an option is wrong.
+
     Examples
     --------
     $ evalcore efficiency scores.jsonl --outputs outputs/

@@ -258,7 +258,14 @@ def judge(
     Returns
     -------
     DataFrame
-        One row per output and judge; where some could not be asked, an IncompleteError has it.
+        One row per output and judge.
+
+    Raises
+    ------
+    InputError
+        An argument, an output or the benchmark is wrong.
+    IncompleteError
+        Judges could not be asked about some outputs; the other rows are in it.
 
     Examples
     --------

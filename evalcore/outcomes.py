@@ -50,6 +50,7 @@ class OutcomeRow:
     """Problems that are left out of `n`, since nothing is known of one of the answers."""
     all_fail: int
     all_solve: int
+    """The adaptive method and all baselines."""
     adaptive_right: int
     """The adaptive method and some baselines, but not all."""
     adaptive_wrong: int
@@ -80,6 +81,7 @@ class WinRow:
     cells: int
     """Pairs of a benchmark and a model."""
     wins: int
+    """More problems solved."""
     ties: int
     losses: int
     wins_by_test: int

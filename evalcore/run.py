@@ -253,7 +253,14 @@ def run(
     Returns
     -------
     DataFrame
-        One record per problem and epoch; where some are missing, an IncompleteError has the others.
+        One record per problem and epoch, in the order of the benchmark.
+
+    Raises
+    ------
+    InputError
+        An argument is wrong, or the files hold answers to other prompts.
+    IncompleteError
+        Some answers are missing; the others are kept, and in its rows.
 
     Examples
     --------

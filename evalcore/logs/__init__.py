@@ -196,6 +196,11 @@ def logs(
     DataFrame
         One row per sample and rule, as `score` gives them.
 
+    Raises
+    ------
+    InputError
+        A log can't be read, or two have the same samples.
+
     Examples
     --------
     $ evalcore logs logs/cot.eval logs/pot.eval -o scores.jsonl
