@@ -93,11 +93,9 @@ def row(number: int, value: Any = 1.0, **changes: Any) -> dict[str, Any]:
 def write_lm_eval(folder: Path, rows: Sequence[Fields], task: str = "sums", **config: Any) -> Path:
     """Write samples of lm-evaluation-harness, and what it says of the run beside them."""
     goals = config.pop("goals", {"exact_match": True})
-    steps = [{"function": "regex"}, {"function": "take_first"}]
-    filters = [{"name": "strict-match", "filter": steps}]
     run = {
         "results": {task: {"exact_match,strict-match": 1.0}},
-        "configs": {task: {"metadata": {"method": "cot"}, "filter_list": filters, **config}},
+        "configs": {task: {"metadata": {"method": "cot"}, **config}},
         "higher_is_better": {task: goals},
         "n-samples": {task: {"original": 3, "effective": 3}},
         "model_name": "lab/made",

@@ -67,15 +67,13 @@ def test_scores_become_numbers_and_letters_are_told(path: Path) -> None:
 
 REFUSAL = "I\N{RIGHT SINGLE QUOTATION MARK}m sorry,\nbut I can't help with that."
 LOOKS = f"looks like a refusal (refusal-phrases/1): {' '.join(REFUSAL.split())}"
-FILTERED = {"choices": [], "completion": "", "error": "not\nsafe"}
 CUT = {"stop_reason": "max_tokens"}
 
 
-@pytest.mark.parametrize(
-    ("changes", "kind", "reason"),
-    [
+def test_a_failure_is_no_wrong_answer_but_keeps_its_score_on_request(path: Path) -> None:
+    for changes, kind, reason in (
         ({"stop_reason": "content_filter"}, "refusal", "refused: stopped by a content filter"),
-        ({"output": FILTERED}, "refusal", "refused: not safe"),
+        ({"output": {"choices": [], "error": "not\nsafe"}}, "refusal", "refused: not safe"),
         ({"text": " \n"}, "empty reply", "no output"),
         ({**CUT, "text": ""}, "empty reply", "no output, cut at the token limit"),
         (CUT, "cut reply", "cut at the token limit"),
@@ -86,20 +84,17 @@ CUT = {"stop_reason": "max_tokens"}
         ({"error": {"message": "too late"}}, "error", "error: too late"),
         ({"text": REFUSAL}, "apparent refusal", LOOKS),
         ({"text": REFUSAL, "answer": REFUSAL}, "apparent refusal", LOOKS),
-    ],
-)
-def test_a_failure_is_no_wrong_answer_but_keeps_its_score_on_request(
-    path: Path, changes: Fields, kind: str, reason: str
-) -> None:
-    tested, reason = sample("s1", "I", **{"answer": None, **changes}), f"{reason} (recorded as I)"
-    unknown = kind in {"error", "invalidated sample", "interrupted sample"}
-    said = f"1 of 2 samples are failures: {kind} scored as wrong (1)"
-    row, notices = read_one(path, tested)
-    assert (row.value, row.reason, row.status == "unknown") == (None, reason, unknown)
-    assert notices == [f"{said}; they have no value here"]
-    row, notices = read_one(path, tested, missing="as-recorded")
-    assert (row.value, row.reason, row.status) == (0.0, reason, "scored")
-    assert notices == [f"{said}; scores are kept"]
+    ):
+        tested = sample("s1", "I", **{"answer": None, **changes})
+        unknown = kind in {"error", "invalidated sample", "interrupted sample"}
+        for missing, value, status, kept in (
+            ("apart", None, "unknown" if unknown else "no_answer", "they have no value here"),
+            ("as-recorded", 0.0, "scored", "scores are kept"),
+        ):
+            row, notices = read_one(path, tested, missing=missing)
+            assert (row.value, row.reason) == (value, f"{reason} (recorded as I)")
+            assert row.status == status
+            assert notices == [f"1 of 2 samples are failures: {kind} scored as wrong (1); {kept}"]
 
 
 def test_what_is_no_failure_keeps_its_score(path: Path) -> None:
@@ -152,7 +147,8 @@ def test_the_method_is_what_the_run_was_told_or_is_asked_for(path: Path) -> None
 def test_a_run_that_is_not_whole_is_told(path: Path) -> None:
     head = header("cancelled", dataset={"sample_ids": [1, 2]}, config={"epochs": 3})
     ended = "the run did not end well: its status is 'cancelled'"
-    assert read(path, *SAMPLES, head=head).notices[:2] == [ended, "3 of 6 samples are in it"]
+    log = read(path, *SAMPLES, head=head)
+    assert (log.notices[:2], log.rows[0].epoch) == ([ended, "3 of 6 samples are in it"], 1)
     head = {**header(), "results": {"total_samples": 9}}
     assert "3 of 9 samples are in it" in read(path, *SAMPLES, head=head).notices
 
@@ -183,21 +179,16 @@ def test_a_run_and_its_repetition_are_told_apart_by_when_they_were(path: Path) -
         assert read(again, *SAMPLES, head=header(eval_id=None, **named)).rows[0].run == run
 
 
-# Files that are refused
-
-X = "samples/x.json"
-
-
 def test_members_that_are_missing_or_malformed_are_named(path: Path) -> None:
-    whole = made_logs.eval_members(SAMPLES)
+    whole, x = made_logs.eval_members(SAMPLES), "samples/x.json"
     for members, message in (
         (whole[:-1], r"log\.eval: no member header.json"),
         ([one for one in whole if "s2" not in one[0]], "no sample s2, epoch 1, which summaries"),
         (whole[-1:], "no samples in it"),
-        ([*whole, (X, b"{")], "samples/x.json: not valid JSON"),
-        ([*whole, (X, b'{"id": "\xff"}')], "x.json: not valid JSON: 'utf-8' codec"),
-        ([*whole, (X, b"[]")], "samples/x.json: Expected object, got array"),
-        ([*whole, (X, b'{"epoch": 1}')], "samples/x.json: Object missing .* id"),
+        ([*whole, (x, b"{")], "samples/x.json: not valid JSON"),
+        ([*whole, (x, b'{"id": "\xff"}')], "x.json: not valid JSON: 'utf-8' codec"),
+        ([*whole, (x, b"[]")], "samples/x.json: Expected object, got array"),
+        ([*whole, (x, b'{"epoch": 1}')], "samples/x.json: Object missing .* id"),
     ):
         path.write_bytes(made_logs.zip_bytes(members))
         refused(message, [path])
@@ -206,7 +197,7 @@ def test_members_that_are_missing_or_malformed_are_named(path: Path) -> None:
 @pytest.mark.parametrize("method", [0, 8, 93])
 def test_a_changed_byte_is_noticed_or_changes_nothing(path: Path, method: int) -> None:
     told, about = "", {"eval": {"task": "t", "model": "m", "metadata": {"method": "c"}}}
-    members = [("header.json", json.dumps(about).encode()), (X, b'{"id": "s1"}')]
+    members = [("header.json", json.dumps(about).encode()), ("samples/1.json", b'{"id": "s1"}')]
     content = made_logs.zip_bytes(members, method)
     path.write_bytes(content)
     whole = read_logs([path]).rows
@@ -219,7 +210,7 @@ def test_a_changed_byte_is_noticed_or_changes_nothing(path: Path, method: int) -
         except InputError as error:
             told += f"{error}\n"
     assert told.count("\n") > len(content) / 2
-    for problem in (f"{X}: damaged (", "is encrypted", "log.eval: not a zip file, or truncated ("):
+    for problem in ("samples/1.json: damaged (", "is encrypted", "log.eval: not a zip file, or"):
         assert problem in told
     path.write_bytes(made_logs.zip_bytes(members, 14))  # LZMA
     refused(r"header\.json: damaged \(compressed by another method\)", [path])
@@ -228,19 +219,18 @@ def test_a_changed_byte_is_noticed_or_changes_nothing(path: Path, method: int) -
 # lm-evaluation-harness
 
 ROWS = [row(3), row(1, 0.0), row(2)]
-NO_STOP_REASONS = "lm-evaluation-harness records no errors and no stop reasons"
 
 
-def read_rows(folder: Path, rows: list[Fields], **config: Any) -> list[ScoreRow]:
+def read_rows(folder: Path, rows: list[dict[str, Any]], **config: Any) -> list[ScoreRow]:
     made_logs.write_lm_eval(folder, rows, **config)
     return read_logs([folder]).rows
 
 
 def told(folder: Path, **options: Any) -> list[str]:
     """Return the notices of a folder, but for the one that every such log has."""
-    notices = read_logs([folder], **options).notices
-    assert sum(notice.startswith(NO_STOP_REASONS) for notice in notices) == 1
-    return [notice for notice in notices if not notice.startswith(NO_STOP_REASONS)]
+    notices, said = read_logs([folder], **options).notices, "harness records no errors and no stop"
+    [common] = [notice for notice in notices if said in notice]
+    return [notice for notice in notices if notice != common]
 
 
 def test_each_document_is_one_row_with_the_id_of_the_dataset(tmp_path: Path) -> None:
@@ -262,15 +252,11 @@ def test_rules_are_filters_or_metrics(tmp_path: Path) -> None:
         assert [r.rule for r in read_rows(tmp_path, [row(1, **fields)])] == rules
 
 
-INVALID = {"filtered_resps": ["[invalid]"]}
-REFUSAL_1 = "I can't help with that."
-
-
 def test_only_failures_have_no_value(tmp_path: Path) -> None:
     for replied, found, value, status in (
         (" \n", " \n", None, "no_answer"),
-        (REFUSAL_1, REFUSAL_1, None, "no_answer"),
-        (REFUSAL_1, "[invalid]", None, "no_answer"),
+        (REFUSAL, REFUSAL, None, "no_answer"),
+        ("I can't help with that.", "[invalid]", None, "no_answer"),
         ("I\u2019m sorry, I won\u2019t do that.", "[invalid]", None, "no_answer"),
         ("As an AI language model, I am unable to provide it.", "[invalid]", None, "no_answer"),
         ("Unfortunately, I must decline to answer.", "[invalid]", None, "no_answer"),
@@ -287,14 +273,14 @@ def test_only_failures_have_no_value(tmp_path: Path) -> None:
         lacking, *failures = told(tmp_path)
         assert lacking.endswith("2 of 3 documents are in it")
         assert len(failures) == (value is None)
-    right, none = row(1, replies=[REFUSAL_1], **INVALID), row(2, float("nan"))
-    found = [(one.value, one.status) for one in read_rows(tmp_path, [right, none])]
-    assert found == [(1.0, "scored"), (None, "unknown")]
+    right = row(1, replies=[REFUSAL], filtered_resps=["[invalid]"])
+    rows = read_rows(tmp_path, [right, row(2, float("nan"))])
+    assert [(one.value, one.status) for one in rows] == [(1.0, "scored"), (None, "unknown")]
 
 
 def test_of_several_replies_the_first_is_scored_and_a_vote_needs_one(tmp_path: Path) -> None:
-    several = (["", "5"], ["", ""], ["5", "5"])
-    rows = [row(n, 0.0, replies=replies, **INVALID) for n, replies in enumerate(several, 1)]
+    several = {1: ["", "5"], 2: ["", ""], 3: ["5", "5"]}
+    rows = [row(n, 0.0, replies=replies, filtered_resps=[""]) for n, replies in several.items()]
     steps = [{"function": "majority_vote"}, {"function": "take_first"}]
     vote = {"filter_list": [{"name": "strict-match", "filter": steps}]}
     for config, values, of in (

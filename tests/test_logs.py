@@ -57,8 +57,7 @@ def test_both_formats_of_a_genuine_run_give_the_same_rows_and_tokens(shared: Pat
     unknown = {row.id for row in zipped.usage if row.completion_tokens is None}
     assert unknown == {"q068", "q071"}
     few = read_logs([folder / "method_b_12_samples.json"]).rows
-    verdicts = {row.id: row.value for row in zipped.rows}
-    assert [row.value for row in few] == [verdicts[row.id] for row in few]
+    assert {(row.id, row.value) for row in few} < {(row.id, row.value) for row in zipped.rows}
     assert len(few) == 12
 
 
@@ -108,9 +107,8 @@ def test_lines_of_id_and_correct_are_of_the_method_that_the_file_names(tmp_path:
     line = '{"id": "a", "correct": true}\n'
     path.write_text(f'{line}\n{{"id": 2, "correct": false}}\n{{"id": "c", "correct": null}}')
     log = read_logs([path], given=NAMES)
-    assert [(r.method, r.rule, r.id, r.value) for r in log.rows] == [
-        ("cot", "correct", *one) for one in (("a", 1.0), ("2", 0.0), ("c", None))
-    ]
+    assert [(r.id, r.value) for r in log.rows] == [("a", 1.0), ("2", 0.0), ("c", None)]
+    assert {(r.method, r.rule) for r in log.rows} == {("cot", "correct")}
     assert (log.rows[2].reason, log.rows[2].status) == ("recorded as unknown", "unknown")
     refused("it does not name the dataset; --dataset NAME does", [path])
     for wrong in ('{"id": "b", "correct": "yes"}', '{"id": "b"}', '{"id": null, "correct": true}'):
