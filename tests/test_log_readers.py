@@ -81,7 +81,7 @@ def test_a_failure_is_no_wrong_answer_but_keeps_its_score_on_request(path: Path)
         ({"limit": {"type": "message"}}, "stopped sample", "stopped at its message limit"),
         ({"limit": {"type": "operator"}}, "interrupted sample", "stopped by the person who ran it"),
         ({"invalidation": {"by": "me"}}, "invalidated sample", "invalidated after the run"),
-        ({"error": {"message": "too late"}}, "error", "error: too late"),
+        ({"error": {"message": "too late"}, "text": ""}, "error", "error: too late"),
         ({"text": REFUSAL}, "apparent refusal", LOOKS),
         ({"text": REFUSAL, "answer": REFUSAL}, "apparent refusal", LOOKS),
     ):
