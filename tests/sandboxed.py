@@ -38,30 +38,27 @@ class Person:
         (self.home / "dear.txt").write_text(SECRET)
         for path in (self.home, self.temporary, self.home / "dear.txt"):
             os.chown(path, user, -1)
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, str(user)],
+        self.process: Any = subprocess.Popen(
+            [sys.executable, "-u", __file__, str(user)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            bufsize=1,
             env={"HOME": str(self.home), "TMPDIR": str(self.temporary), "API_KEY": SECRET},
             cwd="/",
         )
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.asks, self.answers = self.process.stdin, self.process.stdout
-        if self.answers.readline() != "ready\n":
+        if self.process.stdout.readline() != "ready\n":
             _, told = self.process.communicate()
             pytest.skip(f"no process of user {user}: {told.strip().splitlines()[-1]}")
 
     def send(self, programs: Any, limits: dict[str, float] | None = None, **options: Any) -> None:
         asked = {"programs": programs, "limits": limits or {}, "options": options}
-        self.asks.write(json.dumps(asked) + "\n")
-        self.asks.flush()
+        self.process.stdin.write(json.dumps(asked) + "\n")
 
     def receive(self) -> dict[str, Any]:
-        answer = self.answers.readline()
-        assert answer, self.process.stderr.read() if self.process.stderr else ""
+        answer = self.process.stdout.readline()
+        assert answer, self.process.stderr.read()
         return dict(json.loads(answer))
 
     def ask(self, *arguments: Any, **options: Any) -> dict[str, Any]:
@@ -151,7 +148,5 @@ if __name__ == "__main__":
     if int(sys.argv[1]) != os.getuid():
         become(int(sys.argv[1]))
     sys.stdout.write("ready\n")
-    sys.stdout.flush()
     for line in sys.stdin:
         sys.stdout.write(json.dumps(answer(json.loads(line))) + "\n")
-        sys.stdout.flush()
