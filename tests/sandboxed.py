@@ -1,8 +1,7 @@
 """People who run programs in sandboxes, and what they must find unharmed afterwards.
 
-As a program, this is such a person, who is asked on its input: a line of JSON with `programs`,
-`limits` and `options` of the sandbox. Each is answered by a line: `layers` and `outcomes`, or
-`error`.
+As a program, this is such a person, asked by lines of JSON: `programs`, `limits` and `options` of
+the sandbox. Each is answered by a line: `layers` and `outcomes`, or `error`.
 """
 
 from __future__ import annotations
@@ -60,10 +59,6 @@ class Person:
         answer = self.process.stdout.readline()
         assert answer, self.process.stderr.read()
         return dict(json.loads(answer))
-
-    def ask(self, *arguments: Any, **options: Any) -> dict[str, Any]:
-        self.send(*arguments, **options)
-        return self.receive()
 
     def processes(self) -> list[int]:
         """All that was started to run this person's programs: their command names the folder."""

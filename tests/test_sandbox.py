@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import errno
+import functools
 import importlib.util
 import itertools
 import json
-import os
-import platform
 import re
 import shutil
 import signal
@@ -16,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,27 +72,23 @@ OWN_CLASS = "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x:
 MATRIX = r"\left[\begin{matrix}1\end{matrix}\right]"
 ALL = f"import numpy, scipy.stats\n{SYMPY}"
 MODULES = "import sys\nanswer = 'num' + 'py' in sys.modules"
-VALUES: list[tuple[Program, object, str]] = [
+VALUES: list[tuple[Program, float | str, str]] = [
     (answer("import os\nopen('left', 'w').close()\nos.left = answer = 1"), 1, "int"),
     (solution("return 3"), 3, "int"),
     (solution("return 0.1 + 0.2"), 0.30000000000000004, "float"),
     (solution("return True"), True, "bool"),
     (solution("return None"), "None", "NoneType"),
-    (solution("return float('nan')"), "nan", "float"),
     (solution("return -float('inf')"), "-inf", "float"),
     (solution("return 10**4299"), 10**4299, "int"),
     (solution("return 'a\\ud800b'"), "a?b", "str"),
     (solution("return (1, 'x')"), "(1, 'x')", "tuple"),
-    (solution("return statistics.median([3, 1, 2])", "import statistics"), 2, "int"),
     (solution("return timedelta(29)", "from datetime import *"), "29 days, 0:00:00", "timedelta"),
     (solution("return Point(1).x", OWN_CLASS), 1, "int"),
     (Program("if __name__ == '__main__': input()\ndef solution(): print('x'); return 1"), 1, "int"),
     (solution("return np.float64(0.5)", NUMPY), 0.5, "float64"),
-    (solution("return np.int32(7)", NUMPY), 7, "int32"),
     (solution("return np.bool_(True)", NUMPY), True, "bool"),
     (solution("return np.linalg.inv(np.eye(2) * 4)[0, 0]", NUMPY), 0.25, "float64"),
     (solution("return np.array([1, 2])", NUMPY), "[1 2]", "ndarray"),
-    (solution("return norm.ppf(0.5)", "from scipy.stats import norm"), 0.0, "float64"),
     (answer("answer = 2\nprint(3)"), 2, "int"),
     (answer("print(3)\nprint(' 4 ')\nprint()"), "4", "str"),
     (answer("answer = None\nprint(5)"), "5", "str"),
@@ -117,11 +113,10 @@ VALUES: list[tuple[Program, object, str]] = [
 def test_values_come_back(sandbox: Sandbox) -> None:
     has_sympy = importlib.util.find_spec("sympy") is not None
     rows = [row for row in VALUES if has_sympy or SYMPY not in row[0].source]
-    outcomes = sandbox.run(program for program, _, _ in rows)
-    assert [("ok", value, kind, "", type(value), sandbox.layers) for _, value, kind in rows] == [
-        (each.status, each.value, each.kind, each.message, type(each.value), each.layers)
-        for each in outcomes
-    ]
+    found = [replace(each, seconds=0.0) for each in sandbox.run(row[0] for row in rows)]
+    expected = [Outcome("ok", value, kind, layers=sandbox.layers) for _, value, kind in rows]
+    # As texts, since `1 == True == 1.0`.
+    assert list(map(repr, found)) == list(map(repr, expected))
 
 
 OWN_ERROR = "class Own(Exception):\n    def __str__(self): return 1 / 0"
@@ -176,14 +171,6 @@ def test_a_program_without_a_value_says_why_and_one_that_forges_its_result_gains
             assert len(outcome.message) <= 500
 
 
-def test_the_time_is_limited_and_told_whatever_the_program_tells() -> None:
-    told = b'{"status": "ok", "value": 1, "kind": "int"}'
-    with Sandbox(Limits(seconds=0.3), allow_weak=True) as made:
-        for outcome in made.run([solution(ENDLESS), forging(told, ENDLESS)]):
-            assert (outcome.status, outcome.message) == ("timeout", "not done within 0.3 s")
-            assert 0.3 <= outcome.seconds < 1
-
-
 def test_programs_run_at_once_in_order_and_are_read_only_as_they_are_needed() -> None:
     numbers = itertools.count()
     waits = "import time\ntime.sleep"
@@ -226,9 +213,6 @@ def test_without_namespaces_and_landlock_programs_run_only_on_request() -> None:
     with Sandbox(SMALL, allow_weak=True, leave_out=layers.NAMES) as made:
         assert outcome_of(made, solution("return 1")).value == 1
         made.close()  # and once more at the end
-
-
-def test_an_unknown_layer_and_no_workers_are_refused() -> None:
     with pytest.raises(ValueError, match="no layer of the sandbox is named 'walls'"):
         Sandbox(leave_out=["walls"])
     with pytest.raises(ValueError, match="workers must be at least 1, not 0"):
@@ -260,22 +244,11 @@ def idle(function, what, *arguments):
 kernel.call, kernel.enter_namespaces, kernel.enter_for_program = idle, print, print
 """
 STATES = {
-    REFUSING_KERNEL: {
-        "limits": "a b",
-        "privileges": "nope",
-        "namespaces": "the trial ended with status 3",
-        "landlock": "the trial ended with status -9",
-        "seccomp": "no_such_function",
-    },
-    IDLE_KERNEL: {
-        "namespaces": "accepted, but the new world shows the old one",
-        "landlock": "accepted, but the root folder can be listed",
-        "seccomp": "accepted, but a socket could be made",
-    },
-    OTHER_MACHINE: {
-        "namespaces": "unshare: Invalid argument",
-        "seccomp": "the system calls of riscv64 are not known",
-    },
+    REFUSING_KERNEL: "limits: a b; privileges: nope; namespaces: the trial ended with status 3; "
+    "landlock: the trial ended with status -9; seccomp: no_such_function",
+    IDLE_KERNEL: "namespaces: accepted, but the new world shows the old one; landlock: accepted, "
+    "but the root folder can be listed; seccomp: accepted, but a socket could be made",
+    OTHER_MACHINE: "namespaces: unshare: Invalid argument; seccomp: the system calls of riscv64",
 }
 
 
@@ -286,9 +259,8 @@ def test_a_layer_that_the_kernel_refuses_or_does_not_keep_is_missing(
 ) -> None:
     run_first(monkeypatch, code)
     with Sandbox(SMALL, allow_weak=True) as made:
-        for name, why in STATES[code].items():
-            assert made.layers[name].startswith("missing: ")
-            assert why in made.layers[name]
+        for name, _, why in (each.partition(": ") for each in STATES[code].split("; ")):
+            assert re.match(f"missing: .*{why}", made.layers[name])
 
 
 @needs_all_layers
@@ -306,36 +278,33 @@ def test_landlock_of_older_kernels_protects_files(
             assert message.startswith("PermissionError")
 
 
-def test_another_system_says_that_it_lacks_the_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_system_lacks_the_layers_but_the_time_is_limited_whatever_the_program_tells(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     run_first(monkeypatch, "kernel.LINUX, sys.platform = False, 'darwin'")
     monkeypatch.setattr(kernel, "LINUX", False)
     assert "namespaces missing: darwin does not have it; it needs Linux" in error_of()
-    child = "import os, time\nif os.fork() == 0: time.sleep(60)\nanswer = 1"
-    with Sandbox(Limits(seconds=0.6), allow_weak=True) as made:
-        outcomes = made.run([solution("return 1"), answer(child), solution(ENDLESS)])
-        found = [(each.status, each.value) for each in outcomes]
-    assert found == [("ok", 1), ("ok", 1), ("timeout", None)]
-
-
-def children() -> set[int]:
-    own = os.getpid()
-    return set(map(int, Path(f"/proc/{own}/task/{own}/children").read_text().split()))
+    child = answer("import os, time\nif os.fork() == 0: time.sleep(60)\nanswer = 1")
+    told = b'{"status": "ok", "value": 1, "kind": "int"}'
+    with Sandbox(Limits(seconds=0.5), allow_weak=True) as made:
+        *quick, late = made.run([solution("return 1"), child, forging(told, ENDLESS)])
+    assert [(each.status, each.value) for each in quick] == [("ok", 1)] * 2
+    assert (late.status, late.value, late.message) == ("timeout", None, "not done within 0.5 s")
+    assert 0.5 <= late.seconds < 1
 
 
 @needs_all_layers
 def test_a_zygote_that_does_not_move_is_replaced_or_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox_module, "GRACE_S", 0.2)
     monkeypatch.setattr(sandbox_module, "END_WITHIN_S", 0.2)
-    before = children()
     with Sandbox(Limits(seconds=0.5), workers=1) as made:
-        (stopped,) = children() - before
-        os.kill(stopped, signal.SIGSTOP)
+        first = made._zygotes[False].process
+        first.send_signal(signal.SIGSTOP)
         # The program had not been started, so it is run by the next one.
         assert outcome_of(made, solution("return 1")).value == 1
-        assert stopped not in children()
-        (stopped,) = children() - before
-        os.kill(stopped, signal.SIGSTOP)
-    assert children() == before
+        second = made._zygotes[False].process
+        second.send_signal(signal.SIGSTOP)
+    assert [first.returncode, second.returncode] == [-signal.SIGKILL] * 2
 
 
 def test_an_error_of_the_consumer_or_of_the_source_ends_the_programs(sandbox: Sandbox) -> None:
@@ -354,7 +323,7 @@ def test_an_error_of_the_consumer_or_of_the_source_ends_the_programs(sandbox: Sa
     assert outcome_of(sandbox, solution("return 2")).value == 2
 
 
-def test_a_program_that_can_not_be_started_or_confined_is_an_error(
+def test_a_program_or_first_process_that_can_not_be_started_or_confined_is_an_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     failed = "sandbox: a program could not be run: "
@@ -368,15 +337,10 @@ def test_a_program_that_can_not_be_started_or_confined_is_an_error(
             outcome_of(made, answer("answer = 1"))
     run_first(monkeypatch, "zygote.serve = lambda *_: None")
     assert "ended 3 times before a program started" in error_of(allow_weak=True)
-
-
-def test_a_first_process_that_does_not_start_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
     failed = "sandbox: its first process can't be started: "
-    with monkeypatch.context() as patched:
-        patched.setattr(tempfile, "tempdir", str(tmp_path / "no"))
-        assert "No such file" in error_of(leave_out=["namespaces"]).removeprefix(failed)
+    monkeypatch.undo()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "no"))
+    assert "No such file" in error_of(leave_out=["namespaces"]).removeprefix(failed)
     monkeypatch.setattr(sandbox_module, "START", "raise SystemExit(1)")
     assert error_of() == f"{failed}it ended at once"
     monkeypatch.setattr(sandbox_module, "START", "import time\ntime.sleep(60)")
@@ -386,14 +350,15 @@ def test_a_first_process_that_does_not_start_is_an_error(
     assert error_of() == "/no/such/python: can't be started: No such file or directory"
 
 
-def filtered(steps: list[tuple[int, ...]], record: dict[int, int]) -> int:
+def filtered(steps: list[Any], machine: str, call: int, first: int = 0, second: int = 0) -> int:
     """What a filter makes of a call: the kernel's virtual machine, as far as it is used."""
+    record = {0: call, 4: seccomp.AUDIT_ARCHITECTURES[machine], 16: first, 24: second}
     place = word = 0
     while True:
         code, if_true, if_false, operand = steps[place]
         place += 1
         if code == 0x06:
-            return operand
+            return int(operand)
         if code == 0x20:
             word = record[operand]
         else:
@@ -404,11 +369,7 @@ def filtered(steps: list[tuple[int, ...]], record: dict[int, int]) -> int:
 @pytest.mark.parametrize(("machine", "column"), [("x86_64", 0), ("aarch64", 1)])
 def test_every_denied_call_is_refused_and_no_other(machine: str, column: int) -> None:
     steps = list(struct.iter_unpack("=HBBI", seccomp.steps(machine)))
-
-    def made_of(call: int, first: int = 0, second: int = 0) -> int:
-        known = seccomp.AUDIT_ARCHITECTURES[machine]
-        return filtered(steps, {0: call, 4: known, 16: first, 24: second})
-
+    made_of = functools.partial(filtered, steps, machine)
     allowed, refused, unknown = 0x7FFF0000, 0x00050000 + errno.EPERM, 0x00050000 + errno.ENOSYS
     denied = {int(row[column]) for row in seccomp.DENIED.values() if row[column] != "-"}
     assert len(denied) > 100
@@ -421,11 +382,10 @@ def test_every_denied_call_is_refused_and_no_other(machine: str, column: int) ->
     assert made_of(seccomp.SET_LIMITS[column], first=1234) == refused
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="another architecture's header")
 def test_the_numbers_of_calls_are_those_of_the_system() -> None:
     header = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
     if not header.is_file():
-        pytest.skip("the system's headers are not installed")
+        pytest.skip("the system's headers for x86_64 are not installed")
     known = dict(re.findall(r"define __NR_(\w+) (\d+)", header.read_text(encoding="utf-8")))
     assert len(known) > 300
     # An older header lacks newer calls.
