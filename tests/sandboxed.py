@@ -22,15 +22,12 @@ ROOT = Path(__file__).resolve().parent.parent
 SECRET = "secret-" + "5b1f8a"
 # As root and as an ordinary user where the tests run as root, else as who runs them.
 USERS = [os.getuid()] if os.getuid() else [0, 65534]
-SET_DUMPABLE = 4
 
 
 class Person:
     """A process of a user that runs programs, with a home that holds something dear."""
 
     def __init__(self, user: int, folder: Path) -> None:
-        import pytest
-
         self.home, self.temporary = folder / "home", folder / "temporary"
         self.home.mkdir()
         self.temporary.mkdir()
@@ -47,9 +44,6 @@ class Person:
             env={"HOME": str(self.home), "TMPDIR": str(self.temporary), "API_KEY": SECRET},
             cwd="/",
         )
-        if self.process.stdout.readline() != "ready\n":
-            _, told = self.process.communicate()
-            pytest.skip(f"no process of user {user}: {told.strip().splitlines()[-1]}")
 
     def send(self, programs: Any, limits: dict[str, float] | None = None, **options: Any) -> None:
         asked = {"programs": programs, "limits": limits or {}, "options": options}
@@ -90,11 +84,16 @@ class Person:
 
 @contextlib.contextmanager
 def person_of(user: int) -> Iterator[Person]:
+    import pytest
+
     # Not below pytest's own folder, which other users can't enter.
     with tempfile.TemporaryDirectory(prefix="sandboxed-") as name:
         Path(name).chmod(0o755)
         person = Person(user, Path(name))
         try:
+            if person.process.stdout.readline() != "ready\n":
+                told = person.process.stderr.read().strip().splitlines()
+                pytest.skip(f"no process of user {user}: {told[-1]}")
             yield person
         finally:
             person.process.kill()
@@ -123,7 +122,7 @@ def become(user: int) -> None:
     os.setgid(user)
     os.setuid(user)
     # As any process of that user, and not only what has changed its user: readable by the same.
-    kernel.control(SET_DUMPABLE, "set dumpable", 1)
+    kernel.control(4, "set dumpable", 1)
 
 
 def answer(asked: dict[str, Any]) -> dict[str, object]:

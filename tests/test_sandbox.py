@@ -67,10 +67,9 @@ def error_of(limits: Limits = SMALL, **options: Any) -> str:
     return str(caught.value)
 
 
-NUMPY, SYMPY = "import numpy as np", "from sympy import *"
+NUMPY, SCIPY, SYMPY = "import numpy as np", "import scipy.stats\n", "from sympy import *"
 OWN_CLASS = "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: 'int'"
 MATRIX = r"\left[\begin{matrix}1\end{matrix}\right]"
-ALL = f"import numpy, scipy.stats\n{SYMPY}"
 MODULES = "import sys\nanswer = 'num' + 'py' in sys.modules"
 VALUES: list[tuple[Program, float | str, str]] = [
     (answer("import os\nopen('left', 'w').close()\nos.left = answer = 1"), 1, "int"),
@@ -101,7 +100,7 @@ VALUES: list[tuple[Program, float | str, str]] = [
     (answer(f"{SYMPY}\nanswer = sqrt(8)/3"), r"\frac{2 \sqrt{2}}{3}", "Mul"),
     (answer(f"{SYMPY}\nanswer = Matrix([1])"), MATRIX, "MutableDenseMatrix"),
     # More memory than the limit is in use before, but not counted.
-    (solution(f"return Integer(len(bytearray({32 << 20})))", ALL), float(32 << 20), "float"),
+    (solution("return Integer(len(bytearray(1 << 25)))", SCIPY + SYMPY), float(1 << 25), "float"),
     # What a program names is loaded before it runs.
     (answer(f"{MODULES} # numpydoc, my_numpy"), False, "bool"),
     (answer(f"{MODULES} # import numpy as np"), True, "bool"),
@@ -132,10 +131,8 @@ NO_VALUE: list[tuple[Program, str, str]] = [
     (Program("x = '\ud800'"), "error", "UnicodeEncodeError: "),
     (solution("exit(3)"), "error", "SystemExit: 3"),
     (solution("raise KeyboardInterrupt"), "error", "KeyboardInterrupt"),
-    (solution("raise Own", "class Own(BaseException): pass"), "error", "Own"),
     (solution("raise Own", OWN_ERROR), "error", "Own"),
     (solution("raise OSError('a\\n\\nb')"), "error", "OSError: a b"),
-    (solution("import no_such_library"), "error", "ModuleNotFoundError: "),
     (answer("exit(1)"), "error", "SystemExit: 1"),
     (answer("answer = input()"), "error", "EOFError: "),
     (answer("x = 1\nprint()"), "error", "no answer: no variable of that name, and nothing printed"),
@@ -147,7 +144,6 @@ NO_VALUE: list[tuple[Program, str, str]] = [
     (answer("print(1)\nprint('\\n' * 10_000)"), "no result", "the last printed line was followed"),
     (solution("os._exit(0)", "import os"), "no result", "the program ended without giving"),
     (solution("ctypes.string_at(0)", "import ctypes"), "killed", "ended by the signal SIGSEGV"),
-    (forging(b"x" * 8193), "no result", "the result is larger than 8192 bytes"),
     (forging(LONG), "error", "a ? " + "b" * 496),
     *((forging(told), "no result", FORM) for told in (b"x", b"\xff", b"[" * 4000, b"1" * 4000)),
     *((forging(told), "no result", FORM) for told in (b"{}", b'{"status": "ok"}{}')),
@@ -173,8 +169,8 @@ def test_a_program_without_a_value_says_why_and_one_that_forges_its_result_gains
 
 def test_programs_run_at_once_in_order_and_are_read_only_as_they_are_needed() -> None:
     numbers = itertools.count()
-    waits = "import time\ntime.sleep"
-    endless = (answer(f"{waits}(0.4 - {n % 2 / 10})\nanswer = {n}") for n in numbers)
+    source = "import time\ntime.sleep(0.4 - {0} % 2 / 10)\nanswer = {0}"
+    endless = (answer(source.format(number)) for number in numbers)
     with Sandbox(SMALL, allow_weak=True, workers=4) as made:
         assert list(made.run([])) == []
         started = time.monotonic()
@@ -198,8 +194,7 @@ def test_all_layers_but_one_are_told_and_leave_packages_but_no_other_folder_of_t
     monkeypatch.setattr(sys, "path", ["", str(tmp_path), str(packages), str(inside), "/no"])
     states = {n: "missing: left out on request" if n == missing else "ok" for n in layers.NAMES}
     with Sandbox(SMALL, leave_out=[missing] if missing else []) as made:
-        found = answer("import installed, deep\nanswer = installed.x + deep.x")
-        outcome = outcome_of(made, found)
+        outcome = outcome_of(made, answer("import installed, deep\nanswer = installed.x + deep.x"))
         assert (outcome.value, outcome.layers, made.layers) == (2, states, states)
         assert outcome_of(made, answer("import own")).message.startswith("ModuleNotFoundError")
         assert outcome_of(made, answer(f"open({str(tmp_path / 'own.py')!r})")).status == "error"
@@ -274,8 +269,7 @@ def test_landlock_of_older_kernels_protects_files(
         assert made.layers["landlock"] == "ok"
         assert outcome_of(made, answer("open('own', 'w').close()\nanswer = 1")).value == 1
         for path in ("/etc/passwd", __file__):
-            message = outcome_of(made, answer(f"open({path!r})")).message
-            assert message.startswith("PermissionError")
+            assert outcome_of(made, answer(f"open({path!r})")).message.startswith("PermissionError")
 
 
 def test_another_system_lacks_the_layers_but_the_time_is_limited_whatever_the_program_tells(
@@ -308,14 +302,11 @@ def test_a_zygote_that_does_not_move_is_replaced_or_killed(monkeypatch: pytest.M
 
 
 def test_an_error_of_the_consumer_or_of_the_source_ends_the_programs(sandbox: Sandbox) -> None:
-    def broken() -> Iterator[Program]:
-        yield from (solution(ENDLESS), solution("return 1"))
-        raise LookupError("no more")
-
+    programs = [solution(ENDLESS), solution("return 1")]
     before = time.monotonic()
-    with pytest.raises(LookupError, match="no more"):
-        list(sandbox.run(broken()))
-    outcomes = sandbox.run([solution("return 1"), solution(ENDLESS)])
+    with pytest.raises(IndexError, match="out of range"):
+        list(sandbox.run(map(programs.__getitem__, itertools.count())))
+    outcomes = sandbox.run(reversed(programs))
     assert next(outcomes).value == 1
     with pytest.raises(LookupError, match="stop"):
         outcomes.throw(LookupError("stop"))

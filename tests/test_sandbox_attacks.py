@@ -178,9 +178,7 @@ sys.__stdout__ = 5
 def ring(*_): raise RuntimeError("ring")
 signal.signal(signal.SIGALRM, ring)
 signal.setitimer(signal.ITIMER_REAL, 0.0001, 0.0001)
-class Slow:
-    def __str__(self): return "x" * 10_000_000
-answer = Slow()
+answer = type("Slow", (), {"__str__": lambda _: "x" * 10_000_000})()
 ### a value that lies about itself loses only the own result | error, no result
 class Liar(str):
     def __len__(self): return -1
@@ -196,21 +194,22 @@ class Attack(NamedTuple):
     needs: str
 
 
-def read_attacks(text: str) -> Iterator[tuple[str, Attack]]:
+def read_attacks(text: str) -> dict[str, Attack]:
     header, *lines = text.splitlines()
     name, *notes = header.split(" | ")
     ends, needs = [*notes, *["stopped", ""][len(notes) :]]
-    for own in (line[2:] for line in lines if line.startswith("! ")):
-        yield f"{name}: {own}", Attack(own, ends.split(", "), needs)
+    sources = {f"{name}: {line[2:]}": line[2:] for line in lines if line.startswith("! ")}
     actions = " ;; ".join(line[2:] for line in lines if line.startswith("? ")).split(" ;; ")
     source = "\n".join(line for line in lines if not line.startswith(("? ", "! ")))
     if actions != [""]:
         source += f"\nanswer = tried({', '.join(f'lambda: {each}' for each in actions)})"
-    if source:
-        yield name, Attack(source, ends.split(", "), needs)
+    sources |= {name: source} if source else {}
+    return {name: Attack(source, ends.split(", "), needs) for name, source in sources.items()}
 
 
-ATTACKS = dict(each for text in ATTACKS_AS_TEXT.split("\n### ")[1:] for each in read_attacks(text))
+ATTACKS: dict[str, Attack] = {}
+for block in ATTACKS_AS_TEXT.split("\n### ")[1:]:
+    ATTACKS |= read_attacks(block)
 
 
 @pytest.fixture(scope="module", params=USERS)
@@ -225,7 +224,7 @@ def attack_with(
     """Make attacks with what they need to know; return the outcomes, each with its `end`."""
     abstract, path, anywhere = f"\0{person.temporary}", person.home / "socket", ("127.0.0.1", 0)
     kinds = ["INET STREAM", "INET DGRAM", "UNIX STREAM", "UNIX STREAM", "UNIX DGRAM"]
-    addresses = [anywhere, anywhere, str(path), abstract, abstract + "-datagrams"]
+    addresses: list[Any] = [anywhere, anywhere, str(path), abstract, abstract + "-datagrams"]
     with contextlib.ExitStack() as stack:
         made = []
         for kind, address in zip(kinds, addresses, strict=True):
@@ -261,8 +260,7 @@ def test_attacks_are_stopped_or_harmless(leave_out: list[str], person: Person) -
     quick = [name for name in names if name not in endless]
     outcomes = attack_with(person, quick, 10, leave_out=leave_out, workers=2)
     # All at once: what takes its whole time costs no more than one of them.
-    at_once = {"leave_out": leave_out, "workers": len(endless)}
-    outcomes |= attack_with(person, endless, 0.6, **at_once)
+    outcomes |= attack_with(person, endless, 0.6, leave_out=leave_out, workers=len(endless))
     assert {n: o for n, o in outcomes.items() if o["end"] not in ATTACKS[n].harmless_ends} == {}
     places = ("", "/tmp", "/etc", "/dev", "/dev/shm", "/var/tmp", "/run")
     assert [each for each in places if os.path.exists(f"{each}/written-outside")] == []
@@ -284,9 +282,8 @@ WEAKEST = {
 
 
 def test_the_attacks_would_succeed_if_nothing_stopped_them(person: Person) -> None:
-    all_but_limits = ["namespaces", "landlock", "seccomp", "privileges"]
-    options: dict[str, Any] = {"leave_out": all_but_limits, "allow_weak": True}
-    outcomes = attack_with(person, list(WEAKEST), 1, arriving=5, **options)
+    without = ["namespaces", "landlock", "seccomp", "privileges"]
+    outcomes = attack_with(person, list(WEAKEST), 1, 5, leave_out=without, allow_weak=True)
     assert {n: o for n, o in outcomes.items() if not o["end"].startswith(WEAKEST[n])} == {}
     person.assert_nothing_left()
 
