@@ -1,8 +1,7 @@
 """People who run programs in sandboxes, and what they must find unharmed afterwards.
 
-As a program, this is such a person, who is asked on its input: a line of JSON with `programs`,
-`limits` and `options` of the sandbox. Each is answered by a line: `layers` and `outcomes`, or
-`error`.
+As a program, this is such a person, asked by lines of JSON: `programs`, `limits` and `options` of
+the sandbox. Each is answered by a line: `layers` and `outcomes`, or `error`.
 """
 
 from __future__ import annotations
@@ -23,50 +22,37 @@ ROOT = Path(__file__).resolve().parent.parent
 SECRET = "secret-" + "5b1f8a"
 # As root and as an ordinary user where the tests run as root, else as who runs them.
 USERS = [os.getuid()] if os.getuid() else [0, 65534]
-SET_DUMPABLE = 4
 
 
 class Person:
     """A process of a user that runs programs, with a home that holds something dear."""
 
     def __init__(self, user: int, folder: Path) -> None:
-        import pytest
-
         self.home, self.temporary = folder / "home", folder / "temporary"
         self.home.mkdir()
         self.temporary.mkdir()
         (self.home / "dear.txt").write_text(SECRET)
         for path in (self.home, self.temporary, self.home / "dear.txt"):
             os.chown(path, user, -1)
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, str(user)],
+        self.process: Any = subprocess.Popen(
+            [sys.executable, "-u", __file__, str(user)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            bufsize=1,
             env={"HOME": str(self.home), "TMPDIR": str(self.temporary), "API_KEY": SECRET},
             cwd="/",
         )
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.asks, self.answers = self.process.stdin, self.process.stdout
-        if self.answers.readline() != "ready\n":
-            _, told = self.process.communicate()
-            pytest.skip(f"no process of user {user}: {told.strip().splitlines()[-1]}")
 
     def send(self, programs: Any, limits: dict[str, float] | None = None, **options: Any) -> None:
         asked = {"programs": programs, "limits": limits or {}, "options": options}
-        self.asks.write(json.dumps(asked) + "\n")
-        self.asks.flush()
+        self.process.stdin.write(json.dumps(asked) + "\n")
 
     def receive(self) -> dict[str, Any]:
-        answer = self.answers.readline()
-        assert answer, self.process.stderr.read() if self.process.stderr else ""
+        answer = self.process.stdout.readline()
+        assert answer, self.process.stderr.read()
         return dict(json.loads(answer))
-
-    def ask(self, *arguments: Any, **options: Any) -> dict[str, Any]:
-        self.send(*arguments, **options)
-        return self.receive()
 
     def processes(self) -> list[int]:
         """All that was started to run this person's programs: their command names the folder."""
@@ -98,11 +84,16 @@ class Person:
 
 @contextlib.contextmanager
 def person_of(user: int) -> Iterator[Person]:
+    import pytest
+
     # Not below pytest's own folder, which other users can't enter.
     with tempfile.TemporaryDirectory(prefix="sandboxed-") as name:
         Path(name).chmod(0o755)
         person = Person(user, Path(name))
         try:
+            if person.process.stdout.readline() != "ready\n":
+                told = person.process.stderr.read().strip().splitlines()
+                pytest.skip(f"no process of user {user}: {told[-1]}")
             yield person
         finally:
             person.process.kill()
@@ -131,7 +122,7 @@ def become(user: int) -> None:
     os.setgid(user)
     os.setuid(user)
     # As any process of that user, and not only what has changed its user: readable by the same.
-    kernel.control(SET_DUMPABLE, "set dumpable", 1)
+    kernel.control(4, "set dumpable", 1)
 
 
 def answer(asked: dict[str, Any]) -> dict[str, object]:
@@ -151,7 +142,5 @@ if __name__ == "__main__":
     if int(sys.argv[1]) != os.getuid():
         become(int(sys.argv[1]))
     sys.stdout.write("ready\n")
-    sys.stdout.flush()
     for line in sys.stdin:
         sys.stdout.write(json.dumps(answer(json.loads(line))) + "\n")
-        sys.stdout.flush()

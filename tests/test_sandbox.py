@@ -1,13 +1,12 @@
-"""What programs answer, and what becomes of the sandbox's own processes."""
+"""What programs answer, and what the sandbox says of itself and of the machine."""
 
 from __future__ import annotations
 
 import errno
+import functools
 import importlib.util
 import itertools
 import json
-import os
-import platform
 import re
 import shutil
 import signal
@@ -16,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ import pytest
 from evalcore.sandbox import Limits, Outcome, Program, Sandbox, kernel, layers, seccomp
 from evalcore.sandbox import sandbox as sandbox_module
 from ngramscan.errors import SandboxError
-from tests.sandboxed import USERS, Person, person_of
 
 needs_all_layers = pytest.mark.usefixtures("all_layers")
 SMALL = Limits(seconds=5, memory_bytes=64 << 20, result_bytes=8192)
@@ -42,12 +41,6 @@ def all_layers(sandbox: Sandbox) -> None:
     missing = [f"{name} {state}" for name, state in sandbox.layers.items() if state != "ok"]
     if missing:
         pytest.skip(f"this machine lacks layers of the sandbox: {missing}")
-
-
-@pytest.fixture(params=USERS)
-def person(request: pytest.FixtureRequest, all_layers: None) -> Iterator[Person]:
-    with person_of(request.param) as made:
-        yield made
 
 
 def solution(body: str, before: str = "") -> Program:
@@ -74,29 +67,27 @@ def error_of(limits: Limits = SMALL, **options: Any) -> str:
     return str(caught.value)
 
 
-NUMPY, SYMPY = "import numpy as np", "from sympy import *"
+NUMPY, SCIPY, SYMPY = "import numpy as np", "import scipy.stats\n", "from sympy import *"
 OWN_CLASS = "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: 'int'"
 MATRIX = r"\left[\begin{matrix}1\end{matrix}\right]"
-VALUES: list[tuple[Program, object, str]] = [
+MODULES = "import sys\nanswer = 'num' + 'py' in sys.modules"
+VALUES: list[tuple[Program, float | str, str]] = [
+    (answer("import os\nopen('left', 'w').close()\nos.left = answer = 1"), 1, "int"),
     (solution("return 3"), 3, "int"),
     (solution("return 0.1 + 0.2"), 0.30000000000000004, "float"),
     (solution("return True"), True, "bool"),
     (solution("return None"), "None", "NoneType"),
-    (solution("return float('nan')"), "nan", "float"),
     (solution("return -float('inf')"), "-inf", "float"),
     (solution("return 10**4299"), 10**4299, "int"),
     (solution("return 'a\\ud800b'"), "a?b", "str"),
     (solution("return (1, 'x')"), "(1, 'x')", "tuple"),
-    (solution("return statistics.median([3, 1, 2])", "import statistics"), 2, "int"),
     (solution("return timedelta(29)", "from datetime import *"), "29 days, 0:00:00", "timedelta"),
     (solution("return Point(1).x", OWN_CLASS), 1, "int"),
     (Program("if __name__ == '__main__': input()\ndef solution(): print('x'); return 1"), 1, "int"),
     (solution("return np.float64(0.5)", NUMPY), 0.5, "float64"),
-    (solution("return np.int32(7)", NUMPY), 7, "int32"),
     (solution("return np.bool_(True)", NUMPY), True, "bool"),
     (solution("return np.linalg.inv(np.eye(2) * 4)[0, 0]", NUMPY), 0.25, "float64"),
     (solution("return np.array([1, 2])", NUMPY), "[1 2]", "ndarray"),
-    (solution("return norm.ppf(0.5)", "from scipy.stats import norm"), 0.0, "float64"),
     (answer("answer = 2\nprint(3)"), 2, "int"),
     (answer("print(3)\nprint(' 4 ')\nprint()"), "4", "str"),
     (answer("answer = None\nprint(5)"), "5", "str"),
@@ -108,17 +99,23 @@ VALUES: list[tuple[Program, object, str]] = [
     (solution("return sqrt(8) * Symbol('x')", SYMPY), r"2 \sqrt{2} x", "Mul"),
     (answer(f"{SYMPY}\nanswer = sqrt(8)/3"), r"\frac{2 \sqrt{2}}{3}", "Mul"),
     (answer(f"{SYMPY}\nanswer = Matrix([1])"), MATRIX, "MutableDenseMatrix"),
+    # More memory than the limit is in use before, but not counted.
+    (solution("return Integer(len(bytearray(1 << 25)))", SCIPY + SYMPY), float(1 << 25), "float"),
+    # What a program names is loaded before it runs.
+    (answer(f"{MODULES} # numpydoc, my_numpy"), False, "bool"),
+    (answer(f"{MODULES} # import numpy as np"), True, "bool"),
+    # One program leaves nothing for the next.
+    (answer("import os\nanswer = str(os.listdir()) + str(hasattr(os, 'left'))"), "[]False", "str"),
 ]
 
 
 def test_values_come_back(sandbox: Sandbox) -> None:
     has_sympy = importlib.util.find_spec("sympy") is not None
     rows = [row for row in VALUES if has_sympy or SYMPY not in row[0].source]
-    outcomes = sandbox.run(program for program, _, _ in rows)
-    assert [("ok", value, kind, "", type(value), sandbox.layers) for _, value, kind in rows] == [
-        (each.status, each.value, each.kind, each.message, type(each.value), each.layers)
-        for each in outcomes
-    ]
+    found = [replace(each, seconds=0.0) for each in sandbox.run(row[0] for row in rows)]
+    expected = [Outcome("ok", value, kind, layers=sandbox.layers) for _, value, kind in rows]
+    # As texts, since `1 == True == 1.0`.
+    assert list(map(repr, found)) == list(map(repr, expected))
 
 
 OWN_ERROR = "class Own(Exception):\n    def __str__(self): return 1 / 0"
@@ -134,10 +131,8 @@ NO_VALUE: list[tuple[Program, str, str]] = [
     (Program("x = '\ud800'"), "error", "UnicodeEncodeError: "),
     (solution("exit(3)"), "error", "SystemExit: 3"),
     (solution("raise KeyboardInterrupt"), "error", "KeyboardInterrupt"),
-    (solution("raise Own", "class Own(BaseException): pass"), "error", "Own"),
     (solution("raise Own", OWN_ERROR), "error", "Own"),
     (solution("raise OSError('a\\n\\nb')"), "error", "OSError: a b"),
-    (solution("import no_such_library"), "error", "ModuleNotFoundError: "),
     (answer("exit(1)"), "error", "SystemExit: 1"),
     (answer("answer = input()"), "error", "EOFError: "),
     (answer("x = 1\nprint()"), "error", "no answer: no variable of that name, and nothing printed"),
@@ -149,7 +144,6 @@ NO_VALUE: list[tuple[Program, str, str]] = [
     (answer("print(1)\nprint('\\n' * 10_000)"), "no result", "the last printed line was followed"),
     (solution("os._exit(0)", "import os"), "no result", "the program ended without giving"),
     (solution("ctypes.string_at(0)", "import ctypes"), "killed", "ended by the signal SIGSEGV"),
-    (forging(b"x" * 8193), "no result", "the result is larger than 8192 bytes"),
     (forging(LONG), "error", "a ? " + "b" * 496),
     *((forging(told), "no result", FORM) for told in (b"x", b"\xff", b"[" * 4000, b"1" * 4000)),
     *((forging(told), "no result", FORM) for told in (b"{}", b'{"status": "ok"}{}')),
@@ -173,59 +167,24 @@ def test_a_program_without_a_value_says_why_and_one_that_forges_its_result_gains
             assert len(outcome.message) <= 500
 
 
-def test_the_time_is_limited_and_told_whatever_the_program_tells() -> None:
-    told = b'{"status": "ok", "value": 1, "kind": "int"}'
-    with Sandbox(Limits(seconds=0.3), allow_weak=True) as made:
-        for outcome in made.run([solution(ENDLESS), forging(told, ENDLESS)]):
-            assert (outcome.status, outcome.message) == ("timeout", "not done within 0.3 s")
-            assert 0.3 <= outcome.seconds < 1
-
-
-def test_outcomes_come_in_the_order_of_programs_that_run_at_once() -> None:
-    waits = enumerate([0.5, 0.4, 0.5, 0.4])
-    programs = [solution(f"time.sleep({wait}); return {n}", "import time") for n, wait in waits]
+def test_programs_run_at_once_in_order_and_are_read_only_as_they_are_needed() -> None:
+    numbers = itertools.count()
+    source = "import time\ntime.sleep(0.4 - {0} % 2 / 10)\nanswer = {0}"
+    endless = (answer(source.format(number)) for number in numbers)
     with Sandbox(SMALL, allow_weak=True, workers=4) as made:
         assert list(made.run([])) == []
         started = time.monotonic()
-        assert [outcome.value for outcome in made.run(programs)] == [0, 1, 2, 3]
-        assert time.monotonic() - started < 1.7
-
-
-def test_programs_are_read_only_as_they_are_needed() -> None:
-    numbers = itertools.count()
-    endless = (solution(f"return {number}") for number in numbers)
-    with Sandbox(SMALL, allow_weak=True, workers=2) as made:
         outcomes = made.run(endless)
-        assert [next(outcomes).value for _ in range(3)] == [0, 1, 2]
+        assert [next(outcomes).value for _ in range(4)] == [0, 1, 2, 3]
+        assert time.monotonic() - started < 1.3  # one after the other: 1.4 s
         outcomes.close()
-    assert next(numbers) < 3 + 2 * sandbox_module.AHEAD_AT_MOST
-
-
-def test_one_program_leaves_nothing_for_the_next(sandbox: Sandbox) -> None:
-    first = answer("import json\nopen('left', 'w').close()\njson.left = 1\nanswer = 1")
-    second = answer("import json, os\nanswer = str(os.listdir()) + str(hasattr(json, 'left'))")
-    assert [each.value for each in sandbox.run([first, second])] == [1, "[]False"]
+    assert next(numbers) < 4 * (1 + sandbox_module.AHEAD_AT_MOST)
 
 
 @needs_all_layers
-def test_more_memory_than_the_limit_is_in_use_before_but_not_counted(sandbox: Sandbox) -> None:
-    pytest.importorskip("sympy")
-    body = "return sympy.Integer(len(bytearray(32 << 20)) // scipy.__name__.count('s'))"
-    program = solution(body, "import numpy, scipy.stats, sympy")
-    assert outcome_of(sandbox, program).value == 32 << 20
-
-
-def test_a_library_that_a_program_names_is_there_before_it_runs() -> None:
-    with Sandbox(SMALL, allow_weak=True, workers=1) as made:
-        for mention, is_there in (("numpydoc, my_numpy", False), ("import numpy as np", True)):
-            program = answer(f"import sys\nanswer = 'num' + 'py' in sys.modules  # {mention}")
-            assert outcome_of(made, program).value is is_there
-
-
-@needs_all_layers
-@pytest.mark.parametrize("leave_out", [[], ["namespaces"], ["landlock"]])
-def test_a_program_sees_installed_packages_but_no_other_folder_of_the_path(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, leave_out: list[str]
+@pytest.mark.parametrize("missing", [None, *layers.NAMES])
+def test_all_layers_but_one_are_told_and_leave_packages_but_no_other_folder_of_the_path(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, missing: str | None
 ) -> None:
     packages = tmp_path / "site-packages"
     inside = packages / "inside" / "site-packages"
@@ -233,22 +192,12 @@ def test_a_program_sees_installed_packages_but_no_other_folder_of_the_path(
     for folder, name in ((tmp_path, "own"), (packages, "installed"), (inside, "deep")):
         (folder / f"{name}.py").write_text("x = 1\n")
     monkeypatch.setattr(sys, "path", ["", str(tmp_path), str(packages), str(inside), "/no"])
-    with Sandbox(SMALL, leave_out=leave_out) as made:
-        found = answer("import installed, deep\nanswer = installed.x + deep.x")
-        assert outcome_of(made, found).value == 2
+    states = {n: "missing: left out on request" if n == missing else "ok" for n in layers.NAMES}
+    with Sandbox(SMALL, leave_out=[missing] if missing else []) as made:
+        outcome = outcome_of(made, answer("import installed, deep\nanswer = installed.x + deep.x"))
+        assert (outcome.value, outcome.layers, made.layers) == (2, states, states)
         assert outcome_of(made, answer("import own")).message.startswith("ModuleNotFoundError")
         assert outcome_of(made, answer(f"open({str(tmp_path / 'own.py')!r})")).status == "error"
-
-
-@needs_all_layers
-@pytest.mark.parametrize("name", layers.NAMES)
-def test_a_missing_layer_is_told_and_the_others_suffice(name: str) -> None:
-    with Sandbox(SMALL, leave_out=[name]) as made:
-        assert made.layers == dict.fromkeys(layers.NAMES, "ok") | {
-            name: "missing: left out on request"
-        }
-        outcome = outcome_of(made, solution("return 1"))
-    assert (outcome.value, outcome.layers) == (1, made.layers)
 
 
 def test_without_namespaces_and_landlock_programs_run_only_on_request() -> None:
@@ -259,9 +208,6 @@ def test_without_namespaces_and_landlock_programs_run_only_on_request() -> None:
     with Sandbox(SMALL, allow_weak=True, leave_out=layers.NAMES) as made:
         assert outcome_of(made, solution("return 1")).value == 1
         made.close()  # and once more at the end
-
-
-def test_an_unknown_layer_and_no_workers_are_refused() -> None:
     with pytest.raises(ValueError, match="no layer of the sandbox is named 'walls'"):
         Sandbox(leave_out=["walls"])
     with pytest.raises(ValueError, match="workers must be at least 1, not 0"):
@@ -293,22 +239,11 @@ def idle(function, what, *arguments):
 kernel.call, kernel.enter_namespaces, kernel.enter_for_program = idle, print, print
 """
 STATES = {
-    REFUSING_KERNEL: {
-        "limits": "a b",
-        "privileges": "nope",
-        "namespaces": "the trial ended with status 3",
-        "landlock": "the trial ended with status -9",
-        "seccomp": "no_such_function",
-    },
-    IDLE_KERNEL: {
-        "namespaces": "accepted, but the new world shows the old one",
-        "landlock": "accepted, but the root folder can be listed",
-        "seccomp": "accepted, but a socket could be made",
-    },
-    OTHER_MACHINE: {
-        "namespaces": "unshare: Invalid argument",
-        "seccomp": "the system calls of riscv64 are not known",
-    },
+    REFUSING_KERNEL: "limits: a b; privileges: nope; namespaces: the trial ended with status 3; "
+    "landlock: the trial ended with status -9; seccomp: no_such_function",
+    IDLE_KERNEL: "namespaces: accepted, but the new world shows the old one; landlock: accepted, "
+    "but the root folder can be listed; seccomp: accepted, but a socket could be made",
+    OTHER_MACHINE: "namespaces: unshare: Invalid argument; seccomp: the system calls of riscv64",
 }
 
 
@@ -319,13 +254,12 @@ def test_a_layer_that_the_kernel_refuses_or_does_not_keep_is_missing(
 ) -> None:
     run_first(monkeypatch, code)
     with Sandbox(SMALL, allow_weak=True) as made:
-        for name, why in STATES[code].items():
-            assert made.layers[name].startswith("missing: ")
-            assert why in made.layers[name]
+        for name, _, why in (each.partition(": ") for each in STATES[code].split("; ")):
+            assert re.match(f"missing: .*{why}", made.layers[name])
 
 
 @needs_all_layers
-@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("version", [1, 3, 4])
 def test_landlock_of_older_kernels_protects_files(
     monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:
@@ -335,86 +269,44 @@ def test_landlock_of_older_kernels_protects_files(
         assert made.layers["landlock"] == "ok"
         assert outcome_of(made, answer("open('own', 'w').close()\nanswer = 1")).value == 1
         for path in ("/etc/passwd", __file__):
-            message = outcome_of(made, answer(f"open({path!r})")).message
-            assert message.startswith("PermissionError")
+            assert outcome_of(made, answer(f"open({path!r})")).message.startswith("PermissionError")
 
 
-def test_another_system_says_that_it_lacks_the_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_system_lacks_the_layers_but_the_time_is_limited_whatever_the_program_tells(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     run_first(monkeypatch, "kernel.LINUX, sys.platform = False, 'darwin'")
     monkeypatch.setattr(kernel, "LINUX", False)
     assert "namespaces missing: darwin does not have it; it needs Linux" in error_of()
-    child = "import os, time\nif os.fork() == 0: time.sleep(60)\nanswer = 1"
-    with Sandbox(Limits(seconds=2), allow_weak=True) as made:
-        outcomes = made.run([solution("return 1"), answer(child), solution(ENDLESS)])
-        found = [(each.status, each.value) for each in outcomes]
-    assert found == [("ok", 1), ("ok", 1), ("timeout", None)]
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-@pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
-def test_nothing_is_left_when_the_one_who_asks_is_ended(
-    person: Person, number: int, leave_out: list[str]
-) -> None:
-    endless = ("open('left', 'w').close()\nwhile True: pass", "answer")
-    person.send([endless] * 3, workers=2, leave_out=leave_out)
-    person.wait_for_processes(5)
-    person.process.send_signal(number)
-    person.process.wait(10)
-    person.assert_nothing_left()
-
-
-@pytest.mark.parametrize("leave_out", [[], ["namespaces"]], ids=["full", "no namespaces"])
-@pytest.mark.parametrize(
-    ("which", "status", "message"),
-    [
-        pytest.param(0, "lost", "the process that watched the program ended", id="zygote"),
-        pytest.param(2, "killed", "ended by the signal SIGKILL", id="program"),
-    ],
-)
-def test_a_process_killed_from_outside_loses_only_what_runs(
-    person: Person, which: int, status: str, message: str, leave_out: list[str]
-) -> None:
-    sources = ("import time\ntime.sleep(60)", "answer = 2", "import time\nanswer = 1")
-    person.send([(each, "answer") for each in sources], workers=1, leave_out=leave_out)
-    person.wait_for_processes(3)
-    time.sleep(0.2)
-    os.kill(sorted(person.processes())[which], signal.SIGKILL)
-    outcomes = person.receive()["outcomes"]
-    assert (outcomes[0]["status"], outcomes[0]["message"]) == (status, message)
-    assert [each["value"] for each in outcomes] == [None, 2, 1]
-    person.assert_nothing_left()
-
-
-def children() -> set[int]:
-    own = os.getpid()
-    return set(map(int, Path(f"/proc/{own}/task/{own}/children").read_text().split()))
+    child = answer("import os, time\nif os.fork() == 0: time.sleep(60)\nanswer = 1")
+    told = b'{"status": "ok", "value": 1, "kind": "int"}'
+    with Sandbox(Limits(seconds=0.5), allow_weak=True) as made:
+        *quick, late = made.run([solution("return 1"), child, forging(told, ENDLESS)])
+    assert [(each.status, each.value) for each in quick] == [("ok", 1)] * 2
+    assert (late.status, late.value, late.message) == ("timeout", None, "not done within 0.5 s")
+    assert 0.5 <= late.seconds < 1
 
 
 @needs_all_layers
 def test_a_zygote_that_does_not_move_is_replaced_or_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox_module, "GRACE_S", 0.2)
     monkeypatch.setattr(sandbox_module, "END_WITHIN_S", 0.2)
-    before = children()
     with Sandbox(Limits(seconds=0.5), workers=1) as made:
-        (stopped,) = children() - before
-        os.kill(stopped, signal.SIGSTOP)
+        first = made._zygotes[False].process
+        first.send_signal(signal.SIGSTOP)
         # The program had not been started, so it is run by the next one.
         assert outcome_of(made, solution("return 1")).value == 1
-        assert stopped not in children()
-        (stopped,) = children() - before
-        os.kill(stopped, signal.SIGSTOP)
-    assert children() == before
+        second = made._zygotes[False].process
+        second.send_signal(signal.SIGSTOP)
+    assert [first.returncode, second.returncode] == [-signal.SIGKILL] * 2
 
 
 def test_an_error_of_the_consumer_or_of_the_source_ends_the_programs(sandbox: Sandbox) -> None:
-    def broken() -> Iterator[Program]:
-        yield from (solution(ENDLESS), solution("return 1"))
-        raise LookupError("no more")
-
+    programs = [solution(ENDLESS), solution("return 1")]
     before = time.monotonic()
-    with pytest.raises(LookupError, match="no more"):
-        list(sandbox.run(broken()))
-    outcomes = sandbox.run([solution("return 1"), solution(ENDLESS)])
+    with pytest.raises(IndexError, match="out of range"):
+        list(sandbox.run(map(programs.__getitem__, itertools.count())))
+    outcomes = sandbox.run(reversed(programs))
     assert next(outcomes).value == 1
     with pytest.raises(LookupError, match="stop"):
         outcomes.throw(LookupError("stop"))
@@ -422,7 +314,7 @@ def test_an_error_of_the_consumer_or_of_the_source_ends_the_programs(sandbox: Sa
     assert outcome_of(sandbox, solution("return 2")).value == 2
 
 
-def test_a_program_that_can_not_be_started_or_confined_is_an_error(
+def test_a_program_or_first_process_that_can_not_be_started_or_confined_is_an_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     failed = "sandbox: a program could not be run: "
@@ -436,15 +328,10 @@ def test_a_program_that_can_not_be_started_or_confined_is_an_error(
             outcome_of(made, answer("answer = 1"))
     run_first(monkeypatch, "zygote.serve = lambda *_: None")
     assert "ended 3 times before a program started" in error_of(allow_weak=True)
-
-
-def test_a_first_process_that_does_not_start_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
     failed = "sandbox: its first process can't be started: "
-    with monkeypatch.context() as patched:
-        patched.setattr(tempfile, "tempdir", str(tmp_path / "no"))
-        assert "No such file" in error_of(leave_out=["namespaces"]).removeprefix(failed)
+    monkeypatch.undo()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "no"))
+    assert "No such file" in error_of(leave_out=["namespaces"]).removeprefix(failed)
     monkeypatch.setattr(sandbox_module, "START", "raise SystemExit(1)")
     assert error_of() == f"{failed}it ended at once"
     monkeypatch.setattr(sandbox_module, "START", "import time\ntime.sleep(60)")
@@ -454,9 +341,8 @@ def test_a_first_process_that_does_not_start_is_an_error(
     assert error_of() == "/no/such/python: can't be started: No such file or directory"
 
 
-def filtered(machine: str, call: int, first: int = 0, second: int = 0) -> int:
-    """What the filter makes of a call: the kernel's virtual machine, as far as it is used."""
-    steps = list(struct.iter_unpack("=HBBI", seccomp.steps(machine)))
+def filtered(steps: list[Any], machine: str, call: int, first: int = 0, second: int = 0) -> int:
+    """What a filter makes of a call: the kernel's virtual machine, as far as it is used."""
     record = {0: call, 4: seccomp.AUDIT_ARCHITECTURES[machine], 16: first, 24: second}
     place = word = 0
     while True:
@@ -473,22 +359,24 @@ def filtered(machine: str, call: int, first: int = 0, second: int = 0) -> int:
 
 @pytest.mark.parametrize(("machine", "column"), [("x86_64", 0), ("aarch64", 1)])
 def test_every_denied_call_is_refused_and_no_other(machine: str, column: int) -> None:
+    steps = list(struct.iter_unpack("=HBBI", seccomp.steps(machine)))
+    made_of = functools.partial(filtered, steps, machine)
     allowed, refused, unknown = 0x7FFF0000, 0x00050000 + errno.EPERM, 0x00050000 + errno.ENOSYS
     denied = {int(row[column]) for row in seccomp.DENIED.values() if row[column] != "-"}
     assert len(denied) > 100
-    for call in range(seccomp.LAST_KNOWN + 1):
-        assert filtered(machine, call) == (refused if call in denied else allowed), call
-    assert filtered(machine, seccomp.LAST_KNOWN + 1) == unknown
+    found = {call for call in range(seccomp.LAST_KNOWN + 1) if made_of(call) != allowed}
+    assert found == denied
+    assert {made_of(call) for call in denied} == {refused}
+    assert made_of(seccomp.LAST_KNOWN + 1) == unknown
     for numbers, commands in seccomp.DENIED_COMMANDS:
-        assert {filtered(machine, numbers[column], 3, each) for each in commands} == {refused}
-    assert filtered(machine, seccomp.SET_LIMITS[column], first=1234) == refused
+        assert {made_of(numbers[column], 3, each) for each in commands} == {refused}
+    assert made_of(seccomp.SET_LIMITS[column], first=1234) == refused
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="another architecture's header")
 def test_the_numbers_of_calls_are_those_of_the_system() -> None:
     header = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
     if not header.is_file():
-        pytest.skip("the system's headers are not installed")
+        pytest.skip("the system's headers for x86_64 are not installed")
     known = dict(re.findall(r"define __NR_(\w+) (\d+)", header.read_text(encoding="utf-8")))
     assert len(known) > 300
     # An older header lacks newer calls.
