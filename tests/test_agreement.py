@@ -26,27 +26,18 @@ from ngramscan.statistics.resampling import Resampling
 
 LONG = "item,judge,label\n"
 # Krippendorff's example of four judges and twelve units, with labels missing.
-CANONICAL = """
-1 2 3 3 2 1 4 1 2 . . .
-1 2 3 3 2 2 4 1 2 5 . 3
-. 3 3 3 2 3 4 2 2 5 1 .
-1 2 3 3 2 4 4 1 2 5 1 .
-"""
-
-
-def labels_of(rows: Any) -> pd.DataFrame:
-    """Return a table with one row per item and one column per judge."""
-    frame = pd.DataFrame(rows, dtype=object)
-    return frame.set_axis([f"j{n}" for n in frame.columns], axis=1).reset_index(names="item")
+CANONICAL = "11.1 2232 3333 3333 2222 1234 4444 1121 2222 .555 ..11 .3.."
 
 
 def coefficients(rows: Any, **options: Any) -> pd.DataFrame:
-    found = agreement(labels_of(rows), **{"draws": 100, **options})
+    """Return the coefficients of a table with one row per item and one column per judge."""
+    labels = pd.DataFrame(rows, dtype=object).add_prefix("j").reset_index(names="item")
+    found = agreement(labels, **{"draws": 100, **options})
     named = found[found["statistic"].str.contains("kappa|alpha")]
     return named.drop_duplicates("statistic").set_index("statistic")
 
 
-def alpha_by_definition(rows: list[list[float | None]], level: str) -> float | None:
+def alpha_by_definition(rows: Any, level: str) -> float | None:
     """Over all ordered pairs of labels, one by one."""
     units = [[label for label in row if label is not None] for row in rows]
     units = [unit for unit in units if len(unit) > 1]
@@ -63,44 +54,41 @@ def alpha_by_definition(rows: list[list[float | None]], level: str) -> float | N
     return 1 - observed / expected if expected else None
 
 
+labels = st.sampled_from([None, 1.0, 2.0, 4.0, 7.5])
 tables = st.integers(2, 4).flatmap(
-    lambda judges: st.lists(
-        st.lists(st.sampled_from([None, 1.0, 2.0, 4.0, 7.5]), min_size=judges, max_size=judges),
-        min_size=1,
-        max_size=9,
-    )
+    lambda judges: st.lists(st.tuples(*[labels] * judges), min_size=1, max_size=9)
 )
 
 
 @given(tables, st.sampled_from(["nominal", "ordinal", "interval"]))
 @settings(max_examples=60, deadline=None)
-def test_alpha_is_that_of_its_definition(rows: list[list[float | None]], level: str) -> None:
+def test_alpha_is_that_of_its_definition(rows: Any, level: str) -> None:
     found = coefficients(rows, level=level).loc["krippendorff_alpha"]
     expected = alpha_by_definition(rows, level)
     if expected is None:
-        assert pd.isna(found.value)
         reason = "not defined: all labels are the same" if found["items"] else "there are no items"
+        assert pd.isna(found.value)
         assert found.note == f"{level}; {reason}"
     else:
         assert found.value == pytest.approx(expected, abs=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
-)
+ALPHAS = {"nominal": 0.743, "ordinal": 0.815, "interval": 0.849}
+
+
+@pytest.mark.parametrize(("level", "alpha"), ALPHAS.items())
 def test_alpha_of_the_textbook_example(level: str, alpha: float) -> None:
-    judges = [line.replace(".", "_").split() for line in CANONICAL.split("\n") if line]
-    rows = [[None if one == "_" else one for one in unit] for unit in zip(*judges, strict=True)]
+    rows = [[None if one == "." else one for one in unit] for unit in CANONICAL.split()]
     found = coefficients(rows, level=level, draws=2000).loc["krippendorff_alpha"]
     assert found.value == pytest.approx(alpha, abs=5e-4)
     assert found["items"] == 11, "a unit with one label can't be compared"
     assert found.low < alpha < found.high
 
 
-@given(
-    st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=20),
-    st.sampled_from(["linear", "quadratic"]),
-)
+triples = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=20)
+
+
+@given(triples, st.sampled_from(["linear", "quadratic"]))
 @settings(max_examples=60, deadline=None)
 def test_kappas_are_those_of_statsmodels(rows: list[tuple[int, ...]], weights: str) -> None:
     found, codes, pairs = coefficients(rows, weights=weights), np.array(rows), np.zeros((4, 4))
@@ -119,10 +107,9 @@ def test_kappas_are_those_of_statsmodels(rows: list[tuple[int, ...]], weights: s
 
 
 def test_items_without_all_labels_are_in_no_kappa() -> None:
-    rows: list[list[int | None]] = [[0, 0], [1, 1], [0, 1], [1, 1]] * 5
-    columns = ["items", "value", "low", "high"]
+    rows = [[0, 0], [1, 1], [0, 1], [1, 1]] * 5
     few, many = coefficients(rows), coefficients([*rows, [None, 1], [0, None]])
-    kappas = ["cohen_kappa", "fleiss_kappa"]
+    kappas, columns = ["cohen_kappa", "fleiss_kappa"], ["items", "value", "low", "high"]
     assert many.loc[kappas, columns].equals(few.loc[kappas, columns])
 
 
@@ -159,9 +146,7 @@ def test_limits_are_those_of_items_copied_one_by_one_with_jackknifed_errors() ->
     assert found.high == pytest.approx(1 - np.exp(value - high * error), abs=0.02)
 
 
-def labelled(
-    draw: np.random.Generator, n: int, shares: list[float], kappa: float
-) -> NDArray[np.int64]:
+def labelled(draw: np.random.Generator, n: int, shares: list[float], kappa: float) -> Any:
     """Return labels of three judges, any two of whom agree beyond chance with that kappa."""
     true = draw.choice(len(shares), size=(n, 1), p=shares)
     own = draw.choice(len(shares), size=(n, 3), p=shares)
@@ -206,19 +191,14 @@ def test_intervals_cover_kappas_in_many_runs(name: str, share: float, kappa: flo
     assert coverage(name, 100, share, kappa, 800) >= 0.93
 
 
-@pytest.mark.parametrize(
-    ("rows", "note"),
-    [
-        ([[0, 0], [1, 1]] * 4, "8 items; 10 are needed"),
-        ([[0, 0], [1, 1]] * 20, "all items give the same value"),
-        ([[0, 1]] * 20, "all items give the same value"),
-    ],
-)
-def test_where_there_is_no_interval_a_note_says_why(rows: list[list[int]], note: str) -> None:
-    found = coefficients(rows, level="ordinal")
-    assert found.value.notna().all()
-    assert found.low.isna().all()
-    assert found.note.str.endswith(f"no interval: {note}").all()
+def test_where_there_is_no_interval_a_note_says_why() -> None:
+    same = "all items give the same value"
+    few, equal, opposite = [[0, 0], [1, 1]] * 4, [[0, 0], [1, 1]] * 20, [[0, 1]] * 20
+    for rows, note in ((few, "8 items; 10 are needed"), (equal, same), (opposite, same)):
+        found = coefficients(rows, level="ordinal")
+        assert found.value.notna().all()
+        assert found.low.isna().all()
+        assert found.note.str.endswith(f"no interval: {note}").all()
 
 
 def test_the_seed_says_which_items_are_drawn() -> None:
@@ -238,10 +218,8 @@ def weighted_by_definition(pairs: list[tuple[str, str]], worth: dict[str, float]
     return float(1 - np.mean(seen) / np.mean(mixed))
 
 
-@pytest.mark.parametrize(("weights", "k"), [("linear", 1), ("quadratic", 2)])
-def test_weights_count_numbers_by_value_and_other_labels_by_their_order(
-    weights: str, k: int
-) -> None:
+@pytest.mark.parametrize(("k", "weights"), [(1, "linear"), (2, "quadratic")])
+def test_weights_count_numbers_by_value_and_others_by_their_order(k: int, weights: str) -> None:
     words = [("low", "low"), ("mid", "high"), ("high", "high"), ("low", "mid"), ("high", "mid")] * 3
     places, values = {"low": 0.0, "mid": 1.0, "high": 2.0}, {"low": 1.0, "mid": 2.0, "high": 9.0}
     by_order = coefficients(words, weights=weights, order="low,mid,high")
@@ -267,11 +245,7 @@ def test_an_order_is_that_of_alpha() -> None:
 # Files and the command
 
 TABLE = {"1": "aab", "2": "aaa", "3": "bbb", "4": "ab.", "5": "ab.", "6": ".a."}
-CELLS = [
-    (item, judge, None if label == "." else label)
-    for item, row in TABLE.items()
-    for judge, label in zip("xyz", row, strict=True)
-]
+CELLS = [(i, j, row["xyz".index(j)].strip(".") or None) for i, row in TABLE.items() for j in "xyz"]
 SCORE = {"dataset": "d", "model": "m", "method": "f-1", "epoch": None, "value": None}
 
 
@@ -279,6 +253,7 @@ def jsonl(rows: Iterable[dict[str, Any]]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
+VOTES = ["a23", "a33", "b33", "12", "12", "a11"]
 FORMS = {
     "labels.csv": LONG + "".join(f"{i},{j},{label or ''}\n" for i, j, label in CELLS),
     "wide.csv": "item,x,y,z\n"
@@ -313,14 +288,7 @@ def test_all_forms_of_labels_give_the_same_rows(tmp_path: Path, name: str) -> No
     assert found["fleiss_kappa", "all", None]["items"] == 3
     assert found["krippendorff_alpha", "all", None]["items"] == 5
     told = pd.read_csv(votes, dtype=str, keep_default_na=False)
-    assert ["".join(row[1:]) for row in told.itertuples(index=False)] == [
-        "a23",
-        "a33",
-        "b33",
-        "12",
-        "12",
-        "a11",
-    ]
+    assert ["".join(row[1:]) for row in told.itertuples(index=False)] == VOTES
 
 
 TWO = LONG + "1,x,a\n1,y,b\n"
