@@ -106,9 +106,12 @@ def test_kappas_are_those_of_statsmodels(rows: list[tuple[int, ...]], weights: s
             assert found.value[name] == pytest.approx(value, abs=1e-10)
 
 
-def test_items_without_all_labels_are_in_no_kappa() -> None:
+def test_items_without_all_labels_are_in_no_kappa_and_the_seed_says_which_are_drawn() -> None:
     rows = [[0, 0], [1, 1], [0, 1], [1, 1]] * 5
-    few, many = coefficients(rows), coefficients([*rows, [None, 1], [0, None]])
+    few, same, other = coefficients(rows), coefficients(rows, seed=1), coefficients(rows, seed=4)
+    assert few.equals(same)
+    assert not few.equals(other)
+    many = coefficients([*rows, [None, 1], [0, None]])
     kappas, columns = ["cohen_kappa", "fleiss_kappa"], ["items", "value", "low", "high"]
     assert many.loc[kappas, columns].equals(few.loc[kappas, columns])
 
@@ -201,13 +204,6 @@ def test_where_there_is_no_interval_a_note_says_why() -> None:
         assert found.note.str.endswith(f"no interval: {note}").all()
 
 
-def test_the_seed_says_which_items_are_drawn() -> None:
-    codes = labelled(np.random.default_rng(1), 40, [0.6, 0.4], 0.5)
-    one, same, other = (coefficients(codes, seed=seed) for seed in (3, 3, 4))
-    assert one.equals(same)
-    assert not one.equals(other)
-
-
 # Scales
 
 
@@ -222,24 +218,18 @@ def weighted_by_definition(pairs: list[tuple[str, str]], worth: dict[str, float]
 def test_weights_count_numbers_by_value_and_others_by_their_order(k: int, weights: str) -> None:
     words = [("low", "low"), ("mid", "high"), ("high", "high"), ("low", "mid"), ("high", "mid")] * 3
     places, values = {"low": 0.0, "mid": 1.0, "high": 2.0}, {"low": 1.0, "mid": 2.0, "high": 9.0}
-    by_order = coefficients(words, weights=weights, order="low,mid,high")
+    by_order = coefficients(words, weights=weights, level="ordinal", order="low, mid,high")
     row = by_order.loc["weighted_kappa"]
     assert row.value == pytest.approx(weighted_by_definition(words, places, k))
     assert (row.note, row.judges, row["items"]) == (f"{weights} weights", "j0 · j1", 15)
     assert row.low < row.value < row.high
+    alpha, pairs = by_order.loc["krippendorff_alpha"], [[places[a], places[b]] for a, b in words]
+    assert alpha.value == pytest.approx(alpha_by_definition(pairs, "ordinal"))
+    assert alpha.note == "ordinal"
     numbers = [(values[a], values[b]) for a, b in words]
     by_value = coefficients(numbers, weights=weights).value
     assert by_value["weighted_kappa"] == pytest.approx(weighted_by_definition(words, values, k))
     assert by_value["cohen_kappa"] == by_order.value["cohen_kappa"]
-
-
-def test_an_order_is_that_of_alpha() -> None:
-    words = [*zip("llmmhhlmmlh", "lmmhhhhlmlm", strict=True)]
-    numbers = [tuple("lmh".index(label) for label in pair) for pair in words]
-    ordered = coefficients(words, level="ordinal", order="l, m, h")
-    columns = ["value", "low", "high"]
-    assert ordered[columns].equals(coefficients(numbers, level="ordinal")[columns])
-    assert ordered.note["krippendorff_alpha"].startswith("ordinal")
 
 
 # Files and the command
