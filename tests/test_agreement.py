@@ -43,7 +43,7 @@ def alpha_by_definition(rows: Any, level: str) -> float | None:
     units = [unit for unit in units if len(unit) > 1]
     pooled = [label for unit in units for label in unit]
 
-    def apart(a: float, b: float) -> float:
+    def apart(a: Any, b: Any) -> Any:
         if level == "ordinal" and a != b:
             between = sum(min(a, b) <= label <= max(a, b) for label in pooled)
             return (between - (pooled.count(a) + pooled.count(b)) / 2) ** 2
@@ -114,9 +114,6 @@ def test_items_without_all_labels_are_in_no_kappa_and_the_seed_says_which_are_dr
     many = coefficients([*rows, [None, 1], [0, None]])
     kappas, columns = ["cohen_kappa", "fleiss_kappa"], ["items", "value", "low", "high"]
     assert many.loc[kappas, columns].equals(few.loc[kappas, columns])
-
-
-# Intervals
 
 
 def log_disagreement(counts: NDArray[Any]) -> NDArray[Any]:
@@ -204,9 +201,6 @@ def test_where_there_is_no_interval_a_note_says_why() -> None:
         assert found.note.str.endswith(f"no interval: {note}").all()
 
 
-# Scales
-
-
 def weighted_by_definition(pairs: list[tuple[str, str]], worth: dict[str, float], k: int) -> float:
     """Over all pairs of items, one by one: disagreement seen, and that of labels put together."""
     seen = [abs(worth[a] - worth[b]) ** k for a, b in pairs]
@@ -232,8 +226,6 @@ def test_weights_count_numbers_by_value_and_others_by_their_order(k: int, weight
     assert by_value["cohen_kappa"] == by_order.value["cohen_kappa"]
 
 
-# Files and the command
-
 TABLE = {"1": "aab", "2": "aaa", "3": "bbb", "4": "ab.", "5": "ab.", "6": ".a."}
 CELLS = [(i, j, row["xyz".index(j)].strip(".") or None) for i, row in TABLE.items() for j in "xyz"]
 SCORE = {"dataset": "d", "model": "m", "method": "f-1", "epoch": None, "value": None}
@@ -244,15 +236,22 @@ def jsonl(rows: Iterable[dict[str, Any]]) -> str:
 
 
 VOTES = ["a23", "a33", "b33", "12", "12", "a11"]
+WIDE = [f"{i},{','.join(row.replace('.', ' '))}\n" for i, row in TABLE.items()]
+JUDGED = (SCORE | {"id": i, "rule": f"judge:{j}", "answer": label} for i, j, label in CELLS)
 FORMS = {
     "labels.csv": LONG + "".join(f"{i},{j},{label or ''}\n" for i, j, label in CELLS),
-    "wide.csv": "item,x,y,z\n"
-    + "".join(f"{i},{','.join(row.replace('.', ' '))}\n" for i, row in TABLE.items()),
-    "judged.jsonl": jsonl(
-        SCORE | {"id": i, "rule": f"judge:{j}", "answer": label} for i, j, label in CELLS
-    ),
+    "wide.csv": "".join(["item,x,y,z\n", *WIDE]),
+    "judged.jsonl": jsonl(JUDGED),
     "labels.jsonl": jsonl({"item": i, "judge": j, "label": label} for i, j, label in CELLS),
 }
+
+
+def test_the_command_prints_rows_and_says_how_often_it_drew(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(FORMS[path.name])
+    done = CliRunner().invoke(main, ["agreement", str(path), "--draws", "200", "--seed", "7"])
+    assert (done.exit_code, "cohen_kappa" in done.stdout) == (0, True)
+    assert done.stderr == "Intervals of coefficients: 200 draws of items, seed 7\n"
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -320,12 +319,3 @@ def test_what_can_not_be_used_is_refused(
         agreement(tmp_path / name, **options)
     with pytest.raises(InputError, match="of 0 judge; at least two"):
         agreement([])
-
-
-def test_the_command_prints_rows_and_says_how_often_it_drew(tmp_path: Path) -> None:
-    path = tmp_path / "labels.csv"
-    path.write_text(FORMS["labels.csv"], encoding="utf-8")
-    done = CliRunner().invoke(main, ["agreement", str(path), "--draws", "200", "--seed", "7"])
-    assert done.exit_code == 0, done.stderr
-    assert "cohen_kappa" in done.stdout
-    assert done.stderr == "Intervals of coefficients: 200 draws of items, seed 7\n"

@@ -262,9 +262,6 @@ def test_repeated_answers_are_drawn_with_their_problem(made: Made) -> None:
     assert row["accuracy_high"] - row["accuracy_low"] == pytest.approx(56, abs=8)
 
 
-# The command and its figure
-
-
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
 def test_the_command_prints_rows_and_draws_the_frontier(made: Made, suffix: str) -> None:
     generator = np.random.default_rng(1)
