@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from itertools import permutations, product
 from pathlib import Path
 from typing import Any
@@ -229,20 +228,15 @@ def test_weights_count_numbers_by_value_and_others_by_their_order(k: int, weight
 TABLE = {"1": "aab", "2": "aaa", "3": "bbb", "4": "ab.", "5": "ab.", "6": ".a."}
 CELLS = [(i, j, row["xyz".index(j)].strip(".") or None) for i, row in TABLE.items() for j in "xyz"]
 SCORE = {"dataset": "d", "model": "m", "method": "f-1", "epoch": None, "value": None}
-
-
-def jsonl(rows: Iterable[dict[str, Any]]) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
 VOTES = ["a23", "a33", "b33", "12", "12", "a11"]
 WIDE = [f"{i},{','.join(row.replace('.', ' '))}\n" for i, row in TABLE.items()]
 JUDGED = (SCORE | {"id": i, "rule": f"judge:{j}", "answer": label} for i, j, label in CELLS)
+PLAIN = ({"item": i, "judge": j, "label": label} for i, j, label in CELLS)
 FORMS = {
     "labels.csv": LONG + "".join(f"{i},{j},{label or ''}\n" for i, j, label in CELLS),
     "wide.csv": "".join(["item,x,y,z\n", *WIDE]),
-    "judged.jsonl": jsonl(JUDGED),
-    "labels.jsonl": jsonl({"item": i, "judge": j, "label": label} for i, j, label in CELLS),
+    "judged.jsonl": "\n".join(map(json.dumps, JUDGED)),
+    "labels.jsonl": "\n".join(map(json.dumps, PLAIN)),
 }
 
 
