@@ -198,7 +198,7 @@ SHOWN = """mismatch: one (text)
 """
 
 
-def test_a_mismatch_fails_a_strict_audit_only(tmp_path: Path) -> None:
+def test_a_mismatch_fails_a_strict_audit_only_and_claims_have_any_name(tmp_path: Path) -> None:
     check(tmp_path, CLAIM.replace("30.5", "40.5"))
     assert invoke(str(tmp_path)) == (0, SHOWN, "")
     failed = (1, SHOWN, "Error: 1 of 1 claims are mismatches\n")
@@ -206,10 +206,6 @@ def test_a_mismatch_fails_a_strict_audit_only(tmp_path: Path) -> None:
     check(tmp_path, CLAIM)
     counts = "1 ok, 0 rounding, 0 mismatch, 0 different quantity, 0 not derivable\n"
     assert invoke(str(tmp_path), "--strict") == (0, counts, "")
-
-
-def test_the_function_takes_a_claims_file_of_its_own(tmp_path: Path) -> None:
-    check(tmp_path, CLAIM)
     frame = audit(tmp_path, claims=(tmp_path / "claims.yaml").rename(tmp_path / "other.yaml"))
     assert frame.verdict.tolist() == ["ok"]
     assert str(frame.dtypes["recomputed"]) == "Float64"

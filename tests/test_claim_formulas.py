@@ -234,15 +234,11 @@ def test_the_cells_that_were_read_are_shown(compute: Compute) -> None:
 
 
 TABLES = """
-p,stars 0.049,* → wrong_stars(t.p) → 0
-p,stars 0.050,* → wrong_stars(t.p) → 0
-p,stars 0.050, → wrong_stars(t.p) → 0
+p,stars 0.050,* 0.050, → wrong_stars(t.p) → 0
 p,stars 0.052,* → wrong_stars(t.p) → 1
 p,stars 0.003,*** → wrong_stars(t.p) → 1
 p,stars <0.05,** → wrong_stars(t.p) → 1
-p,stars <0.001,*** → wrong_stars(t.p) → 0
-p,stars 0.000,*** → wrong_stars(t.p) → 0
-delta,n,p -3.25,400,0.182 → discordant_min(t.p, delta=delta, of=n) → 81
+p,stars 0.049,* <0.001,*** 0.000,*** → wrong_stars(t.p) → 0
 delta,n,p -3.25,400,0.182 → discordant_max(t.p, delta=delta, of=n) → 81
 delta,n,p 6.75,400,0.003 → discordant_min(t.p, delta=delta, of=n) → 75
 delta,n,p 6.75,400,0.003 → discordant_max(t.p, delta=delta, of=n) → 79

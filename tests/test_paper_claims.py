@@ -227,7 +227,7 @@ def values_of(expected: Mapping[str, Any]) -> dict[str, float]:
     """Return a value by the name of each claim; of a series, one for each of its entries."""
     found = {}
     for pattern, values in expected.items():
-        for key, value in values.items() if isinstance(values, pd.Series) else [((), values)]:
+        for key, value in pd.Series(values).items():
             names = key if isinstance(key, tuple) else (key,)
             found[pattern.format(*(SHORT.get(name, name) for name in names))] = float(value)
     return found
