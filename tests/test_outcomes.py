@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +34,12 @@ Y: dict[str, Any] = {"baselines": "x", "adaptive": "y"}
 COUNTS = ("n", "n_no_answer", "n_unknown", "only_adaptive", "adaptive_wrong", "all_solve")
 
 
+ROW = ScoreRow("a", "m", "x", "1", None, "rule-a", None, None, None, "made")
+
+
 def row(method: str, value: float | None, epoch: int | None = None, **changed: Any) -> ScoreRow:
-    columns: dict[str, Any] = {"dataset": "a", "model": "m", "id": "1", "rule": "rule-a"}
-    columns |= {"method": method, "value": value, "epoch": epoch, "answer": None, "reason": "made"}
-    return ScoreRow(**columns | changed, extraction=None)
-
-
-def frame(*rows: ScoreRow) -> pd.DataFrame:
-    return to_frame(rows, ScoreRow)
+    columns = {"method": method, "value": value, "epoch": epoch, "status": ""} | changed
+    return replace(ROW, **columns)
 
 
 def table(answers: Answers) -> pd.DataFrame:
@@ -51,8 +49,9 @@ def table(answers: Answers) -> pd.DataFrame:
         names: dict[str, Any] = {"dataset": dataset, "model": model, "rule": f"rule-{dataset}"}
         for number, letter in enumerate(letters):
             value, status = {"1": 1.0, "0": 0.0}.get(letter), "no_answer" * (letter == "-")
-            rows += [row(method, value, id=str(number), status=status, **names)] * (letter != ".")
-    return frame(*rows)
+            one = row(method, value, id=str(number), status=status, **names)
+            rows += [one] * (letter != ".")
+    return to_frame(rows, ScoreRow)
 
 
 def write(path: Path, answers: Answers) -> Path:
@@ -78,14 +77,8 @@ def test_each_problem_counts_once_and_all_benchmarks_of_a_model_together() -> No
         ("b", "m", 2, 0, 0, 1, 0, 1, 0, "rule-b"),
         ("all", "m", 7, 1, 1, 3, 1, 2, 1, "rule-a, rule-b"),
     ]
-    assert records(outcomes(table(TWO), **F1, no_answer="exclude"), *COUNTS)[0] == (
-        4,
-        1,
-        1,
-        2,
-        1,
-        1,
-    )
+    excluded = records(outcomes(table(TWO), **F1, no_answer="exclude"), *COUNTS)
+    assert excluded[0] == (4, 1, 1, 2, 1, 1)
 
 
 def test_problems_of_which_nothing_is_known_never_count(tmp_path: Path) -> None:
@@ -94,43 +87,33 @@ def test_problems_of_which_nothing_is_known_never_count(tmp_path: Path) -> None:
     expected, found = (records(outcomes(one, **Y)) for one in (known, path))
     assert [one.pop("n_unknown") for one in expected + found] == [0, 4]
     assert found == expected
-    code, stdout, stderr = run(path, "--baselines", "x", "--adaptive", "y")
-    first = "4 of 9 problems are left out, since nothing is known of one of the answers"
-    assert (code, stdout.splitlines()[0]) == (0, first)
-    said = "4 problems left out: 2 with an unknown result, 2 not put to every method"
-    assert stderr == f"a, m, rule-a: {said}\n"
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "no_answer", "why"),
-    [
-        ("1?", "?0", "wrong", "2 with an unknown result"),
-        ("1.", ".0", "wrong", "2 not put to every method"),
-        ("1-", "-0", "exclude", "2 without an answer"),
-    ],
-)
-def test_where_nothing_is_known_there_is_no_row_and_the_command_ends_with_1(
-    tmp_path: Path, x: str, y: str, no_answer: Any, why: str
-) -> None:
-    path = write(tmp_path / "s.jsonl", {("a", "m", "x"): x, ("a", "m", "y"): y})
-    options = ("--baselines", "x", "--adaptive", "y", "--no-answer", no_answer)
-    code, stdout, stderr = run(path, *options, "--format", "csv")
-    message = f"a, m, rule-a: nothing to compare; 2 problems left out: {why}"
-    assert (code, len(stdout.splitlines())) == (1, 1)
-    assert stderr.splitlines()[-1] == f"Error: {message}"
-    assert run(path, *options)[1].count("\n") <= 1
-    with pytest.raises(IncompleteError, match=message) as caught:
-        outcomes(path, **Y, no_answer=no_answer)
-    assert len(caught.value.rows) == 0
+def test_where_nothing_is_known_there_is_no_row_and_the_command_ends_with_1(tmp_path: Path) -> None:
+    for x, y, why in (
+        ("1?", "?0", "2 with an unknown result"),
+        ("1.", ".0", "2 not put to every method"),
+        ("1-", "-0", "2 without an answer"),
+    ):
+        no_answer: Any = "exclude" if "-" in x else "wrong"
+        path = write(tmp_path / "s.jsonl", {("a", "m", "x"): x, ("a", "m", "y"): y})
+        options = ("--baselines", "x", "--adaptive", "y", "--no-answer", no_answer)
+        code, stdout, stderr = run(path, *options, "--format", "csv")
+        message = f"a, m, rule-a: nothing to compare; 2 problems left out: {why}"
+        assert (code, len(stdout.splitlines())) == (1, 1)
+        assert stderr.splitlines()[-1] == f"Error: {message}"
+        assert run(path, *options)[1].count("\n") <= 1
+        with pytest.raises(IncompleteError, match=message) as caught:
+            outcomes(path, **Y, no_answer=no_answer)
+        assert len(caught.value.rows) == 0
 
 
-def solving(cells: Mapping[str, Sequence[Sequence[bool]]], methods: Sequence[str]) -> pd.DataFrame:
-    """A table of which methods solve each problem of each benchmark."""
-    columns = {
-        (dataset, "m", name): "".join(str(int(one)) for one in column)
-        for dataset, solved in cells.items()
-        for name, column in zip(methods, zip(*solved, strict=True), strict=True)
-    }
+def solving(cells: Mapping[str, Sequence[Sequence[bool]]]) -> pd.DataFrame:
+    """Return a table of which of f, x and y solve each problem of each benchmark."""
+    columns = {}
+    for dataset, solved in cells.items():
+        for name, column in zip("fxy", zip(*solved, strict=True), strict=True):
+            columns[dataset, "m", name] = "".join(str(int(one)) for one in column)
     return table(columns)
 
 
@@ -145,66 +128,58 @@ KINDS = {
 }
 
 
-def check_outcomes(found: dict[str, Any], solved: Sequence[tuple[bool, ...]]) -> None:
-    """Sort problems one by one, and compare."""
-    named, n = Counter(KINDS[f, x or y, x and y] for f, x, y in solved), len(solved)
-    expected = {name: named[name] for name in KINDS.values()} | {
-        "all_baselines_but_adaptive": solved.count((False, True, True)),
-        "accuracy": 100 * sum(f for f, _, _ in solved) / n,
-        "upper_bound": 100 * sum(x or y for _, x, y in solved) / n,
-        "upper_bound_with_adaptive": 100 * sum(map(any, solved)) / n,
-    }
-    assert {name: found[name] for name in expected} == pytest.approx(expected)
-    chosen = [f for f, x, y in solved if (x or y) and not (f and x and y)]
-    limits: list[Any] = [None] * 3
-    if chosen:
-        low, high = binomtest(sum(chosen), len(chosen)).proportion_ci(method="wilson")
-        limits = [100 * low, 100 * sum(chosen) / len(chosen), 100 * high]
-    selection = [found[f"selection_{name}"] for name in ("low", "accuracy", "high")]
-    assert selection == (pytest.approx(limits, abs=1e-9) if chosen else limits)
-    assert (found["note"] == "") == bool(chosen)
-
-
 def test_outcomes_are_a_partition_and_bounds_are_those_of_oracles() -> None:
     draw = random.Random(3)
     cells = {
         f"d{k}": [(*draw.choices([False, True], [1, k % 4], k=3),) for _ in range(1 + k)]
         for k in range(30)
     }
-    found = records(outcomes(solving(cells, "fxy"), baselines="x,y", adaptive="f"))
+    found = records(outcomes(solving(cells), baselines="x,y", adaptive="f"))
     every = [one for solved in cells.values() for one in solved]
     for one, solved in zip(found, [*cells.values(), every], strict=True):
-        check_outcomes(one, solved)
+        named, n = Counter(KINDS[f, x or y, x and y] for f, x, y in solved), len(solved)
+        expected = {name: named[name] for name in KINDS.values()} | {
+            "all_baselines_but_adaptive": solved.count((False, True, True)),
+            "accuracy": 100 * sum(f for f, _, _ in solved) / n,
+            "upper_bound": 100 * sum(x or y for _, x, y in solved) / n,
+            "upper_bound_with_adaptive": 100 * sum(map(any, solved)) / n,
+        }
+        assert {name: one[name] for name in expected} == pytest.approx(expected)
+        chosen = [f for f, x, y in solved if (x or y) and not (f and x and y)]
+        limits: list[Any] = [None] * 3
+        if chosen:
+            low, high = binomtest(sum(chosen), len(chosen)).proportion_ci(method="wilson")
+            limits = [100 * low, 100 * sum(chosen) / len(chosen), 100 * high]
+        selection = [one[f"selection_{name}"] for name in ("low", "accuracy", "high")]
+        assert selection == (pytest.approx(limits, abs=1e-9) if chosen else limits)
+        assert (one["note"] == "") == bool(chosen)
     assert {one["note"] == "" for one in found} == {True, False}
 
 
 def test_all_models_together_have_no_interval_because_problems_are_shared() -> None:
     answers = {("a", m, k): v for m in "mn" for k, v in (("x", "1101"), ("f", "0111"))}
     answers |= {("b", "m", "x"): "1", ("b", "m", "f"): "1"}
-    found = records(outcomes(table(answers), baselines="x", adaptive="f"))
-    assert [(one["dataset"], one["model"], one["n"]) for one in found] == [
-        *(("a", "m", 4), ("a", "n", 4), ("a", "all", 8), ("b", "m", 1), ("all", "m", 5))
+    found = outcomes(table(answers), baselines="x", adaptive="f")
+    cells = [
+        f"{dataset} {model} {n}" for dataset, model, n in records(found, "dataset", "model", "n")
     ]
-    pooled = found[2]
+    assert cells == ["a m 4", "a n 4", "a all 8", "b m 1", "all m 5"]
+    pooled = records(found)[2]
     assert (pooled["adaptive_wrong"], pooled["only_adaptive"], pooled["all_solve"]) == (2, 2, 4)
     assert (pooled["selection_accuracy"], pooled["selection_low"]) == (0.0, None)
     assert "not independent" in pooled["note"]
 
 
-def test_printed_upper_bounds_and_selection_accuracies_have_the_method_itself_in_them(
-    shared: Path,
-) -> None:
-    files = [
-        shared / "paper" / f"table{name}.csv" for name in ("20_strategy_analysis", "22_upper_bound")
-    ]
-    lines = [csv.reader(file.read_text(encoding="utf-8").splitlines()[1:]) for file in files]
-    shares, bounds = ({(one[0], one[1]): float(one[2]) for one in own} for own in lines)
+def test_printed_bounds_and_selection_accuracies_have_the_method_in_them(shared: Path) -> None:
+    names = "table20_strategy_analysis.csv", "table22_upper_bound.csv"
+    tables = [pd.read_csv(shared / "paper" / name) for name in names]
+    shares, bounds = ({(a, b): value for a, b, value in table.to_numpy()} for table in tables)
     selection = {"FinanceMath": 73.0, "OlympiadBench": 69.9, "IMO-Bench": 61.0}
     printed = ("all_fail", "all_correct", "adapt_correct", "adapt_wrong", "f1_only")
     for benchmark in dict.fromkeys(name for name, _ in shares):
         counts = [round(10 * shares[benchmark, name]) for name in printed]
         solved = [kind for kind, n in zip(KINDS, counts, strict=False) for _ in range(n)]
-        (found,) = records(outcomes(solving({"a": solved}, "fxy"), baselines="x,y", adaptive="f"))
+        (found,) = records(outcomes(solving({"a": solved}), baselines="x,y", adaptive="f"))
         if bound := bounds.get((benchmark, "upper_bound")):
             assert found["upper_bound_with_adaptive"] == pytest.approx(bound, abs=0.11)
             assert found["upper_bound"] < bound - 2
@@ -233,14 +208,14 @@ def test_wins_of_several_models_end_with_those_of_all(tmp_path: Path) -> None:
     letters, path = {"f": "111", "x": "01?", "y": "110"}, tmp_path / "wins.csv"
     answers = {(d, m, k): own for m in "mn" for d in "ab" for k, own in letters.items()}
     outcomes(table(answers), baselines=["x", "y"], adaptive="f", wins=path)
-    won = pd.read_csv(path)[["model", "baseline", "cells", "wins", "ties"]]
-    assert won.to_numpy().tolist() == [
-        [model, name, n, n, 0] for model, n in (("m", 2), ("n", 2), ("all", 4)) for name in "xy"
-    ]
+    won = pd.read_csv(path)[["model", "baseline", "cells", "wins", "ties"]].to_numpy().tolist()
+    models = ("m", 2), ("n", 2), ("all", 4)
+    assert won == [[model, name, n, n, 0] for model, n in models for name in "xy"]
 
 
 def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:
-    several = frame(row("x", 0.5, 1), row("x", 1.0, 2), row("y", 0.8, 1), row("y", 0.0, 2))
+    answers = ("x", 0.5, 1), ("x", 1.0, 2), ("y", 0.8, 1), ("y", 0.0, 2)
+    several = to_frame([row(*one) for one in answers], ScoreRow)
     found = [outcomes(several, **Y, epoch=1, right_from=0.6), outcomes(several, **Y, epoch=2)]
     assert [records(one, *COUNTS[3:5]) for one in found] == [[(1, 0)], [(0, 1)]]
     for message, options in (
@@ -250,28 +225,25 @@ def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:
     ):
         with pytest.raises(InputError, match=message):
             outcomes(several, **Y, **options)
+    rules = to_frame([row("x", 1, rule="strict"), row("y", 1, rule="lenient")], ScoreRow)
     with pytest.raises(InputError, match=r"a: scored by strict, lenient; --rule says"):
-        outcomes(frame(row("x", 1, rule="strict"), row("y", 1, rule="lenient")), **Y)
-    once = frame(row("x", 1.0, 1), row("x", 0.0, 2), row("y", 1.0))
+        outcomes(rules, **Y)
+    once = to_frame([row("x", 1.0, 1), row("x", 0.0, 2), row("y", 1.0)], ScoreRow)
     found = [records(outcomes(once, **Y, epoch=epoch), *COUNTS)[0] for epoch in (1, 2)]
     assert found == [(1, 0, 0, 0, 0, 1), (1, 0, 0, 1, 0, 0)]
 
 
-@pytest.mark.parametrize(
-    ("files", "options", "message"),
-    [
-        ("st", F1, r"t\.jsonl: two rows of a m cot 0 rule-a; the other"),
-        ("s", F1 | {"adaptive": "no"}, "no, cot: no model has rows of all of them; .* cot, f-1"),
-        ("s", F1 | {"adaptive": "cot"}, "a method is named twice"),
-        ("s", F1 | {"baselines": ","}, "--baselines: no method is named"),
-        ("s", F1 | {"alpha": 1}, r"--alpha 1: .* not in the range 0<x<1"),
-    ],
-)
-def test_what_can_not_be_used_is_refused(
-    tmp_path: Path, files: str, options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        outcomes([write(tmp_path / f"{name}.jsonl", TWO) for name in files], **options)
+def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
+    cases: list[tuple[str, dict[str, Any], str]] = [
+        ("st", {}, r"t\.jsonl: two rows of a m cot 0 rule-a; the other"),
+        ("s", {"adaptive": "no"}, "no, cot: no model has rows of all of them; .* cot, f-1"),
+        ("s", {"adaptive": "cot"}, "a method is named twice"),
+        ("s", {"baselines": ","}, "--baselines: no method is named"),
+        ("s", {"alpha": 1}, r"--alpha 1: .* not in the range 0<x<1"),
+    ]
+    for files, options, message in cases:
+        with pytest.raises(InputError, match=message):
+            outcomes([write(tmp_path / f"{one}.jsonl", TWO) for one in files], **F1 | options)
 
 
 def test_the_command_prints_rows_and_says_which_models_are_left_out(tmp_path: Path) -> None:
@@ -285,5 +257,6 @@ def test_the_command_prints_rows_and_says_which_models_are_left_out(tmp_path: Pa
         "a, m, rule-a: 1 problem left out: 1 not put to every method",
     ]
     assert run(path, *asked, "--format", "csv", "-q")[2] == ""
-    code, stdout, _ = run(path, *asked)
+    code, stdout, told = run(path, *asked)
+    assert [*stdout.splitlines()[:1], *told.splitlines()] == stderr.splitlines()
     assert (code, "selection_accuracy" in stdout, "wins_by_test" in stdout) == (0, True, True)
