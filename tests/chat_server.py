@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import socket
 import threading
 import time
 from collections import Counter
@@ -38,26 +37,21 @@ class Faults:
     error: float = 0.0
     stall: float = 0.0
     malformed: float = 0.0
-    dropped: float = 0.0
     refusal: float = 0.0
     length: float = 0.0
     seed: int = 0
     stall_s: float = 1.5
 
     def choose(self, digest: str, earlier: int) -> str:
-        kinds = ("too_many", "error", "stall", "malformed", "dropped")
+        kinds = ("too_many", "error", "stall", "malformed")
         # Refusals and cut answers are the model's: the same however often it is asked.
-        return self._pick(f"{self.seed} {digest} {earlier}", kinds) or self._pick(
-            f"{self.seed} {digest}", ("refusal", "length")
+        return self._pick(f"{self.seed} {digest} {earlier}", *kinds) or self._pick(
+            f"{self.seed} {digest}", "refusal", "length"
         )
 
-    def _pick(self, seed: str, kinds: Sequence[str]) -> str:
-        point = random.Random(seed).random()
-        for kind in kinds:
-            point -= getattr(self, kind)
-            if point < 0:
-                return kind
-        return ""
+    def _pick(self, seed: str, *kinds: str) -> str:
+        shares = [getattr(self, kind) for kind in kinds]
+        return random.Random(seed).choices([*kinds, ""], [*shares, 1 - sum(shares)])[0]
 
 
 @dataclass
@@ -77,11 +71,9 @@ class ChatServer(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(
-        self, answer: Answer, faults: Faults | None = None, key: str | None = None
-    ) -> None:
+    def __init__(self, answer: Answer, plan: Faults, key: str = "") -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.answer, self.plan, self.key, self.seen = answer, faults or Faults(), key, Seen()
+        self.answer, self.plan, self.key, self.seen = answer, plan, key, Seen()
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -90,11 +82,8 @@ class ChatServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     server: ChatServer
-
-    def setup(self) -> None:
-        super().setup()
-        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -102,27 +91,25 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server, seen, login = self.server, self.server.seen, self.headers.get("Authorization")
+        digest, is_known = hash_of(body["messages"]), login == f"Bearer {server.key}"
         with seen.lock:
             seen.bodies.append(body)
             seen.keys.append(login)
-        if server.key and login != f"Bearer {server.key}":
-            self._send(401, _error(f"Incorrect API key provided: {login}"))
-            return
-        digest = hash_of(body["messages"])
-        with seen.lock:
-            fault = server.plan.choose(digest, seen.requests[digest])
-            seen.requests[digest] += 1
-            seen.faults.update([fault] if fault else [])
+            if server.key and not is_known:
+                fault = "key"
+            else:
+                fault = server.plan.choose(digest, seen.requests[digest])
+                seen.requests[digest] += 1
+                seen.faults.update([fault] if fault else [])
         match fault:
+            case "key":
+                self._refuse(401, f"Incorrect API key provided: {login}")
             case "too_many":
-                self._send(429, _error("slow down"))
+                self._refuse(429, "slow down")
             case "error":
-                self._send(500, _error("busy"))
+                self._refuse(500, "busy")
             case "malformed":
                 self._send(200, b'{"choices": [{"message": {"con')
-            case "dropped":
-                self.close_connection = True
-                self.connection.shutdown(socket.SHUT_RDWR)
             case "stall":
                 time.sleep(server.plan.stall_s)
                 self.close_connection = True
@@ -132,24 +119,26 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, body: dict[str, Any], digest: str, kind: str) -> None:
         answer = self.server.answer(body["messages"])
         if answer is None:
-            self._send(400, _error("no recorded reply to these messages"))
+            self._refuse(400, "no recorded reply to these messages")
             return
         message: dict[str, Any] = {"content": answer[:5] if kind == "length" else answer}
         if kind == "refusal":
             message = {"content": None, "refusal": "I can't help with that."}
         with self.server.seen.lock:
             self.server.seen.answered[digest] += 1
-        finish_reason = "length" if kind == "length" else "stop"
         counts = {
             "prompt_tokens": sum(len(each["content"].split()) for each in body["messages"]),
-            "completion_tokens": len((message.get("content") or "").split()),
+            "completion_tokens": len((message["content"] or "").split()),
             "completion_tokens_details": {"reasoning_tokens": 0},
         }
-        choice = {"index": 0, "message": message, "finish_reason": finish_reason}
-        self._send(200, {"model": f"{body['model']}-0125", "choices": [choice], "usage": counts})
+        choice = {"message": message, "finish_reason": "length" if kind == "length" else "stop"}
+        said = {"model": f"{body['model']}-0125", "choices": [choice], "usage": counts}
+        self._send(200, json.dumps(said).encode())
 
-    def _send(self, status: int, body: dict[str, Any] | bytes) -> None:
-        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    def _refuse(self, status: int, message: str) -> None:
+        self._send(status, json.dumps({"error": {"message": message}}).encode())
+
+    def _send(self, status: int, content: bytes) -> None:
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
@@ -159,27 +148,21 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
 
-def _error(message: str) -> dict[str, Any]:
-    return {"error": {"message": message, "type": "error", "code": None}}
-
-
 @contextmanager
 def chat_server(
-    answer: Answer = lambda _: "4", faults: Faults | None = None, key: str | None = None
+    answer: Answer = lambda _: "4", faults: Faults | None = None, key: str = ""
 ) -> Iterator[ChatServer]:
     """Serve for the length of a `with` block, in threads of this process."""
-    with ChatServer(answer, faults, key) as server:
+    with ChatServer(answer, faults or Faults(), key) as server:
         # Its poll is how long the block takes to end.
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-        thread.start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         try:
             yield server
         finally:
             server.shutdown()
-            thread.join()
 
 
 if __name__ == "__main__":
-    with ChatServer(lambda _: "4") as alone:
+    with ChatServer(lambda _: "4", Faults()) as alone:
         print(alone.url, flush=True)  # noqa: T201 - whoever started it waits for the address
         alone.serve_forever()
