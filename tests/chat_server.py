@@ -95,48 +95,28 @@ class _Handler(BaseHTTPRequestHandler):
         with seen.lock:
             seen.bodies.append(body)
             seen.keys.append(login)
-            if server.key and not is_known:
-                fault = "key"
-            else:
+            fault = "key" if server.key and not is_known else ""
+            if not fault:
                 fault = server.plan.choose(digest, seen.requests[digest])
                 seen.requests[digest] += 1
                 seen.faults.update([fault] if fault else [])
         match fault:
             case "key":
-                self._refuse(401, f"Incorrect API key provided: {login}")
+                self._send(401, _error(f"Incorrect API key provided: {login}"))
             case "too_many":
-                self._refuse(429, "slow down")
+                self._send(429, _error("slow down"))
             case "error":
-                self._refuse(500, "busy")
-            case "malformed":
-                self._send(200, b'{"choices": [{"message": {"con')
+                self._send(500, _error("busy"))
             case "stall":
                 time.sleep(server.plan.stall_s)
                 self.close_connection = True
+            case _ if (answer := server.answer(body["messages"])) is None:
+                self._send(400, _error("no recorded reply to these messages"))
             case _:
-                self._answer(body, digest, fault)
-
-    def _answer(self, body: dict[str, Any], digest: str, kind: str) -> None:
-        answer = self.server.answer(body["messages"])
-        if answer is None:
-            self._refuse(400, "no recorded reply to these messages")
-            return
-        message: dict[str, Any] = {"content": answer[:5] if kind == "length" else answer}
-        if kind == "refusal":
-            message = {"content": None, "refusal": "I can't help with that."}
-        with self.server.seen.lock:
-            self.server.seen.answered[digest] += 1
-        counts = {
-            "prompt_tokens": sum(len(each["content"].split()) for each in body["messages"]),
-            "completion_tokens": len((message["content"] or "").split()),
-            "completion_tokens_details": {"reasoning_tokens": 0},
-        }
-        choice = {"message": message, "finish_reason": "length" if kind == "length" else "stop"}
-        said = {"model": f"{body['model']}-0125", "choices": [choice], "usage": counts}
-        self._send(200, json.dumps(said).encode())
-
-    def _refuse(self, status: int, message: str) -> None:
-        self._send(status, json.dumps({"error": {"message": message}}).encode())
+                with seen.lock:
+                    seen.answered[digest] += 1
+                reply = _reply(body, answer[:5] if fault == "length" else answer, fault)
+                self._send(200, reply[: 30 if fault == "malformed" else None])
 
     def _send(self, status: int, content: bytes) -> None:
         self.send_response(status)
@@ -146,6 +126,23 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Retry-After", "0")
         self.end_headers()
         self.wfile.write(content)
+
+
+def _error(message: str) -> bytes:
+    return json.dumps({"error": {"message": message}}).encode()
+
+
+def _reply(body: dict[str, Any], text: str, kind: str) -> bytes:
+    refused = {"content": None, "refusal": "I can't help with that."}
+    counts = {
+        "prompt_tokens": sum(len(each["content"].split()) for each in body["messages"]),
+        "completion_tokens": 0 if kind == "refusal" else len(text.split()),
+        "completion_tokens_details": {"reasoning_tokens": 0},
+    }
+    message = refused if kind == "refusal" else {"content": text}
+    choice = {"message": message, "finish_reason": "length" if kind == "length" else "stop"}
+    said = {"model": f"{body['model']}-0125", "choices": [choice], "usage": counts}
+    return json.dumps(said).encode()
 
 
 @contextmanager
