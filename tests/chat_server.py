@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -27,6 +27,9 @@ def hash_of(messages: Messages) -> str:
     """Return the SHA-256 of canonical JSON: sorted keys, ASCII, Python's separators."""
     text = json.dumps([dict(sorted(message.items())) for message in messages])
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+PASSING, LASTING = ("too_many", "error", "stall", "malformed"), ("refusal", "length")
 
 
 @dataclass(frozen=True)
@@ -43,27 +46,22 @@ class Faults:
     stall_s: float = 1.5
 
     def choose(self, digest: str, earlier: int) -> str:
-        kinds = ("too_many", "error", "stall", "malformed")
         # Refusals and cut answers are the model's: the same however often it is asked.
-        return self._pick(f"{self.seed} {digest} {earlier}", *kinds) or self._pick(
-            f"{self.seed} {digest}", "refusal", "length"
-        )
+        for sent, kinds in ((f" {earlier}", PASSING), ("", LASTING)):
+            shares = [getattr(self, kind) for kind in kinds]
+            dice = random.Random(f"{self.seed} {digest}{sent}")
+            if fault := dice.choices(["", *kinds], [1 - sum(shares), *shares])[0]:
+                return fault
+        return ""
 
-    def _pick(self, seed: str, *kinds: str) -> str:
-        shares = [getattr(self, kind) for kind in kinds]
-        return random.Random(seed).choices([*kinds, ""], [*shares, 1 - sum(shares)])[0]
 
-
-@dataclass
 class Seen:
     """What a server was asked; requests and answers by hash of the messages."""
 
-    requests: Counter[str] = field(default_factory=Counter)
-    answered: Counter[str] = field(default_factory=Counter)
-    faults: Counter[str] = field(default_factory=Counter)
-    bodies: list[dict[str, Any]] = field(default_factory=list)
-    keys: list[str | None] = field(default_factory=list)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self) -> None:
+        self.requests, self.answered, self.faults = Counter[str](), Counter[str](), Counter[str]()
+        self.bodies, self.keys = list[dict[str, Any]](), list[str | None]()
+        self.lock = threading.Lock()
 
 
 class ChatServer(ThreadingHTTPServer):
@@ -91,11 +89,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server, seen, login = self.server, self.server.seen, self.headers.get("Authorization")
-        digest, is_known = hash_of(body["messages"]), login == f"Bearer {server.key}"
+        digest = hash_of(body["messages"])
         with seen.lock:
             seen.bodies.append(body)
             seen.keys.append(login)
-            fault = "key" if server.key and not is_known else ""
+            fault = "key" if server.key and login != f"Bearer {server.key}" else ""
             if not fault:
                 fault = server.plan.choose(digest, seen.requests[digest])
                 seen.requests[digest] += 1

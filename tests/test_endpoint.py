@@ -30,13 +30,12 @@ SECRET = "sk-made-up-9f8e7d6c5b4a"
 Answer = httpx.Response | Exception
 
 
-def body(choice: dict[str, Any], **fields: Any) -> httpx.Response:
+def ok(
+    message: dict[str, Any] | None = None, finish_reason: str = "stop", **fields: Any
+) -> httpx.Response:
+    choice = {"message": message or {"content": "4"}, "finish_reason": finish_reason}
     # JSON of Python, since that of httpx takes no half of a character.
     return httpx.Response(200, content=json.dumps({"choices": [choice], **fields}).encode())
-
-
-def ok(message: dict[str, Any] | None = None, **fields: Any) -> httpx.Response:
-    return body({"message": message or {"content": "4"}, "finish_reason": "stop"}, **fields)
 
 
 @contextmanager
@@ -118,7 +117,7 @@ READ: dict[str, tuple[httpx.Response, dict[str, Any]]] = {
     "in a part": (ok({"content": [{"type": "refusal", "refusal": "No."}]}), {"refusal": "No."}),
     "half a character": (ok({"content": "a\ud83db"}), {"output": "a\ufffdb"}),
     "what a filter let pass": (
-        body({"message": {"content": "The first st"}, "finish_reason": "content_filter"}),
+        ok({"content": "The first st"}, "content_filter"),
         {"output": None, "refusal": "content_filter"},
     ),
     "counts": (ok(usage=COUNTS | DETAILS), COUNTS | {"reasoning_tokens": 5}),
@@ -138,7 +137,7 @@ MAY_PASS: dict[str, tuple[Answer, str]] = {
     "408": (httpx.Response(408), "HTTP 408"),
     "an error": (httpx.Response(200, json={"error": {"message": "no"}}), "with an error: no"),
     "no choices": (httpx.Response(200, json={"choices": []}), "no answer in it"),
-    "broken off": (body({"finish_reason": "error"}), "broken off: no reason given"),
+    "broken off": (ok(finish_reason="error"), "broken off: no reason given"),
     "a number": (ok({"content": 4}), "the answer is no text"),
     "tokens": (ok(usage={"prompt_tokens": -1}), "prompt_tokens can't be true"),
     "a stall": (httpx.ReadTimeout("slow"), "no answer in 600 s"),
@@ -223,11 +222,8 @@ def test_what_is_no_error_of_the_endpoint_is_not_hidden() -> None:
 
 def test_a_key_is_read_from_its_variable_or_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MADE_KEY", f" {SECRET}\n")
-    assert (read_key("MADE_KEY"), read_key("NO_KEY"), ApiKey().headers().keys()) == (
-        SECRET,
-        "",
-        {"User-Agent"},
-    )
+    assert [read_key("MADE_KEY"), read_key("NO_KEY")] == [SECRET, ""]
+    assert ApiKey().headers().keys() == {"User-Agent"}
     with asking([ok({"content": "The set is EMPTY."})], key="EMPTY") as ask:
         assert ask(QUESTION).output == "The set is EMPTY.", "a placeholder is no secret"
 

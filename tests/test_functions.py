@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -38,11 +37,6 @@ patterns:
 """
 
 
-def write_lines(path: Path, lines: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Patterns, a corpus and outputs of models, in the current folder."""
@@ -50,12 +44,16 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "small.yaml").write_text(SET)
     (tmp_path / "link").symlink_to(tmp_path)
     texts = ["step by step", "let us do it step by step", "def f(): pass", "Let us"]
-    write_lines(tmp_path / "c.jsonl", [{"text": text} for text in texts])
-    used = {"prompt_tokens": 9, "completion_tokens": 5}
+    pd.DataFrame({"text": texts}).to_json("c.jsonl", orient="records", lines=True)
     for method, text in (("cot", "let us go step by step"), ("pot", "def f(): return 1")):
-        lines = [{"id": str(n), "output": f"{text} {n}", **used} for n in range(12)]
+        outputs = pd.DataFrame(
+            {"id": map(str, range(12)), "output": [f"{text} {n}" for n in range(12)]}
+        )
         for model in ("m", "n"):
-            write_lines(tmp_path / "outputs" / "d" / model / f"{method}.jsonl", lines)
+            path = tmp_path / "outputs" / "d" / model / f"{method}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            used = outputs.assign(prompt_tokens=9, completion_tokens=5)
+            used.to_json(path, orient="records", lines=True)
     return tmp_path
 
 
@@ -78,24 +76,20 @@ MAINS = {"ngramscan": ngramscan_main, "evalcore": evalcore_main}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_option_stands_in_the_signature_and_in_the_docstring(name: str) -> None:
-    parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
-    assert inspect.Parameter.VAR_KEYWORD not in {one.kind for one in parameters}
+def test_options_are_those_of_signature_docstring_and_command(name: str) -> None:
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    known = {key: one.kind is not one.VAR_POSITIONAL for key, one in parameters.items()}
+    assert inspect.Parameter.VAR_KEYWORD not in {one.kind for one in parameters.values()}
     _, _, section = (inspect.getdoc(FUNCTIONS[name]) or "").partition("\nParameters\n---")
     entries, *_ = re.split(r"\n[A-Z]\w+\n-+\n", section)
     heads = re.findall(r"^(\*?\w+(?:, \w+)*) : (?:see \w+|.+\n    \S)", entries, re.MULTILINE)
     documented = [one.strip("*") for head in heads for one in head.split(", ")]
-    known = {one.name: one.kind is not inspect.Parameter.VAR_POSITIONAL for one in parameters}
     assert [one for one in documented if one not in ONLY_TERMINAL] == list(known)
     for option in filter(known.get, known):
         misspelt = option + option[-1]
         with pytest.raises(TypeError, match=rf"no option '{misspelt}'; did you mean '{option}'\?"):
             FUNCTIONS[name](**{misspelt: 1})
 
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_function_has_the_options_of_the_command_and_their_defaults(name: str) -> None:
-    parameters = inspect.signature(FUNCTIONS[name]).parameters
     only = ONLY_TERMINAL | {"output"} | ({"refresh"} if name == "ngramscan.index_info" else set())
     package, _, words = name.partition(".")
     command: Any = MAINS[package]

@@ -71,10 +71,6 @@ def test_every_problem_is_asked_once_and_recorded_with_all_that_is_known(tmp_pat
     expected |= {"messages_sha256": sha256, "prompts_sha256": "e" * 64, "refusal": None}
     expected |= {"epoch": None, "parameters": {"temperature": 0}, "attempts": 1}
     assert expected.items() <= lines[0].items()
-
-
-def test_the_same_run_again_asks_nothing_and_a_longer_one_what_is_new(tmp_path: Path) -> None:
-    run(Made(), tmp_path, 3)
     model = Made()
     assert run(model, tmp_path, 3) == ("0 answered, 3 there before of 3", "")
     assert run(model, tmp_path, 5)[0] == "2 answered, 3 there before of 5"
@@ -132,7 +128,9 @@ def test_answers_to_something_else_are_refused_before_anything_is_asked(
         run(model, tmp_path, **first)
 
 
-def test_nothing_more_is_asked_when_the_token_budget_is_used_up(tmp_path: Path) -> None:
+def test_tokens_and_cost_are_told_and_a_used_up_budget_ends_the_asking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     usage = Usage(token_budget=100)
     assert run(Made(), tmp_path, 5, usage=usage, size=1)[1] == ""
     said, missing = run(Made(), tmp_path, 5, usage=usage, size=1, method="pot")
@@ -142,15 +140,10 @@ def test_nothing_more_is_asked_when_the_token_budget_is_used_up(tmp_path: Path) 
     said, missing = run(uncounted, tmp_path, 5, usage=Usage(100), size=1, method="f-1")
     assert said == "1 answered of 5"
     assert "(4 × the server does not count tokens, so no token budget can be kept)" in missing
-
-
-def test_tokens_and_cost_are_noted_while_it_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(sys.modules["evalcore.run"], "_NOTE_EVERY_S", 0.0)
     progress, usage = Listener(), Usage(price_in=1e5, price_out=1e7)
     model = Made(**{"p-1": {"prompt_tokens": 5000, "completion_tokens": None}})
-    run(model, tmp_path, 2, usage=usage, progress=progress, size=1)
+    run(model, tmp_path, 2, usage=usage, progress=progress, size=1, method="f-2")
     uncounted = "5,010 + 5 tokens, cost 551.00; the server did not count those of 1 answers"
     assert progress.said == ["10 + 5 tokens, cost 51.00", uncounted, ""]
     assert str(Usage(price_in=3.0)) == "0 + 0 tokens"
