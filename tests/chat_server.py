@@ -1,8 +1,4 @@
-"""A chat endpoint on loopback, with faults on demand; also `python -m tests.chat_server`.
-
-Which fault a request meets depends on the seed, the messages and how often they were sent before,
-so that it is the same in whatever order threads ask.
-"""
+"""A chat endpoint on loopback, with faults on demand; also `python -m tests.chat_server`."""
 
 from __future__ import annotations
 
@@ -46,13 +42,15 @@ class Faults:
     stall_s: float = 1.5
 
     def choose(self, digest: str, earlier: int) -> str:
+        """Return the same for messages sent so often before, in whatever order threads ask."""
         # Refusals and cut answers are the model's: the same however often it is asked.
         for sent, kinds in ((f" {earlier}", PASSING), ("", LASTING)):
             shares = [getattr(self, kind) for kind in kinds]
             dice = random.Random(f"{self.seed} {digest}{sent}")
-            if fault := dice.choices(["", *kinds], [1 - sum(shares), *shares])[0]:
-                return fault
-        return ""
+            (fault,) = dice.choices(["", *kinds], [1 - sum(shares), *shares])
+            if fault:
+                break
+        return fault
 
 
 class Seen:

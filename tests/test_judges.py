@@ -125,11 +125,11 @@ def test_a_score_is_scaled_to_points_and_what_has_no_value_says_why() -> None:
     assert (row.method, row.extraction, row.task) == ("f-1+cot", "whole output", "grade")
     asked = f"{prompt.system}\0{prompt.user}"
     assert row.prompt_sha256 == hashlib.sha256(asked.encode()).hexdigest()
-    cut, none = replace(RECORD, finish_reason="length"), dict[str, Any]()
+    cut = replace(RECORD, finish_reason="length")
     for form, record, said, status, answer, reason in (
         ("cause", RECORD, {"reply": '{"cause": "C"}'}, "unknown", "C", ""),
         ("score", RECORD, {"reply": "Great!"}, "unknown", None, "unparsed: not valid JSON"),
-        ("score", cut, none, "no_answer", None, "cut at the"),
+        ("score", cut, {}, "no_answer", None, "cut at the"),
     ):
         row = judged_row(FORMS[form], PROBLEM, record, "judge-1", said)
         assert (row.value, row.answer, row.status, row.judge) == (None, answer, status, "judge-1")

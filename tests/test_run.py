@@ -144,8 +144,8 @@ def test_tokens_and_cost_are_told_and_a_used_up_budget_ends_the_asking(
     progress, usage = Listener(), Usage(price_in=1e5, price_out=1e7)
     model = Made(**{"p-1": {"prompt_tokens": 5000, "completion_tokens": None}})
     run(model, tmp_path, 2, usage=usage, progress=progress, size=1, method="f-2")
-    uncounted = "5,010 + 5 tokens, cost 551.00; the server did not count those of 1 answers"
-    assert progress.said == ["10 + 5 tokens, cost 51.00", uncounted, ""]
+    second = "5,010 + 5 tokens, cost 551.00; the server did not count those of 1 answers"
+    assert progress.said == ["10 + 5 tokens, cost 51.00", second, ""]
     assert str(Usage(price_in=3.0)) == "0 + 0 tokens"
 
 
