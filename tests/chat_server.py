@@ -47,7 +47,7 @@ class Faults:
         for sent, kinds in ((f" {earlier}", PASSING), ("", LASTING)):
             shares = [getattr(self, kind) for kind in kinds]
             dice = random.Random(f"{self.seed} {digest}{sent}")
-            (fault,) = dice.choices(["", *kinds], [1 - sum(shares), *shares])
+            fault: str = dice.choices(["", *kinds], [1 - sum(shares), *shares])[0]
             if fault:
                 break
         return fault

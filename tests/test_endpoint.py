@@ -4,10 +4,13 @@ import json
 import logging
 import re
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
+from itertools import chain, repeat
 from typing import Any
+from unittest.mock import Mock, create_autospec
 
 import httpcore
 import httpx
@@ -44,12 +47,7 @@ def asking(
 ) -> Iterator[Ask]:
     """Lend an endpoint that gives these answers in turn, the last one for ever."""
 
-    def handle(_request: httpx.Request) -> httpx.Response:
-        answer = answers.pop(0) if len(answers) > 1 else answers[0]
-        if isinstance(answer, Exception):
-            raise answer
-        return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
-
+    handle = Mock(side_effect=chain(answers, repeat(answers[-1])))
     options |= {"transport": httpx.MockTransport(handle), "clock": clock or FakeClock()}
     with open_endpoint(BASE, ApiKey(key), **options) as ask:
         yield ask
@@ -77,18 +75,15 @@ def test_a_request_has_the_messages_and_all_parameters() -> None:
     assert won == {"max_tokens": 5, "top_p": "NaN"}, "null leaves one out, and extras win"
 
 
-def parameter(extra: str) -> None:
-    parameters_of(0.0, None, [extra])
-
-
 def address(url: str) -> None:
     open_endpoint(url, ApiKey()).__enter__()
 
 
-UNUSABLE = [
-    (parameter, "seed", "--param seed: KEY=VALUE was expected"),
-    (parameter, "model=x", "'model' can't be set this way"),
-    (parameter, f"api_key={SECRET}", "^--param api_key: a secret would be kept"),
+PARAMETERS = partial(parameters_of, 0.0, None)
+UNUSABLE: list[tuple[Any, Any, str]] = [
+    (PARAMETERS, ["seed"], "--param seed: KEY=VALUE was expected"),
+    (PARAMETERS, ["model=x"], "'model' can't be set this way"),
+    (PARAMETERS, [f"api_key={SECRET}"], "^--param api_key: a secret would be kept"),
     (address, "", "--base-url: missing"),
     (address, "ftp://host/v1", "--base-url.*no URL"),
     (address, "http://", "--base-url.*no URL"),
@@ -231,16 +226,6 @@ def test_a_key_is_read_from_its_variable_or_there_is_none(monkeypatch: pytest.Mo
         assert ask(QUESTION).output == "The set is EMPTY.", "a placeholder is no secret"
 
 
-class Listener(Silent):
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.said.append(text)
-
-    detail = note
-
-
 REPEATED: dict[str, Answer] = {
     "an answer": ok({"content": f"{SECRET}", "reasoning": SECRET}),
     "a 401": httpx.Response(401, json={"error": {"message": f"wrong key {SECRET}"}}),
@@ -252,24 +237,21 @@ REPEATED: dict[str, Answer] = {
 
 @pytest.mark.parametrize("answer", REPEATED.values(), ids=REPEATED)
 def test_a_server_that_repeats_the_key_shows_it_to_nobody(answer: Answer) -> None:
-    listener = Listener()
+    listener = create_autospec(Silent)
     with asking([answer], key=SECRET, progress=listener) as ask:
         try:
             shown = repr(ask(QUESTION))
         except RemoteError as problem:
             shown = f"{problem!r} {problem}"
-    assert (SECRET in shown + " ".join(listener.said), "[key]" in shown) == (False, True)
-
-
-def stick(*_: Any, **__: Any) -> None:
-    raise httpcore.WriteTimeout("full")
+    assert (SECRET in f"{shown} {listener.mock_calls}", "[key]" in shown) == (False, True)
 
 
 def test_the_key_shows_in_no_log_repr_or_traceback(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    monkeypatch.setattr(httpcore.MockStream, "write", stick)
+    stuck = Mock(side_effect=httpcore.WriteTimeout("full"))
+    monkeypatch.setattr(httpcore.MockStream, "write", stuck)
     transport = httpx.HTTPTransport()
     transport._pool = httpcore.ConnectionPool(network_backend=httpcore.MockBackend([]))
     with (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -11,8 +10,6 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evalcore.formats import Problem
 from evalcore.judge import choose_prompt, judge_messages, judged_part, judged_row, read_reply
@@ -87,7 +84,6 @@ REPLIES: list[tuple[str, str, tuple[float | None, str] | str]] = [
     ("score", '{"score": "80"}', "a number"),
     ("score", '{"score": true}', "a number"),
     ("score", '{"score": NaN}', "0 to 100"),
-    ("score", "{}", "null"),
     ("score", '{"score": 1, "score": 90}', "twice"),
     ("score", "[1]", "not a JSON object"),
     ("score", "Score: 80", "not valid JSON"),
@@ -106,19 +102,9 @@ def test_what_was_asked_for_is_read_and_all_else_unparsed(form: str, reply: str,
             read_reply(FORMS[form], reply)
 
 
-@given(st.sampled_from(sorted(FORMS)), st.text(max_size=40))
-def test_any_text_is_read_or_unparsed_and_a_reason_comes_back(form: str, text: str) -> None:
-    said = json.dumps({"score": 50, "feedback": text, "key_errors": [], "strengths": []})
-    assert read_reply(FORMS["score"], said) == (0.5, "50", " ".join(text.split()))
-    try:
-        assert read_reply(FORMS[form], text)[1]
-    except ValueError:
-        return
-
-
 def test_a_score_is_scaled_to_points_and_what_has_no_value_says_why() -> None:
     prompt = FORMS["score"]
-    said = {"reply": '{"score": 80, "feedback": "a gap"}', "model": "judge-1-2026"}
+    said = {"reply": '{"score": 80, "feedback": "a\\n gap "}', "model": "judge-1-2026"}
     row = judged_row(prompt, PROBLEM, RECORD, "judge-1", said)
     assert (row.value, row.answer, row.reason) == (0.8, "80", "16 of 20 points; a gap")
     assert (row.rule, row.judge, row.status) == ("judge:judge-1", "judge-1-2026", "scored")

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import create_autospec
 
 import pytest
 
@@ -19,9 +20,8 @@ from evalcore.endpoint import ApiKey, Ask, Question, open_endpoint
 from evalcore.records import Record, read_records
 from evalcore.run import Usage, ask_missing, open_replay
 from ngramscan.errors import InputError, RemoteRefused
-from ngramscan.progress import SILENT
+from ngramscan.progress import SILENT, Silent
 from tests.chat_server import chat_server, hash_of
-from tests.test_endpoint import Listener
 from tests.test_records import record_line
 
 ANSWER: Any = {"output": "4", "attempts": 1, "prompt_tokens": 10, "completion_tokens": 5}
@@ -83,23 +83,22 @@ def test_every_problem_is_asked_once_and_recorded_with_all_that_is_known(tmp_pat
     assert sorted(again.asked) == [("p-0", 4), ("p-1", 4)]
 
 
-def test_refused_and_cut_answers_are_recorded_as_such_and_not_asked_again(tmp_path: Path) -> None:
+def test_refused_and_cut_answers_are_recorded_and_failed_requests_asked_again(
+    tmp_path: Path,
+) -> None:
     refused: dict[str, Any] = {"output": None, "refusal": "I can't."}
     model = Made(**{"p-0": refused, "p-1": {"finish_reason": "length"}})
     assert run(model, tmp_path) == ("3 answered, 1 refused, 1 cut at the token limit of 3", "")
     reasons = {record.id: record.not_scorable for record in read_records(tmp_path)}
     assert reasons == {"p-0": "refused: I can't.", "p-1": "cut at the token limit", "p-2": None}
     assert run(Made(), tmp_path)[0] == "0 answered, 3 there before of 3"
-
-
-def test_a_failed_request_is_no_record_and_the_next_run_asks_it(tmp_path: Path) -> None:
     failures = {f"p-{number}": RemoteRefused(f"reason {number // 2}") for number in range(9)}
-    said, missing = run(Made(**failures), tmp_path, 10)
-    reasons = "2 × reason 0; 2 × reason 1; 2 × reason 2; 2 other reasons"
-    assert said == "1 answered of 10"
-    assert missing == f"9 of 10 answers are missing ({reasons}); run again to ask only these"
+    told, missing = run(Made(**failures), tmp_path, 10, method="pot")
+    counted = "2 × reason 0; 2 × reason 1; 2 × reason 2; 2 other reasons"
+    assert told == "1 answered of 10"
+    assert missing == f"9 of 10 answers are missing ({counted}); run again to ask only these"
     model = Made()
-    assert run(model, tmp_path, 10)[1] == ""
+    assert run(model, tmp_path, 10, method="pot")[1] == ""
     assert sorted(id_ for id_, _ in model.asked) == sorted(failures)
 
 
@@ -141,11 +140,12 @@ def test_tokens_and_cost_are_told_and_a_used_up_budget_ends_the_asking(
     assert said == "1 answered of 5"
     assert "(4 × the server does not count tokens, so no token budget can be kept)" in missing
     monkeypatch.setattr(sys.modules["evalcore.run"], "_NOTE_EVERY_S", 0.0)
-    progress, usage = Listener(), Usage(price_in=1e5, price_out=1e7)
+    progress, usage = create_autospec(Silent), Usage(price_in=1e5, price_out=1e7)
     model = Made(**{"p-1": {"prompt_tokens": 5000, "completion_tokens": None}})
     run(model, tmp_path, 2, usage=usage, progress=progress, size=1, method="f-2")
     second = "5,010 + 5 tokens, cost 551.00; the server did not count those of 1 answers"
-    assert progress.said == ["10 + 5 tokens, cost 51.00", second, ""]
+    noted = [call.args[0] for call in progress.note.call_args_list]
+    assert noted == ["10 + 5 tokens, cost 51.00", second, ""]
     assert str(Usage(price_in=3.0)) == "0 + 0 tokens"
 
 
