@@ -9,19 +9,22 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import create_autospec
 
 import pytest
 
 from evalcore.endpoint import ApiKey, Ask, Question, open_endpoint
-from evalcore.records import Record, open_records, read_records
+from evalcore.records import Record, read_records
 from evalcore.run import Usage, ask_missing, open_replay
 from ngramscan.errors import InputError, RemoteRefused
-from ngramscan.progress import SILENT, Progress
+from ngramscan.progress import SILENT, Silent
 from tests.chat_server import chat_server, hash_of
-from tests.test_endpoint import Listener
 from tests.test_records import record_line
+
+ANSWER: Any = {"output": "4", "attempts": 1, "prompt_tokens": 10, "completion_tokens": 5}
 
 
 class Made:
@@ -36,38 +39,27 @@ class Made:
         answer = self._answers.get(question.record.id, {})
         if isinstance(answer, Exception):
             raise answer
-        fields: dict[str, Any] = {"output": "4", "attempts": 1, "prompt_tokens": 10}
-        return replace(question.record, **fields | {"completion_tokens": 5} | answer)
+        return replace(question.record, **ANSWER | answer)
 
 
 def messages(method: str, number: int) -> list[dict[str, str]]:
     return [{"role": "user", "content": f"{method}: what is {number} + 1?"}]
 
 
-def run(
-    ask: Ask,
-    folder: Path,
-    count: int = 3,
-    epochs: int = 1,
-    concurrency: int = 16,
-    usage: Usage | None = None,
-    progress: Progress = SILENT,
-    **changes: Any,
-) -> tuple[str, str]:
+def run(ask: Ask, folder: Path, count: int = 3, epochs: int = 1, **changes: Any) -> tuple[str, str]:
     """Put so many problems to a model; return what was done and what is missing, with no path."""
-    known: dict[str, Any] = {"dataset": "sums", "model": "lab/made-1", "method": "cot"}
-    known |= {"prompts_sha256": "e" * 64, "parameters": {"temperature": 0}} | changes
-    blank = Record(id="", output=None, **known)
-    questions = [
-        Question(replace(blank, id=f"p-{n}", epoch=epoch, messages_sha256=hash_of(each)), each)
-        for epoch in (range(1, epochs + 1) if epochs > 1 else [None])
-        for n in range(count)
-        for each in [messages(blank.method, n)]
-    ]
-    path = folder / f"{blank.method}.jsonl"
-    told = ask_missing(ask, path, questions, usage or Usage(), concurrency, progress)
-    said, missing = (text.removeprefix(f"{path}: ") for text in told)
-    return said, missing
+    usage, size = changes.pop("usage", Usage()), changes.pop("size", 16)
+    progress, method = changes.pop("progress", SILENT), changes.get("method", "cot")
+    known: dict[str, Any] = {"dataset": "sums", "model": "lab/made-1", "method": method}
+    known |= {"prompts_sha256": "e" * 64, "parameters": {"temperature": 0}, "output": None}
+    questions = []
+    for epoch, n in product(range(1, epochs + 1) if epochs > 1 else [None], range(count)):
+        asked = messages(method, n)
+        fields = known | {"messages_sha256": hash_of(asked)} | changes
+        questions.append(Question(Record(id=f"p-{n}", epoch=epoch, **fields), asked))
+    path = folder / f"{method}.jsonl"
+    said, missing = ask_missing(ask, path, questions, usage, size, progress)
+    return said.removeprefix(f"{path}: "), missing.removeprefix(f"{path}: ")
 
 
 def test_every_problem_is_asked_once_and_recorded_with_all_that_is_known(tmp_path: Path) -> None:
@@ -79,10 +71,6 @@ def test_every_problem_is_asked_once_and_recorded_with_all_that_is_known(tmp_pat
     expected |= {"messages_sha256": sha256, "prompts_sha256": "e" * 64, "refusal": None}
     expected |= {"epoch": None, "parameters": {"temperature": 0}, "attempts": 1}
     assert expected.items() <= lines[0].items()
-
-
-def test_the_same_run_again_asks_nothing_and_a_longer_one_what_is_new(tmp_path: Path) -> None:
-    run(Made(), tmp_path, 3)
     model = Made()
     assert run(model, tmp_path, 3) == ("0 answered, 3 there before of 3", "")
     assert run(model, tmp_path, 5)[0] == "2 answered, 3 there before of 5"
@@ -95,105 +83,70 @@ def test_the_same_run_again_asks_nothing_and_a_longer_one_what_is_new(tmp_path: 
     assert sorted(again.asked) == [("p-0", 4), ("p-1", 4)]
 
 
-def test_refused_and_cut_answers_are_recorded_as_such_and_not_asked_again(tmp_path: Path) -> None:
+def test_refused_and_cut_answers_are_recorded_and_failed_requests_asked_again(
+    tmp_path: Path,
+) -> None:
     refused: dict[str, Any] = {"output": None, "refusal": "I can't."}
     model = Made(**{"p-0": refused, "p-1": {"finish_reason": "length"}})
     assert run(model, tmp_path) == ("3 answered, 1 refused, 1 cut at the token limit of 3", "")
     reasons = {record.id: record.not_scorable for record in read_records(tmp_path)}
     assert reasons == {"p-0": "refused: I can't.", "p-1": "cut at the token limit", "p-2": None}
     assert run(Made(), tmp_path)[0] == "0 answered, 3 there before of 3"
-
-
-def test_a_failed_request_is_no_record_and_the_next_run_asks_it(tmp_path: Path) -> None:
     failures = {f"p-{number}": RemoteRefused(f"reason {number // 2}") for number in range(9)}
-    said, missing = run(Made(**failures), tmp_path, 10)
-    reasons = "2 × reason 0; 2 × reason 1; 2 × reason 2; 2 other reasons"
-    assert said == "1 answered of 10"
-    assert missing == f"9 of 10 answers are missing ({reasons}); run again to ask only these"
+    told, missing = run(Made(**failures), tmp_path, 10, method="pot")
+    counted = "2 × reason 0; 2 × reason 1; 2 × reason 2; 2 other reasons"
+    assert told == "1 answered of 10"
+    assert missing == f"9 of 10 answers are missing ({counted}); run again to ask only these"
     model = Made()
-    assert run(model, tmp_path, 10)[1] == ""
+    assert run(model, tmp_path, 10, method="pot")[1] == ""
     assert sorted(id_ for id_, _ in model.asked) == sorted(failures)
 
 
 @pytest.mark.parametrize(
     ("first", "then", "problem"),
     [
-        pytest.param({}, {"dataset": "maths"}, "of sums, lab/made-1, cot;", id="dataset"),
-        pytest.param({}, {"model": "lab--made-1"}, "of sums, lab/made-1, cot;", id="model"),
-        pytest.param({}, {"parameters": {}}, r"under other .* \(id 'p-0': {'temp", id="parameters"),
-        pytest.param({}, {"epochs": 2}, "of one epoch;", id="more epochs"),
-        pytest.param({"epochs": 2}, {}, "of several epochs;", id="fewer epochs"),
+        ({}, {"dataset": "maths"}, "of sums, lab/made-1, cot;"),
+        ({}, {"model": "lab--made-1"}, "of sums, lab/made-1, cot;"),
+        ({}, {"parameters": {}}, r"under other .* \(id 'p-0': {'temp"),
+        ({}, {"epochs": 2}, "of one epoch;"),
+        ({"epochs": 2}, {}, "of several epochs;"),
+        ({}, {"messages_sha256": "0" * 64}, r"to other prompts \(id 'p-0'\);"),
     ],
 )
 def test_answers_to_something_else_are_refused_before_anything_is_asked(
     tmp_path: Path, first: dict[str, Any], then: dict[str, Any], problem: str
 ) -> None:
-    run(Made(), tmp_path, concurrency=1, **first)
-    content, model = (tmp_path / "cot.jsonl").read_bytes(), Made()
+    run(Made(), tmp_path, size=1, **first)
+    file, model = tmp_path / "cot.jsonl", Made()
+    content = file.read_bytes()
     with pytest.raises(InputError, match=f"it holds answers {problem}.* use another -o or move"):
         run(model, tmp_path, **then)
-    assert model.asked == []
-    assert (tmp_path / "cot.jsonl").read_bytes() == content
-
-
-def test_answers_to_other_prompts_or_twice_to_one_are_refused(tmp_path: Path) -> None:
-    run(Made(), tmp_path, 1)
-    file = tmp_path / "cot.jsonl"
-    content = file.read_bytes()
-    file.write_bytes(content.replace(hash_of(messages("cot", 0)).encode(), b"0" * 64))
-    with pytest.raises(InputError, match=r"it holds answers to other prompts \(id 'p-0'\); use"):
-        run(Made(), tmp_path)
+    assert (model.asked, file.read_bytes()) == ([], content)
     file.write_bytes(content * 2)
     with pytest.raises(InputError, match="'p-0' stands in it twice"):
-        run(Made(), tmp_path)
-    with open_records(file, print), pytest.raises(InputError, match="another run is writing"):
-        run(Made(), tmp_path)
+        run(model, tmp_path, **first)
 
 
-def test_no_more_questions_than_wanted_are_under_way(tmp_path: Path) -> None:
-    under_way, most = set[str](), list[int]()
-
-    def ask(question: Question) -> Record:
-        under_way.add(question.record.id)
-        most.append(len(under_way))
-        time.sleep(0.01)
-        under_way.remove(question.record.id)
-        return question.record
-
-    run(ask, tmp_path, 40, concurrency=4)
-    assert max(most) == 4
-
-
-def test_nothing_more_is_asked_when_the_token_budget_is_used_up(tmp_path: Path) -> None:
+def test_tokens_and_cost_are_told_and_a_used_up_budget_ends_the_asking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     usage = Usage(token_budget=100)
-    assert run(Made(), tmp_path, 5, usage=usage, concurrency=1)[1] == ""
-    said, missing = run(Made(), tmp_path, 5, usage=usage, concurrency=1, method="pot")
+    assert run(Made(), tmp_path, 5, usage=usage, size=1)[1] == ""
+    said, missing = run(Made(), tmp_path, 5, usage=usage, size=1, method="pot")
     assert said == "2 answered of 5"  # 15 tokens each: 105 after seven
     assert "3 of 5 answers are missing (3 × the token budget of 100 is used up)" in missing
     uncounted = Made(**{"p-0": {"completion_tokens": None}})
-    limits: dict[str, Any] = {"usage": Usage(token_budget=100), "concurrency": 1}
-    said, missing = run(uncounted, tmp_path, 5, **limits, method="f-1")
+    said, missing = run(uncounted, tmp_path, 5, usage=Usage(100), size=1, method="f-1")
     assert said == "1 answered of 5"
     assert "(4 × the server does not count tokens, so no token budget can be kept)" in missing
-
-
-def test_tokens_and_cost_are_told() -> None:
-    blank = Record(id="1", dataset="sums", model="m", method="cot", output="")
-    usage = Usage(None, 3.0, None)
-    usage.add(replace(blank, prompt_tokens=2_000_000, completion_tokens=500_000))
-    assert str(usage) == "2,000,000 + 500,000 tokens"
-    usage.price_out = 15.0
-    usage.add(blank)
-    assert str(usage).endswith("cost 13.50; the server did not count those of 1 answers")
-
-
-def test_tokens_and_cost_are_noted_while_it_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(sys.modules["evalcore.run"], "_NOTE_EVERY_S", 0.0)
-    progress, usage = Listener(), Usage(price_in=1e5, price_out=1e5)
-    run(Made(), tmp_path, 2, usage=usage, progress=progress, concurrency=1)
-    assert progress.said == ["10 + 5 tokens, cost 1.50", "20 + 10 tokens, cost 3.00", ""]
+    progress, usage = create_autospec(Silent), Usage(price_in=1e5, price_out=1e7)
+    model = Made(**{"p-1": {"prompt_tokens": 5000, "completion_tokens": None}})
+    run(model, tmp_path, 2, usage=usage, progress=progress, size=1, method="f-2")
+    second = "5,010 + 5 tokens, cost 551.00; the server did not count those of 1 answers"
+    noted = [call.args[0] for call in progress.note.call_args_list]
+    assert noted == ["10 + 5 tokens, cost 51.00", second, ""]
+    assert str(Usage(price_in=3.0)) == "0 + 0 tokens"
 
 
 def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None:
