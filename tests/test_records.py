@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,21 +17,24 @@ from ngramscan.outputs import OutputFields, read_outputs
 from tests.chat_server import hash_of
 
 KNOWN: dict[str, Any] = {"dataset": "sums", "model": "lab/made-1", "method": "cot"}
-ASKED = KNOWN | {"parameters": {}}
 OURS = "a/b/c.jsonl"
 FINANCE = "made-1.json"
 BENCH = "lab-made-1-cot/task.json"
 
 
-def write(file: Path, content: bytes | str | list[Any] | dict[str, Any]) -> Path:
+def write(file: Path, content: Any) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     text = content if isinstance(content, bytes | str) else json.dumps(content)
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     return file
 
 
+def recorded(**fields: Any) -> Record:
+    return Record(**{"id": "1", "output": "4", "parameters": {}} | KNOWN | fields)
+
+
 def record_line(**fields: Any) -> bytes:
-    return Record(**{"output": "4"} | ASKED | fields).line()
+    return recorded(**fields).line()
 
 
 def ignore(notice: str) -> None:
@@ -50,8 +51,7 @@ def test_the_hash_of_messages_is_that_of_their_canonical_json() -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"output": "4", "finish_reason": "stop"}, None),
-        ({"output": "4"}, None),
+        ({"finish_reason": "stop"}, None),
         ({"output": " \n"}, "no output"),
         ({"output": None}, "no output"),
         ({"finish_reason": "length"}, "cut at the token limit"),
@@ -60,7 +60,7 @@ def test_the_hash_of_messages_is_that_of_their_canonical_json() -> None:
     ],
 )
 def test_what_is_no_whole_answer_can_not_be_scored(fields: Any, reason: str | None) -> None:
-    assert Record(**{"id": "1", "output": "4"} | KNOWN | fields).not_scorable == reason
+    assert recorded(**fields).not_scorable == reason
 
 
 @pytest.mark.parametrize("name", ["", "..", ".", "a/b", "a\nb"])
@@ -73,14 +73,12 @@ def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
 
 
 def test_what_was_written_is_read_whole(tmp_path: Path) -> None:
-    fields = json.loads(
-        '{"id": "7", "epoch": 2, "output": "two\\nlines \\u2028 é", "reasoning": "hm",'
-        ' "prompt_tokens": 3, "completion_tokens": 5, "reasoning_tokens": 0, "attempts": 1,'
-        ' "messages_sha256": "aa", "prompts_sha256": "bb", "dataset_sha256": "cc",'
-        ' "finish_reason": "stop", "latency_s": 0.25, "reported_model": "made-1-0125",'
-        ' "asked_at": "2026-01-01T00:00:00+00:00", "parameters": {"stop": ["\\n"]}}'
-    )
-    record = Record(**KNOWN, **fields)
+    texts = "reasoning messages_sha256 prompts_sha256 dataset_sha256 finish_reason reported_model"
+    counts = "prompt_tokens completion_tokens reasoning_tokens attempts"
+    fields: dict[str, Any] = {name: name for name in [*texts.split(), "asked_at"]}
+    fields |= {name: number for number, name in enumerate(counts.split())}
+    fields |= {"epoch": 2, "latency_s": 0.25, "parameters": {"stop": ["\n"]}}
+    record = recorded(id="7", output="two\nlines \u2028 é", **fields)
     path = record_path(tmp_path, "sums", "lab/made-1", "cot")
     assert path == tmp_path / "sums/lab--made-1/cot.jsonl"
     with open_records(path, ignore) as file:
@@ -91,49 +89,41 @@ def test_what_was_written_is_read_whole(tmp_path: Path) -> None:
     assert [(output.id, output.text) for output in outputs] == [("7#2", record.output)]
 
 
+def named(records: list[Record]) -> list[tuple[str | None, ...]]:
+    return [(one.dataset, one.model, one.method, one.id, one.output) for one in records]
+
+
 def test_who_wrote_is_read_off_the_folders_where_a_record_does_not_say(tmp_path: Path) -> None:
     write(tmp_path / "sums" / "made-1" / "cot.jsonl", '\n{"id": 1, "output": "4"}\n')
-    (record,) = read_records(tmp_path)
-    named = (record.dataset, record.model, record.method, record.id)
-    assert named == ("sums", "made-1", "cot", "1")
+    assert named(read_records(tmp_path)) == [("sums", "made-1", "cot", "1", "4")]
 
 
 def test_only_records_of_the_wanted_method_and_dataset_are_read(tmp_path: Path) -> None:
     for method in ("cot", "pot"):
-        line = record_line(id="1", method=method)
-        write(tmp_path / "sums" / "lab--made-1" / f"{method}.jsonl", line)
+        write(tmp_path / f"sums/lab--made-1/{method}.jsonl", record_line(method=method))
     assert [record.method for record in read_records(tmp_path, method="pot")] == ["pot"]
     assert len(read_records(tmp_path, dataset="sums")) == 2
     there = "no records of f-1 of sums there; there are cot of sums, pot of sums"
     with pytest.raises(InputError, match=there):
         read_records(tmp_path, method="f-1", dataset="sums")
-    with pytest.raises(InputError, match="absent: no such file or folder"):
-        read_records(tmp_path / "absent")
 
 
 def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
-    rows = [
-        {"question_id": "validation-0", "output": ["def solution(): ..."]},
-        {"question_id": "validation-1", "output": []},
-        {"question_id": "validation-2", "output": "4"},
+    outputs: list[Any] = [["def solution(): ..."], [], "4"]
+    write(tmp_path / FINANCE, [{"question_id": n, "output": one} for n, one in enumerate(outputs)])
+    run = ("financemath", "made-1", "pot")
+    assert named(read_records(tmp_path, "financemath", "pot", "financemath")) == [
+        *((*run, "0", "def solution(): ..."), (*run, "1", None), (*run, "2", "4"))
     ]
-    write(tmp_path / FINANCE, rows)
-    first, second, third = read_records(tmp_path, "financemath", "pot", "financemath")
-    named = (first.dataset, first.model, first.method, first.id, first.output)
-    assert named == ("financemath", "made-1", "pot", "validation-0", "def solution(): ...")
-    assert (second.not_scorable, third.output) == ("no output", "4")
-    with pytest.raises(InputError, match="this layout does not name the method; --method does"):
-        read_records(tmp_path, "financemath")
 
 
 def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: Path) -> None:
     rows = [{"input": "?", "prediction": text, "target": "t"} for text in ("a b", "b a")]
     write(tmp_path / BENCH, {"outputs": rows})
     for told, method in ((None, "cot"), ("direct", "direct")):
-        records = read_records(tmp_path / "lab-made-1-cot", "bbh", told, "words")
-        named = [(one.dataset, one.model, one.method, one.id, one.output) for one in records]
         run = ("words", "lab-made-1", method)
-        assert named == [(*run, "task-0", "a b"), (*run, "task-1", "b a")]
+        records = read_records(tmp_path / "lab-made-1-cot", "bbh", told, "words")
+        assert named(records) == [(*run, "task-0", "a b"), (*run, "task-1", "b a")]
 
 
 FIRST = '{"id": "1", "output": "4"}\n'
@@ -166,15 +156,11 @@ def test_what_is_malformed_is_named(tmp_path: Path, name: str, content: Any, pro
         read_records(tmp_path, layout, *(() if layout == "evalcore" else ("pot", "d")))
 
 
-def test_the_recorded_outputs_of_the_benchmarks_are_read(shared: Path) -> None:
-    data = shared / "data"
-    programs = data / "financemath" / "validation" / "raw_pot_outputs"
-    records = read_records(programs, "financemath", "pot", "financemath")
-    assert len(records) == 1200
-    assert len({record.model for record in records}) == 6
-    words = read_records(data / "bbh/code-davinci-002-cot", "bbh", None, "bbh-word-sorting")
-    assert [record.id for record in words] == [f"word_sorting-{number}" for number in range(250)]
-    assert {record.model for record in words} == {"code-davinci-002"}
+def test_what_is_not_there_or_not_named_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="absent: no such file or folder"):
+        read_records(tmp_path / "absent")
+    with pytest.raises(InputError, match="this layout does not name the method; --method does"):
+        read_records(tmp_path, "financemath")
 
 
 # Files that are written
@@ -192,18 +178,18 @@ def refuse(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.mark.parametrize(("owner", "name"), [(os, "open"), (fcntl, "flock")])
+@pytest.mark.parametrize("call", ["os.open", "fcntl.flock"])
 def test_what_the_system_refuses_is_an_error_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
-    monkeypatch.setattr(owner, name, refuse)
+    monkeypatch.setattr(call, refuse)
     expected = pytest.raises(InputError, match=r"(?i)cot\.jsonl: .*no space left")
     with expected, open_records(tmp_path / "cot.jsonl", ignore):
         pass
 
 
 def test_a_line_is_written_whole_however_little_the_system_takes(tmp_path: Path) -> None:
-    path, record = tmp_path / "cot.jsonl", Record(id="3", output="é" * 50, **KNOWN)
+    path, record = tmp_path / "cot.jsonl", recorded(output="é" * 50)
     with open_records(path, ignore) as file:
         slow = SimpleNamespace(write=lambda data: file.file.write(data[:7]))
         replace(file, file=cast("Any", slow)).write(record)
@@ -214,8 +200,7 @@ def test_a_line_is_written_whole_however_little_the_system_takes(tmp_path: Path)
 
 
 def test_every_torn_last_line_is_dropped_and_told(tmp_path: Path) -> None:
-    whole, last = record_line(id="1"), record_line(id="2")
-    path = tmp_path / "cot.jsonl"
+    whole, last, path = record_line(), record_line(id="2"), tmp_path / "cot.jsonl"
     for length in range(1, len(last)):
         write(path, whole + last[:length])
         is_torn, notices = length < len(last) - 1, list[str]()
@@ -224,7 +209,7 @@ def test_every_torn_last_line_is_dropped_and_told(tmp_path: Path) -> None:
                 read_records(path)
         with open_records(path, notices.append) as file:
             kept = [record.id for record in file.records]
-            file.write(Record(id="3", output="4", **KNOWN))
+            file.write(recorded(id="3"))
         assert [record.id for record in read_records(path)] == [*kept, "3"]
         assert kept == (["1"] if is_torn else ["1", "2"]), "it only lacks its end"
         told = [f"{path}: the last line was not written to its end; it is dropped"]
