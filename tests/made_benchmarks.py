@@ -1,11 +1,15 @@
-"""Small copies of benchmarks in the form of the real ones, made for tests."""
+"""Small copies of benchmarks in the form of the real ones, made for tests, and what is refused."""
 
 from __future__ import annotations
 
-import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from ngramscan.errors import InputError
 
 
 def write_financemath(folder: Path, size: int = 200, **first: Any) -> Path:
@@ -27,17 +31,19 @@ def write_financemath(folder: Path, size: int = 200, **first: Any) -> Path:
     return path
 
 
-def write_proofbench(folder: Path, size: int = 60) -> Path:
+def write_proofbench(folder: Path) -> Path:
     """Write problems with a solution and guidelines."""
+    text = "Problem ID,Problem,Solution,Grading guidelines,Category,Level,Short Answer,Source\n"
+    for n in range(60):
+        text += f"PB-Basic-{n:03},Prove {n}.,SOLUTION of {n},GUIDELINES of {n},"
+        text += "Algebra,IMO-easy,,made\n"
     path = folder / "proofbench_v2.csv"
-    columns = (
-        *("Problem ID", "Problem", "Solution", "Grading guidelines", "Category", "Level"),
-        *("Short Answer", "Source"),
-    )
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        for n in range(size):
-            texts = (f"PB-Basic-{n:03}", f"Prove {n}.", f"SOLUTION of {n}", f"GUIDELINES of {n}")
-            writer.writerow([*texts, "Algebra", "IMO-easy", "", "made"])
+    path.write_text(text)
     return path
+
+
+def refused(message: str, call: Callable[..., Any], *given: Any) -> None:
+    """Make a call that must be refused in one line."""
+    with pytest.raises(InputError, match=message) as caught:
+        call(*given)
+    assert "\n" not in str(caught.value)
