@@ -12,9 +12,9 @@ from typing import Any, cast
 import pytest
 
 from evalcore.records import Record, messages_sha256, open_records, read_records, record_path
-from ngramscan.errors import InputError
 from ngramscan.outputs import OutputFields, read_outputs
 from tests.chat_server import hash_of
+from tests.made_benchmarks import refused
 
 KNOWN: dict[str, Any] = {"dataset": "sums", "model": "lab/made-1", "method": "cot"}
 OURS = "a/b/c.jsonl"
@@ -37,8 +37,10 @@ def record_line(**fields: Any) -> bytes:
     return recorded(**fields).line()
 
 
-def ignore(notice: str) -> None:
-    raise AssertionError(notice)
+def open_silently(path: Path) -> list[Record]:
+    """Open a file of which there is nothing to tell, and return what was there."""
+    with open_records(path, pytest.fail) as file:
+        return file.records
 
 
 def test_the_hash_of_messages_is_that_of_their_canonical_json() -> None:
@@ -65,11 +67,7 @@ def test_what_is_no_whole_answer_can_not_be_scored(fields: Any, reason: str | No
 
 @pytest.mark.parametrize("name", ["", "..", ".", "a/b", "a\nb"])
 def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match="can't be the name of a file"):
-        record_path(Path("out"), name, "m", "cot")
-
-
-# Reading
+    refused("can't be the name of a file", record_path, Path("out"), name, "m", "cot")
 
 
 def test_what_was_written_is_read_whole(tmp_path: Path) -> None:
@@ -81,7 +79,7 @@ def test_what_was_written_is_read_whole(tmp_path: Path) -> None:
     record = recorded(id="7", output="two\nlines \u2028 é", **fields)
     path = record_path(tmp_path, "sums", "lab/made-1", "cot")
     assert path == tmp_path / "sums/lab--made-1/cot.jsonl"
-    with open_records(path, ignore) as file:
+    with open_records(path, pytest.fail) as file:
         file.write(record)
     assert read_records(tmp_path) == [record]
     assert path.stat().st_mode & 0o777 == 0o600
@@ -104,8 +102,8 @@ def test_only_records_of_the_wanted_method_and_dataset_are_read(tmp_path: Path) 
     assert [record.method for record in read_records(tmp_path, method="pot")] == ["pot"]
     assert len(read_records(tmp_path, dataset="sums")) == 2
     there = "no records of f-1 of sums there; there are cot of sums, pot of sums"
-    with pytest.raises(InputError, match=there):
-        read_records(tmp_path, method="f-1", dataset="sums")
+    refused(there, read_records, tmp_path, "evalcore", "f-1", "sums")
+    refused("absent: no such file or folder", read_records, tmp_path / "absent")
 
 
 def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
@@ -115,6 +113,8 @@ def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
     assert named(read_records(tmp_path, "financemath", "pot", "financemath")) == [
         *((*run, "0", "def solution(): ..."), (*run, "1", None), (*run, "2", "4"))
     ]
+    told = "this layout does not name the method; --method does"
+    refused(told, read_records, tmp_path, "financemath")
 
 
 def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: Path) -> None:
@@ -152,26 +152,14 @@ MALFORMED: list[tuple[str, Any, str]] = [
 def test_what_is_malformed_is_named(tmp_path: Path, name: str, content: Any, problem: str) -> None:
     layout = {OURS: "evalcore", FINANCE: "financemath"}.get(name, "bbh")
     write(tmp_path / name, content)
-    with pytest.raises(InputError, match=problem):
-        read_records(tmp_path, layout, *(() if layout == "evalcore" else ("pot", "d")))
-
-
-def test_what_is_not_there_or_not_named_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="absent: no such file or folder"):
-        read_records(tmp_path / "absent")
-    with pytest.raises(InputError, match="this layout does not name the method; --method does"):
-        read_records(tmp_path, "financemath")
-
-
-# Files that are written
+    refused(problem, read_records, tmp_path, layout, *(["pot", "d"] * (layout != "evalcore")))
 
 
 def test_a_second_run_on_the_same_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "cot.jsonl"
     for _ in range(2):
-        expected = pytest.raises(InputError, match="another run is writing")
-        with open_records(path, ignore), expected, open_records(path, ignore):
-            pass
+        with open_records(path, pytest.fail):
+            refused("another run is writing", open_silently, path)
 
 
 def refuse(*_: object, **__: object) -> None:
@@ -179,23 +167,18 @@ def refuse(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("call", ["os.open", "fcntl.flock"])
-def test_what_the_system_refuses_is_an_error_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
+def test_a_system_that_refuses_is_told(tmp_path: Path, monkeypatch: Any, call: str) -> None:
     monkeypatch.setattr(call, refuse)
-    expected = pytest.raises(InputError, match=r"(?i)cot\.jsonl: .*no space left")
-    with expected, open_records(tmp_path / "cot.jsonl", ignore):
-        pass
+    refused(r"(?i)cot\.jsonl: .*no space left", open_silently, tmp_path / "cot.jsonl")
 
 
 def test_a_line_is_written_whole_however_little_the_system_takes(tmp_path: Path) -> None:
     path, record = tmp_path / "cot.jsonl", recorded(output="é" * 50)
-    with open_records(path, ignore) as file:
+    with open_records(path, pytest.fail) as file:
         slow = SimpleNamespace(write=lambda data: file.file.write(data[:7]))
         replace(file, file=cast("Any", slow)).write(record)
         full = replace(file, file=cast("Any", SimpleNamespace(write=refuse)))
-        with pytest.raises(InputError, match=r"cot\.jsonl: no space left on device"):
-            full.write(record)
+        refused(r"cot\.jsonl: no space left on device", full.write, record)
     assert read_records(path) == [record]
 
 
@@ -205,8 +188,7 @@ def test_every_torn_last_line_is_dropped_and_told(tmp_path: Path) -> None:
         write(path, whole + last[:length])
         is_torn, notices = length < len(last) - 1, list[str]()
         if is_torn:
-            with pytest.raises(InputError, match=r":2: the last line was not written to its end"):
-                read_records(path)
+            refused(":2: the last line was not written to its end", read_records, path)
         with open_records(path, notices.append) as file:
             kept = [record.id for record in file.records]
             file.write(recorded(id="3"))
@@ -223,10 +205,7 @@ def test_every_torn_last_line_is_dropped_and_told(tmp_path: Path) -> None:
         (b'{"id": "1", "outp\n{}\n', "not valid JSON"),
     ],
 )
-def test_a_file_that_no_run_left_so_is_refused_and_untouched(
-    tmp_path: Path, content: bytes, problem: str
-) -> None:
+def test_other_files_are_refused_untouched(tmp_path: Path, content: bytes, problem: str) -> None:
     path = write(tmp_path / "cot.jsonl", content)
-    with pytest.raises(InputError, match=f"cot.jsonl:1: {problem}"), open_records(path, ignore):
-        pass
+    refused(f"cot.jsonl:1: {problem}", open_silently, path)
     assert path.read_bytes() == content
