@@ -6,8 +6,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -38,15 +36,10 @@ def write(path: Path, text: str | bytes) -> Path:
 def olympiad(size: int, **first: Any) -> pd.DataFrame:
     same: dict[str, Any] = dict.fromkeys(("context", "unit", "error"))
     same |= {"subfield": "Algebra", "is_multiple_answer": False, "answer_type": "Numerical"}
+    same |= {"solution": ["The secret solution."]}
     rows = [
-        {
-            "id": number,
-            "question": f"Find the root of $x = {number}$.",
-            "solution": [f"The secret solution {number}."],
-            "final_answer": [f"${number}$"],
-            **same,
-        }
-        for number in range(size)
+        {"id": n, "question": f"Find $x = {n}$.", "final_answer": [f"${n}$"], **same}
+        for n in range(size)
     ]
     rows[0] |= first
     return pd.DataFrame(rows, dtype=object)
@@ -141,63 +134,51 @@ def test_all_copies_that_are_there_are_checked_and_failures_told(tmp_path: Path)
             evalcore.datasets_check(data=place)
 
 
-def holding(name: str, content: bytes) -> Callable[[Path], Path]:
-    return lambda folder: write(folder / name, content)
-
-
-ANSWERS, PROOFS = partial(holding, "answerbench_v2.csv"), b"Problem ID,Problem\nPB-1,Prove it.\n"
-Wrong = tuple[str, Callable[[Path], Path], str]
-WRONG: list[Wrong] = [
-    ("financemath", holding("validation.json", b"[{]"), "validation.json: not valid JSON: "),
-    ("financemath", partial(write_financemath, size=199), "199 problems; expected 200"),
-    ("bbh-word-sorting", holding("word_sorting.json", b"[]"), "word_sorting.json: Expected object"),
-    ("bbh-word-sorting", holding("word_sorting.json", b"{}"), "examples: Expected array"),
-    ("imo-answerbench", ANSWERS(b"a\n1,2\n"), "answerbench_v2.csv:2: more or fewer cells"),
-    ("imo-answerbench", ANSWERS(b"a\n1\n"), "answerbench_v2.csv:2: no column Problem ID"),
-    ("imo-answerbench", ANSWERS(b"\xff"), "answerbench_v2.csv:1: not UTF-8"),
-    ("imo-answerbench", ANSWERS(b"a\n" + b"x" * 200_000), "not valid CSV: field larger"),
-    ("olympiadbench-tp-maths", holding("TP_TO_maths_en_COMP.parquet", b"P"), "not a Parquet file"),
-    ("imo-proofbench", holding("proofbench_v2.csv", PROOFS), ":2: no column Category; there are P"),
-    ("aicrypto", partial(exams, exam1_2="Prove it."), "problem2.tex: problems with points: none"),
-    ("aicrypto", partial(exams, exam1_2="**Problem 3 (1 points)**"), "points: 3; expected one"),
-    ("mine", holding("empty.csv", b"id,question,answer\n"), "0 problems; expected one or more"),
+MADE: dict[str, Callable[..., Path]] = {"financemath": write_financemath, PHYSICS: physics}
+MADE |= {"aicrypto": exams, "mine": own}
+ANSWERS, TP_MATHS = ("imo-answerbench", "answerbench_v2.csv"), "TP_TO_maths_en_COMP.parquet"
+SORTING, PROOFS = ("bbh-word-sorting", "word_sorting.json"), b"Problem ID,Problem\nPB-1,Prove it.\n"
+WRONG: list[tuple[str, str, Any, str]] = [
+    # A whole file with this content.
+    ("financemath", "validation.json", b"[{]", "validation.json: not valid JSON: "),
+    (*SORTING, b"[]", "word_sorting.json: Expected object"),
+    (*SORTING, b"{}", "examples: Expected array"),
+    (*ANSWERS, b"a\n1,2\n", "answerbench_v2.csv:2: more or fewer cells"),
+    (*ANSWERS, b"a\n1\n", "answerbench_v2.csv:2: no column Problem ID"),
+    (*ANSWERS, b"\xff", "answerbench_v2.csv:1: not UTF-8"),
+    (*ANSWERS, b"a\n" + b"x" * 200_000, "not valid CSV: field larger"),
+    ("olympiadbench-tp-maths", TP_MATHS, b"P", "not a Parquet file"),
+    ("imo-proofbench", "proofbench_v2.csv", PROOFS, ":2: no column Category; there are P"),
+    ("mine", "empty.csv", b"id,question,answer\n", "0 problems; expected one or more"),
+    # A made file in which one thing has this value.
+    ("aicrypto", "exam1_2", "Prove it.", "problem2.tex: problems with points: none"),
+    ("aicrypto", "exam1_2", "**Problem 3 (1 points)**", "points: 3; expected one"),
+    ("financemath", "size", 199, "199 problems; expected 200"),
+    ("financemath", "question", None, "validation.json[1]: question is None; expected a text"),
+    ("financemath", "question", " ", "[1]: question is ' '; expected a text"),
+    ("financemath", "tables", "| a |", "[1]: tables: Expected array, got str"),
+    ("financemath", "tables", [1], "[1]: tables: $[0]: Expected str, got int"),
+    ("financemath", "ground_truth", True, "[1]: ground_truth is True; expected a text"),
+    ("financemath", "ground_truth", "8", "[1]: ground_truth: Expected float, got str"),
+    ("financemath", "ground_truth", float("nan"), "[1]: ground_truth is nan; expected a text"),
+    (PHYSICS, "error", "small", "COMP.jsonl:1: error: $[0]: Expected float | null, got str"),
+    (PHYSICS, "answer_type", "Poem", ":1: answer_type is Poem; expected Numerical, Expression, "),
+    (PHYSICS, "final_answer", None, ":1: final_answer: Expected array, got null"),
+    (PHYSICS, "solution", [1], ":1: solution[0]: Expected str, got int"),
+    (PHYSICS, "is_multiple_answer", None, ":1: is_multiple_answer: Expected bool, got null"),
+    (PHYSICS, "question", "", ":1: question: Expected str of length >= 1"),
+    ("mine", "id", 3, "mine.jsonl: id 3 occurs more than once"),
+    ("mine", "answer", ["a"], "mine.jsonl:1: answer is ['a']; expected a text"),
 ]
 
 
-def first_row(name: str, made: Callable[..., Path], *wrong: tuple[str, Any, str]) -> list[Wrong]:
-    """Return a case for each value that a field of the first row must not have."""
-    return [(name, partial(made, **{field: value}), message) for field, value, message in wrong]
-
-
-WRONG += first_row(
-    *("financemath", write_financemath),
-    ("question", None, "validation.json[1]: question is None; expected a text"),
-    ("question", " ", "[1]: question is ' '; expected a text"),
-    ("tables", "| a |", "[1]: tables: Expected array, got str"),
-    ("tables", [1], "[1]: tables: $[0]: Expected str, got int"),
-    ("ground_truth", True, "[1]: ground_truth is True; expected a text"),
-    ("ground_truth", "8", "[1]: ground_truth: Expected float, got str"),
-    ("ground_truth", float("nan"), "[1]: ground_truth is nan; expected a text"),
-)
-WRONG += first_row(
-    *(PHYSICS, physics),
-    ("error", "small", "COMP.jsonl:1: error: $[0]: Expected float | null, got str"),
-    ("answer_type", "Poem", ":1: answer_type is Poem; expected Numerical, Expression, "),
-    ("final_answer", None, ":1: final_answer: Expected array, got null"),
-    ("solution", [1], ":1: solution[0]: Expected str, got int"),
-    ("is_multiple_answer", None, ":1: is_multiple_answer: Expected bool, got null"),
-    ("question", "", ":1: question: Expected str of length >= 1"),
-)
-WRONG += first_row(
-    *("mine", own),
-    ("id", 3, "mine.jsonl: id 3 occurs more than once"),
-    ("answer", ["a"], "mine.jsonl:1: answer is ['a']; expected a text"),
-)
-
-
-@pytest.mark.parametrize(("name", "made", "message"), WRONG)
-def test_what_is_wrong_is_refused(name: str, made: Any, message: str, tmp_path: Path) -> None:
-    refused(re.escape(message), load, name, made(tmp_path))
+@pytest.mark.parametrize(("name", "what", "value", "message"), WRONG)
+def test_what_is_wrong_is_refused(
+    name: str, what: str, value: Any, message: str, tmp_path: Path
+) -> None:
+    is_file = "." in what
+    path = write(tmp_path / what, value) if is_file else MADE[name](tmp_path, **{what: value})
+    refused(re.escape(message), load, name, path)
 
 
 def test_a_financemath_problem_has_tables_before_and_a_program_beside_it(tmp_path: Path) -> None:
@@ -230,47 +211,38 @@ def test_a_broken_row_is_taken_from_a_whole_first_version(tmp_path: Path) -> Non
     )
 
 
-def test_the_first_version_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = answerbench(tmp_path / "answerbench.csv")
-    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
-    made = replace(benchmarks()["imo-answerbench"], first_version={file.name: sha256})
-    monkeypatch.setitem(benchmarks(), "imo-answerbench", made)
-    faults = load("imo-answerbench", tmp_path).faults
-    assert faults == ("this is the first version, which its authors call deprecated",)
-
-
 def test_a_proof_problem_has_no_gold_and_its_solution_is_not_in_the_text(tmp_path: Path) -> None:
-    problem = load("imo-proofbench", write_proofbench(tmp_path)).problems[0]
-    assert (problem.text, problem.gold, dict(problem.fields)) == ("Prove 0.", None, {})
-    guidelines = {"solution": "SOLUTION of 0", "guidelines": "GUIDELINES of 0"}
-    assert problem.details == {**guidelines, "level": "IMO-easy"}
+    details = {"solution": "SOLUTION of 0", "guidelines": "GUIDELINES of 0", "level": "IMO-easy"}
+    expected = Problem("PB-Basic-000", "Prove 0.", None, "Algebra", details=details)
+    assert load("imo-proofbench", write_proofbench(tmp_path)).problems[0] == expected
 
 
-SEVERAL = "The problem has multiple answers, "
+SEVERAL, MANY = "The problem has multiple answers, ", "multiple answers connected with commas"
 ALIKE, ORDER = f"{SEVERAL}each of them should be ", f"{SEVERAL}with the answers in order being "
 NO_UNIT = ", note that the unit of the answer should not be included in \\boxed{}"
 
 
 @pytest.mark.parametrize(
-    ("kinds", "several", "unit", "said"),
+    ("kinds", "unit", "boxed", "said"),
     [
-        ("Numerical", False, None, "The answer of The problem should be a numerical value. "),
-        ("Tuple", False, "km", ""),
-        ("Equation,Equation", True, None, f"{ALIKE}an equation. "),
-        ("Numerical,Interval", True, None, f"{ORDER}a numerical value, an interval. "),
+        ("Numerical", None, "answer", "The answer of The problem should be a numerical value. "),
+        ("Tuple", "km", "answer", ""),
+        ("Equation,Equation", None, MANY, f"{ALIKE}an equation. "),
+        ("Numerical,Interval", None, MANY, f"{ORDER}a numerical value, an interval. "),
     ],
 )
-def test_the_kind_and_form_of_the_answer_are_said_as_the_authors_say_them(
-    kinds: str, several: bool, unit: str | None, said: str, tmp_path: Path
+def test_the_answer_is_asked_for_as_the_authors_do(
+    kinds: str, unit: str | None, boxed: str, said: str, tmp_path: Path
 ) -> None:
-    folder = physics(tmp_path, answer_type=kinds, is_multiple_answer=several, unit=unit)
+    folder = physics(tmp_path, answer_type=kinds, is_multiple_answer=boxed == MANY, unit=unit)
     problem = load(PHYSICS, folder).problems[0]
-    boxed = "multiple answers connected with commas" if several else "answer"
-    form = f"\\boxed{{{boxed}}}{'(unit)' if unit else ''}"
-    said_unit = NO_UNIT if unit else ""
-    fields = {"answer_type_text": said, "boxed_format": form, "unit_text": said_unit}
-    assert problem.fields == fields
-    assert (problem.details["unit"], problem.details["is_multiple_answer"]) == (unit, several)
+    assert problem.fields == {
+        "answer_type_text": said,
+        "boxed_format": f"\\boxed{{{boxed}}}" + "(unit)" * bool(unit),
+        "unit_text": NO_UNIT * bool(unit),
+    }
+    stated = {"unit": unit, "is_multiple_answer": boxed == MANY}
+    assert stated.items() <= problem.details.items()
 
 
 def test_tolerances_are_numbers_and_contexts_stand_before_questions(tmp_path: Path) -> None:
@@ -287,8 +259,8 @@ def test_proof_problems_are_read_from_all_their_formats(ending: str, tmp_path: P
     frame = olympiad(25).assign(final_answer=None, is_multiple_answer=None, answer_type=None)
     write_frame(tmp_path / f"TP_TO_physics_en_COMP.{ending}", frame)
     dataset = load("olympiadbench-tp-physics", tmp_path)
-    details = {"solution": ["The secret solution 24."]}
-    expected = Problem("24", "Find the root of $x = 24$.", None, "TP_physics", details=details)
+    details = {"solution": ["The secret solution."]}
+    expected = Problem("24", "Find $x = 24$.", None, "TP_physics", details=details)
     assert (dataset.problems[24], dataset.faults) == (expected, ())
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 
@@ -16,10 +17,8 @@ from ngramscan.outputs import OutputFields, read_outputs
 from tests.chat_server import hash_of
 from tests.made_benchmarks import refused
 
-KNOWN: dict[str, Any] = {"dataset": "sums", "model": "lab/made-1", "method": "cot"}
-OURS = "a/b/c.jsonl"
-FINANCE = "made-1.json"
-BENCH = "lab-made-1-cot/task.json"
+OURS, FINANCE, BENCH = "a/b/c.jsonl", "made-1.json", "lab-made-1-cot/task.json"
+FULL = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
 
 
 def write(file: Path, content: Any) -> Path:
@@ -30,7 +29,8 @@ def write(file: Path, content: Any) -> Path:
 
 
 def recorded(**fields: Any) -> Record:
-    return Record(**{"id": "1", "output": "4", "parameters": {}} | KNOWN | fields)
+    known = {"dataset": "sums", "model": "lab/made-1", "method": "cot", "parameters": {}}
+    return Record(**{"id": "1", "output": "4"} | known | fields)
 
 
 def record_line(**fields: Any) -> bytes:
@@ -50,19 +50,12 @@ def test_the_hash_of_messages_is_that_of_their_canonical_json() -> None:
     assert messages_sha256([{"role": "user", "content": "a"}]).startswith("ac8647777f2bc5d6")
 
 
-@pytest.mark.parametrize(
-    ("fields", "reason"),
-    [
-        ({"finish_reason": "stop"}, None),
-        ({"output": " \n"}, "no output"),
-        ({"output": None}, "no output"),
-        ({"finish_reason": "length"}, "cut at the token limit"),
-        ({"finish_reason": "max_tokens"}, "cut at the token limit"),
-        ({"refusal": "I\ncan't."}, "refused: I can't."),
-    ],
-)
-def test_what_is_no_whole_answer_can_not_be_scored(fields: Any, reason: str | None) -> None:
-    assert recorded(**fields).not_scorable == reason
+def test_what_is_no_whole_answer_can_not_be_scored() -> None:
+    assert recorded(finish_reason="stop").not_scorable is None
+    assert {recorded(output=output).not_scorable for output in (" \n", None)} == {"no output"}
+    for reason in ("length", "max_tokens"):
+        assert recorded(finish_reason=reason).not_scorable == "cut at the token limit"
+    assert recorded(refusal="I\ncan't.").not_scorable == "refused: I can't."
 
 
 @pytest.mark.parametrize("name", ["", "..", ".", "a/b", "a\nb"])
@@ -162,13 +155,9 @@ def test_a_second_run_on_the_same_file_is_refused(tmp_path: Path) -> None:
             refused("another run is writing", open_silently, path)
 
 
-def refuse(*_: object, **__: object) -> None:
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
 @pytest.mark.parametrize("call", ["os.open", "fcntl.flock"])
 def test_a_system_that_refuses_is_told(tmp_path: Path, monkeypatch: Any, call: str) -> None:
-    monkeypatch.setattr(call, refuse)
+    monkeypatch.setattr(call, FULL)
     refused(r"(?i)cot\.jsonl: .*no space left", open_silently, tmp_path / "cot.jsonl")
 
 
@@ -177,7 +166,7 @@ def test_a_line_is_written_whole_however_little_the_system_takes(tmp_path: Path)
     with open_records(path, pytest.fail) as file:
         slow = SimpleNamespace(write=lambda data: file.file.write(data[:7]))
         replace(file, file=cast("Any", slow)).write(record)
-        full = replace(file, file=cast("Any", SimpleNamespace(write=refuse)))
+        full = replace(file, file=cast("Any", SimpleNamespace(write=FULL)))
         refused(r"cot\.jsonl: no space left on device", full.write, record)
     assert read_records(path) == [record]
 
@@ -198,14 +187,11 @@ def test_every_torn_last_line_is_dropped_and_told(tmp_path: Path) -> None:
         assert notices == told * is_torn
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
+def test_a_file_that_no_run_left_so_is_refused_and_untouched(tmp_path: Path) -> None:
+    for content, problem in (
         (b"some notes", "the last line was not written to its end; delete it"),
         (b'{"id": "1", "outp\n{}\n', "not valid JSON"),
-    ],
-)
-def test_other_files_are_refused_untouched(tmp_path: Path, content: bytes, problem: str) -> None:
-    path = write(tmp_path / "cot.jsonl", content)
-    refused(f"cot.jsonl:1: {problem}", open_silently, path)
-    assert path.read_bytes() == content
+    ):
+        path = write(tmp_path / "cot.jsonl", content)
+        refused(f"cot.jsonl:1: {problem}", open_silently, path)
+        assert path.read_bytes() == content
