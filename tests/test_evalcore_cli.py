@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +23,21 @@ from evalcore.cli import main
 from evalcore.prompts import load_templates
 from evalcore.records import read_records
 from evalcore.scores import read_scores
-from ngramscan.errors import IncompleteError, InputError
+from ngramscan.errors import IncompleteError
 from ngramscan.pace import SystemClock
 from tests.chat_server import Answer, ChatServer, Faults, chat_server, hash_of
-from tests.made_benchmarks import write_financemath, write_proofbench
+from tests.made_benchmarks import refused, write_financemath, write_proofbench
 
 ROOT = Path(__file__).resolve().parent.parent
 METHODS = ("cot", "pot", "f-1")
 SECRET = "sk-made-up-1234567890"
 FINANCE = ("--dataset", "financemath", "--data", "validation.json")
-MADE: dict[str, Any] = {"dataset": "financemath", "data": "validation.json", "model": "lab/made"}
+JUDGE = (
+    *("judge", "outputs", "--dataset", "imo-proofbench", "--data", "proofbench_v2.csv"),
+    *("--judge", "judge-a", "--judge", "judge-b", "--base-url"),
+)
+PROOFBENCH: dict[str, Any] = {"dataset": "imo-proofbench", "data": "proofbench_v2.csv"}
+SCORE = ("score", "outputs", *FINANCE)
 
 
 @pytest.fixture
@@ -71,8 +77,8 @@ def answering(data: Path) -> Answer:
     dataset, prompts = load_dataset(benchmark, data), load_templates(benchmark)
     known = {
         hash_of(prompts.render(method, problem)): text_of(method, number)
-        for method in METHODS
         for number, problem in enumerate(dataset.problems)
+        for method in METHODS
     }
     return lambda messages: known.get(hash_of(messages))
 
@@ -84,9 +90,6 @@ def asked(server: ChatServer) -> int:
 def run_command(server: ChatServer, *more: str) -> list[str]:
     model = ("--model", "lab/made", "--method", ",".join(METHODS))
     return ["run", *FINANCE, *model, "--base-url", server.url, "-o", "outputs", *more]
-
-
-SCORE = ("score", "outputs", *FINANCE)
 
 
 @pytest.mark.usefixtures("sandbox_here")
@@ -105,10 +108,10 @@ def test_a_benchmark_is_run_and_scored_although_the_server_fails_now_and_then(he
     rows = json_rows(stdout)
     assert len(rows) == 3 * 60 * 2
     for row in rows:
+        is_right = int(row["id"].split("-")[1]) % 2 == 0
         assert (row["model"], row["answer"] is None) == ("lab/made", False)
         assert bool(row["sandbox"]) == (row["method"] == "pot")
-        if row["rule"] == "strict":
-            assert row["value"] == float(int(row["id"].split("-")[1]) % 2 == 0), row
+        assert row["rule"] == "lenient" or row["value"] == is_right, row
     stdout, stderr = invoke(*SCORE, "--figure", "accuracy.svg")
     shown = [line.split()[:6] for line in stdout.splitlines()]
     for method in METHODS:
@@ -153,17 +156,15 @@ def test_a_key_is_sent_and_shown_nowhere(here: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_dry_run_prints_the_exact_messages_and_asks_no_one(here: Path) -> None:
-    methods = ("cot", "formulate-and-solve")
-    told = ("--model", "m", "--method", ",".join(methods))
-    stdout, _ = invoke("run", *FINANCE, *told, "--dry-run")
+    told = ("--model", "m", "--method", "cot,formulate-and-solve", "--dry-run")
+    stdout, _ = invoke("run", *FINANCE, *told)
     assert not (here / "outputs").exists()
     benchmark = find_benchmark("financemath")
     prompts, problem = load_templates(benchmark), load_dataset(benchmark, here).problems[0]
-    for method in methods:
-        for message in prompts.render(method, problem):
-            assert message["content"] in stdout
-    assert "# financemath, validation-0, cot\n" in stdout
-    assert "# financemath, validation-0, formulate-and-solve (" in stdout
+    for method, end in (("cot", "\n"), ("formulate-and-solve", " (")):
+        texts = [message["content"] for message in prompts.render(method, problem)]
+        for text in (*texts, f"# financemath, validation-0, {method}{end}"):
+            assert text in stdout
 
 
 @pytest.mark.parametrize(
@@ -185,7 +186,8 @@ def test_wrong_usage_is_one_line_and_ends_with_2(more: str, message: str) -> Non
 
 
 def test_functions_return_the_rows_of_the_commands(here: Path) -> None:
-    given = {**MADE, "methods": ["cot"], "limit": 4}
+    finance: dict[str, Any] = {"dataset": "financemath", "data": "validation.json"}
+    given = {**finance, "model": "lab/made", "methods": ["cot"], "limit": 4}
     with chat_server(answering(here)) as server:
         frame = evalcore.run(**given, base_url=server.url)
         assert list(frame["output"]) == [text_of("cot", n) for n in range(4)]
@@ -194,21 +196,16 @@ def test_functions_return_the_rows_of_the_commands(here: Path) -> None:
         with pytest.raises(IncompleteError, match="1 of 5 answers are missing") as caught:
             evalcore.run(**given | {"limit": 5} | where)
         assert list(caught.value.rows["output"]) == list(frame["output"])
-    scores = evalcore.score("again", dataset="financemath", data="validation.json")
-    assert list(scores["value"]) == [1.0, 0.0, 1.0, 0.0]
+    assert list(evalcore.score("again", **finance)["value"]) == [1.0, 0.0, 1.0, 0.0]
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = evalcore.nothing
-
-
-# Judges
 
 
 def judged_reply(messages: Sequence[Mapping[str, str]]) -> str:
     number = int(messages[1]["content"].split("SOLUTION of ")[1].split()[0])
     assert f"GUIDELINES of {number}" in messages[1]["content"]
-    if number == 7:
-        return "I like this proof."
-    return f"Fine.\n<points>{(7, 6, 1, 0)[number % 4]} out of 7</points>"
+    said = f"Fine.\n<points>{(7, 6, 1, 0)[number % 4]} out of 7</points>"
+    return "I like this proof." if number == 7 else said
 
 
 @pytest.fixture
@@ -221,13 +218,6 @@ def proofs(here: Path) -> Path:
     records[59] |= {"finish_reason": "length"}
     (folder / "f-1.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     return here
-
-
-PROOFBENCH: dict[str, Any] = {"dataset": "imo-proofbench", "data": "proofbench_v2.csv"}
-JUDGE = (
-    *("judge", "outputs", "--dataset", "imo-proofbench", "--data", "proofbench_v2.csv"),
-    *("--judge", "judge-a", "--judge", "judge-b", "--base-url"),
-)
 
 
 def test_judges_are_asked_once_and_their_replies_kept_and_summed_up(proofs: Path) -> None:
@@ -260,9 +250,7 @@ def test_judges_are_asked_once_and_their_replies_kept_and_summed_up(proofs: Path
         (Faults(length=1.0), "118 of 120 judgements are missing (the reply was cut at the token"),
     ],
 )
-def test_what_a_judge_could_not_be_asked_is_missing_and_asked_later(
-    proofs: Path, faults: Faults, reason: str
-) -> None:
+def test_what_no_judge_said_is_asked_later(proofs: Path, faults: Faults, reason: str) -> None:
     with chat_server(judged_reply, faults) as server:
         _, stderr = invoke(*JUDGE, server.url, "-o", "judged.jsonl", code=1)
         assert ("judgements are missing" in stderr, reason in stderr) == (True, True)
@@ -291,15 +279,11 @@ def test_judges_that_nobody_answers_for_are_missing(proofs: Path) -> None:
         stdout, stderr = invoke(*JUDGE, server.url, code=1)
         assert "judgements are missing" in stderr
         assert stdout.count("judge:judge-") == 2, "outputs that are not judged have rows"
-        given: dict[str, Any] = {**PROOFBENCH, "base_url": server.url}
+        given: dict[str, Any] = {**PROOFBENCH, "base_url": server.url, "journal": "own.sqlite"}
         with pytest.raises(IncompleteError, match="judgements are missing"):
-            evalcore.judge("outputs", judges=["judge-a"], **given, journal=proofs / "own.sqlite")
+            evalcore.judge("outputs", judges=["judge-a"], **given)
     assert (proofs / "own.sqlite").exists()
-    with pytest.raises(InputError, match="--base-url: missing"):
-        evalcore.judge("outputs", judges="j", **PROOFBENCH)
-
-
-# Benchmarks
+    refused("--base-url: missing", partial(evalcore.judge, "outputs", judges="j", **PROOFBENCH))
 
 
 @pytest.mark.usefixtures("here")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from functools import cache
 from pathlib import Path
@@ -19,10 +20,8 @@ from tests.made_benchmarks import refused
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
-METHODS = (
-    *("zero-shot", "cot", "pot", "fp", "f-1", "f-1+zs", "f-1+cot", "f-1+pot", "f-1+verify"),
-    "formulate-and-solve",
-)
+METHODS = {"zero-shot", "cot", "pot", "fp", "f-1", "f-1+zs", "f-1+cot", "f-1+pot", "f-1+verify"}
+METHODS |= {"formulate-and-solve"}
 FIELDS = {"answer_type_text": "The answer is a number. ", "unit_text": ", without its unit"}
 FIELDS["boxed_format"] = "\\boxed{answer}(unit)"
 TEXT = "Find \\frac{1}{2} of {problem}, {{problem}} and {{unit_text}}."
@@ -51,7 +50,7 @@ def load_own(folder: Path, text: str) -> PromptSet:
 
 def test_every_benchmark_has_the_same_methods_each_with_a_prompt_of_its_own() -> None:
     for dataset in benchmarks():
-        assert set(load(dataset).methods) == set(METHODS)
+        assert set(load(dataset).methods) == METHODS
         made = [messages(dataset, method) for method in METHODS]
         assert len(set(made)) == len(METHODS)
         for system, user in made:
@@ -61,15 +60,8 @@ def test_every_benchmark_has_the_same_methods_each_with_a_prompt_of_its_own() ->
 
 
 def test_no_shipped_prompt_changes_unnoticed() -> None:
-    starts = {
-        "financemath": "b9a8dda84187d169",
-        "imo-answerbench": "c261ad220e36e1d4",
-        "olympiadbench-oe-maths": "183129e4666b3777",
-        "olympiadbench-tp-maths": "2e1356bddb90b5d9",
-        "aicrypto": "ea209c6fd9bffc5b",
-        "bbh-word-sorting": "a39284e96b4e74b5",
-    }
-    assert {name: load(name).sha256[:16] for name in starts} == starts
+    hashes = "".join(load(name).sha256 for name in benchmarks())
+    assert hashlib.sha256(hashes.encode()).hexdigest()[:16] == "1cdd6379e34afd24"
 
 
 @pytest.fixture
