@@ -12,6 +12,14 @@ import pytest
 from ngramscan.errors import InputError
 
 
+def write(path: Path, content: Any) -> Path:
+    """Write bytes, a text, or anything else as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = content if isinstance(content, bytes | str) else json.dumps(content)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
 def write_financemath(folder: Path, size: int = 200, **first: Any) -> Path:
     """Write problems whose answers are `n / 8`; the first one with some changes."""
     rows: list[dict[str, Any]] = [
@@ -26,9 +34,7 @@ def write_financemath(folder: Path, size: int = 200, **first: Any) -> Path:
         for n in range(size)
     ]
     rows[0] |= first
-    path = folder / "validation.json"
-    path.write_text(json.dumps(rows))
-    return path
+    return write(folder / "validation.json", rows)
 
 
 def write_proofbench(folder: Path) -> Path:
@@ -37,13 +43,11 @@ def write_proofbench(folder: Path) -> Path:
     for n in range(60):
         text += f"PB-Basic-{n:03},Prove {n}.,SOLUTION of {n},GUIDELINES of {n},"
         text += "Algebra,IMO-easy,,made\n"
-    path = folder / "proofbench_v2.csv"
-    path.write_text(text)
-    return path
+    return write(folder / "proofbench_v2.csv", text)
 
 
-def refused(message: str, call: Callable[..., Any], *given: Any) -> None:
+def refused(message: str, call: Callable[..., Any], *given: Any, **more: Any) -> None:
     """Make a call that must be refused in one line."""
     with pytest.raises(InputError, match=message) as caught:
-        call(*given)
+        call(*given, **more)
     assert "\n" not in str(caught.value)

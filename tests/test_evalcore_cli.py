@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +22,8 @@ from evalcore.records import read_records
 from evalcore.scores import read_scores
 from ngramscan.errors import IncompleteError
 from ngramscan.pace import SystemClock
-from tests.chat_server import Answer, ChatServer, Faults, chat_server, hash_of
-from tests.made_benchmarks import refused, write_financemath, write_proofbench
+from tests.chat_server import Answer, ChatServer, Faults, Messages, chat_server, hash_of
+from tests.made_benchmarks import refused, write, write_financemath, write_proofbench
 
 ROOT = Path(__file__).resolve().parent.parent
 METHODS = ("cot", "pot", "f-1")
@@ -71,7 +68,7 @@ def text_of(method: str, number: int) -> str:
     return f"We divide.\n{last}{value:.3f}"
 
 
-def answering(data: Path) -> Answer:
+def answering(data: Path, delay_s: float = 0.0) -> Answer:
     """Answer what is asked in the exact messages of a method, and nothing else."""
     benchmark = find_benchmark("financemath")
     dataset, prompts = load_dataset(benchmark, data), load_templates(benchmark)
@@ -80,11 +77,12 @@ def answering(data: Path) -> Answer:
         for number, problem in enumerate(dataset.problems)
         for method in METHODS
     }
-    return lambda messages: known.get(hash_of(messages))
 
+    def answer(messages: Messages) -> str | None:
+        time.sleep(delay_s)
+        return known.get(hash_of(messages))
 
-def asked(server: ChatServer) -> int:
-    return sum(server.seen.requests.values())
+    return answer
 
 
 def run_command(server: ChatServer, *more: str) -> list[str]:
@@ -98,9 +96,9 @@ def test_a_benchmark_is_run_and_scored_although_the_server_fails_now_and_then(he
     with chat_server(answering(here), faults) as server:
         assert invoke(*run_command(server, "--limit", "60", "--timeout", "0.3"))[0] == ""
         assert set(server.seen.faults) == {"too_many", "error", "stall", "malformed"}
-        server.plan, before = Faults(), asked(server)
+        server.plan, before = Faults(), server.seen.requests.total()
         _, stderr = invoke(*run_command(server, "--limit", "60"))
-        assert (stderr.count("60 there before"), asked(server)) == (3, before)
+        assert (stderr.count("60 there before"), server.seen.requests.total()) == (3, before)
     for method in METHODS:
         records = read_records(here / "outputs/financemath/lab--made" / f"{method}.jsonl")
         assert sorted(int(record.id.split("-")[1]) for record in records) == list(range(60))
@@ -121,22 +119,15 @@ def test_a_benchmark_is_run_and_scored_although_the_server_fails_now_and_then(he
 
 
 def test_a_killed_run_goes_on_where_it_was(here: Path) -> None:
-    answer = answering(here)
-
-    def slow(messages: Sequence[Mapping[str, str]]) -> Any:
-        time.sleep(0.005)
-        return answer(messages)
-
-    with chat_server(slow) as server:
+    with chat_server(answering(here, delay_s=0.005)) as server:
         command = [sys.executable, "-m", "evalcore", *run_command(server, "--concurrency", "4")]
         answered, env = server.seen.answered, {**os.environ, "PYTHONPATH": str(ROOT)}
         for _ in range(3):
             before = answered.total()
-            process = subprocess.Popen(command, cwd=here, env=env)
-            while answered.total() < before + 120:
-                time.sleep(0.01)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+            with subprocess.Popen(command, cwd=here, env=env) as process:
+                while answered.total() < before + 120:
+                    time.sleep(0.01)
+                process.kill()
         invoke(*run_command(server))
         assert len(answered) == 600
         assert answered.total() <= 600 + 3 * 4, "only what was under way is asked again"
@@ -167,22 +158,19 @@ def test_a_dry_run_prints_the_exact_messages_and_asks_no_one(here: Path) -> None
             assert text in stdout
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ("--dataset gsm9k", "gsm9k is no known benchmark"),
-        ("", "--base-url: missing"),
-        ("--base-url http://127.0.0.1:1 --param x", "KEY=VALUE was"),
-        ("--replay none", "none: no such file or folder"),
-        ("--method ,", "--method: none named"),
-    ],
-)
 @pytest.mark.usefixtures("here")
-def test_wrong_usage_is_one_line_and_ends_with_2(more: str, message: str) -> None:
-    method = () if "--method" in more else ("--method", "cot")
-    stdout, stderr = invoke("run", *FINANCE, "--model", "m", *method, *more.split(), code=2)
-    assert (stdout, message in stderr) == ("", True)
-    assert stderr.count("\n") == 1 + stderr.count("Note: ")
+def test_wrong_usage_is_one_line_and_ends_with_2() -> None:
+    for more, message in {
+        "--dataset gsm9k": "gsm9k is no known benchmark",
+        "": "--base-url: missing",
+        "--base-url http://127.0.0.1:1 --param x": "KEY=VALUE was",
+        "--replay none": "none: no such file or folder",
+        "--method ,": "--method: none named",
+    }.items():
+        method = () if "--method" in more else ("--method", "cot")
+        stdout, stderr = invoke("run", *FINANCE, "--model", "m", *method, *more.split(), code=2)
+        assert (stdout, message in stderr) == ("", True)
+        assert stderr.count("\n") == 1 + stderr.count("Note: ")
 
 
 def test_functions_return_the_rows_of_the_commands(here: Path) -> None:
@@ -201,7 +189,7 @@ def test_functions_return_the_rows_of_the_commands(here: Path) -> None:
         _ = evalcore.nothing
 
 
-def judged_reply(messages: Sequence[Mapping[str, str]]) -> str:
+def judged_reply(messages: Messages) -> str:
     number = int(messages[1]["content"].split("SOLUTION of ")[1].split()[0])
     assert f"GUIDELINES of {number}" in messages[1]["content"]
     said = f"Fine.\n<points>{(7, 6, 1, 0)[number % 4]} out of 7</points>"
@@ -212,22 +200,21 @@ def judged_reply(messages: Sequence[Mapping[str, str]]) -> str:
 def proofs(here: Path) -> Path:
     """60 proofs, of which one is cut."""
     write_proofbench(here)
-    folder = here / "outputs/imo-proofbench/made"
-    folder.mkdir(parents=True)
     records = [{"id": f"PB-Basic-{n:03}", "output": f"Proof {n}."} for n in range(60)]
     records[59] |= {"finish_reason": "length"}
-    (folder / "f-1.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    write(here / "outputs/imo-proofbench/made/f-1.jsonl", lines)
     return here
 
 
 def test_judges_are_asked_once_and_their_replies_kept_and_summed_up(proofs: Path) -> None:
     with chat_server(judged_reply) as server:
         stdout, stderr = invoke(*JUDGE, server.url, "-o", "judged.jsonl")
-        assert (stdout, asked(server)) == ("", 2 * 59), "a cut output is not judged"
+        assert (stdout, server.seen.requests.total()) == ("", 2 * 59), "a cut output is not judged"
         lines, _ = invoke(*JUDGE, server.url, "--format", "jsonl")
         table, _ = invoke(*JUDGE, server.url)
         frame = evalcore.judge("outputs", judges="judge-a", **PROOFBENCH, base_url=server.url)
-        assert asked(server) == 2 * 59
+        assert server.seen.requests.total() == 2 * 59
     assert "f-1" not in json.dumps([body["messages"] for body in server.seen.bodies])
     assert "judge:judge-a: 1 replies are not what was asked for" in stderr
     rows = json_rows((proofs / "judged.jsonl").read_text())
@@ -244,20 +231,28 @@ def test_judges_are_asked_once_and_their_replies_kept_and_summed_up(proofs: Path
 
 
 @pytest.mark.parametrize(
-    ("faults", "reason"),
+    ("faults", "key", "reason"),
     [
-        (Faults(refusal=0.2, seed=1), "(the judge refused"),
-        (Faults(length=1.0), "118 of 120 judgements are missing (the reply was cut at the token"),
+        (Faults(refusal=0.2, seed=1), None, "(the judge refused"),
+        (Faults(length=1.0), None, "118 of 120 judgements are missing (the reply was cut at the"),
+        (Faults(), SECRET, "118 of 120 judgements are missing (http://127.0.0.1"),
     ],
 )
-def test_what_no_judge_said_is_asked_later(proofs: Path, faults: Faults, reason: str) -> None:
-    with chat_server(judged_reply, faults) as server:
+def test_what_no_judge_said_is_asked_later(
+    proofs: Path, faults: Faults, key: str | None, reason: str
+) -> None:
+    with chat_server(judged_reply, faults, key) as server:
         _, stderr = invoke(*JUDGE, server.url, "-o", "judged.jsonl", code=1)
         assert ("judgements are missing" in stderr, reason in stderr) == (True, True)
+        given: dict[str, Any] = {**PROOFBENCH, "base_url": server.url, "journal": "own.sqlite"}
+        with pytest.raises(IncompleteError, match="judgements are missing"):
+            evalcore.judge("outputs", judges=["judge-a"], **given)
+        assert (proofs / "own.sqlite").exists()
         there = len((proofs / "judged.jsonl").read_text().splitlines())
-        server.plan, before = Faults(), asked(server)
+        server.plan, server.key, before = Faults(), None, server.seen.requests.total()
         invoke(*JUDGE, server.url, "-o", "judged.jsonl")
-        assert asked(server) - before == 120 - there > 0
+        assert server.seen.requests.total() - before == 120 - there > 0
+    refused("--base-url: missing", evalcore.judge, "outputs", judges="j", **PROOFBENCH)
 
 
 @pytest.mark.usefixtures("sandbox_here")
@@ -272,18 +267,6 @@ def test_causes_are_asked_of_wrong_answers_only(here: Path) -> None:
         told = [(row["id"], row["answer"]) for row in json_rows(stdout)]
         assert told == [(f"validation-{n}", "A") for n in (1, 3, 5)]
         assert invoke(*command, code=2)[1].startswith("Error: --scores: missing")
-
-
-def test_judges_that_nobody_answers_for_are_missing(proofs: Path) -> None:
-    with chat_server(judged_reply, key=SECRET) as server:
-        stdout, stderr = invoke(*JUDGE, server.url, code=1)
-        assert "judgements are missing" in stderr
-        assert stdout.count("judge:judge-") == 2, "outputs that are not judged have rows"
-        given: dict[str, Any] = {**PROOFBENCH, "base_url": server.url, "journal": "own.sqlite"}
-        with pytest.raises(IncompleteError, match="judgements are missing"):
-            evalcore.judge("outputs", judges=["judge-a"], **given)
-    assert (proofs / "own.sqlite").exists()
-    refused("--base-url: missing", partial(evalcore.judge, "outputs", judges="j", **PROOFBENCH))
 
 
 @pytest.mark.usefixtures("here")

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 # The last name in backticks before a block says which file it is of.
 BLOCK = re.compile(r"`([\w./-]+)`:\n\n```(?:yaml|csv|json|python)\n(.*?)```", re.DOTALL)
-CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+CONSOLE = re.compile(r"```console\n\$ (.*?)\n(.*?)```", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +36,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("command", "shown"),
-    [block.removeprefix("$ ").split("\n", 1) for block in CONSOLE.findall(PAGE)],
-)
+@pytest.mark.parametrize(("command", "shown"), CONSOLE.findall(PAGE))
 def test_a_command_prints_what_the_page_shows(command: str, shown: str, copy: Path) -> None:
     process = [sys.executable, "-m", *shlex.split(command)]
     env = {**os.environ, "PYTHONPATH": f"{copy}{os.pathsep}{ROOT}"}

@@ -51,10 +51,9 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[str]
     with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
         Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         for name, known in benchmarks().items():
-            served = replace(known, url=f"http://127.0.0.1:{server.server_port}/{{name}}")
-            if name == "financemath":
-                served = replace(served, files={"validation.json": SHA256})
-            monkeypatch.setitem(benchmarks(), name, served)
+            url = f"http://127.0.0.1:{server.server_port}/{{name}}"
+            files = {"validation.json": SHA256} if name == "financemath" else known.files
+            monkeypatch.setitem(benchmarks(), name, replace(known, url=url, files=files))
         yield Service.asked
         server.shutdown()
 

@@ -38,9 +38,9 @@ def load(dataset: str, extra: Path | None = None) -> PromptSet:
 def messages(dataset: str, method: str, problem: Problem = PROBLEM) -> tuple[str | None, str]:
     """The system message, if there is one, and the user's."""
     rendered = load(dataset).render(method, problem)
+    by_role = {each["role"]: each["content"] for each in rendered}
     assert [each["role"] for each in rendered] in (["user"], ["system", "user"])
-    system = rendered[0]["content"] if len(rendered) == 2 else None
-    return system, rendered[-1]["content"]
+    return by_role.get("system"), by_role["user"]
 
 
 def load_own(folder: Path, text: str) -> PromptSet:
@@ -69,27 +69,17 @@ def paper(shared: Path) -> Any:
     return yaml.safe_load((shared / "paper/prompts.yaml").read_text(encoding="utf-8"))
 
 
-def printed(entry: Any, key: str) -> Any:
-    return entry.get(f"{key}_resolved", entry.get(key))
-
-
-def in_place(text: str) -> str:
-    for name, value in {"problem": "PROBLEM", "problem_statement": "PROBLEM", **FIELDS}.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
-
-
 def expected(paper: dict[str, Any], benchmark: str, name: str) -> tuple[str | None, str]:
     """The messages that follow from the paper's boxes, put together as its words say."""
-    entry = paper[benchmark][name]
-    system = printed(entry, "system")
+    entry, parts = paper[benchmark][name], ("system", "prefix", "user")
+    system, prefix, user = (entry.get(f"{key}_resolved", entry.get(key)) for key in parts)
     if benchmark == "AICrypto":
-        parts = [paper[benchmark]["base"]["system"], entry["addition"]]
-        system = "\n\n".join(part for part in parts if part)
-    if "user" in entry:
-        return system, in_place(printed(entry, "user"))
-    prefix = printed(entry, "prefix")
-    return system, f"{prefix}\n\nPROBLEM" if prefix else "PROBLEM"
+        both = (paper[benchmark]["base"]["system"], entry["addition"])
+        system = "\n\n".join(part for part in both if part)
+    user = user or (f"{prefix}\n\nPROBLEM" if prefix else "PROBLEM")
+    for field, value in {"problem": "PROBLEM", "problem_statement": "PROBLEM", **FIELDS}.items():
+        user = user.replace(f"{{{field}}}", value)
+    return system, user
 
 
 BOXES = {"financemath": "FinanceMath", "aicrypto": "AICrypto"}
@@ -128,15 +118,13 @@ def test_a_problem_reaches_the_model_as_it_is_and_is_never_taken_for_a_template(
 def test_methods_are_found_in_any_case_and_what_is_not_there_is_refused() -> None:
     prompts = load("financemath")
     assert prompts.resolve("F-1+CoT") == "f-1+cot"
-    unknown = "method tot: unknown for financemath; it has zero-shot, "
-    refused(unknown, prompts.render, "tot", PROBLEM)
+    refused("method tot: unknown for financemath; it has zero-", prompts.render, "tot", PROBLEM)
     refused("none: no such file or directory", load, "financemath", Path("none"))
 
 
 def test_phase_1_stands_before_the_solver_of_the_documentation(tmp_path: Path) -> None:
-    example = re.search(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)
-    assert example is not None
-    prompts = load_own(tmp_path, example[1])
+    example = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)[0]
+    prompts = load_own(tmp_path, example)
     system, user = (each["content"] for each in prompts.render("F-1+Draw", PROBLEM))
     assert system == "You are a financial expert."
     phase_1 = messages("financemath", "f-1+zs")[1].partition("Phase 2")[0]
@@ -156,12 +144,10 @@ def test_the_documentation_names_every_shipped_phase_and_method() -> None:
 
 USER = "{user: '{{problem}}'}"
 BROKEN = {
-    "[]": "Expected object, got array",
     "phases: {a: b}": "it must have methods",
     "method: {}": "Object contains unknown field method; known are source",
     "fields: [x]\nmethods: {a: {}}": "it must have methods, and may have phases and a source",
     "methods: {a: {}}": "method a: Object missing required field user",
-    "methods: {a: {user: 3}}": "method a: user: Expected str, got int",
     "methods: {a: {user: x, ours: true}}": "method a: one's own have only user, system and note",
     "methods: {a: {user: x, of: y}}": "method a: Object contains unknown field of; known are user",
     "methods: {a: {user: Solve.}}": "method a: the user message has no {{problem}}",

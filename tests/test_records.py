@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,17 +14,10 @@ import pytest
 from evalcore.records import Record, messages_sha256, open_records, read_records, record_path
 from ngramscan.outputs import OutputFields, read_outputs
 from tests.chat_server import hash_of
-from tests.made_benchmarks import refused
+from tests.made_benchmarks import refused, write
 
 OURS, FINANCE, BENCH = "a/b/c.jsonl", "made-1.json", "lab-made-1-cot/task.json"
 FULL = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
-
-
-def write(file: Path, content: Any) -> Path:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    text = content if isinstance(content, bytes | str) else json.dumps(content)
-    file.write_bytes(text.encode() if isinstance(text, str) else text)
-    return file
 
 
 def recorded(**fields: Any) -> Record:
@@ -38,7 +30,6 @@ def record_line(**fields: Any) -> bytes:
 
 
 def open_silently(path: Path) -> list[Record]:
-    """Open a file of which there is nothing to tell, and return what was there."""
     with open_records(path, pytest.fail) as file:
         return file.records
 
@@ -51,10 +42,7 @@ def test_the_hash_of_messages_is_that_of_their_canonical_json() -> None:
 
 
 def test_what_is_no_whole_answer_can_not_be_scored() -> None:
-    assert recorded(finish_reason="stop").not_scorable is None
-    assert {recorded(output=output).not_scorable for output in (" \n", None)} == {"no output"}
-    for reason in ("length", "max_tokens"):
-        assert recorded(finish_reason=reason).not_scorable == "cut at the token limit"
+    assert recorded(finish_reason="max_tokens").not_scorable == "cut at the token limit"
     assert recorded(refusal="I\ncan't.").not_scorable == "refused: I can't."
 
 
@@ -126,7 +114,6 @@ MALFORMED: list[tuple[str, Any, str]] = [
     (OURS, FIRST + "[1]", ":2: Expected object, got array"),
     (OURS, FIRST + '{"output": "4"}', ":2: Object missing required field id"),
     (OURS, FIRST + '{"id": "2"}', ":2: Object missing required field output"),
-    (OURS, FIRST + '{"id": "2", "output": 4}', r":2: output: Expected str \| null, got int"),
     (OURS, '{"id": 1.5, "output": ""}', ":1: id: Expected str, got float"),
     (OURS, FIRST + FIRST, ":2: id '1' is also at .*:1"),
     (OURS, b'{"id": "1", "output": "\xff"}\n', ":1: not valid JSON"),
