@@ -94,8 +94,7 @@ def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
     assert named(read_records(tmp_path, "financemath", "pot", "financemath")) == [
         *((*run, "0", "def solution(): ..."), (*run, "1", None), (*run, "2", "4"))
     ]
-    told = "this layout does not name the method; --method does"
-    refused(told, read_records, tmp_path, "financemath")
+    refused("does not name the method; --method does", read_records, tmp_path, "financemath")
 
 
 def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: Path) -> None:
@@ -103,8 +102,8 @@ def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: 
     write(tmp_path / BENCH, {"outputs": rows})
     for told, method in ((None, "cot"), ("direct", "direct")):
         run = ("words", "lab-made-1", method)
-        records = read_records(tmp_path / "lab-made-1-cot", "bbh", told, "words")
-        assert named(records) == [(*run, "task-0", "a b"), (*run, "task-1", "b a")]
+        found = named(read_records(tmp_path, "bbh", told, "words"))
+        assert found == [(*run, "task-0", "a b"), (*run, "task-1", "b a")]
 
 
 FIRST = '{"id": "1", "output": "4"}\n'
