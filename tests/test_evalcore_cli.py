@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import signal
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +20,21 @@ from evalcore.cli import main
 from evalcore.prompts import load_templates
 from evalcore.records import read_records
 from evalcore.scores import read_scores
-from ngramscan.errors import IncompleteError, InputError
-from tests.chat_server import Answer, ChatServer, Faults, chat_server, hash_of
-from tests.made_benchmarks import write_financemath, write_proofbench
+from ngramscan.errors import IncompleteError
+from ngramscan.pace import SystemClock
+from tests.chat_server import Answer, ChatServer, Faults, Messages, chat_server, hash_of
+from tests.made_benchmarks import refused, write, write_financemath, write_proofbench
 
 ROOT = Path(__file__).resolve().parent.parent
 METHODS = ("cot", "pot", "f-1")
 SECRET = "sk-made-up-1234567890"
 FINANCE = ("--dataset", "financemath", "--data", "validation.json")
-MADE: dict[str, Any] = {"dataset": "financemath", "data": "validation.json", "model": "lab/made"}
+JUDGE = (
+    *("judge", "outputs", "--dataset", "imo-proofbench", "--data", "proofbench_v2.csv"),
+    *("--judge", "judge-a", "--judge", "judge-b", "--base-url"),
+)
+PROOFBENCH: dict[str, Any] = {"dataset": "imo-proofbench", "data": "proofbench_v2.csv"}
+SCORE = ("score", "outputs", *FINANCE)
 
 
 @pytest.fixture
@@ -37,13 +42,17 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    # Pauses are a hundredth of their length; `test_client` proves how long they are.
+    monkeypatch.setattr(SystemClock, "wait", lambda _, seconds: time.sleep(seconds / 100))
     write_financemath(tmp_path)
     return tmp_path
 
 
-def invoke(*arguments: str) -> tuple[int, str, str]:
+def invoke(*arguments: str, code: int = 0) -> tuple[str, str]:
+    """Return what a command that ends with this code prints, and what it says besides."""
     result = CliRunner().invoke(main, list(arguments))
-    return result.exit_code, result.stdout, result.stderr
+    assert result.exit_code == code, result.output
+    return result.stdout, result.stderr
 
 
 def json_rows(text: str) -> list[dict[str, Any]]:
@@ -59,16 +68,21 @@ def text_of(method: str, number: int) -> str:
     return f"We divide.\n{last}{value:.3f}"
 
 
-def answering(data: Path) -> Answer:
+def answering(data: Path, delay_s: float = 0.0) -> Answer:
     """Answer what is asked in the exact messages of a method, and nothing else."""
     benchmark = find_benchmark("financemath")
     dataset, prompts = load_dataset(benchmark, data), load_templates(benchmark)
     known = {
         hash_of(prompts.render(method, problem)): text_of(method, number)
-        for method in METHODS
         for number, problem in enumerate(dataset.problems)
+        for method in METHODS
     }
-    return lambda messages: known.get(hash_of(messages))
+
+    def answer(messages: Messages) -> str | None:
+        time.sleep(delay_s)
+        return known.get(hash_of(messages))
+
+    return answer
 
 
 def run_command(server: ChatServer, *more: str) -> list[str]:
@@ -76,33 +90,27 @@ def run_command(server: ChatServer, *more: str) -> list[str]:
     return ["run", *FINANCE, *model, "--base-url", server.url, "-o", "outputs", *more]
 
 
-SCORE = ("score", "outputs", *FINANCE)
-
-
 @pytest.mark.usefixtures("sandbox_here")
 def test_a_benchmark_is_run_and_scored_although_the_server_fails_now_and_then(here: Path) -> None:
     faults = Faults(too_many=0.1, error=0.05, stall=0.02, malformed=0.05, stall_s=0.5, seed=3)
     with chat_server(answering(here), faults) as server:
-        few = ("--limit", "60")
-        code, stdout, stderr = invoke(*run_command(server, *few, "--timeout", "0.3"))
-        assert (code, stdout) == (0, ""), stderr
+        assert invoke(*run_command(server, "--limit", "60", "--timeout", "0.3"))[0] == ""
         assert set(server.seen.faults) == {"too_many", "error", "stall", "malformed"}
-        server.plan, asked = Faults(), sum(server.seen.requests.values())
-        code, _, stderr = invoke(*run_command(server, *few))
-        assert (code, stderr.count("60 there before")) == (0, 3)
-        assert sum(server.seen.requests.values()) == asked, "nothing is asked twice"
+        server.plan, before = Faults(), server.seen.requests.total()
+        _, stderr = invoke(*run_command(server, "--limit", "60"))
+        assert (stderr.count("60 there before"), server.seen.requests.total()) == (3, before)
     for method in METHODS:
         records = read_records(here / "outputs/financemath/lab--made" / f"{method}.jsonl")
         assert sorted(int(record.id.split("-")[1]) for record in records) == list(range(60))
-    code, stdout, _ = invoke(*SCORE, "--rule", "strict", "--rule", "lenient", "--format", "jsonl")
+    stdout, _ = invoke(*SCORE, "--rule", "strict", "--rule", "lenient", "--format", "jsonl")
     rows = json_rows(stdout)
-    assert (code, len(rows)) == (0, 3 * 60 * 2)
+    assert len(rows) == 3 * 60 * 2
     for row in rows:
+        is_right = int(row["id"].split("-")[1]) % 2 == 0
         assert (row["model"], row["answer"] is None) == ("lab/made", False)
         assert bool(row["sandbox"]) == (row["method"] == "pot")
-        if row["rule"] == "strict":
-            assert row["value"] == float(int(row["id"].split("-")[1]) % 2 == 0), row
-    _, stdout, stderr = invoke(*SCORE, "--figure", "accuracy.svg")
+        assert row["rule"] == "lenient" or row["value"] == is_right, row
+    stdout, stderr = invoke(*SCORE, "--figure", "accuracy.svg")
     shown = [line.split()[:6] for line in stdout.splitlines()]
     for method in METHODS:
         assert ["financemath", "lab/made", method, "strict", "60", "50.0"] in shown, stdout
@@ -111,142 +119,106 @@ def test_a_benchmark_is_run_and_scored_although_the_server_fails_now_and_then(he
 
 
 def test_a_killed_run_goes_on_where_it_was(here: Path) -> None:
-    answer = answering(here)
-
-    def slow(messages: Sequence[Mapping[str, str]]) -> Any:
-        time.sleep(0.01)
-        return answer(messages)
-
-    with chat_server(slow) as server:
+    with chat_server(answering(here, delay_s=0.005)) as server:
         command = [sys.executable, "-m", "evalcore", *run_command(server, "--concurrency", "4")]
+        answered, env = server.seen.answered, {**os.environ, "PYTHONPATH": str(ROOT)}
         for _ in range(3):
-            process = subprocess.Popen(
-                command, cwd=here, env={**os.environ, "PYTHONPATH": str(ROOT)}
-            )
-            before = sum(server.seen.answered.values())
-            while sum(server.seen.answered.values()) < before + 120:
-                time.sleep(0.01)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-        code, _, stderr = invoke(*run_command(server))
-        assert code == 0, stderr
-        twice = sum(count - 1 for count in server.seen.answered.values())
-        assert len(server.seen.answered) == 600
-        assert twice <= 3 * 4, "only what was under way is asked again"
+            before = answered.total()
+            with subprocess.Popen(command, cwd=here, env=env) as process:
+                while answered.total() < before + 120:
+                    time.sleep(0.01)
+                process.kill()
+        invoke(*run_command(server))
+        assert len(answered) == 600
+        assert answered.total() <= 600 + 3 * 4, "only what was under way is asked again"
     assert len(read_records(here / "outputs")) == 600
 
 
 def test_a_key_is_sent_and_shown_nowhere(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said, codes = "", []
-    for key, folder in ((SECRET, "right"), (f"{SECRET}-wrong", "wrong")):
+    said = ""
+    for code, key, folder in ((0, SECRET, "right"), (1, f"{SECRET}-wrong", "wrong")):
         monkeypatch.setenv("LAB_KEY", key)
         with chat_server(key=SECRET) as server:
             command = ("--api-key-env", "LAB_KEY", "--limit", "2", "-v", "-o", folder)
-            code, stdout, stderr = invoke(*run_command(server, *command))
-        codes.append(code)
-        said += stdout + stderr
-    assert (codes, "Error: " in said, SECRET in said) == ([0, 1], True, False)
+            said += "".join(invoke(*run_command(server, *command), code=code))
+    assert ("Error: " in said, SECRET in said) == (True, False)
     files = [path.read_bytes() for path in here.rglob("*") if path.is_file()]
     assert not any(SECRET.encode() in content for content in files)
 
 
 def test_a_dry_run_prints_the_exact_messages_and_asks_no_one(here: Path) -> None:
-    methods = ("cot", "formulate-and-solve")
-    code, stdout, _ = invoke(
-        "run", *FINANCE, "--model", "m", "--method", ",".join(methods), "--dry-run"
-    )
-    assert (code, (here / "outputs").exists()) == (0, False)
+    told = ("--model", "m", "--method", "cot,formulate-and-solve", "--dry-run")
+    stdout, _ = invoke("run", *FINANCE, *told)
+    assert not (here / "outputs").exists()
     benchmark = find_benchmark("financemath")
     prompts, problem = load_templates(benchmark), load_dataset(benchmark, here).problems[0]
-    for method in methods:
-        for message in prompts.render(method, problem):
-            assert message["content"] in stdout
-    assert "# financemath, validation-0, cot\n" in stdout
-    assert "# financemath, validation-0, formulate-and-solve (" in stdout
+    for method, end in (("cot", "\n"), ("formulate-and-solve", " (")):
+        texts = [message["content"] for message in prompts.render(method, problem)]
+        for text in (*texts, f"# financemath, validation-0, {method}{end}"):
+            assert text in stdout
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (("--dataset", "gsm9k"), "gsm9k is no known benchmark"),
-        ((), "--base-url: missing"),
-        (("--base-url", "http://127.0.0.1:1", "--param", "x"), "KEY=VALUE was"),
-        (("--replay", "none"), "none: no such file or folder"),
-        (("--method", ","), "--method: none named"),
-    ],
-)
-def test_wrong_usage_is_one_line_and_ends_with_2(
-    here: Path, more: Sequence[str], message: str
-) -> None:
-    wrong = dict(zip(more[::2], more[1::2], strict=True))
-    options = {**dict(zip(FINANCE[::2], FINANCE[1::2], strict=True)), "--model": "m"}
-    given = options | {"--method": "cot"} | wrong
-    code, stdout, stderr = invoke("run", *(part for pair in given.items() for part in pair))
-    assert (code, stdout, message in stderr) == (2, "", True)
-    assert stderr.count("\n") == 1 + stderr.count("Note: ")
+@pytest.mark.usefixtures("here")
+def test_wrong_usage_is_one_line_and_ends_with_2() -> None:
+    for more, message in {
+        "--dataset gsm9k": "gsm9k is no known benchmark",
+        "": "--base-url: missing",
+        "--base-url http://127.0.0.1:1 --param x": "KEY=VALUE was",
+        "--replay none": "none: no such file or folder",
+        "--method ,": "--method: none named",
+    }.items():
+        method = () if "--method" in more else ("--method", "cot")
+        stdout, stderr = invoke("run", *FINANCE, "--model", "m", *method, *more.split(), code=2)
+        assert (stdout, message in stderr) == ("", True)
+        assert stderr.count("\n") == 1 + stderr.count("Note: ")
 
 
 def test_functions_return_the_rows_of_the_commands(here: Path) -> None:
+    finance: dict[str, Any] = {"dataset": "financemath", "data": "validation.json"}
+    given = {**finance, "model": "lab/made", "methods": ["cot"], "limit": 4}
     with chat_server(answering(here)) as server:
-        asked = {**MADE, "methods": ["cot"], "limit": 4}
-        frame = evalcore.run(**asked, base_url=server.url)
+        frame = evalcore.run(**given, base_url=server.url)
         assert list(frame["output"]) == [text_of("cot", n) for n in range(4)]
         assert frame["prompt_tokens"].dtype == "Int64"
     for where in ({"base_url": "http://127.0.0.1:1/v1"}, {"replay": "outputs", "output": "again"}):
         with pytest.raises(IncompleteError, match="1 of 5 answers are missing") as caught:
-            evalcore.run(**asked | {"limit": 5} | where)
+            evalcore.run(**given | {"limit": 5} | where)
         assert list(caught.value.rows["output"]) == list(frame["output"])
-    scores = evalcore.score("again", dataset="financemath", data="validation.json")
-    assert list(scores["value"]) == [1.0, 0.0, 1.0, 0.0]
+    assert list(evalcore.score("again", **finance)["value"]) == [1.0, 0.0, 1.0, 0.0]
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = evalcore.nothing
 
 
-# Judges
-
-
-def judged_reply(messages: Sequence[Mapping[str, str]]) -> str:
+def judged_reply(messages: Messages) -> str:
     number = int(messages[1]["content"].split("SOLUTION of ")[1].split()[0])
     assert f"GUIDELINES of {number}" in messages[1]["content"]
-    if number == 7:
-        return "I like this proof."
-    return f"Fine.\n<points>{(7, 6, 1, 0)[number % 4]} out of 7</points>"
+    said = f"Fine.\n<points>{(7, 6, 1, 0)[number % 4]} out of 7</points>"
+    return "I like this proof." if number == 7 else said
 
 
 @pytest.fixture
 def proofs(here: Path) -> Path:
     """60 proofs, of which one is cut."""
     write_proofbench(here)
-    folder = here / "outputs/imo-proofbench/made"
-    folder.mkdir(parents=True)
     records = [{"id": f"PB-Basic-{n:03}", "output": f"Proof {n}."} for n in range(60)]
     records[59] |= {"finish_reason": "length"}
-    lines = (json.dumps(record) + "\n" for record in records)
-    (folder / "f-1.jsonl").write_text("".join(lines))
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    write(here / "outputs/imo-proofbench/made/f-1.jsonl", lines)
     return here
-
-
-PROOFBENCH: dict[str, Any] = {"dataset": "imo-proofbench", "data": "proofbench_v2.csv"}
-JUDGE = (
-    *("judge", "outputs", "--dataset", "imo-proofbench", "--data", "proofbench_v2.csv"),
-    *("--judge", "judge-a", "--judge", "judge-b"),
-)
 
 
 def test_judges_are_asked_once_and_their_replies_kept_and_summed_up(proofs: Path) -> None:
     with chat_server(judged_reply) as server:
-        first = invoke(*JUDGE, "--base-url", server.url, "-o", "judged.jsonl")
-        assert first[:2] == (0, "")
-        asked = sum(server.seen.requests.values())
-        assert asked == 2 * 59, "a cut output is not judged"
-        second = invoke(*JUDGE, "--base-url", server.url, "--format", "jsonl")
-        table = invoke(*JUDGE, "--base-url", server.url)[1]
+        stdout, stderr = invoke(*JUDGE, server.url, "-o", "judged.jsonl")
+        assert (stdout, server.seen.requests.total()) == ("", 2 * 59), "a cut output is not judged"
+        lines, _ = invoke(*JUDGE, server.url, "--format", "jsonl")
+        table, _ = invoke(*JUDGE, server.url)
         frame = evalcore.judge("outputs", judges="judge-a", **PROOFBENCH, base_url=server.url)
-        assert sum(server.seen.requests.values()) == asked
+        assert server.seen.requests.total() == 2 * 59
     assert "f-1" not in json.dumps([body["messages"] for body in server.seen.bodies])
-    assert "judge:judge-a: 1 replies are not what was asked for" in first[2]
+    assert "judge:judge-a: 1 replies are not what was asked for" in stderr
     rows = json_rows((proofs / "judged.jsonl").read_text())
-    assert json_rows(second[1]) == rows
+    assert json_rows(lines) == rows
     by_id = {row["id"]: row for row in rows if row["rule"] == "judge:judge-a"}
     assert (len(rows), len(frame), frame["value"].isna().sum()) == (120, 60, 2)
     assert (by_id["PB-Basic-000"]["value"], by_id["PB-Basic-001"]["answer"]) == (1.0, "6")
@@ -259,70 +231,50 @@ def test_judges_are_asked_once_and_their_replies_kept_and_summed_up(proofs: Path
 
 
 @pytest.mark.parametrize(
-    ("faults", "reason"),
+    ("faults", "key", "reason"),
     [
-        (Faults(refusal=0.2, seed=1), "(the judge refused"),
-        (Faults(length=1.0), "118 of 120 judgements are missing (the reply was cut at the token"),
+        (Faults(refusal=0.2, seed=1), None, "(the judge refused"),
+        (Faults(length=1.0), None, "118 of 120 judgements are missing (the reply was cut at the"),
+        (Faults(), SECRET, "118 of 120 judgements are missing (http://127.0.0.1"),
     ],
 )
-def test_what_a_judge_could_not_be_asked_is_missing_and_asked_later(
-    proofs: Path, faults: Faults, reason: str
+def test_what_no_judge_said_is_asked_later(
+    proofs: Path, faults: Faults, key: str | None, reason: str
 ) -> None:
-    with chat_server(judged_reply, faults) as server:
-        command = (*JUDGE, "--base-url", server.url, "-o", "judged.jsonl")
-        code, _, stderr = invoke(*command)
-        assert (code, "judgements are missing" in stderr, reason in stderr) == (1, True, True)
+    with chat_server(judged_reply, faults, key) as server:
+        _, stderr = invoke(*JUDGE, server.url, "-o", "judged.jsonl", code=1)
+        assert ("judgements are missing" in stderr, reason in stderr) == (True, True)
+        given: dict[str, Any] = {**PROOFBENCH, "base_url": server.url, "journal": "own.sqlite"}
+        with pytest.raises(IncompleteError, match="judgements are missing"):
+            evalcore.judge("outputs", judges=["judge-a"], **given)
+        assert (proofs / "own.sqlite").exists()
         there = len((proofs / "judged.jsonl").read_text().splitlines())
-        server.plan, asked = Faults(), sum(server.seen.requests.values())
-        assert invoke(*command)[0] == 0
-        assert sum(server.seen.requests.values()) - asked == 120 - there > 0
+        server.plan, server.key, before = Faults(), None, server.seen.requests.total()
+        invoke(*JUDGE, server.url, "-o", "judged.jsonl")
+        assert server.seen.requests.total() - before == 120 - there > 0
+    refused("--base-url: missing", evalcore.judge, "outputs", judges="j", **PROOFBENCH)
 
 
 @pytest.mark.usefixtures("sandbox_here")
 def test_causes_are_asked_of_wrong_answers_only(here: Path) -> None:
     with chat_server(answering(here)) as server:
-        assert invoke(*run_command(server, "--limit", "6"))[0] == 0
-    assert invoke(*SCORE, "-o", "scores.jsonl", "-q")[0] == 0
-    command = (
-        *("judge", "outputs", *FINANCE, "--method", "f-1"),
-        *("--judge", "j", "--task", "failure-causes"),
-    )
+        invoke(*run_command(server, "--limit", "6"))
+    invoke(*SCORE, "-o", "scores.jsonl", "-q")
+    task = ("--method", "f-1", "--judge", "j", "--task", "failure-causes", "--base-url")
     with chat_server(lambda _: '{"cause": "A", "why": "wrong equation"}') as server:
-        asked = ("--base-url", server.url, "--format", "jsonl")
-        code, stdout, stderr = invoke(*command, "--scores", "scores.jsonl", *asked)
-        assert code == 0, stderr
+        command = ("judge", "outputs", *FINANCE, *task, server.url)
+        stdout, _ = invoke(*command, "--scores", "scores.jsonl", "--format", "jsonl")
         told = [(row["id"], row["answer"]) for row in json_rows(stdout)]
         assert told == [(f"validation-{n}", "A") for n in (1, 3, 5)]
-        code, _, stderr = invoke(*command, "--base-url", server.url)
-        assert (code, stderr.startswith("Error: --scores: missing")) == (2, True)
+        assert invoke(*command, code=2)[1].startswith("Error: --scores: missing")
 
 
-def test_judges_that_nobody_answers_for_are_missing(proofs: Path) -> None:
-    with chat_server(judged_reply, key=SECRET) as server:
-        code, stdout, stderr = invoke(*JUDGE, "--base-url", server.url)
-        assert (code, "judgements are missing" in stderr) == (1, True)
-        assert stdout.count("judge:judge-") == 2, "outputs that are not judged have rows"
-        asked: dict[str, Any] = {**PROOFBENCH, "base_url": server.url}
-        with pytest.raises(IncompleteError, match="judgements are missing"):
-            evalcore.judge("outputs", judges=["judge-a"], **asked, journal=proofs / "own.sqlite")
-    assert (proofs / "own.sqlite").exists()
-    with pytest.raises(InputError, match="--base-url: missing"):
-        evalcore.judge("outputs", judges="j", **PROOFBENCH)
-
-
-# Benchmarks
-
-
-def test_benchmarks_are_listed_and_checked(here: Path) -> None:
-    code, stdout, _ = invoke("datasets", "list")
-    assert (code, "financemath" in stdout, "yes" in stdout) == (0, True, True)
-    code, stdout, stderr = invoke("datasets", "check", "--data", ".", "--format", "jsonl")
-    assert (code, stderr) == (0, "")
-    [row] = json_rows(stdout)
-    assert (row["dataset"], row["problems"], row["subtasks"]) == ("financemath", 200, 2)
-    assert row["fault"].startswith("not the published file")
-    code, stdout, stderr = invoke("datasets", "check", "financemath", "aicrypto", "--data", ".")
-    assert (code, "not the published file" in stdout) == (1, True)
+@pytest.mark.usefixtures("here")
+def test_benchmarks_are_listed_and_checked() -> None:
+    stdout, _ = invoke("datasets", "list")
+    assert ("financemath" in stdout, "yes" in stdout) == (True, True)
+    stdout, stderr = invoke("datasets", "check", "financemath", "aicrypto", "--data", ".", code=1)
+    told = r"financemath +not the published file: its SHA-256 is [0-9a-f]{64} +200 +2 *\n"
+    assert re.search(told, stdout), stdout
     assert stderr == "Error: .: no exam1/problem1.tex in it\n"
-    code, _, stderr = invoke("datasets", "fetch", "gsm9k")
-    assert (code, "unknown benchmark" in stderr) == (2, True)
+    assert "unknown benchmark" in invoke("datasets", "fetch", "gsm9k", code=2)[1]
