@@ -15,7 +15,6 @@ from evalcore.formats import Problem
 from evalcore.rules import RULES, Item, Tools, Verdict
 from evalcore.rules.notation import read_number
 from evalcore.sandbox import Outcome
-from ngramscan.errors import SandboxError
 
 
 def judged(rule: str, value: Any, gold: Any, is_computed: bool = True) -> Verdict:
@@ -118,23 +117,15 @@ def test_the_lenient_rule_is_what_its_description_says(
     assert [judged(rule, gold, gold).value for rule in ("lenient", "strict")] == [1.0, 1.0]
 
 
-def test_a_reference_program_that_gives_no_value_is_an_error() -> None:
-    tools = Tools(lambda programs: [Outcome("error", message="NameError: x")], lambda _: iter(()))
-    problem = Problem("p", "?", "", details={"ground_truth": 1.0, "program": "x"})
-    with pytest.raises(SandboxError, match=r"problem p: its reference .* \(error NameError: x\)"):
-        list(RULES["lenient"]([Item(problem, 1.0, is_computed=True)], tools))
-
-
 IN_WORDS = r"""
 0.063 → 0.063 ;; $1,234,567.50 → 1234567.5 ;; -$5.25 → -5.25 ;; $-5.25 → -5.25 ;; −5 → -5.0
 +5 → 5.0 ;; USD 353,010 → 353010.0 ;; CHF2,000 → 2000.0 ;; 6.25% → 6.25 ;; 3 million → 3.0
 about 30.42 days → 30.42 ;; 57.82 (rounded to 2 decimals) → 57.82 ;; 0.0336 or 3.36% → 0.0336
-the value in 2014, which is $12,000 → 12000.0 ;; a 3-year rate of 5 → 5.0
-VaR = 2 × 3 ≈ 6.1 → 6.1 ;; \$1{,}234.5\% → 1234.5 ;; \( \$4.4 \) million → 4.4
-12\,500 → 12500.0 ;; x \approx 0.5 → 0.5 ;; \frac{1}{4} → 0.25 ;; 25/31 → 0.8064516129032258
-1.2e3 → 1200.0 ;; 1.2 \times 10^{-3} → 0.0012 ;; 10^4 → 10000.0 ;; .5 → 0.5 ;; 5. → 5.0
-cannot be said → None ;; 400 * 1.04 → None ;; 1.2.3 → None ;; 1,5 → None ;; 1/0 → None
-1e999 → None
+the value in 2014, which is $12,000 → 12000.0 ;; a 3-year rate of 5 → 5.0 ;; VaR = 2 × 3 ≈ 6.1 → 6.1
+\$1{,}234.5\% → 1234.5 ;; \( \$4.4 \) million → 4.4 ;; 12\,500 → 12500.0 ;; x \approx 0.5 → 0.5
+\frac{1}{4} → 0.25 ;; 25/31 → 0.8064516129032258 ;; 1.2e3 → 1200.0 ;; 1.2 \times 10^{-3} → 0.0012
+10^4 → 10000.0 ;; .5 → 0.5 ;; 5. → 5.0 ;; cannot be said → None ;; 400 * 1.04 → None ;; 1.2.3 → None
+1,5 → None ;; 1/0 → None ;; 1e999 → None
 """
 AS_AUTHORS = (
     "400 * 1.5 → 600 ;; 2 x 3 × 10^2 → 600 ;; x is 5 or 6 → 5 ;; $2 million → 2 ;; 9*(value) → None"

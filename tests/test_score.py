@@ -27,7 +27,6 @@ from ngramscan.errors import InputError, SandboxError
 from tests.test_figures import MANY, METHODS, MODELS, lines, overlapping
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
-MARKED, AUTHORS, FENCED = "the-answer-is/1", "program, financemath-authors/2", "program, fenced/1"
 WRONG = "program: error, no solution()"
 FUNCTION = "```python\ndef solution():\n    return 0.5\n```\n"
 BOTH = f"{FUNCTION}The answer is 0.5."
@@ -73,57 +72,43 @@ def rows(*arguments: Any, **options: Any) -> list[ScoreRow]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("method", "output", "value", "extraction"),
-    [
-        ("cot", "Therefore, the answer is 3.", "3", MARKED),
-        ("cot", FUNCTION, "0.5", "last-number/1"),  # no program is run
-        ("pot", FUNCTION, "7", AUTHORS),
-        ("pot", "import argparse. The answer is 3.", None, None),  # nor is the text read
-        ("f-1", BOTH, "7", FENCED),
-        ("f-1+verify", "The answer is 3.", "3", MARKED),
-        ("F-1+PoT", FUNCTION, "7", AUTHORS),
-        ("f-1+cot", FUNCTION, "0.5", "last-number/1"),
-        ("mine+CoT", FUNCTION, "0.5", "last-number/1"),  # its last part says
-        ("mine", BOTH, "7", FENCED),
-        ("cot", "I can't say.", None, None),
-    ],
-)
-def test_a_method_says_whether_text_or_program_is_the_answer(
-    method: str, output: str, value: str | None, extraction: str | None
-) -> None:
+# A method, its output, and what is taken for its answer by which rule.
+TAKEN = """
+cot ~ Therefore, the answer is 3. ~ 3 by the-answer-is/1 ;; cot ~ FUNCTION ~ 0.5 by last-number/1
+pot ~ import argparse. The answer is 3. ~ None by None ;; cot ~ I can't say. ~ None by None
+pot ~ FUNCTION ~ 7 by program, financemath-authors/2 ;; f-1 ~ BOTH ~ 7 by program, fenced/1
+f-1+verify ~ The answer is 3. ~ 3 by the-answer-is/1 ;; mine ~ BOTH ~ 7 by program, fenced/1
+F-1+PoT ~ FUNCTION ~ 7 by program, financemath-authors/2
+f-1+cot ~ FUNCTION ~ 0.5 by last-number/1 ;; mine+CoT ~ FUNCTION ~ 0.5 by last-number/1
+"""
+
+
+@pytest.mark.parametrize("case", TAKEN.strip().replace("\n", " ;; ").split(" ;; "))
+def test_a_method_says_whether_text_or_program_is_the_answer(case: str) -> None:
+    method, output, taken = case.split(" ~ ")
+    output = output.replace("FUNCTION", FUNCTION).replace("BOTH", BOTH)
     (row,) = rows([record(output, method)], **{"return 0.5": ok(7)})
-    assert (row.answer, row.extraction) == (value, extraction)
+    assert f"{row.answer} by {row.extraction}" == taken
 
 
-def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value() -> None:
+def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value_and_words_never() -> None:
     outputs = ("```python\nanswer = 2\n```", FUNCTION)
     found = rows([record(one, "pot", dataset=MATH.name) for one in outputs], dataset=MATH)
     assert [row.reason.split(", ")[1] for row in found] == ["no answer", "no solution()"]
-
-
-def test_words_are_never_programs() -> None:
     words = Dataset("bbh-word-sorting", PROBLEMS, "0")
     (row,) = rows([record(FUNCTION, "f-1", dataset=words.name)], dataset=words)
     assert (row.sandbox, row.status) == (None, "not_found")
 
 
-def test_other_extraction_rules_can_be_chosen() -> None:
-    given = [record("so 0.5 it seems"), record("The answer is 100. Or 3?", id="2")]
-    found = rows(given, extraction=["the-answer-is/1", "last-number/1"])
-    told = [(row.answer, row.extraction) for row in found]
-    assert told == [("0.5", "last-number/1"), ("100", "the-answer-is/1")]
-    with pytest.raises(InputError, match="--extraction best: one of boxed/1, "):
-        rows(given, extraction=["best"])
-
-
-def test_two_rules_score_side_by_side() -> None:
-    given = [record("The answer is 50%."), record("The answer is 100.", id="2")]
-    found = rows(given, "strict", "lenient")
+def test_rules_can_be_chosen_and_score_side_by_side() -> None:
+    given = [record("so 50% it seems"), record("The answer is 100. Or 3?", id="2")]
+    found = rows(given, "strict", "lenient", extraction=["the-answer-is/1", "last-number/1"])
     assert [(row.id, row.rule) for row in found] == [*product("12", ("strict", "lenient"))]
     assert [row.value for row in found] == [0.0, 1.0, 1.0, 1.0]
-    assert [row.answer for row in found] == ["50%", "50%", "100", "100"]
-    assert all(row.extraction == "the-answer-is/1" and row.sandbox is None for row in found)
+    told = [(row.answer, row.extraction, row.sandbox) for row in found[::2]]
+    assert told == [("50%", "last-number/1", None), ("100", "the-answer-is/1", None)]
+    with pytest.raises(InputError, match="--extraction best: one of boxed/1, "):
+        rows(given, extraction=["best"])
 
 
 @pytest.mark.parametrize(("value", "strict"), [(0.50003, 1.0), (0.52, 0.0)])
@@ -134,7 +119,9 @@ def test_lenient_compares_programs_with_the_reference_program_and_strict_with_th
     found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
     assert [row.value for row in found] == [strict, 1.0]
     assert found[0].sandbox == "limits ok; landlock missing: not on this system"
-    with pytest.raises(SandboxError, match="problem 1: its reference program gives no value"):
+    with pytest.raises(
+        SandboxError, match=r"problem 1: its reference .* \(error no solution\(\)\)"
+    ):
         scored([record(FUNCTION, "pot")], "lenient", **{"return 0.5": ok(1)})
 
 
@@ -148,6 +135,7 @@ def test_benchmarks_name_rules_that_there_are() -> None:
     assert list(chosen.rules) == ["lenient", "strict"]
     known = [find_benchmark(None, Path("mine.jsonl")), *benchmarks().values()]
     assert choose_scoring(known[0], [*RULES], []).rules == tuple(RULES)  # one's own have all
+    assert all(name.rpartition("/")[2].isdigit() for name in (*TEXT_RULES, *PROGRAM_RULES))
     for one in known:
         answers = {each.answer for each in load_templates(one).methods.values()}
         assert answers <= {*get_args(Answers)}
@@ -156,35 +144,32 @@ def test_benchmarks_name_rules_that_there_are() -> None:
         assert {*one.rules} <= {*RULES}
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ({"refusal": "I can't help"}, (None, "refused: I can't help", "no_answer")),
-        ({"finish_reason": "length"}, (None, "cut at the token limit", "no_answer")),
-        ({"output": " \n"}, (None, "no output", "no_answer")),
-        ({"output": None}, (None, "no output", "no_answer")),
-        ({"output": "Hm."}, (0.0, "no answer found", "not_found")),
-        ({"output": "import argparse", "method": "pot"}, (0.0, "no program found", "not_found")),
-        ({"output": FUNCTION, "method": "pot"}, (0.0, WRONG, "scored")),
-        ({"output": BOTH, "method": "f-1"}, (1.0, f"equal at 3 decimals; {WRONG}", "scored")),
-    ],
-)
+OUTPUTS: list[tuple[dict[str, Any], float | None, str, str]] = [
+    ({"refusal": "I can't help"}, None, "refused: I can't help", "no_answer"),
+    ({"finish_reason": "length"}, None, "cut at the token limit", "no_answer"),
+    ({"output": " \n"}, None, "no output", "no_answer"),
+    ({"output": None}, None, "no output", "no_answer"),
+    ({"output": "Hm."}, 0.0, "no answer found", "not_found"),
+    ({"output": "import argparse", "method": "pot"}, 0.0, "no program found", "not_found"),
+    ({"output": FUNCTION, "method": "pot"}, 0.0, WRONG, "scored"),
+    ({"output": BOTH, "method": "f-1"}, 1.0, f"equal at 3 decimals; {WRONG}", "scored"),
+]
+
+
+@pytest.mark.parametrize(("fields", "value", "reason", "status"), OUTPUTS)
 def test_an_output_is_scored_where_it_is_a_whole_answer(
-    fields: dict[str, Any], expected: tuple[float | None, str, str]
+    fields: dict[str, Any], value: float | None, reason: str, status: str
 ) -> None:
     (row,) = rows([record(**{"output": "The answer is 0.5.", **fields})])
-    assert (row.value, row.reason, row.status) == expected
+    assert (row.value, row.reason, row.status) == (value, reason, status)
 
 
-@pytest.mark.parametrize("method", ["pot", "f-1"])
-def test_a_program_that_the_sandbox_lost_is_an_error_and_no_wrong_answer(method: str) -> None:
+def test_what_a_sandbox_or_a_grader_lost_is_an_error_and_so_is_an_unknown_problem() -> None:
     lost = Outcome("lost", message="its watcher ended", layers=LAYERS)
-    (row,), failures = scored([record(BOTH, method)], **{"return 0.5": lost})
-    assert (row.value, row.answer, row.status) == (None, None, "unknown")
-    assert failures == [f"financemath, m, {method}, 1: sandbox: its watcher ended"]
-
-
-def test_a_grader_that_crashed_and_an_unknown_problem_are_errors() -> None:
+    for method in ("pot", "f-1"):
+        (row,), failures = scored([record(BOTH, method)], **{"return 0.5": lost})
+        assert (row.value, row.answer, row.status) == (None, None, "unknown")
+        assert failures == [f"financemath, m, {method}, 1: sandbox: its watcher ended"]
     (row,), failures = scored([record("\\boxed{5}", dataset=MATH.name)], dataset=MATH)
     assert (row.value, row.status, row.extraction) == (None, "unknown", "boxes/1")
     assert failures == ["olympiadbench-oe-maths, m, cot, 1: grader: ran out of time"]
