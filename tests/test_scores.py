@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,13 +31,9 @@ ALL_SUFFIXES = pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".p
 
 def write_table(path: Path, rows: Sequence[Mapping[str, Any]] | pd.DataFrame) -> Path:
     """Write rows as anyone would, whatever their columns are."""
-    frame = pd.DataFrame(rows)
-    if path.suffix == ".csv":
-        frame.to_csv(path, index=False)
-    elif path.suffix == ".parquet":
-        frame.to_parquet(path, index=False)
-    else:
-        frame.to_json(path, orient="records", lines=path.suffix == ".jsonl")
+    frame, kind = pd.DataFrame(rows), path.suffix[1:].replace("jsonl", "json")
+    as_rows = {"orient": "records", "lines": path.suffix == ".jsonl"}
+    getattr(frame, f"to_{kind}")(path, **(as_rows if kind == "json" else {"index": False}))
     return path
 
 
@@ -74,66 +69,53 @@ def test_rows_of_others_need_no_status_and_no_value_is_nothing_known(
     assert [row.status for row in found] == ["no_answer", "scored"]
 
 
-VALUE = json.dumps(GOOD | {"status": "unknown"})
-NO_VALUE = json.dumps(GOOD | {"value": None, "status": "scored"})
-HEADER = "dataset,model,method,id,rule,value"
-OTHER_STATUS = ":1: status wrong, but value 1; expected scored or not_found"
-MALFORMED = {
-    "another suffix": ("s.txt", "", "one of .csv, .jsonl"),
-    "no columns": ("s.jsonl", "{}\n", r":1: no columns dataset, model"),
-    "no JSON": ("s.jsonl", "\n{\n", r":2: not valid JSON"),
-    "no object": ("s.jsonl", "[1]\n", r":1: not a JSON object"),
-    "above 1": ("s.jsonl", "\n" + json.dumps(GOOD | {"value": 1.5}), r":2: value 1\.5; a number f"),
-    "a text": ("s.jsonl", json.dumps(GOOD | {"value": "yes"}), ":1: value.*float"),
-    "a list": ("s.jsonl", json.dumps(GOOD | {"model": ["m"]}), ":1: model.*array"),
-    "an unknown status": ("s.jsonl", json.dumps(GOOD | {"status": "wrong"}), OTHER_STATUS),
-    "a value of which nothing is known": ("s.jsonl", VALUE, r":1: status unknown, but value 1"),
-    "a score without a value": ("s.jsonl", NO_VALUE, r":1: status scored, but no value"),
-    "no list": ("s.json", "{}", "a JSON list of rows"),
-    "other columns": ("s.csv", "a,b\n1,2\n", r":2: no columns dataset"),
-    "a cut line": ("s.csv", f"{HEADER}\nd,m,a,1,r\n", r":2: more or fewer cells than columns"),
-    "a column twice": ("s.csv", f"{HEADER},value\nd,m,a,1,r,1,0\n", r": two columns have one name"),
-    "a word": ("s.csv", f"{HEADER}\nd,m,a,1,r,good\n", r":2: value.*float"),
-    "a cell too long": ("s.csv", f"{HEADER}\n{'x' * 200_000}", r":2: not valid CSV"),
-    "another encoding": ("s.csv", f"{HEADER}\nd,m,é,1,r,1\n", r":2: not UTF-8; save the table"),
-    "no Parquet": ("s.parquet", "no", "not a Parquet file"),
-}
+# A kind of file, its content, and what is said of it; ⏎ is a line break, and of GOOD some differ.
+MALFORMED = r"""
+txt: → one of .csv, .jsonl ;; jsonl: {}⏎ → :1: no columns dataset, model
+jsonl: ⏎{⏎ → :2: not valid JSON ;; jsonl: [1]⏎ → :1: not a JSON object
+jsonl: ⏎GOOD "value": 1.5} → :2: value 1.5; a number f ;; json: {} → a JSON list of rows
+jsonl: GOOD "value": "yes"} → :1: value: Expected float ;; csv: a,b⏎1,2⏎ → :2: no columns dataset
+jsonl: GOOD "model": ["m"]} → :1: model: Expected str, got array
+jsonl: GOOD "status": "wrong"} → :1: status wrong, but value 1; expected scored or not_found
+jsonl: GOOD "status": "unknown"} → :1: status unknown, but value 1
+jsonl: GOOD "value": null, "status": "scored"} → :1: status scored, but no value
+csv: HEADER⏎d,m,a,1,r⏎ → :2: more or fewer cells than columns
+csv: HEADER,value⏎d,m,a,1,r,1,0⏎ → : two columns have one name
+csv: HEADER⏎d,m,a,1,r,good⏎ → :2: value: Expected float ;; csv: HEADER⏎LONG → :2: not valid CSV
+csv: HEADER⏎d,m,é,1,r,1⏎ → :2: not UTF-8; save the table ;; parquet: no → not a Parquet file
+"""
+SHORT = {"⏎": "\n", "GOOD": json.dumps(GOOD)[:-1] + ",", "HEADER": ",".join(GOOD)}
+SHORT |= {"LONG": "x" * 200_000}
 
 
-@pytest.mark.parametrize(("name", "content", "message"), MALFORMED.values(), ids=MALFORMED)
-def test_malformed_rows_are_refused_with_their_place(
-    tmp_path: Path, name: str, content: str, message: str
-) -> None:
-    (tmp_path / name).write_text(content, encoding="latin-1")
-    place = re.escape(name) if message.startswith(":") else ""
-    with pytest.raises(InputError, match=place + message):
-        read_scores(tmp_path / name)
+@pytest.mark.parametrize("case", MALFORMED.strip().replace("\n", " ;; ").split(" ;; "))
+def test_malformed_rows_are_refused_with_their_place(tmp_path: Path, case: str) -> None:
+    given, _, message = case.partition(" → ")
+    suffix, _, content = given.partition(": ")
+    for short, whole in SHORT.items():
+        content = content.replace(short, whole)
+    path = tmp_path / f"s.{suffix.rstrip(':')}"
+    path.write_text(content, encoding="latin-1")
+    with pytest.raises(InputError) as error:
+        read_scores(path)
+    assert (str(path) + message if message[0] == ":" else message) in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("command", "options", "suffix"),
-    [
-        ("compare", {"baseline": "a"}, ".csv"),
-        ("outcomes", {"baselines": "a", "adaptive": "b"}, ".parquet"),
-        ("efficiency", {"usage": "usage.csv"}, ".json"),
-        ("logs", {}, ".jsonl"),
-    ],
-)
 def test_scores_under_another_name_are_refused_by_the_name_of_the_missing_column(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, options: Any, suffix: str
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    run, frame = getattr(evalcore, command), pd.DataFrame([GOOD, GOOD | {"method": "b"}])
-    tokens = dict.fromkeys(("epoch", "prompt_tokens", "completion_tokens", "reasoning_tokens"), 1)
-    frame.assign(**tokens).to_csv("usage.csv")
     for wrong, said in (("score", "rename `score` to"), ("none", "rows of `evalcore score` were")):
-        renamed = frame.rename(columns={"value": wrong})
+        renamed = pd.DataFrame([GOOD, GOOD | {"method": "b"}]).rename(columns={"value": wrong})
         with pytest.raises(InputError, match=f"no column value; {said}"):
-            run(write_table(tmp_path / f"{wrong}{suffix}", renamed), **options)
-        if command != "logs":
-            with pytest.raises(InputError, match=f"data frame, row 1: no column value; {said}"):
-                run(renamed, **options)
-    assert len(run(write_table(tmp_path / f"good{suffix}", frame), **options))
+            evalcore.logs(write_table(tmp_path / "scores.jsonl", renamed))
+        with pytest.raises(InputError, match=f"data frame, row 1: no column value; {said}"):
+            evalcore.compare(renamed, baseline="a")
+    path = tmp_path / "all.jsonl"
+    path.write_text(json.dumps({"id": "1", "method": "pot", "correct": True}) + "\n")
+    with pytest.raises(InputError, match=r"no columns dataset, model, rule, value; rename `corr"):
+        evalcore.logs(path, dataset="d", model="m")
+    with pytest.raises(InputError, match="no such file; rows of a table were expected"):
+        read_scores(tmp_path / "none.csv")
 
 
 @ALL_SUFFIXES
@@ -146,14 +128,3 @@ def test_a_column_that_may_be_null_must_be_there_all_the_same(tmp_path: Path, su
     path = write_table(tmp_path / f"v{suffix}", [row])
     with pytest.raises(InputError, match="no column completion_tokens; rename `completion_token`"):
         read_rows(path, UsageRow, "tokens")
-
-
-def test_lines_that_say_more_than_id_and_correct_are_not_read_as_if_they_did_not(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "all.jsonl"
-    path.write_text(json.dumps({"id": "1", "method": "pot", "correct": True}) + "\n")
-    with pytest.raises(InputError, match=r"no columns dataset, model, rule, value; rename `corr"):
-        evalcore.logs(path, dataset="d", model="m")
-    with pytest.raises(InputError, match="no such file; rows of a table were expected"):
-        read_scores(tmp_path / "none.csv")
