@@ -49,27 +49,25 @@ def link(rows: Any, compared: Sequence[CompareRow] = (COMPARED,), **options: Any
     return evalcore.link(to_frame(rows, PatternCount), to_frame(compared, CompareRow), **options)
 
 
-@pytest.mark.parametrize(
-    ("rows", "measure", "both"),
-    [
-        (COUNTS, "occurrences", ([40, 300, 5000, 7], [10, 100, 1000])),
-        (COUNTS, "documents", ([20, 150, 2500, 3], [5, 50, 500])),
-        # variants add up, other tiers are left out
-        ([*COUNTS, COUNTS[0], *RARE], "occurrences", ([40, 300, 5000, 7], [20, 100, 1000])),
-        ([*counts("CoT", 0, 0), *counts("F-1", 3, 4)], "occurrences", ([3, 4], [0, 0])),
-    ],
-)
-def test_a_pair_of_methods_has_its_ratio_and_its_difference(
-    rows: list[PatternCount], measure: str, both: tuple[list[int], list[int]]
-) -> None:
-    (row,) = link(rows, measure=measure).itertuples()
-    expected, (treated, base) = geometric_mean_ratio(*both), map(sum, both)
-    found = (row.prevalence_ratio, row.prevalence_low, row.prevalence_high)
-    assert found == pytest.approx((expected.value, expected.low, expected.high))
-    sums = None if pd.isna(row.sum_ratio) else row.sum_ratio
-    assert sums == (pytest.approx(treated / base) if base else None)
-    assert (row.difference, row.p) == (COMPARED.difference, COMPARED.p)
-    assert row.same_direction
+RATIOS = [
+    (COUNTS, "occurrences", [40, 300, 5000, 7], [10, 100, 1000]),
+    (COUNTS, "documents", [20, 150, 2500, 3], [5, 50, 500]),
+    # variants add up, other tiers are left out
+    ([*COUNTS, COUNTS[0], *RARE], "occurrences", [40, 300, 5000, 7], [20, 100, 1000]),
+    ([*counts("CoT", 0, 0), *counts("F-1", 3, 4)], "occurrences", [3, 4], [0, 0]),
+]
+
+
+def test_a_pair_of_methods_has_its_ratio_and_its_difference() -> None:
+    for rows, measure, treated, base in RATIOS:
+        (row,) = link(rows, measure=measure).itertuples()
+        expected = geometric_mean_ratio(treated, base)
+        found = (row.prevalence_ratio, row.prevalence_low, row.prevalence_high)
+        assert found == pytest.approx((expected.value, expected.low, expected.high))
+        sums = None if pd.isna(row.sum_ratio) else row.sum_ratio
+        assert sums == (pytest.approx(sum(treated) / sum(base)) if sum(base) else None)
+        assert (row.difference, row.p) == (COMPARED.difference, COMPARED.p)
+        assert row.same_direction
 
 
 def test_methods_may_be_mapped() -> None:
@@ -128,9 +126,9 @@ def test_a_figure_has_a_point_per_row() -> None:
     other = replace(row, model="m2", difference=-3.0, difference_low=None)
     rows = [row, other, replace(row, index="j", prevalence_low=None), replace(other, index="j")]
     axes = draw_links(rows).axes
-    points = [one for panel in axes for one in panel.lines if one.get_gid() == "point"]
-    bands = [one for panel in axes for one in panel.patches if one.get_gid() == "band"]
-    assert (len(points), sum(len(panel.collections) for panel in axes), len(bands)) == (4, 2, 1)
+    drawn = [one.get_gid() for panel in axes for one in (*panel.lines, *panel.patches)]
+    arms = sum(len(panel.collections) for panel in axes)
+    assert (drawn.count("point"), arms, drawn.count("band")) == (4, 2, 1)
 
 
 def test_the_command_takes_scores_or_comparisons(tmp_path: Path) -> None:

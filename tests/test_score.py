@@ -26,13 +26,7 @@ from evalcore.records import Record
 from evalcore.rules import RULES, Tools, Verdict
 from evalcore.sandbox import Outcome, Program
 from evalcore.score import choose_scoring, score_records
-from evalcore.scores import (
-    ScoreRow,
-    outputs_valued,
-    print_summaries,
-    read_scores,
-    summarise,
-)
+from evalcore.scores import ScoreRow, outputs_valued, print_summaries, read_scores, summarise
 from ngramscan.errors import InputError, SandboxError
 from ngramscan.output import choose_target, to_frame, write_rows
 from ngramscan.output.row_files import read_rows
@@ -129,9 +123,7 @@ def test_lenient_compares_programs_with_the_reference_program_and_strict_with_th
         found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
         assert [row.value for row in found] == [strict, 1.0]
         assert found[0].sandbox == "limits ok; landlock missing: not on this system"
-    with pytest.raises(
-        SandboxError, match=r"problem 1: its reference .* \(error no solution\(\)\)"
-    ):
+    with pytest.raises(SandboxError, match="problem 1: its reference .*error no solution"):
         scored([record(FUNCTION, "pot")], "lenient", **{"return 0.5": ok(1)})
 
 
@@ -141,14 +133,16 @@ def test_benchmarks_name_rules_that_there_are() -> None:
         choose_scoring(financemath, ["exact"], [])
     with pytest.raises(InputError, match="judged, not compared; see evalcore judge"):
         choose_scoring(find_benchmark("imo-proofbench"), [], [])
-    chosen = choose_scoring(financemath, ["lenient", "strict", "lenient"], [])
-    assert list(chosen.rules) == ["lenient", "strict"]
+    assert choose_scoring(financemath, ["lenient", "strict", "lenient"], []).rules == (
+        "lenient",
+        "strict",
+    )
     known = [find_benchmark(None, Path("mine.jsonl")), *benchmarks().values()]
     assert choose_scoring(known[0], [*RULES], []).rules == tuple(RULES)  # one's own have all
     assert all(name.rpartition("/")[2].isdigit() for name in (*TEXT_RULES, *PROGRAM_RULES))
     for one in known:
-        answers = {each.answer for each in load_templates(one).methods.values()}
-        assert answers <= {*get_args(Answers)}
+        methods = load_templates(one).methods.values()
+        assert {each.answer for each in methods} <= {*get_args(Answers)}
         assert {*one.extraction} <= {*TEXT_RULES}
         assert {*one.programs.values()} <= {*PROGRAM_RULES}
         assert {*one.rules} <= {*RULES}
@@ -166,12 +160,10 @@ OUTPUTS: list[tuple[dict[str, Any], float | None, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "value", "reason", "status"), OUTPUTS)
-def test_an_output_is_scored_where_it_is_a_whole_answer(
-    fields: dict[str, Any], value: float | None, reason: str, status: str
-) -> None:
-    (row,) = rows([record(**{"output": "The answer is 0.5.", **fields})])
-    assert (row.value, row.reason, row.status) == (value, reason, status)
+def test_an_output_is_scored_where_it_is_a_whole_answer() -> None:
+    for fields, *expected in OUTPUTS:
+        (row,) = rows([record(**{"output": "The answer is 0.5.", **fields})])
+        assert [row.value, row.reason, row.status] == expected
 
 
 def test_what_a_sandbox_or_a_grader_lost_is_an_error_and_so_is_an_unknown_problem() -> None:
@@ -212,9 +204,8 @@ def test_a_picture_has_a_bar_per_row_and_no_label_covers_another(
         for names in product(("FinanceMath", "OlympiadBench"), models, methods)
         for n in range(20)
     ]
-    found = summarise(given)
-    figure = draw_accuracy(found)
-    assert len(figure.axes[0].patches) == lines(figure, "interval") == len(found)
+    figure = draw_accuracy(summarise(given))
+    assert len(figure.axes[0].patches) == lines(figure, "interval") == len(given) / 20
     assert overlapping(figure) == []
 
 
@@ -283,21 +274,22 @@ def test_wrong_outputs_are_those_that_every_rule_finds_wrong() -> None:
 
 # A kind of file, its content, and what is said of it; ⏎ is a line break, and of GOOD some differ.
 MALFORMED = r"""
-txt: → one of .csv, .jsonl ;; jsonl: {}⏎ → :1: no columns dataset, model
-jsonl: ⏎{⏎ → :2: not valid JSON ;; jsonl: [1]⏎ → :1: not a JSON object
-jsonl: ⏎GOOD "value": 1.5} → :2: value 1.5; a number f ;; json: {} → a JSON list of rows
-jsonl: GOOD "value": "yes"} → :1: value: Expected float ;; csv: a,b⏎1,2⏎ → :2: no columns dataset
-jsonl: GOOD "model": ["m"]} → :1: model: Expected str, got array
-jsonl: GOOD "status": "wrong"} → :1: status wrong, but value 1; expected scored or not_found
-jsonl: GOOD "status": "unknown"} → :1: status unknown, but value 1
-jsonl: GOOD "value": null, "status": "scored"} → :1: status scored, but no value
+csv: HEADER⏎LONG → :2: not valid CSV ;; csv: a,b⏎1,2⏎ → :2: no columns dataset
+csv: HEADER⏎d,m,a,1,r,good⏎ → :2: value: Expected float
+csv: HEADER⏎d,m,é,1,r,1⏎ → :2: not UTF-8; save the table
 csv: HEADER⏎d,m,a,1,r⏎ → :2: more or fewer cells than columns
-csv: HEADER,value⏎d,m,a,1,r,1,0⏎ → : two columns have one name
-csv: HEADER⏎d,m,a,1,r,good⏎ → :2: value: Expected float ;; csv: HEADER⏎LONG → :2: not valid CSV
-csv: HEADER⏎d,m,é,1,r,1⏎ → :2: not UTF-8; save the table ;; parquet: no → not a Parquet file
+csv: HEADER,value⏎d,m,a,1,r,1,0⏎ → : two columns have one name ;; json: {} → a JSON list of rows
+jsonl: ⏎{⏎ → :2: not valid JSON ;; jsonl: [1]⏎ → :1: not a JSON object
+jsonl: {}⏎ → :1: no columns dataset, model
+jsonl: ⏎GOOD, "value": 1.5} → :2: value 1.5; a number f
+jsonl: GOOD, "value": "yes"} → :1: value: Expected float
+jsonl: GOOD, "model": ["m"]} → :1: model: Expected str, got array
+jsonl: GOOD, "status": "unknown"} → :1: status unknown, but value 1
+jsonl: GOOD, "value": null, "status": "scored"} → :1: status scored, but no value
+jsonl: GOOD, "status": "wrong"} → :1: status wrong, but value 1; expected scored or not_found
+parquet: no → not a Parquet file ;; txt: → one of .csv, .jsonl
 """
-SHORT = {"⏎": "\n", "GOOD": json.dumps(GOOD)[:-1] + ",", "HEADER": ",".join(GOOD)}
-SHORT |= {"LONG": "x" * 200_000}
+SHORT = {"⏎": "\n", "GOOD": json.dumps(GOOD)[:-1], "HEADER": ",".join(GOOD), "LONG": "x" * 200_000}
 
 
 @pytest.mark.parametrize("case", MALFORMED.strip().replace("\n", " ;; ").split(" ;; "))
@@ -313,9 +305,7 @@ def test_malformed_rows_are_refused_with_their_place(tmp_path: Path, case: str) 
     assert (str(path) + message if message[0] == ":" else message) in str(error.value)
 
 
-def test_scores_under_another_name_are_refused_by_the_name_of_the_missing_column(
-    tmp_path: Path,
-) -> None:
+def test_a_column_under_another_name_is_refused_by_its_own(tmp_path: Path) -> None:
     for wrong, said in (("score", "rename `score` to"), ("none", "rows of `evalcore score` were")):
         renamed = pd.DataFrame([GOOD, GOOD | {"method": "b"}]).rename(columns={"value": wrong})
         with pytest.raises(InputError, match=f"no column value; {said}"):
