@@ -1,5 +1,3 @@
-"""Prevalence beside accuracy: joined by names, ratios by their own formula, orders by scipy."""
-
 from __future__ import annotations
 
 import itertools

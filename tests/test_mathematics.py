@@ -1,5 +1,3 @@
-"""Whether a formula is the gold, and the processes in which that is found out."""
-
 from __future__ import annotations
 
 import json
@@ -37,7 +35,6 @@ def verdict(answer: str, gold: str, **details: Any) -> Verdict:
 
 
 def pairs(table: str) -> list[list[str]]:
-    """The answers, golds, units and tolerances of a table that has several on a line."""
     return [case.split(" ~ ") for case in table.strip().replace("\n", " ;; ").split(" ;; ")]
 
 
@@ -145,7 +142,6 @@ LISTS = st.lists(st.fractions(-50, 50, max_denominator=40), min_size=1, max_size
 
 
 def written(number: Fraction, draw: random.Random) -> str:
-    """Write a number in one of several notations."""
     sign, size, decimal = "-" * (number < 0), abs(number), f"{float(number):g}"
     forms = [str(number), rf"{sign}\dfrac{{{2 * size.numerator}}}{{{2 * size.denominator}}}"]
     return draw.choice([*forms, decimal] if Fraction(decimal) == number else forms)
@@ -153,9 +149,7 @@ def written(number: Fraction, draw: random.Random) -> str:
 
 @settings(max_examples=30, deadline=None)
 @given(LISTS, LISTS, st.integers(0, 999))
-def test_lists_of_numbers_are_equal_when_their_fractions_are(
-    golds: list[Fraction], others: list[Fraction], seed: int
-) -> None:
+def test_lists_equal_as_fractions(golds: list[Fraction], others: list[Fraction], seed: int) -> None:
     draw = random.Random(seed)
     mixed = draw.sample(golds, len(golds))
     gold = ", ".join(str(number) for number in golds)
@@ -165,16 +159,14 @@ def test_lists_of_numbers_are_equal_when_their_fractions_are(
         assert verdict(text, gold, is_multiple_answer=True).value == float(is_same)
 
 
-FILES = {
-    "olympiadbench-oe-maths": "olympiadbench/OE_TO_maths_en_COMP.jsonl",
-    "imo-answerbench": "imobench/answerbench_v2.csv",
-}
-
-
 @pytest.fixture
 def golds(shared: Path) -> list[Problem]:
-    places = [(find_benchmark(name), shared / "data" / file) for name, file in FILES.items()]
-    return [problem for place in places for problem in load_dataset(*place).problems]
+    olympiad, imo = (find_benchmark(name) for name in ("olympiadbench-oe-maths", "imo-answerbench"))
+    maths = load_dataset(olympiad, shared / "data/olympiadbench/OE_TO_maths_en_COMP.jsonl")
+    return [
+        *maths.problems,
+        *load_dataset(imo, shared / "data/imobench/answerbench_v2.csv").problems,
+    ]
 
 
 def test_every_gold_accepts_itself_in_a_box_and_by_algebra(golds: list[Problem]) -> None:
@@ -189,9 +181,7 @@ def test_every_gold_accepts_itself_in_a_box_and_by_algebra(golds: list[Problem])
 
 
 @pytest.mark.parametrize(("every", "steps"), [(3, 1), pytest.param(1, 9, marks=pytest.mark.slow)])
-def test_no_gold_with_a_changed_digit_is_accepted(
-    golds: list[Problem], every: int, steps: int
-) -> None:
+def test_no_gold_of_another_digit_is_right(golds: list[Problem], every: int, steps: int) -> None:
     items = [
         Item(gold, f"{text[: digit.start()]}{(int(digit[0]) + step) % 10}{text[digit.end() :]}")
         for gold in golds
@@ -241,9 +231,7 @@ ACCIDENTS = {
 
 
 @pytest.mark.parametrize(("accident", "said"), ACCIDENTS.items())
-def test_a_crash_fails_its_item_alone_and_says_how(
-    accident: str, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crash_fails_one(accident: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing = "import evalcore.rules.mathematics as p; real = p.compare_formulas; "
     crashing += f"p.compare_formulas = lambda i: {accident} if i.value == '5' else real(i); serve("
     command = formula_pool._COMMAND.replace("serve(", crashing)
@@ -281,9 +269,7 @@ print(next(verdicts).reason, flush=True)
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, None])  # or a loop left early
-def test_no_process_outlives_its_parent_or_knows_its_keys(
-    tmp_path: Path, how: signal.Signals | None
-) -> None:
+def test_no_process_outlives_its_parent_or_knows_its_keys(tmp_path: Path, how: Any) -> None:
     script, then = tmp_path / "unguarded.py", "next(verdicts)" if how else "verdicts.close()"
     script.write_text(CALLER.format(answer=ENDLESS, then=then), encoding="utf-8")
     known = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "API_KEY": "secret"}

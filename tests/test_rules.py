@@ -87,9 +87,7 @@ FUNCTION = "def solution():\n    return 1"
 
 
 def blocks(table: str) -> list[list[str]]:
-    """A name and its cases, from each block of a table."""
-    parts = table.split("§ ")[1:]
-    return [part.strip("\n").replace("\n", " ;; ").split(" ;; ") for part in parts]
+    return [part[:-1].replace("\n", " ;; ").split(" ;; ") for part in table.split("§ ")[1:]]
 
 
 @pytest.mark.parametrize("block", blocks(CASES))
@@ -121,7 +119,6 @@ def test_time_grows_with_the_length_of_a_text_that_repeats_itself(repeated: str)
 
 
 def judged(rule: str, value: Any, gold: Any, is_computed: bool = True) -> Verdict:
-    """The verdict on what a program or a text gave; the reference program gives the gold."""
     details = {"ground_truth": gold, "program": "the reference"}
     tools = Tools(lambda programs: [Outcome("ok", gold) for _ in programs], lambda items: iter(()))
     item = Item(Problem("1", "?", str(gold), details=details), value, is_computed)
@@ -142,18 +139,18 @@ COMPUTED = """
 5005.0 ~ 5.0 ~ 1 a factor of 1,000 ;; 5.005e5 ~ 5.0 ~ 1 a factor of 100,000 within 0.15 %
 0 ~ 0.0 ~ 1 equal at 3 ;; 0 ~ 5.0 ~ 0 0 is not 5 ;; 5.0 ~ 0.0 ~ 0 5 is not 0
 "0.5" ~ 0.5 ~ 1 equal at 3 ;; True ~ 1.0 ~ 1 equal at 3 ;; half ~ 0.5 ~ 1 equal at 3
-0.5 ~ "0.5" ~ 1 equal at 3 ;; "5%" ~ 5.0 ~ 0 not a finite number: '5%'
+0.5 ~ "0.5" ~ 1 equal at 3 ;; "5%" ~ 5.0 ~ 0 finite number: '5%'
 long ~ 5.0 ~ 0 a finite number: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...
-None ~ 5.0 ~ 0 not a finite number: None ;; [5.0] ~ 5.0 ~ 0 not a finite number: [5.0]
-complex ~ 5.0 ~ 0 not a finite number: (5+0j) ;; nan ~ 5.0 ~ 0 not a finite number: nan
-inf ~ 5.0 ~ 0 not a finite number: inf ;; huge ~ 5.0 ~ 0 not a finite number: 1000
+None ~ 5.0 ~ 0 finite number: None ;; [5.0] ~ 5.0 ~ 0 finite number: [5.0]
+complex ~ 5.0 ~ 0 finite number: (5+0j) ;; nan ~ 5.0 ~ 0 finite number: nan
+inf ~ 5.0 ~ 0 finite number: inf ;; huge ~ 5.0 ~ 0 finite number: 1000
 1e308 ~ 1e-308 ~ 0 1e+308 is not 1e-308 ;; 1e308 ~ 1e308 ~ 1 equal at 3 decimals
 True ~ True ~ 1 equal ;; 100.0 ~ True ~ 0 100 is not True
 5.0 ~ nan ~ None gold is not a finite number: nan ;; 5.0 ~ "prose" ~ None gold is not a fin
-§ strict ;; 0.06349 ~ 0.063 ~ 1 equal at 3 decimals ;; 0.0636 ~ 0.063 ~ 0 0.064 is not 0.063
-0.143 ~ 0.14300000000000002 ~ 1 equal at 3 decimals ;; 6.3 ~ 0.063 ~ 0 6.3 is not 0.063
+§ strict ;; 0.06349 ~ 0.063 ~ 1 equal at 3 ;; 0.0636 ~ 0.063 ~ 0 0.064 is not 0.063
+0.143 ~ 0.14300000000000002 ~ 1 equal at 3 ;; 6.3 ~ 0.063 ~ 0 6.3 is not 0.063
 -0.063 ~ 0.063 ~ 0 -0.063 is not 0.063 ;; 1e300 ~ 1e300 ~ 1 equal ;; "0.063" ~ 0.063 ~ 1 eq
-"n/a" ~ 0.063 ~ 0 not a finite number: 'n/a' ;; inf ~ 0.063 ~ 0 not a finite number: inf
+"n/a" ~ 0.063 ~ 0 finite number: 'n/a' ;; inf ~ 0.063 ~ 0 finite number: inf
 False ~ False ~ 1 equal ;; 0.063 ~ "?" ~ None the gold is not a finite number: '?'
 """
 # The same of texts, whose spaces at the ends are written as _.
@@ -175,7 +172,7 @@ NAMED: dict[str, Any] = {"nan": math.nan, "inf": math.inf, "huge": 10**400}
 NAMED |= {"half": Decimal("0.5"), "long": "x" * 99, "complex": 5 + 0j}
 
 
-@pytest.mark.parametrize("block", blocks(COMPUTED + READ))
+@pytest.mark.parametrize("block", blocks(COMPUTED) + blocks(READ))
 def test_an_answer_has_the_verdict_of_its_rule(block: list[str]) -> None:
     rule, *cases = block
     for case in cases:
@@ -186,8 +183,7 @@ def test_an_answer_has_the_verdict_of_its_rule(block: list[str]) -> None:
         else:
             verdict = judged(rule, answer.replace("_", " "), gold, is_computed=False)
         value, _, reason = said.partition(" ")
-        expected = (None if value == "None" else float(value), False)
-        assert (verdict.value, verdict.failed) == expected, case
+        assert (str(verdict.value).removesuffix(".0"), verdict.failed) == (value, False), case
         assert reason in verdict.reason
 
 
@@ -206,16 +202,13 @@ def described(p: float, g: float) -> bool:
     )
 
 
-NUMBERS = st.floats(-1e9, 1e9).map(lambda x: round(x, 4))
 SCALES = st.sampled_from([1e-6, 1e-5, 1e-3, 1e-2, 0.1, 1.0, -1.0, 10.0, 1e2, 1e3, 1e5, -1e5, 1e6])
 
 
-@given(NUMBERS, SCALES, st.floats(0.997, 1.003))
+@given(st.floats(-1e9, 1e9).map(lambda x: round(x, 4)), SCALES, st.floats(0.997, 1.003))
 @example(10.059, 0.001, 0.99910)
 @example(0.0, 1.0, 1.0)
-def test_the_lenient_rule_is_what_its_description_says(
-    gold: float, scale: float, off: float
-) -> None:
+def test_the_lenient_rule_is_as_described(gold: float, scale: float, off: float) -> None:
     prediction = gold * scale * off
     assert judged("lenient", prediction, gold).value == float(described(prediction, gold))
     assert [judged(rule, gold, gold).value for rule in ("lenient", "strict")] == [1.0, 1.0]

@@ -49,18 +49,9 @@ def record(output: str | None, method: str = "cot", **fields: Any) -> Record:
     return Record(output=output, method=method, **given)
 
 
-def ok(value: float | str) -> Outcome:
-    return Outcome("ok", value, layers=LAYERS)
-
-
 def scored(
-    records: Sequence[Record],
-    *rules: str,
-    dataset: Any = FINANCE,
-    extraction: Any = (),
-    **ends: Any,
+    records: Any, *rules: str, dataset: Any = FINANCE, extraction: Any = (), **ends: Any
 ) -> tuple[list[ScoreRow], list[str]]:
-    """Score with programs that end as is written for them; the others fail, and graders crash."""
     crashed = Verdict(None, "grader: ran out of time", failed=True)
 
     def run(one: Program) -> Any:
@@ -81,7 +72,6 @@ def rows(*arguments: Any, **options: Any) -> list[ScoreRow]:
 # A method, its output, and what is taken for its answer by which rule.
 TAKEN = """
 cot ~ Therefore, the answer is 3. ~ 3 by the-answer-is/1 ;; cot ~ FUNCTION ~ 0.5 by last-number/1
-pot ~ import argparse. The answer is 3. ~ None by None ;; cot ~ I can't say. ~ None by None
 pot ~ FUNCTION ~ 7 by program, financemath-authors/2 ;; f-1 ~ BOTH ~ 7 by program, fenced/1
 f-1+verify ~ The answer is 3. ~ 3 by the-answer-is/1 ;; mine ~ BOTH ~ 7 by program, fenced/1
 F-1+PoT ~ FUNCTION ~ 7 by program, financemath-authors/2
@@ -93,7 +83,7 @@ f-1+cot ~ FUNCTION ~ 0.5 by last-number/1 ;; mine+CoT ~ FUNCTION ~ 0.5 by last-n
 def test_a_method_says_whether_text_or_program_is_the_answer(case: str) -> None:
     method, output, taken = case.split(" ~ ")
     output = output.replace("FUNCTION", FUNCTION).replace("BOTH", BOTH)
-    (row,) = rows([record(output, method)], **{"return 0.5": ok(7)})
+    (row,) = rows([record(output, method)], **{"return 0.5": Outcome("ok", 7)})
     assert f"{row.answer} by {row.extraction}" == taken
 
 
@@ -119,12 +109,13 @@ def test_rules_can_be_chosen_and_score_side_by_side() -> None:
 
 def test_lenient_compares_programs_with_the_reference_program_and_strict_with_the_gold() -> None:
     for value, strict in ((0.50003, 1.0), (0.52, 0.0)):
-        outcomes = {"return 0.5": ok(value), "REFERENCE 0.5": ok(value)}
+        ended = Outcome("ok", value, layers=LAYERS)
+        outcomes = {"return 0.5": ended, "REFERENCE 0.5": ended}
         found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
         assert [row.value for row in found] == [strict, 1.0]
         assert found[0].sandbox == "limits ok; landlock missing: not on this system"
-    with pytest.raises(SandboxError, match="problem 1: its reference .*error no solution"):
-        scored([record(FUNCTION, "pot")], "lenient", **{"return 0.5": ok(1)})
+    with pytest.raises(SandboxError, match=r"problem 1: its reference .*error no solution"):
+        scored([record(FUNCTION, "pot")], "lenient", **{"return 0.5": Outcome("ok", 1)})
 
 
 def test_benchmarks_name_rules_that_there_are() -> None:
@@ -133,10 +124,8 @@ def test_benchmarks_name_rules_that_there_are() -> None:
         choose_scoring(financemath, ["exact"], [])
     with pytest.raises(InputError, match="judged, not compared; see evalcore judge"):
         choose_scoring(find_benchmark("imo-proofbench"), [], [])
-    assert choose_scoring(financemath, ["lenient", "strict", "lenient"], []).rules == (
-        "lenient",
-        "strict",
-    )
+    chosen = choose_scoring(financemath, ["lenient", "strict", "lenient"], [])
+    assert list(chosen.rules) == ["lenient", "strict"]
     known = [find_benchmark(None, Path("mine.jsonl")), *benchmarks().values()]
     assert choose_scoring(known[0], [*RULES], []).rules == tuple(RULES)  # one's own have all
     assert all(name.rpartition("/")[2].isdigit() for name in (*TEXT_RULES, *PROGRAM_RULES))
@@ -154,7 +143,12 @@ OUTPUTS: list[tuple[dict[str, Any], float | None, str, str]] = [
     ({"output": " \n"}, None, "no output", "no_answer"),
     ({"output": None}, None, "no output", "no_answer"),
     ({"output": "Hm."}, 0.0, "no answer found", "not_found"),
-    ({"output": "import argparse", "method": "pot"}, 0.0, "no program found", "not_found"),
+    (
+        {"output": "import argparse. The answer is 3.", "method": "pot"},
+        0.0,
+        "no program found",
+        "not_found",
+    ),
     ({"output": FUNCTION, "method": "pot"}, 0.0, WRONG, "scored"),
     ({"output": BOTH, "method": "f-1"}, 1.0, f"equal at 3 decimals; {WRONG}", "scored"),
 ]
@@ -195,13 +189,11 @@ def test_a_summary_counts_no_answer_as_wrong_and_leaves_out_what_is_not_known() 
         assert text in shown.getvalue()
 
 
-@pytest.mark.parametrize(("models", "methods"), [(["a"], METHODS), (MODELS, MANY)])
-def test_a_picture_has_a_bar_per_row_and_no_label_covers_another(
-    models: list[str], methods: list[str]
-) -> None:
+@pytest.mark.parametrize("names", [(["a"], METHODS), (MODELS, MANY)])
+def test_a_picture_has_a_bar_per_row_and_no_label_covers_another(names: Any) -> None:
     given = [
-        ScoreRow(*names, str(n), None, "strict", float(n < Random(str(names)).uniform(2, 18)))
-        for names in product(("FinanceMath", "OlympiadBench"), models, methods)
+        ScoreRow(*one, str(n), None, "strict", float(n < Random(str(one)).uniform(2, 18)))
+        for one in product(("FinanceMath", "OlympiadBench"), names[0], names[1])
         for n in range(20)
     ]
     figure = draw_accuracy(summarise(given))
@@ -231,7 +223,6 @@ GOOD = {"dataset": "d", "model": "m", "method": "a", "id": "1", "rule": "r", "va
 
 
 def write_table(path: Path, rows: Sequence[Mapping[str, Any]] | pd.DataFrame) -> Path:
-    """Write rows as anyone would, whatever their columns are."""
     frame, kind = pd.DataFrame(rows), path.suffix[1:].replace("jsonl", "json")
     as_rows = {"orient": "records", "lines": path.suffix == ".jsonl"}
     getattr(frame, f"to_{kind}")(path, **(as_rows if kind == "json" else {"index": False}))
@@ -261,13 +252,11 @@ def test_rows_come_back_from_tables_of_ours_and_of_others(tmp_path: Path, suffix
 
 
 def test_wrong_outputs_are_those_that_every_rule_finds_wrong() -> None:
-    given = [("1", 1, 1), ("2", 0, 1), ("3", 0, None), ("4", None, None)]
-    rows = [
-        replace(ROW, id=name, rule=rule, value=value, status="")
-        for name, *values in given
-        for rule, value in zip(("strict", "lenient"), values, strict=True)
+    given = {"1": (1, 1), "2": (0, 1), "3": (0, None), "4": (None, None)}
+    parts: list[Any] = [
+        {"id": n, "rule": str(k), "value": own[k]} for n, own in given.items() for k in (0, 1)
     ]
-    table = to_frame(rows, ScoreRow)
+    table = to_frame([replace(ROW, status="", **part) for part in parts], ScoreRow)
     assert outputs_valued(table, 0.0) == {("d", "m", "cot", "3", None)}
     assert outputs_valued(table, None) == {("d", "m", "cot", "4", None)}
 
@@ -321,7 +310,6 @@ def test_a_column_under_another_name_is_refused_by_its_own(tmp_path: Path) -> No
 
 
 def score(shared: Path, method: str, rule: list[str]) -> tuple[pd.DataFrame, pd.DataFrame, Any]:
-    """Return our rows, and the published accuracies of models and verdicts on outputs."""
     folder = shared / "data" / "financemath"
     given: dict[str, Any] = {"dataset": "financemath", "layout": "financemath", "method": method}
     given |= {"data": folder / "validation.json", "rule": rule}
