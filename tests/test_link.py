@@ -1,5 +1,3 @@
-"""Prevalence beside accuracy: joined by names, ratios by their own formula, orders by scipy."""
-
 from __future__ import annotations
 
 import itertools
@@ -23,7 +21,7 @@ from evalcore.figures import draw_links
 from evalcore.link import CORRELATIONAL, LinkRow, PatternCount, rank_agreement
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.output import choose_target, to_frame, write_rows
+from ngramscan.output import to_frame
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
 SCORED = [
@@ -43,35 +41,31 @@ def counts(method: str, *numbers: int, tier: str = "T1") -> list[PatternCount]:
 
 COUNTS = [*counts("CoT", 10, 100, 1000), *counts("FP/F-1", 40, 300, 5000, 7)]
 RARE = counts("CoT", 10**6, tier="T3")
-UNDOCUMENTED = [replace(one, documents=None) for one in COUNTS]
 
 
 def link(rows: Any, compared: Sequence[CompareRow] = (COMPARED,), **options: Any) -> Any:
     return evalcore.link(to_frame(rows, PatternCount), to_frame(compared, CompareRow), **options)
 
 
-@pytest.mark.parametrize(
-    ("rows", "measure", "treatment", "baseline"),
-    [
-        (COUNTS, "occurrences", [40, 300, 5000, 7], [10, 100, 1000]),
-        (COUNTS, "documents", [20, 150, 2500, 3], [5, 50, 500]),
-        ([*COUNTS, COUNTS[0], *RARE], "occurrences", [40, 300, 5000, 7], [20, 100, 1000]),
-        ([*counts("CoT", 0, 0), *counts("F-1", 3, 4)], "occurrences", [3, 4], [0, 0]),
-    ],
-    ids=["occurrences", "documents", "variants add up, other tiers are left out", "no sum"],
-)
-def test_a_pair_of_methods_has_its_ratio_and_its_difference(
-    rows: list[PatternCount], measure: str, treatment: list[int], baseline: list[int]
-) -> None:
-    (row,) = link(rows, measure=measure).itertuples()
-    expected = geometric_mean_ratio(treatment, baseline)
-    prevalence = (row.prevalence_ratio, row.prevalence_low, row.prevalence_high)
-    assert prevalence == pytest.approx((expected.value, expected.low, expected.high))
-    assert pd.isna(row.sum_ratio) == (sum(baseline) == 0)
-    if sum(baseline):
-        assert row.sum_ratio == pytest.approx(sum(treatment) / sum(baseline))
-    assert (row.difference, row.p) == (COMPARED.difference, COMPARED.p)
-    assert row.same_direction
+RATIOS = [
+    (COUNTS, "occurrences", [40, 300, 5000, 7], [10, 100, 1000]),
+    (COUNTS, "documents", [20, 150, 2500, 3], [5, 50, 500]),
+    # variants add up, other tiers are left out
+    ([*COUNTS, COUNTS[0], *RARE], "occurrences", [40, 300, 5000, 7], [20, 100, 1000]),
+    ([*counts("CoT", 0, 0), *counts("F-1", 3, 4)], "occurrences", [3, 4], [0, 0]),
+]
+
+
+def test_a_pair_of_methods_has_its_ratio_and_its_difference() -> None:
+    for rows, measure, treated, base in RATIOS:
+        (row,) = link(rows, measure=measure).itertuples()
+        expected = geometric_mean_ratio(treated, base)
+        found = (row.prevalence_ratio, row.prevalence_low, row.prevalence_high)
+        assert found == pytest.approx((expected.value, expected.low, expected.high))
+        sums = None if pd.isna(row.sum_ratio) else row.sum_ratio
+        assert sums == (pytest.approx(sum(treated) / sum(base)) if sum(base) else None)
+        assert (row.difference, row.p) == (COMPARED.difference, COMPARED.p)
+        assert row.same_direction
 
 
 def test_methods_may_be_mapped() -> None:
@@ -82,24 +76,19 @@ def test_methods_may_be_mapped() -> None:
     assert both.prevalence_ratio < link(COUNTS).prevalence_ratio[0]  # the lists are one
 
 
-@pytest.mark.parametrize(
-    ("rows", "options", "message"),
-    [
-        (RARE, {}, "no patterns of T1, T2"),
-        (counts("PoT", 1), {}, r"of these tiers; there are PoT \(see --map\)"),
-        (COUNTS, {"map": "tot=CoT"}, "--map tot=CoT: METHOD=NAME was expected: a"),
-        (COUNTS, {"map": "=CoT"}, "--map =CoT: METHOD=NAME was expected"),
-        (COUNTS, {"map": "cot"}, "--map cot: METHOD=NAME was expected"),
-        (COUNTS, {"tier": "T3"}, "--tier T3: one of T1 was"),
-        (UNDOCUMENTED, {"measure": "documents"}, "no documents in this row; see ngramscan docnorm"),
-        (COUNTS, {"rule": "nope"}, "--rule nope: not scored; there are strict"),
-    ],
-)
-def test_what_can_not_be_joined_is_refused(
-    rows: list[PatternCount], options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        link(rows, **options)
+def test_what_can_not_be_joined_is_refused() -> None:
+    def refused(message: str, rows: list[PatternCount] = COUNTS, **options: Any) -> None:
+        with pytest.raises(InputError, match=message):
+            link(rows, **options)
+
+    refused("no patterns of T1, T2", RARE)
+    refused(r"of these tiers; there are PoT \(see --map\)", counts("PoT", 1))
+    for text in ("tot=CoT", "=CoT", "cot"):
+        refused(f"--map {text}: METHOD=NAME was expected: a", map=text)
+    refused("--tier T3: one of T1 was", tier="T3")
+    undocumented = [replace(one, documents=None) for one in COUNTS]
+    refused("no documents in this row; see ngramscan docnorm", undocumented, measure="documents")
+    refused("--rule nope: not scored; there are strict", rule="nope")
 
 
 def test_three_methods_have_an_order_two_have_none_and_nine_no_p(tmp_path: Path) -> None:
@@ -135,23 +124,19 @@ def test_a_figure_has_a_point_per_row() -> None:
     other = replace(row, model="m2", difference=-3.0, difference_low=None)
     rows = [row, other, replace(row, index="j", prevalence_low=None), replace(other, index="j")]
     axes = draw_links(rows).axes
-    points = [one for panel in axes for one in panel.lines if one.get_gid() == "point"]
-    bands = [one for panel in axes for one in panel.patches if one.get_gid() == "band"]
-    assert (len(points), sum(len(panel.collections) for panel in axes), len(bands)) == (4, 2, 1)
+    drawn = [one.get_gid() for panel in axes for one in (*panel.lines, *panel.patches)]
+    arms = sum(len(panel.collections) for panel in axes)
+    assert (drawn.count("point"), arms, drawn.count("band")) == (4, 2, 1)
 
 
-def test_the_command_takes_scores_or_comparisons(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_rows(COUNTS, PatternCount, choose_target(None, Path("counts.csv")))
-    write_rows(SCORED, ScoreRow, choose_target(None, Path("scores.jsonl")))
-    compared = evalcore.compare("scores.jsonl", all_pairs=True)
-    by_scores = evalcore.link("counts.csv", "scores.jsonl", ranks="ranks.csv")
-    assert_frame_equal(by_scores, evalcore.link("counts.csv", compared, rule=["strict"]))
-    assert (len(by_scores), len(pd.read_csv("ranks.csv"))) == (1, 1)  # two have no order
-    command = ["link", "counts.csv", "scores.jsonl", "--figure", "link.svg"]
+def test_the_command_takes_scores_or_comparisons(tmp_path: Path) -> None:
+    names = ("counts.csv", "scores.csv", "link.svg", "ranks.csv")
+    counted, scored, figure, ranks = paths = [tmp_path / name for name in names]
+    to_frame(COUNTS, PatternCount).to_csv(counted)
+    to_frame(SCORED, ScoreRow).to_csv(scored)
+    assert_frame_equal(evalcore.link(counted, scored), link(COUNTS, rule=["strict"]))
+    command = "link {} {} --figure {} --ranks {}".format(*paths).split()
     shown = CliRunner().invoke(main, command)
     assert (shown.exit_code, shown.stderr) == (0, CORRELATIONAL + "\n")
     assert "f-1 : cot" in shown.stdout
-    assert (tmp_path / "link.svg").stat().st_size > 1000
+    assert (figure.stat().st_size > 1000, len(pd.read_csv(ranks))) == (True, 1)

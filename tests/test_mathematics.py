@@ -1,16 +1,14 @@
-"""Whether a formula is the gold, and the processes in which that is found out."""
-
 from __future__ import annotations
 
-import csv
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
-from decimal import Decimal
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalcore.benchmarks import find_benchmark, load_dataset
 from evalcore.formats import Problem
 from evalcore.rules import Item, Verdict, formula_pool
 from evalcore.rules.formula_pool import compare_all, compare_texts
@@ -36,7 +35,6 @@ def verdict(answer: str, gold: str, **details: Any) -> Verdict:
 
 
 def pairs(table: str) -> list[list[str]]:
-    """The answers, golds and units of a table that has several on a line."""
     return [case.split(" ~ ") for case in table.strip().replace("\n", " ;; ").split(" ;; ")]
 
 
@@ -59,19 +57,24 @@ k_{\mathrm{B}} T ~ T k_B ;; p_1^{e_1} ~ p_{1}^{e_{1}} ;; (0,4] ~ t(0,4]
 \boxed{1} + \boxed{2} ~ 3 ;; 45 ~ 45 ~ minute ;; 45 minutes ~ 45 ~ minute ;; 45 kmph ~ 45 ~ km/h
 45\text{ min} ~ 45 ~ minute ;; 45 \mathrm{~km} / \mathrm{h} ~ 45 ~ km/h ;; 45 \text{ m} ~ 45 ~ m
 45 \text{ cm}^2 ~ 45 ~ $cm^2$ ;; 45 \text{ square cm} ~ 45 ~ $cm^2$ ;; 45^{\circ} ~ 45 ~ ^{\circ}
+4.3 ~ 4.2 ~ % ~ 0.1 ;; 4.1% ~ 4.2 ~ % ~ 0.1 ;; 1,234 ~ 1,234 ~ several ;; 234, 1 ~ 1,234 ~ several
+1,234 ~ 1,234 ;; 1234 ~ 1,234 ;; 1.05, 100.4 ~ 1, 100 ~ several ~ 0.1 0.5
+100.4, 1.05 ~ 1, 100 ~ several ~ 0.1 0.5
 """
 DIFFERENT = r"""
 2 ~ 1 ;; 1.0000001 ~ 1 ;; 0.33333 ~ 1/3 ;; 0.333334 ~ 1/3 ;; 0.500001 ~ 1/2 ;; 1, 2 ~ 1, 1, 2
 1, 2, 2 ~ 1, 1, 2 ;; 1, 2, 3 ~ 1, 2 ;; 1 ~ 1, 2 ;; (2, 1) ~ (1, 2) ;; [1, 2) ~ (1, 2]
 [1, 2] ~ [1, 2) ;; (1, 2) ~ [1, 2] ;; (1, 2, 3) ~ (1, 2) ;; 1, 2 ~ (1, 2) ;; k>2 ~ k \ge 2
-x+y>3 ~ x+y<3 ;; x+y \ne 3 ~ x+y=3 ;; x^2-y^2=1 ~ x^2+y^2=1 ;; 1 ~ x^2+y^2=1
-a=3, b=2 ~ a=2, b=3 ;; f(x)=|x| ~ f(x)=x ;; \lceil x \rceil ~ \lfloor x \rfloor
+x+y>3 ~ x+y<3 ;; x+y \ne 3 ~ x+y=3 ;; x^2-y^2=1 ~ x^2+y^2=1 ;; 1 ~ x^2+y^2=1 ;; a=3, b=2 ~ a=2, b=3
+f(x)=|x| ~ f(x)=x ;; \lceil x \rceil ~ \lfloor x \rfloor
 \lfloor\sqrt{n}\rfloor ~ \lfloor\sqrt{n-1}\rfloor ;; r^2+r ~ R^2+r ;; 0.6% ~ 0.6 ;; 8.5 ~ $8 \%$
 10^{10} ~ 10^{10^{10^{10}}} ;; 9^{9^{9^{9}}} ~ 5 ;; (10^9)! ~ 5 ;; e^{10^9} ~ 5 ;; x^{10^{10}} ~ x
 1/0 ~ 5 ;; f(3) ~ f(2) ;; x' ~ x ;; (2k-4)!! ~ (2k-1)!! ;; (1,2) ~ 5 ;; \mathbb{Z}\% ~ \mathbb{Z}
 45 hours ~ 45 ~ minute ;; 44 minutes ~ 45 ~ minute ;; 45^\circ ~ 45 ~ minute ;; 45 km ~ 45 ~ km/h
 45 cm ~ 45 ~ $cm^2$ ;; 45% ~ 45 ~ km ;; 45 n ~ 45 ~ m ;; 45m ~ 45 ~ m ;; 45 furlong ~ 45 ~ m
-45 km ~ 45 ~ m
+45 km ~ 45 ~ m ;; 4.31 ~ 4.2 ~ % ~ 0.1 ;; 4.0999 ~ 4.2 ~ % ~ 0.1 ;; 0.042 ~ 4.2 ~ % ~ 0.1
+4 ~ 4.2 ~ % ~ 0.1 ;; 1234 ~ 1,234 ~ several ;; 234, 1 ~ 1,234
+1.4, 100.05 ~ 1, 100 ~ several ~ 0.1 0.5
 """
 
 
@@ -80,8 +83,10 @@ a=3, b=2 ~ a=2, b=3 ;; f(x)=|x| ~ f(x)=x ;; \lceil x \rceil ~ \lfloor x \rfloor
     [(1.0, case) for case in pairs(EQUAL)] + [(0.0, case) for case in pairs(DIFFERENT)],
 )
 def test_an_answer_in_any_notation_is_the_gold_or_is_not(value: float, case: list[str]) -> None:
-    answer, gold, *unit = case
-    found = verdict(answer, gold, unit="".join(unit))
+    answer, gold, unit, stated = [*case, "", ""][:4]
+    tolerance = [float(one) for one in stated.split()] or None
+    known = {"is_multiple_answer": True} if unit == "several" else {"unit": unit}
+    found = verdict(answer, gold, **known, tolerance=tolerance)
     assert (found.value, found.failed) == (value, False)
 
 
@@ -92,45 +97,24 @@ x+ ~ 'x+': I expected something else here ;; the answer is five ~ words in it ;;
 """
 
 
-@pytest.mark.parametrize(("answer", "reason"), pairs(NO_MATHEMATICS))
-def test_what_is_no_mathematics_is_wrong_with_the_reason(answer: str, reason: str) -> None:
-    found = verdict(answer, "5")
-    assert found.value == 0.0
-    assert found.reason.startswith("not parsed as mathematics: ")
-    assert reason in found.reason
+def test_what_is_no_mathematics_is_wrong_with_the_reason() -> None:
+    for answer, reason in pairs(NO_MATHEMATICS):
+        value, said, _ = verdict(answer, "5")
+        assert value == 0.0
+        assert said.startswith("not parsed as mathematics: ")
+        assert reason in said
     assert verdict("1" * 10_001, "1").reason == "longer than 10,000 characters"
     assert verdict("(" * 61 + ")" * 61, "1").reason == "brackets nested deeper than 60"
 
 
 def test_what_can_not_be_compared_is_an_error() -> None:
-    found = verdict("5", r"x+\foo")
-    assert (found.value, found.failed) == (None, True)
-    assert "the reference answer can't be read" in found.reason
+    too_large = verdict("9^{9^{9^{9}}}", "8^{8^{8^{8^8}}}")
+    unread = verdict("5", r"x+\foo")
+    assert too_large[::2] == unread[::2] == (None, True)
+    assert "the reference answer can't be read" in unread.reason
     assert verdict(r"$x +\foo$", r"x+\foo") == Verdict(1.0, "the same text")
-    found = verdict("9^{9^{9^{9}}}", "8^{8^{8^{8^8}}}")
-    assert (found.value, found.failed) == (None, True)
     found = verdict("1, 3", "1, 2", tolerance=(0.1, 0.1, 0.1), is_multiple_answer=True)
     assert found == Verdict(None, "grader: 3 tolerances for 2 answers", failed=True)
-
-
-SEVERAL: dict[str, Any] = {"is_multiple_answer": True}
-EACH: dict[str, Any] = {"is_multiple_answer": True, "tolerance": (0.1, 0.5)}
-
-
-@pytest.mark.parametrize(
-    ("gold", "details", "right", "wrong"),
-    [
-        ("4.2", {"unit": "%", "tolerance": 0.1}, "4.3 ;; 4.1%", "4.31 ;; 4.0999 ;; 0.042 ;; 4"),
-        ("1,234", SEVERAL, "1,234 ;; 234, 1", "1234"),
-        ("1,234", {}, "1,234 ;; 1234", "234, 1"),
-        ("1, 100", EACH, "1.05, 100.4 ;; 100.4, 1.05", "1.4, 100.05"),
-    ],
-)
-def test_a_tolerance_includes_its_ends_and_a_comma_may_divide(
-    gold: str, details: dict[str, Any], right: str, wrong: str
-) -> None:
-    for value, answers in ((1.0, right), (0.0, wrong)):
-        assert all(verdict(one, gold, **details).value == value for one in answers.split(" ;; "))
 
 
 NEEDS_A_JUDGE = "needs a judge: the reference answer is "
@@ -142,8 +126,7 @@ FORMULAS = r"5 ;; $2n$ ;; \frac{a}{b} ;; 1, 2 ;; $\sin x$ ;; 5 \text{ or } 6 ;; 
 
 
 def needs_a_judge(gold: str) -> bool:
-    found = compare_texts(item("?", gold))
-    return found is not None and found.reason.startswith(NEEDS_A_JUDGE)
+    return getattr(compare_texts(item("?", gold)), "reason", "").startswith(NEEDS_A_JUDGE)
 
 
 def test_prose_is_for_a_judge_unless_the_text_is_the_same() -> None:
@@ -155,74 +138,58 @@ def test_prose_is_for_a_judge_unless_the_text_is_the_same() -> None:
     assert "a set given by a condition" in verdict("5", r"\{ (a,b): ab>1 \}").reason
 
 
-NUMBERS = st.fractions(min_value=-50, max_value=50, max_denominator=40)
-LISTS = st.lists(NUMBERS, min_size=1, max_size=5)
+LISTS = st.lists(st.fractions(-50, 50, max_denominator=40), min_size=1, max_size=5)
 
 
-def written(number: Fraction, how: int) -> str:
-    """Write a number in one of several notations."""
-    sign, size = ("-" if number < 0 else ""), abs(number)
-    if how == 0 and size.denominator in {1, 2, 4, 5, 8, 10, 20, 25, 40}:
-        return f"{Decimal(number.numerator) / Decimal(number.denominator):f}"
-    if how == 1:
-        return f"{number.numerator}/{number.denominator}"
-    return rf"{sign}\dfrac{{{2 * size.numerator}}}{{{2 * size.denominator}}}"
+def written(number: Fraction, draw: random.Random) -> str:
+    sign, size, decimal = "-" * (number < 0), abs(number), f"{float(number):g}"
+    forms = [str(number), rf"{sign}\dfrac{{{2 * size.numerator}}}{{{2 * size.denominator}}}"]
+    return draw.choice([*forms, decimal] if Fraction(decimal) == number else forms)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(LISTS, LISTS, st.integers(0, 999))
-def test_lists_of_numbers_are_equal_when_their_fractions_are(
-    golds: list[Fraction], others: list[Fraction], seed: int
-) -> None:
+def test_lists_equal_as_fractions(golds: list[Fraction], others: list[Fraction], seed: int) -> None:
     draw = random.Random(seed)
     mixed = draw.sample(golds, len(golds))
     gold = ", ".join(str(number) for number in golds)
-    right = ", ".join(written(number, draw.randrange(3)) for number in mixed)
-    other = ", ".join(written(number, draw.randrange(3)) for number in others)
-    assert verdict(right, gold, is_multiple_answer=True).value == 1.0
-    is_same = sorted(others) == sorted(golds)
-    assert verdict(other, gold, is_multiple_answer=True).value == float(is_same)
+    for those in (mixed, others):
+        text = ", ".join(written(number, draw) for number in those)
+        is_same = sorted(those) == sorted(golds)
+        assert verdict(text, gold, is_multiple_answer=True).value == float(is_same)
 
 
-def olympiad_golds(shared: Path) -> list[Problem]:
-    text = (shared / "data/olympiadbench/OE_TO_maths_en_COMP.jsonl").read_text(encoding="utf-8")
-    rows = [json.loads(line) for line in text.splitlines()]
-    for row in rows:
-        row["tolerance"] = float(row["error"]) if row["error"] else None
-    return [Problem(str(row["id"]), "?", row["final_answer"][0], details=row) for row in rows]
-
-
-def imo_golds(shared: Path) -> list[Problem]:
-    with (shared / "data/imobench/answerbench_v2.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return [Problem(row["Problem ID"], "?", row["Short Answer"]) for row in rows]
-
-
-def test_every_gold_accepts_itself_in_a_box_and_by_algebra(shared: Path) -> None:
-    boxed = [
-        Item(problem, rf"\boxed{{{str(problem.gold).replace('$', '').strip().rstrip('.')}}}")
-        for problem in olympiad_golds(shared)
+@pytest.fixture
+def golds(shared: Path) -> list[Problem]:
+    olympiad, imo = (find_benchmark(name) for name in ("olympiadbench-oe-maths", "imo-answerbench"))
+    maths = load_dataset(olympiad, shared / "data/olympiadbench/OE_TO_maths_en_COMP.jsonl")
+    return [
+        *maths.problems,
+        *load_dataset(imo, shared / "data/imobench/answerbench_v2.csv").problems,
     ]
+
+
+def test_every_gold_accepts_itself_in_a_box_and_by_algebra(golds: list[Problem]) -> None:
+    texts = [str(problem.gold).replace("$", "").rstrip(" .") for problem in golds[:675]]
+    boxed = [Item(one, rf"\boxed{{{text}}}") for one, text in zip(golds, texts, strict=False)]
     assert [one.value for one in compare_all(boxed, workers=1)] == [1.0] * 675
-    problems = olympiad_golds(shared) + imo_golds(shared)
-    formulas = [Item(one, str(one.gold)) for one in problems if not needs_a_judge(str(one.gold))]
-    assert len(formulas) == 674 + 368  # of 675 and 400
+    formulas = [Item(one, str(one.gold)) for one in golds if not needs_a_judge(str(one.gold))]
+    assert len(formulas) == 674 + 369  # of 675 and 400
     for task in formulas:
         assert compare_formulas(task).value == 1.0, task
         assert compare_texts(task) == Verdict(1.0, "the same text")
 
 
-@pytest.mark.parametrize("steps", [1, pytest.param(9, marks=pytest.mark.slow)])
-def test_no_gold_with_a_changed_digit_is_accepted(shared: Path, steps: int) -> None:
+@pytest.mark.parametrize(("every", "steps"), [(3, 1), pytest.param(1, 9, marks=pytest.mark.slow)])
+def test_no_gold_of_another_digit_is_right(golds: list[Problem], every: int, steps: int) -> None:
     items = [
-        Item(gold, f"{text[:place]}{(int(digit) + step) % 10}{text[place + 1 :]}")
-        for gold in olympiad_golds(shared) + imo_golds(shared)
+        Item(gold, f"{text[: digit.start()]}{(int(digit[0]) + step) % 10}{text[digit.end() :]}")
+        for gold in golds
         for text in [str(gold.gold)]
-        for place, digit in enumerate(text)
-        if digit.isdigit()
+        for digit in [*re.finditer("[0-9]", text)][::-every]
         for step in range(1, steps + 1)
     ]
-    assert len(items) > 3000
+    assert len(items) > 1500
     verdicts = list(compare_all(items, workers=2))
     assert not any(one.failed for one in verdicts)
     accepted = [item for item, one in zip(items, verdicts, strict=True) if one.value == 1.0]
@@ -233,57 +200,54 @@ def test_no_gold_with_a_changed_digit_is_accepted(shared: Path, steps: int) -> N
 
 
 def test_the_scoring_examples_agree(shared: Path) -> None:
-    text = (shared / "data/olympiadbench/scoring_examples.json").read_text(encoding="utf-8")
-    examples = [(one["GT"], answer) for one in json.loads(text) for answer in one["Ans"]]
+    rows = json.loads((shared / "data/olympiadbench/scoring_examples.json").read_bytes())
+    examples = [(one["GT"], answer) for one in rows for answer in one["Ans"]]
     assert len(examples) == 36
     for gold, answer in examples:
         stated = answer.get("precision")
-        each = [float(one) for one in stated] if isinstance(stated, list) else stated
-        tolerance = float(each) if isinstance(each, str) else each
-        found = verdict(answer["answer"], gold, tolerance=tolerance)
+        each = [float(one) for one in stated] if isinstance(stated, list) else float(stated or 0)
+        found = verdict(answer["answer"], gold, tolerance=each or None)
         assert (found.value == 1.0) == answer["equal"], answer
 
 
-ROOT = Path(__file__).resolve().parent.parent
 ENDLESS = r"\prod_{k=1}^{100000000} k"
 SAME = Verdict(1.0, "equal")
 
 
 def test_verdicts_come_in_order_and_one_that_takes_too_long_fails_alone() -> None:
-    items = [item(f"{k}/2", f"{k / 2}") for k in range(30)]
+    items = [item(f"{k}/2", f"{k / 2}") for k in range(8)]
     items += [item(ENDLESS, "7"), item("1", "2"), item("3", "3")]
-    late = Verdict(None, "grader: time-out after 1.5 s", failed=True)
+    late = Verdict(None, "grader: time-out after 1 s", failed=True)
     last = [late, Verdict(0.0, "not equal"), Verdict(1.0, "the same text")]
-    assert list(compare_all(items, seconds=1.5, workers=2)) == [SAME] * 30 + last
+    assert list(compare_all(items, seconds=1, workers=2)) == [SAME] * 8 + last
 
 
-@pytest.mark.parametrize(
-    ("accident", "said"),
-    [
-        ("1 / 0", "ZeroDivisionError: division by zero"),
-        ("bytearray(3 << 30) and 1 / 0", "Error"),  # on macOS, which sets no limit, the second
-        ("(_ for _ in ()).throw(SystemExit(4))", "exit status 4"),
-        ("__import__('os').abort()", "was killed by SIGABRT"),
-    ],
-)
-def test_a_crash_fails_its_item_alone_and_says_how(
-    accident: str, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    crashing = formula_pool._COMMAND.replace(
-        "serve(",
-        "import evalcore.rules.mathematics as p; real = p.compare_formulas; "
-        f"p.compare_formulas = lambda i: {accident} if i.value == '5' else real(i); serve(",
-    )
-    monkeypatch.setattr(formula_pool, "_COMMAND", crashing)
+ACCIDENTS = {
+    "1 / 0": "ZeroDivisionError: division by zero",
+    "bytearray(3 << 30) and 1 / 0": "Error",  # on macOS, which sets no limit, the second
+    "(_ for _ in ()).throw(SystemExit(4))": "exit status 4",
+    "__import__('os').abort()": "was killed by SIGABRT",
+}
+
+
+@pytest.mark.parametrize(("accident", "said"), ACCIDENTS.items())
+def test_a_crash_fails_one(accident: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    crashing = "import evalcore.rules.mathematics as p; real = p.compare_formulas; "
+    crashing += f"p.compare_formulas = lambda i: {accident} if i.value == '5' else real(i); serve("
+    command = formula_pool._COMMAND.replace("serve(", crashing)
+    monkeypatch.setattr(formula_pool, "_COMMAND", command)
     crash, other = compare_all([item("5", "6"), item("1/2", "0.5")], seconds=60, workers=1)
     assert (crash.value, crash.failed, other) == (None, True, SAME)
     assert said in crash.reason
 
 
-def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_start_or_is_not_installed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formula_pool, "_COMMAND", "raise SystemExit(3)")
     with pytest.raises(WorkerLostError, match="could not start: the process ended with exit st"):
         list(compare_all([item("1/2", "0.5")]))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"pip install 'ngramscan\[eval\]'"):
+        list(compare_all([]))
 
 
 CALLER = """
@@ -298,51 +262,30 @@ from evalcore.rules import Item
 from evalcore.rules.formula_pool import compare_all
 print("run", flush=True)
 items = [Item(Problem("1", "?", "0.5"), "1/2"), Item(Problem("2", "?", "7"), {answer!r})]
-verdicts = compare_all(items, seconds=2, workers=1)
+verdicts = compare_all(items, seconds=1, workers=1)
 print(next(verdicts).reason, flush=True)
 {then}
 """
 
 
-@pytest.mark.parametrize(
-    ("how", "then"),
-    [
-        (signal.SIGINT, "next(verdicts)"),
-        (signal.SIGKILL, "next(verdicts)"),
-        (None, "verdicts.close()"),  # a loop that is left early
-    ],
-)
-def test_no_process_outlives_its_parent_or_knows_its_keys(
-    tmp_path: Path, how: signal.Signals | None, then: str
-) -> None:
-    script = tmp_path / "unguarded.py"
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, None])  # or a loop left early
+def test_no_process_outlives_its_parent_or_knows_its_keys(tmp_path: Path, how: Any) -> None:
+    script, then = tmp_path / "unguarded.py", "next(verdicts)" if how else "verdicts.close()"
     script.write_text(CALLER.format(answer=ENDLESS, then=then), encoding="utf-8")
-    caller = subprocess.Popen(
-        [sys.executable, str(script)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "API_KEY": "secret"},
-        text=True,
-    )
+    known = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "API_KEY": "secret"}
+    command, pipe = [sys.executable, str(script)], subprocess.PIPE
+    caller = subprocess.Popen(command, stdout=pipe, stderr=pipe, env=known, text=True)
     assert caller.stdout is not None
     assert caller.stdout.readline() == "run\n"  # and never again
     worker = int(caller.stdout.readline())
     assert caller.stdout.readline() == "equal\n"
     environment = Path(f"/proc/{worker}/environ")
-    if how is not None:
+    if how:
         assert not environment.exists() or b"secret" not in environment.read_bytes()
         caller.send_signal(how)
     assert caller.communicate(timeout=60)[0] == ""
-    for _ in range(200):
-        try:
+    with suppress(ProcessLookupError):
+        for _ in range(200):
             os.kill(worker, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.05)
-    pytest.fail("the process lives on")
-
-
-def test_without_math_verify_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"pip install 'ngramscan\[eval\]'"):
-        list(compare_all([]))
+            time.sleep(0.05)
+        pytest.fail("the process lives on")
