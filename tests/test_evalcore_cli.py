@@ -233,13 +233,13 @@ def test_judges_are_asked_once_and_their_replies_kept_and_summed_up(proofs: Path
 @pytest.mark.parametrize(
     ("faults", "key", "reason"),
     [
-        (Faults(refusal=0.2, seed=1), None, "(the judge refused"),
-        (Faults(length=1.0), None, "118 of 120 judgements are missing (the reply was cut at the"),
+        (Faults(refusal=0.2, seed=1), "", "(the judge refused"),
+        (Faults(length=1.0), "", "118 of 120 judgements are missing (the reply was cut at the"),
         (Faults(), SECRET, "118 of 120 judgements are missing (http://127.0.0.1"),
     ],
 )
 def test_what_no_judge_said_is_asked_later(
-    proofs: Path, faults: Faults, key: str | None, reason: str
+    proofs: Path, faults: Faults, key: str, reason: str
 ) -> None:
     with chat_server(judged_reply, faults, key) as server:
         _, stderr = invoke(*JUDGE, server.url, "-o", "judged.jsonl", code=1)
@@ -249,7 +249,7 @@ def test_what_no_judge_said_is_asked_later(
             evalcore.judge("outputs", judges=["judge-a"], **given)
         assert (proofs / "own.sqlite").exists()
         there = len((proofs / "judged.jsonl").read_text().splitlines())
-        server.plan, server.key, before = Faults(), None, server.seen.requests.total()
+        server.plan, server.key, before = Faults(), "", server.seen.requests.total()
         invoke(*JUDGE, server.url, "-o", "judged.jsonl")
         assert server.seen.requests.total() - before == 120 - there > 0
     refused("--base-url: missing", evalcore.judge, "outputs", judges="j", **PROOFBENCH)
