@@ -99,26 +99,35 @@ def ask_all(
 ) -> Iterator[tuple[Question, Record | RemoteError]]:
     """Ask up to `size` questions at once; yield one with its answer, only then take the next."""
     # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
+    todo: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[Question, Record | Exception]] = queue.SimpleQueue()
+    work, under_way, started = partial(_work, ask, todo, done), 0, 0
+    try:
+        while True:
+            for question in islice(questions, size - under_way):
+                todo.put(question)
+                under_way += 1
+                if started < under_way:
+                    started += 1
+                    threading.Thread(target=work, daemon=True).start()
+            if not under_way:
+                return
+            question, answer = done.get()
+            under_way -= 1
+            if not isinstance(answer, Record | RemoteError):
+                raise answer
+            yield question, answer
+    finally:
+        for _ in range(started):
+            todo.put(None)
 
-    def work(question: Question) -> None:
+
+def _work(ask: Ask, todo: Any, done: Any) -> None:
+    while question := todo.get():
         try:
             done.put((question, ask(question)))
         except Exception as error:  # noqa: BLE001 - raised in the thread that takes the answers
             done.put((question, error))
-
-    under_way = 0
-    while True:
-        for question in islice(questions, size - under_way):
-            threading.Thread(target=work, args=(question,), daemon=True).start()
-            under_way += 1
-        if not under_way:
-            return
-        question, answer = done.get()
-        under_way -= 1
-        if not isinstance(answer, Record | RemoteError):
-            raise answer
-        yield question, answer
 
 
 @contextmanager
