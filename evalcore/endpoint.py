@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
