@@ -331,9 +331,9 @@ def compare(
     """Compare prompting methods in pairs, on the same problems.
 
     SCORES are files of rows of `evalcore score`, `judge` or `logs`. Right and wrong answers get
-    McNemar's mid-p test (the exact one beside it) and Newcombe's interval; graded ones test and
-    interval by bootstrap-t; several models of one benchmark are also taken together, with problems
-    as clusters. Percent, and percentage points.
+    McNemar's mid-p test (the exact one beside it) and Newcombe's interval; graded ones get a test
+    and an interval by bootstrap-t; several models of one benchmark are also taken together, with
+    problems as clusters. Percent, and percentage points.
 
     Parameters
     ----------
