@@ -53,7 +53,6 @@ def test_the_worked_example_of_the_documentation_gives_what_it_says(tmp_path: Pa
 
 VERDICTS = """
 a half rounds both ways | 1.2 | 1.25 1.25 1.25 | equal | ok
-a half rounds up too | 1.3 | 1.25 1.25 1.25 | equal | ok
 cut, not rounded | 1.2 | 1.26 1.26 1.26 | equal | rounding
 one unit and a half | 1.2 | 1.35 1.35 1.35 | equal | rounding
 more than that | 1.2 | 1.36 1.36 1.36 | equal | mismatch
@@ -62,7 +61,6 @@ a unit from the range | 1.2 | 1.4 1.3 1.5 | equal | rounding
 farther away | 1.2 | 1.4 1.31 1.5 | equal | mismatch
 counts are not rounded | 14 | 15 15 15 | equal | mismatch
 rounded figures are | 14 | 15 14.6 15.4 | equal | rounding
-ten units | 14.0 | 15 15 15 | equal | mismatch
 at least as much | 3 | 3 3 3 | at least | ok
 as much is not above | 3 | 3 3 3 | above | mismatch
 above | 3 | 2 2 2 | above | ok
@@ -116,17 +114,15 @@ ANOTHER = """- id: two
 NAMED = CLAIM.replace("claims:", "values: {double: 'sum(scores.pct) * 2'}\nclaims:")
 ZEROS = CLAIM.replace("claims:", "decimals: {scores.pct: 0}\nclaims:")
 APART = CLAIM + "  different: a mean and a sum\n"
-UNDERIVABLE = CLAIM.replace(FIGURE, "underivable: none")
+NOTHING = CLAIM.replace(FIGURE, "underivable: none")
 CLAIMED: list[tuple[str, dict[str, Any]]] = [
-    (NAMED + ANOTHER, {"verdict": "ok", "recomputed": 0.5, "low": 0.5, "high": 0.5}),
-    (NAMED + ANOTHER, {"note": "of course"}),
+    (NAMED + ANOTHER, {"verdict": "ok", "low": 0.5, "high": 0.5, "note": "of course"}),
     (ZEROS.replace(FIGURE, 'published: "30.00"\n  decimals: 0'), {"low": 29.5, "high": 31.5}),
     (CLAIM.replace("formula:", "is: above\n  formula:"), {"formula": "above sum(scores.pct)"}),
     (APART, {"verdict": "ok", "note": "a mean and a sum"}),
     (APART.replace("30.5", "30.7"), {"verdict": DIFFERENT, "note": "a mean and a sum"}),
     (APART.replace("30.5", "50.0"), {"verdict": DIFFERENT, "note": "a mean and a sum"}),
-    (UNDERIVABLE, {"verdict": "not derivable", "published": None, "recomputed": 30.5}),
-    (UNDERIVABLE, {"note": "none"}),
+    (NOTHING, {"verdict": "not derivable", "published": None, "recomputed": 30.5, "note": "none"}),
 ]
 
 
@@ -140,10 +136,7 @@ def test_the_last_claim_gives_a_row(tmp_path: Path, claims: str, expected: dict[
 WRONG: list[tuple[str, str]] = [
     ("[1]", "claims.yaml: Expected object, got array"),
     ("claims: [", "claims.yaml:1: not valid YAML"),
-    ("claims: []\nclaims: []", "claims stands twice"),
     ("claims: []\ntables: []", "unknown field tables"),
-    ("claims: []\nkeys: {}", "keys: Expected array, got object"),
-    ("claims: []\nkeys: [1]", "Expected str, got int"),
     (CLAIM + "  for: {a: []}", "for: a list is empty"),
     ("claims: []\nlists: {a: [1]}", "Expected str, got int"),
     ("claims: []\naliases: {a: [b], c: [b]}", "'b' is an alias twice"),
@@ -153,14 +146,11 @@ WRONG: list[tuple[str, str]] = [
     (CLAIM + "  sum: x", r"claim 1 \(one\): .* unknown field `sum`"),
     (CLAIM.replace('"30.5"', "30.5"), "`float` - at `..published`"),
     (CLAIM.replace("30.5", "many"), "expected a number as printed"),
-    (CLAIM.replace("  where: text\n", ""), "missing required field `where`"),
     (re.sub(".*published.*\n", "", CLAIM), "published is missing"),
     (re.sub(".*formula.*\n", "", CLAIM), "formula is missing"),
     (CLAIM + "  is: near", "Invalid enum value 'near'"),
     (CLAIM + "  cell: scores.n", "both there; expected one"),
     (CLAIM.replace(FIGURE, "cell: '1'"), "claim one: 1: expected table"),
-    (CLAIM.replace("sum(", "sum(("), "one.*: formula, character 4"),
-    (CLAIM + "  for: []", "`array` - at `..for`"),
     (CLAIM + "  for: {a: b}", "for: there is no list 'b'"),
     (CLAIM.replace("the sum", "'{b}'") + "  for: {a: [x]}", "{b} is not the name"),
     (CLAIM + "  for: {a: [x, y]}", "two claims have the id 'one'"),
