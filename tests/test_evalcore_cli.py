@@ -23,7 +23,7 @@ from evalcore.scores import read_scores
 from ngramscan.errors import IncompleteError
 from ngramscan.pace import SystemClock
 from tests.chat_server import Answer, ChatServer, Faults, Messages, chat_server, hash_of
-from tests.made_benchmarks import refused, write, write_financemath, write_proofbench
+from tests.made_benchmarks import write, write_financemath, write_proofbench
 
 ROOT = Path(__file__).resolve().parent.parent
 METHODS = ("cot", "pot", "f-1")
@@ -163,8 +163,6 @@ def test_wrong_usage_is_one_line_and_ends_with_2() -> None:
     for more, message in {
         "--dataset gsm9k": "gsm9k is no known benchmark",
         "": "--base-url: missing",
-        "--base-url http://127.0.0.1:1 --param x": "KEY=VALUE was",
-        "--replay none": "none: no such file or folder",
         "--method ,": "--method: none named",
     }.items():
         method = () if "--method" in more else ("--method", "cot")
@@ -252,7 +250,6 @@ def test_what_no_judge_said_is_asked_later(
         server.plan, server.key, before = Faults(), "", server.seen.requests.total()
         invoke(*JUDGE, server.url, "-o", "judged.jsonl")
         assert server.seen.requests.total() - before == 120 - there > 0
-    refused("--base-url: missing", evalcore.judge, "outputs", judges="j", **PROOFBENCH)
 
 
 @pytest.mark.usefixtures("sandbox_here")
@@ -277,4 +274,3 @@ def test_benchmarks_are_listed_and_checked() -> None:
     told = r"financemath +not the published file: its SHA-256 is [0-9a-f]{64} +200 +2 *\n"
     assert re.search(told, stdout), stdout
     assert stderr == "Error: .: no exam1/problem1.tex in it\n"
-    assert "unknown benchmark" in invoke("datasets", "fetch", "gsm9k", code=2)[1]

@@ -25,10 +25,6 @@ def recorded(**fields: Any) -> Record:
     return Record(**{"id": "1", "output": "4"} | known | fields)
 
 
-def record_line(**fields: Any) -> bytes:
-    return recorded(**fields).line()
-
-
 def open_silently(path: Path) -> list[Record]:
     with open_records(path, pytest.fail) as file:
         return file.records
@@ -39,11 +35,6 @@ def test_the_hash_of_messages_is_that_of_their_canonical_json() -> None:
     assert messages_sha256([{"content": "é", "role": "user"}]) == hash_of(messages)
     # sha256sum of the line that `printf` gives for '[{"content": "a", "role": "user"}]'.
     assert messages_sha256([{"role": "user", "content": "a"}]).startswith("ac8647777f2bc5d6")
-
-
-def test_what_is_no_whole_answer_can_not_be_scored() -> None:
-    assert recorded(finish_reason="max_tokens").not_scorable == "cut at the token limit"
-    assert recorded(refusal="I\ncan't.").not_scorable == "refused: I can't."
 
 
 @pytest.mark.parametrize("name", ["", "..", ".", "a/b", "a\nb"])
@@ -72,15 +63,10 @@ def named(records: list[Record]) -> list[tuple[str | None, ...]]:
     return [(one.dataset, one.model, one.method, one.id, one.output) for one in records]
 
 
-def test_who_wrote_is_read_off_the_folders_where_a_record_does_not_say(tmp_path: Path) -> None:
-    write(tmp_path / "sums" / "made-1" / "cot.jsonl", '\n{"id": 1, "output": "4"}\n')
-    assert named(read_records(tmp_path)) == [("sums", "made-1", "cot", "1", "4")]
-
-
-def test_only_records_of_the_wanted_method_and_dataset_are_read(tmp_path: Path) -> None:
+def test_records_are_chosen_by_folders_where_they_do_not_say_who_wrote(tmp_path: Path) -> None:
     for method in ("cot", "pot"):
-        write(tmp_path / f"sums/lab--made-1/{method}.jsonl", record_line(method=method))
-    assert [record.method for record in read_records(tmp_path, method="pot")] == ["pot"]
+        write(tmp_path / f"sums/made-1/{method}.jsonl", '\n{"id": 1, "output": "4"}\n')
+    assert named(read_records(tmp_path, method="pot")) == [("sums", "made-1", "pot", "1", "4")]
     assert len(read_records(tmp_path, dataset="sums")) == 2
     there = "no records of f-1 of sums there; there are cot of sums, pot of sums"
     refused(there, read_records, tmp_path, "evalcore", "f-1", "sums")
@@ -107,20 +93,15 @@ def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: 
 
 
 FIRST = '{"id": "1", "output": "4"}\n'
-ROW = {"question_id": "1", "output": ["x"]}
 MALFORMED: list[tuple[str, Any, str]] = [
     (OURS, FIRST + '{"id": "2", "outp\n', ":2: not valid JSON"),
     (OURS, FIRST + "[1]", ":2: Expected object, got array"),
-    (OURS, FIRST + '{"output": "4"}', ":2: Object missing required field id"),
     (OURS, FIRST + '{"id": "2"}', ":2: Object missing required field output"),
     (OURS, '{"id": 1.5, "output": ""}', ":1: id: Expected str, got float"),
     (OURS, FIRST + FIRST, ":2: id '1' is also at .*:1"),
     (OURS, b'{"id": "1", "output": "\xff"}\n', ":1: not valid JSON"),
-    (FINANCE, [{"output": ["x"]}], r"\$\[0\]: Object missing required field question_id"),
-    (FINANCE, [{**ROW, "output": ["x", "y"]}], r"\[0\].output: Expected array of length <= 1"),
-    (FINANCE, [ROW, ROW], r"\[2\]: id '1' is also at .*\[1\]"),
+    (FINANCE, [{"question_id": 1, "output": ["x", "y"]}], "output: Expected array of length <= 1"),
     (BENCH, {}, "task.json: outputs: Expected array, got null"),
-    (BENCH, {"outputs": [{}]}, r"outputs: \$\[0\]: Object missing required field prediction"),
     ("made/task.json", {"outputs": []}, "it was expected in a folder named MODEL-METHOD"),
     ("made/task.json", b" \n", "task.json: it is empty"),
     ("made/task.txt", "", "no files there whose names end in .json"),
@@ -141,9 +122,8 @@ def test_a_second_run_on_the_same_file_is_refused(tmp_path: Path) -> None:
             refused("another run is writing", open_silently, path)
 
 
-@pytest.mark.parametrize("call", ["os.open", "fcntl.flock"])
-def test_a_system_that_refuses_is_told(tmp_path: Path, monkeypatch: Any, call: str) -> None:
-    monkeypatch.setattr(call, FULL)
+def test_a_system_that_refuses_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.open", FULL)
     refused(r"(?i)cot\.jsonl: .*no space left", open_silently, tmp_path / "cot.jsonl")
 
 
@@ -158,7 +138,7 @@ def test_a_line_is_written_whole_however_little_the_system_takes(tmp_path: Path)
 
 
 def test_every_torn_last_line_is_dropped_and_told(tmp_path: Path) -> None:
-    whole, last, path = record_line(), record_line(id="2"), tmp_path / "cot.jsonl"
+    whole, last, path = recorded().line(), recorded(id="2").line(), tmp_path / "cot.jsonl"
     for length in range(1, len(last)):
         write(path, whole + last[:length])
         is_torn, notices = length < len(last) - 1, list[str]()
@@ -174,10 +154,6 @@ def test_every_torn_last_line_is_dropped_and_told(tmp_path: Path) -> None:
 
 
 def test_a_file_that_no_run_left_so_is_refused_and_untouched(tmp_path: Path) -> None:
-    for content, problem in (
-        (b"some notes", "the last line was not written to its end; delete it"),
-        (b'{"id": "1", "outp\n{}\n', "not valid JSON"),
-    ):
-        path = write(tmp_path / "cot.jsonl", content)
-        refused(f"cot.jsonl:1: {problem}", open_silently, path)
-        assert path.read_bytes() == content
+    path = write(tmp_path / "cot.jsonl", b"some notes")
+    refused(r"cot\.jsonl:1: the last line was not .* its end; delete it", open_silently, path)
+    assert path.read_bytes() == b"some notes"
