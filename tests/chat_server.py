@@ -63,8 +63,6 @@ class Seen:
 
 
 class ChatServer(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
     request_queue_size = 128
 
     def __init__(self, answer: Answer, plan: Faults, key: str = "") -> None:

@@ -26,35 +26,30 @@ from tests.fake_clock import FakeClock
 
 BASE = "http://127.0.0.1:1/v1"
 URL = f"{BASE}/chat/completions"
-MESSAGES = [{"role": "user", "content": "2 + 2?"}]
 BLANK = Record(id="1", dataset="sums", model="lab/made-1", method="cot", output=None)
-QUESTION = Question(BLANK, MESSAGES)
+QUESTION = Question(BLANK, [{"role": "user", "content": "2 + 2?"}])
 SECRET = "sk-made-up-9f8e7d6c5b4a"
+SAID = "temperature is not supported"
 Answer = httpx.Response | Exception
 
 
-def ok(
-    message: dict[str, Any] | None = None, finish_reason: str = "stop", **fields: Any
-) -> httpx.Response:
+def ok(message: Any = None, finish_reason: str = "stop", **fields: Any) -> httpx.Response:
     choice = {"message": message or {"content": "4"}, "finish_reason": finish_reason}
     # JSON of Python, since that of httpx takes no half of a character.
     return httpx.Response(200, content=json.dumps({"choices": [choice], **fields}).encode())
 
 
 @contextmanager
-def asking(
-    answers: list[Any], clock: FakeClock | None = None, key: str = "", **options: Any
-) -> Iterator[Ask]:
+def asking(answers: list[Any], key: str = "", **options: Any) -> Iterator[Ask]:
     """Lend an endpoint that gives these answers in turn, the last one for ever."""
-
     handle = Mock(side_effect=chain(answers, repeat(answers[-1])))
-    options |= {"transport": httpx.MockTransport(handle), "clock": clock or FakeClock()}
+    options = {"transport": httpx.MockTransport(handle), "clock": FakeClock(), **options}
     with open_endpoint(BASE, ApiKey(key), **options) as ask:
         yield ask
 
 
-def ask_once(*answers: Answer, clock: FakeClock | None = None) -> Record:
-    with asking(list(answers), clock) as ask:
+def ask_once(*answers: Answer, **options: Any) -> Record:
+    with asking(list(answers), **options) as ask:
         return ask(QUESTION)
 
 
@@ -79,82 +74,69 @@ def address(url: str) -> None:
     open_endpoint(url, ApiKey()).__enter__()
 
 
-PARAMETERS = partial(parameters_of, 0.0, None)
-UNUSABLE: list[tuple[Any, Any, str]] = [
-    (PARAMETERS, ["seed"], "--param seed: KEY=VALUE was expected"),
-    (PARAMETERS, ["model=x"], "'model' can't be set this way"),
-    (PARAMETERS, [f"api_key={SECRET}"], "^--param api_key: a secret would be kept"),
-    (address, "", "--base-url: missing"),
-    (address, "ftp://host/v1", "--base-url.*no URL"),
-    (address, "http://", "--base-url.*no URL"),
-    (address, f"https://user:{SECRET}@host/v1", "--base-url.*more than an address"),
-    (address, f"https://host/v1?key={SECRET}", "--base-url.*more than an address"),
-    *((read_key, name, name) for name in ("TWO_LINES", "TWO_WORDS", "ACCENT")),
-]
-
-
 def test_what_is_unusable_is_refused_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TWO_LINES", f"{SECRET}\n{SECRET}")
-    monkeypatch.setenv("TWO_WORDS", f"a {SECRET}")
     monkeypatch.setenv("ACCENT", f"{SECRET}é")
-    for call, given, problem in UNUSABLE:
+    parameters = partial(parameters_of, 0.0, None)
+    table: list[tuple[Any, Any, str]] = [
+        (parameters, ["seed"], "--param seed: KEY=VALUE was expected"),
+        (parameters, ["model=x"], "'model' can't be set this way"),
+        (parameters, [f"api_key={SECRET}"], "^--param api_key: a secret would be kept"),
+        (address, "", "--base-url: missing"),
+        (address, "ftp://host/v1", "--base-url.*no URL"),
+        (address, "http://", "--base-url.*no URL"),
+        (address, f"https://user:{SECRET}@host/v1", "--base-url.*more than an address"),
+        (address, f"https://host/v1?key={SECRET}", "--base-url.*more than an address"),
+        *((read_key, name, name) for name in ("TWO_LINES", "ACCENT")),
+    ]
+    for call, given, problem in table:
         with pytest.raises(InputError, match=problem) as caught:
             call(given)
         assert SECRET not in str(caught.value)
 
 
-TEXT, THOUGHT = {"type": "text", "text": "4"}, {"type": "thinking", "thinking": "hm"}
-DETAILS = {"completion_tokens_details": {"reasoning_tokens": 5}}
-COUNTS = {"prompt_tokens": 10, "completion_tokens": 7}
-READ: dict[str, tuple[httpx.Response, dict[str, Any]]] = {
-    "an empty text is a text": (ok({"content": ""}), {"output": ""}),
-    "reasoning": (ok({"content": "4", "reasoning": "a"}), {"output": "4", "reasoning": "a"}),
-    "reasoning_content": (ok({"content": "4", "reasoning_content": "a"}), {"reasoning": "a"}),
-    "parts of text": (ok({"content": [TEXT, TEXT | {"type": "output_text"}]}), {"output": "44"}),
-    "parts of thinking are no answer": (ok({"content": [THOUGHT, TEXT]}), {"output": "4"}),
-    "a refusal": (ok({"refusal": "No."}), {"output": None, "refusal": "No."}),
-    "in a part": (ok({"content": [{"type": "refusal", "refusal": "No."}]}), {"refusal": "No."}),
-    "half a character": (ok({"content": "a\ud83db"}), {"output": "a\ufffdb"}),
-    "what a filter let pass": (
-        ok({"content": "The first st"}, "content_filter"),
-        {"output": None, "refusal": "content_filter"},
-    ),
-    "counts": (ok(usage=COUNTS | DETAILS), COUNTS | {"reasoning_tokens": 5}),
-    "no counts": (ok(usage=[]), dict.fromkeys(COUNTS)),
-    "odd counts": (ok(usage={"completion_tokens": "7"}), dict.fromkeys(COUNTS)),
-}
+def test_a_reply_is_read() -> None:
+    text, thought = {"type": "text", "text": "4"}, {"type": "thinking", "thinking": "hm"}
+    details = {"completion_tokens_details": {"reasoning_tokens": 5}}
+    counts = {"prompt_tokens": 10, "completion_tokens": 7}
+    table: list[tuple[httpx.Response, dict[str, Any]]] = [
+        (ok({"content": ""}), {"output": ""}),
+        (ok({"content": "4", "reasoning": "a"}), {"output": "4", "reasoning": "a"}),
+        (ok({"content": "4", "reasoning_content": "a"}), {"reasoning": "a"}),
+        (ok({"content": [thought, text, text | {"type": "output_text"}]}), {"output": "44"}),
+        (ok({"refusal": "No."}), {"output": None, "refusal": "No."}),
+        (ok({"content": [{"type": "refusal", "refusal": "No."}]}), {"refusal": "No."}),
+        (ok({"content": "a\ud83db"}), {"output": "a\ufffdb"}),
+        (ok({"content": "4"}, "content_filter"), {"output": None, "refusal": "content_filter"}),
+        (ok(usage=counts | details), counts | {"reasoning_tokens": 5}),
+        (ok(usage={"completion_tokens": "7"}), dict.fromkeys(counts)),
+    ]
+    for response, fields in table:
+        reply, expected = ask_once(response), {"refusal": None} | fields
+        assert {name: getattr(reply, name) for name in expected} == expected, response.text
 
 
-@pytest.mark.parametrize(("response", "expected"), READ.values(), ids=READ)
-def test_a_reply_is_read(response: httpx.Response, expected: dict[str, Any]) -> None:
-    reply, expected = ask_once(response), {"refusal": None} | expected
-    assert {name: getattr(reply, name) for name in expected} == expected
-
-
-MAY_PASS: dict[str, tuple[Answer, str]] = {
-    "502": (httpx.Response(502, html="<h1>Bad</h1>"), "HTTP 502: an HTML page"),
-    "408": (httpx.Response(408), "HTTP 408"),
-    "an error": (httpx.Response(200, json={"error": {"message": "no"}}), "with an error: no"),
-    "no choices": (httpx.Response(200, json={"choices": []}), "no answer in it"),
-    "broken off": (ok(finish_reason="error"), "broken off: no reason given"),
-    "a number": (ok({"content": 4}), "the answer is no text"),
-    "tokens": (ok(usage={"prompt_tokens": -1}), "prompt_tokens can't be true"),
-    "a stall": (httpx.ReadTimeout("slow"), "no answer in 600 s"),
-    "HTML": (httpx.Response(200, html="<html>"), "but no JSON object: an HTML page"),
-    "endless nesting": (httpx.Response(200, content=b"[" * 100_000), "but no JSON object"),
-}
-
-
-@pytest.mark.parametrize(("failure", "words"), MAY_PASS.values(), ids=MAY_PASS)
-def test_what_may_pass_is_asked_again_after_growing_pauses(failure: Answer, words: str) -> None:
-    clock = FakeClock()
-    with asking([ok(), *[failure] * 2, ok(), failure], clock) as ask:
-        ask(QUESTION)
-        assert ask(QUESTION).attempts == 3
-        with pytest.raises(RemoteUnavailable) as caught:
+def test_what_may_pass_is_asked_again_after_growing_pauses() -> None:
+    table: list[tuple[Answer, str]] = [
+        (httpx.Response(502, html="<h1>Bad</h1>"), "HTTP 502: an HTML page"),
+        (httpx.Response(408), "HTTP 408"),
+        (httpx.Response(200, json={"error": {"message": "no"}}), "with an error: no"),
+        (httpx.Response(200, json={"choices": []}), "no answer in it"),
+        (ok(finish_reason="error"), "broken off: no reason given"),
+        (ok({"content": 4}), "the answer is no text"),
+        (ok(usage={"prompt_tokens": -1}), "prompt_tokens can't be true"),
+        (httpx.ReadTimeout("slow"), "no answer in 600 s"),
+        (httpx.Response(200, content=b"[" * 100_000), "but no JSON object"),
+    ]
+    for failure, words in table:
+        clock = FakeClock()
+        with asking([ok(), *[failure] * 2, ok(), failure], clock=clock) as ask:
             ask(QUESTION)
-    assert clock.waits == [0.5, 1.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
-    assert re.fullmatch(f"{URL}: .*{re.escape(words)}.*, after 7 attempts", str(caught.value))
+            assert ask(QUESTION).attempts == 3
+            with pytest.raises(RemoteUnavailable) as caught:
+                ask(QUESTION)
+        assert clock.waits == [0.5, 1.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0], words
+        assert re.fullmatch(f"{URL}: .*{re.escape(words)}.*, after 7 attempts", str(caught.value))
 
 
 def test_where_nobody_ever_answered_or_answers_any_more_it_is_given_up() -> None:
@@ -163,7 +145,7 @@ def test_where_nobody_ever_answered_or_answers_any_more_it_is_given_up() -> None
         ([httpx.Response(500)], "HTTP 500, after 7 attempts", 3 * 6),
     ):
         clock = FakeClock()
-        with asking(answers, clock) as ask:
+        with asking(answers, clock=clock) as ask:
             for _ in range(8):
                 with pytest.raises(RemoteUnavailable, match=problem):
                     ask(QUESTION)
@@ -175,12 +157,8 @@ def error(status: int, code: str = "", **headers: str) -> httpx.Response:
     return httpx.Response(status, json={"error": said}, headers=headers)
 
 
-SAID = "temperature is not supported"
-
-
-@pytest.mark.parametrize(
-    ("answer", "words", "ends_all"),
-    [
+def test_a_refusal_is_told_in_one_line_and_one_of_everything_ends_the_asking() -> None:
+    for answer, words, ends_all in (
         (error(400), f"HTTP 400: {SAID}; .*--param", False),
         (error(403), f"HTTP 403: {SAID}", False),
         (error(401), f"HTTP 401: {SAID}; --api-key-env .*", True),
@@ -189,17 +167,13 @@ SAID = "temperature is not supported"
         (error(301, Location="http://elsewhere.example/"), f"HTTP 301: {SAID}.*followed.*", True),
         (error(429, "insufficient_quota"), f"HTTP 429: {SAID}", True),
         (ok({"content": [{"type": "image_url"}]}), ".* a part of the answer is no text", False),
-    ],
-)
-def test_a_refusal_is_told_in_one_line_and_one_of_everything_ends_the_asking(
-    answer: httpx.Response, words: str, ends_all: bool
-) -> None:
-    with asking([answer, ok()]) as ask:
-        with pytest.raises(RemoteRefused) as caught:
-            ask(QUESTION)
-        assert re.fullmatch(f"{URL}: {words}", str(caught.value))
-        with pytest.raises(RemoteRefused) if ends_all else nullcontext():
-            assert ask(QUESTION).attempts == 1
+    ):
+        with asking([answer, ok()]) as ask:
+            with pytest.raises(RemoteRefused) as caught:
+                ask(QUESTION)
+            assert re.fullmatch(f"{URL}: {words}", str(caught.value))
+            with pytest.raises(RemoteRefused) if ends_all else nullcontext():
+                assert ask(QUESTION).attempts == 1
 
 
 def test_429_pauses_as_long_as_the_server_asks_and_longer_while_nothing_is_answered() -> None:
@@ -226,24 +200,20 @@ def test_a_key_is_read_from_its_variable_or_there_is_none(monkeypatch: pytest.Mo
         assert ask(QUESTION).output == "The set is EMPTY.", "a placeholder is no secret"
 
 
-REPEATED: dict[str, Answer] = {
-    "an answer": ok({"content": f"{SECRET}", "reasoning": SECRET}),
-    "a 401": httpx.Response(401, json={"error": {"message": f"wrong key {SECRET}"}}),
-    "500s": httpx.Response(500, json={"error": SECRET}),
-    "429s": httpx.Response(429, json={"error": SECRET}),
-    "a lost connection": httpx.RemoteProtocolError(f"no {SECRET}"),
-}
-
-
-@pytest.mark.parametrize("answer", REPEATED.values(), ids=REPEATED)
-def test_a_server_that_repeats_the_key_shows_it_to_nobody(answer: Answer) -> None:
-    listener = create_autospec(Silent)
-    with asking([answer], key=SECRET, progress=listener) as ask:
-        try:
-            shown = repr(ask(QUESTION))
-        except RemoteError as problem:
-            shown = f"{problem!r} {problem}"
-    assert (SECRET in f"{shown} {listener.mock_calls}", "[key]" in shown) == (False, True)
+def test_a_server_that_repeats_the_key_shows_it_to_nobody() -> None:
+    for answer in (
+        ok({"content": SECRET, "reasoning": SECRET}),
+        httpx.Response(401, json={"error": {"message": f"wrong key {SECRET}"}}),
+        httpx.Response(429, json={"error": SECRET}),
+        httpx.RemoteProtocolError(f"no {SECRET}"),
+    ):
+        listener = create_autospec(Silent)
+        with asking([answer], key=SECRET, progress=listener) as ask:
+            try:
+                shown = repr(ask(QUESTION))
+            except RemoteError as problem:
+                shown = f"{problem!r} {problem}"
+        assert (SECRET in f"{shown} {listener.mock_calls}", "[key]" in shown) == (False, True)
 
 
 def test_the_key_shows_in_no_log_repr_or_traceback(

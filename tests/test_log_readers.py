@@ -103,8 +103,7 @@ def test_what_is_no_failure_keeps_its_score(path: Path) -> None:
         (sample("s1", "I", text=REFUSAL), 0.0, "scored"),  # it has an answer
         (sample("s1", text="", answer=None), 1.0, "scored"),
         (sample("s1", "I", answer=None, message={"tool_calls": [{"id": "1"}]}), 0.0, "scored"),
-        (sample("s1", error_retries=[{}]), 1.0, "scored"),
-        (sample("s1", error=None, limit=None), 1.0, "scored"),
+        (sample("s1", error_retries=[{}], error=None, limit=None), 1.0, "scored"),
     ):
         row, notices = read_one(path, tested)
         assert (row.value, row.status, notices) == (value, status, [])
@@ -159,8 +158,7 @@ def test_a_log_and_its_copy_in_the_other_format_are_refused_together(path: Path)
         made_logs.write_inspect(one, SAMPLES)
     refused(r"log\.json: .*id 's1', answer: also in .*log\.eval", folder)
     refused(r"log\.json: .*id 's1', tokens: also in .*log\.eval", folder, wanted=["other"])
-    made_logs.write_inspect(copy, [sample("s1"), sample("s1")])
-    refused("id 's1', answer: there twice", [copy])
+    refused("id 's1', answer: there twice", [made_logs.write_inspect(copy, [sample("s1")] * 2)])
 
 
 def test_a_run_and_its_repetition_are_told_apart_by_when_they_were(path: Path) -> None:
@@ -187,7 +185,6 @@ def test_members_that_are_missing_or_malformed_are_named(path: Path) -> None:
         (whole[-1:], "no samples in it"),
         ([*whole, (x, b"{")], "samples/x.json: not valid JSON"),
         ([*whole, (x, b'{"id": "\xff"}')], "x.json: not valid JSON: 'utf-8' codec"),
-        ([*whole, (x, b"[]")], "samples/x.json: Expected object, got array"),
         ([*whole, (x, b'{"epoch": 1}')], "samples/x.json: Object missing .* id"),
     ):
         path.write_bytes(made_logs.zip_bytes(members))
@@ -263,7 +260,6 @@ def test_only_failures_have_no_value(tmp_path: Path) -> None:
         ("Sorry, I made a mistake. The sum is 5.", "[invalid]", 0.0, "not_found"),
         ("I cannot see why, but the sum is 5.", "[invalid]", 0.0, "not_found"),
         ("The sum is 5. I cannot answer more.", "[invalid]", 0.0, "not_found"),
-        ("I can answer this: 5", "[invalid]", 0.0, "not_found"),
         ("I cannot answer 5.", "5", 0.0, "scored"),
         (["-1.5", "False"], ["-1.5"], 0.0, "scored"),  # how likely texts are: no replies
     ):
@@ -328,7 +324,7 @@ def test_results_may_have_another_name_and_names_are_asked_for(tmp_path: Path) -
     assert {r.run for r in read_logs([path], given={**named, "dataset": "d"}).rows} == {"mine"}
 
 
-def test_malformed_lines_are_refused_with_their_place(tmp_path: Path) -> None:
+def test_malformed_lines_and_results_are_refused_with_their_place(tmp_path: Path) -> None:
     rows = [*ROWS, *(row(n, filter="loose") for n in (1, 2, 3))]
     path = made_logs.write_lm_eval(tmp_path, rows)
     whole, value = path.read_text(), '"exact_match": 1.0'
@@ -338,13 +334,16 @@ def test_malformed_lines_are_refused_with_their_place(tmp_path: Path) -> None:
         (whole + "[]\n", r"\.jsonl:7: Expected object"),
         (whole.replace('"metrics"', '"m"'), "1: Object missing required field metrics"),
         (whole.replace(value, '"exact_match": 61'), r"\.jsonl:1: exact_match 61: a number"),
-        (whole.replace(value, '"exact_match": []'), r"1: exact_match \[\]: a number"),
         (whole.replace(value, '"other": 1'), "1: exact_match: the row has no such"),
         (whole + whole.splitlines()[0] + "\n", "id 's3', .*: there twice"),
         ("", "no rows in it"),
     ):
         path.write_text(text)
         refused(message, [path], "lm-eval")
+    path.write_text(whole)
+    for content in ("{", "[]", '{"configs": {"sums": 1}}'):
+        (tmp_path / f"results_{TIME}.json").write_text(content)
+        refused(r"results_.*\.json: ", [path])
 
 
 def test_a_metric_that_is_better_when_lower_is_refused(tmp_path: Path) -> None:
@@ -352,10 +351,3 @@ def test_a_metric_that_is_better_when_lower_is_refused(tmp_path: Path) -> None:
     made_logs.write_lm_eval(tmp_path, rows, goals={"exact_match": True, "brier": False})
     refused(r"\.jsonl:1: brier: less of it is better; --rule", [tmp_path])
     assert read_logs([tmp_path], wanted=["exact_match,strict-match"]).rows
-
-
-def test_malformed_results_are_refused(tmp_path: Path) -> None:
-    path = made_logs.write_lm_eval(tmp_path, ROWS)
-    for content in ("{", "[]", '{"configs": {"sums": 1}}'):
-        (tmp_path / f"results_{TIME}.json").write_text(content)
-        refused(r"results_.*\.json: ", [path])

@@ -83,9 +83,7 @@ def test_every_problem_is_asked_once_and_recorded_with_all_that_is_known(tmp_pat
     assert sorted(again.asked) == [("p-0", 4), ("p-1", 4)]
 
 
-def test_refused_and_cut_answers_are_recorded_and_failed_requests_asked_again(
-    tmp_path: Path,
-) -> None:
+def test_refused_and_cut_answers_are_kept_and_failed_requests_asked_again(tmp_path: Path) -> None:
     refused: dict[str, Any] = {"output": None, "refusal": "I can't."}
     model = Made(**{"p-0": refused, "p-1": {"finish_reason": "length"}})
     assert run(model, tmp_path) == ("3 answered, 1 refused, 1 cut at the token limit of 3", "")
@@ -102,34 +100,28 @@ def test_refused_and_cut_answers_are_recorded_and_failed_requests_asked_again(
     assert sorted(id_ for id_, _ in model.asked) == sorted(failures)
 
 
-@pytest.mark.parametrize(
-    ("first", "then", "problem"),
-    [
-        ({}, {"dataset": "maths"}, "of sums, lab/made-1, cot;"),
+def test_answers_to_something_else_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    file = tmp_path / "cot.jsonl"
+    table: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         ({}, {"model": "lab--made-1"}, "of sums, lab/made-1, cot;"),
         ({}, {"parameters": {}}, r"under other .* \(id 'p-0': {'temp"),
         ({}, {"epochs": 2}, "of one epoch;"),
         ({"epochs": 2}, {}, "of several epochs;"),
         ({}, {"messages_sha256": "0" * 64}, r"to other prompts \(id 'p-0'\);"),
-    ],
-)
-def test_answers_to_something_else_are_refused_before_anything_is_asked(
-    tmp_path: Path, first: dict[str, Any], then: dict[str, Any], problem: str
-) -> None:
-    run(Made(), tmp_path, size=1, **first)
-    file, model = tmp_path / "cot.jsonl", Made()
-    content = file.read_bytes()
-    with pytest.raises(InputError, match=f"it holds answers {problem}.* use another -o or move"):
-        run(model, tmp_path, **then)
-    assert (model.asked, file.read_bytes()) == ([], content)
+    ]
+    for first, then, problem in table:
+        file.unlink(missing_ok=True)
+        run(Made(), tmp_path, size=1, **first)
+        content, model = file.read_bytes(), Made()
+        with pytest.raises(InputError, match=f"holds answers {problem}.* use another -o or move"):
+            run(model, tmp_path, **then)
+        assert (model.asked, file.read_bytes()) == ([], content)
     file.write_bytes(content * 2)
     with pytest.raises(InputError, match="'p-0' stands in it twice"):
         run(model, tmp_path, **first)
 
 
-def test_tokens_and_cost_are_told_and_a_used_up_budget_ends_the_asking(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cost_is_told_and_a_budget_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = Usage(token_budget=100)
     assert run(Made(), tmp_path, 5, usage=usage, size=1)[1] == ""
     said, missing = run(Made(), tmp_path, 5, usage=usage, size=1, method="pot")
