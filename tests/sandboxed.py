@@ -34,16 +34,10 @@ class Person:
         (self.home / "dear.txt").write_text(SECRET)
         for path in (self.home, self.temporary, self.home / "dear.txt"):
             os.chown(path, user, -1)
-        self.process: Any = subprocess.Popen(
-            [sys.executable, "-u", __file__, str(user)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            bufsize=1,
-            env={"HOME": str(self.home), "TMPDIR": str(self.temporary), "API_KEY": SECRET},
-            cwd="/",
-        )
+        argv = [sys.executable, "-u", __file__, str(user)]
+        env = {"HOME": str(self.home), "TMPDIR": str(self.temporary), "API_KEY": SECRET}
+        pipes: Any = dict.fromkeys(["stdin", "stdout", "stderr"], subprocess.PIPE)
+        self.process: Any = subprocess.Popen(argv, text=True, bufsize=1, env=env, cwd="/", **pipes)
 
     def send(self, programs: Any, limits: dict[str, float] | None = None, **options: Any) -> None:
         asked = {"programs": programs, "limits": limits or {}, "options": options}
@@ -78,8 +72,7 @@ class Person:
         while left := [*map(str, self.processes()), *os.listdir(self.temporary)]:
             assert time.monotonic() < until, f"left: {left}"
             time.sleep(0.02)
-        assert [path.name for path in self.home.iterdir()] == ["dear.txt"]
-        assert (self.home / "dear.txt").read_text() == SECRET
+        assert {each.name: each.read_text() for each in self.home.iterdir()} == {"dear.txt": SECRET}
 
 
 @contextlib.contextmanager

@@ -61,7 +61,6 @@ def outcome_of(sandbox: Sandbox, program: Program) -> Outcome:
 
 
 def error_of(limits: Limits = SMALL, **options: Any) -> str:
-    """What the sandbox says where it fails before a program runs."""
     with pytest.raises(SandboxError) as caught, Sandbox(limits, **options) as made:
         outcome_of(made, answer("answer = 1"))
     return str(caught.value)
@@ -73,29 +72,18 @@ MATRIX = r"\left[\begin{matrix}1\end{matrix}\right]"
 MODULES = "import sys\nanswer = 'num' + 'py' in sys.modules"
 VALUES: list[tuple[Program, float | str, str]] = [
     (answer("import os\nopen('left', 'w').close()\nos.left = answer = 1"), 1, "int"),
-    (solution("return 3"), 3, "int"),
     (solution("return 0.1 + 0.2"), 0.30000000000000004, "float"),
-    (solution("return True"), True, "bool"),
-    (solution("return None"), "None", "NoneType"),
     (solution("return -float('inf')"), "-inf", "float"),
     (solution("return 10**4299"), 10**4299, "int"),
     (solution("return 'a\\ud800b'"), "a?b", "str"),
-    (solution("return (1, 'x')"), "(1, 'x')", "tuple"),
-    (solution("return timedelta(29)", "from datetime import *"), "29 days, 0:00:00", "timedelta"),
     (solution("return Point(1).x", OWN_CLASS), 1, "int"),
     (Program("if __name__ == '__main__': input()\ndef solution(): print('x'); return 1"), 1, "int"),
-    (solution("return np.float64(0.5)", NUMPY), 0.5, "float64"),
     (solution("return np.bool_(True)", NUMPY), True, "bool"),
     (solution("return np.linalg.inv(np.eye(2) * 4)[0, 0]", NUMPY), 0.25, "float64"),
     (solution("return np.array([1, 2])", NUMPY), "[1 2]", "ndarray"),
-    (answer("answer = 2\nprint(3)"), 2, "int"),
-    (answer("print(3)\nprint(' 4 ')\nprint()"), "4", "str"),
-    (answer("answer = None\nprint(5)"), "5", "str"),
-    (answer("if __name__ == '__main__': answer = 6"), 6, "int"),
-    (answer("answer = 7\nimport sys\nsys.exit()"), 7, "int"),
-    (answer("print(8)\nexit(0)"), "8", "str"),
-    (answer("print('x' * 100_000)\nprint(9)"), "9", "str"),
-    (solution("return sqrt(8)/3", SYMPY), 0.9428090415820634, "float"),
+    (answer("answer = None\nprint(3)\nprint(' 4 ')\nprint()"), "4", "str"),
+    (answer("if __name__ == '__main__': answer = 7\nprint(3)\nimport sys\nsys.exit()"), 7, "int"),
+    (answer("print('x' * 100_000)\nprint(9)\nexit(0)"), "9", "str"),
     (solution("return sqrt(8) * Symbol('x')", SYMPY), r"2 \sqrt{2} x", "Mul"),
     (answer(f"{SYMPY}\nanswer = sqrt(8)/3"), r"\frac{2 \sqrt{2}}{3}", "Mul"),
     (answer(f"{SYMPY}\nanswer = Matrix([1])"), MATRIX, "MutableDenseMatrix"),
@@ -122,21 +110,14 @@ OWN_ERROR = "class Own(Exception):\n    def __str__(self): return 1 / 0"
 FORM = "the result is not JSON of the expected form"
 LONG = json.dumps({"status": "error", "message": "a\n\ud800 " + "b" * 1000}).encode()
 NO_VALUE: list[tuple[Program, str, str]] = [
-    (solution("return 1 / 0"), "error", "ZeroDivisionError: division by zero"),
     (solution("raise KeyError('solution')"), "error", "KeyError: 'solution'"),
     (Program("x = 1"), "error", "the program defines no function named solution"),
-    (Program("solution = 1"), "error", "TypeError: 'int' object is not callable"),
-    (Program("def"), "error", "SyntaxError: "),
-    (Program("x = '\0'"), "error", ""),
     (Program("x = '\ud800'"), "error", "UnicodeEncodeError: "),
-    (solution("exit(3)"), "error", "SystemExit: 3"),
     (solution("raise KeyboardInterrupt"), "error", "KeyboardInterrupt"),
     (solution("raise Own", OWN_ERROR), "error", "Own"),
-    (solution("raise OSError('a\\n\\nb')"), "error", "OSError: a b"),
     (answer("exit(1)"), "error", "SystemExit: 1"),
     (answer("answer = input()"), "error", "EOFError: "),
     (answer("x = 1\nprint()"), "error", "no answer: no variable of that name, and nothing printed"),
-    (solution("return bytearray(4 << 30)"), "memory", "MemoryError: the memory limit was reached"),
     (solution("return [b'x' * 10_000 + bytes(n) for n in range(10**9)]"), "memory", "MemoryError"),
     (solution("return 10**4300"), "no result", "the value is a whole number of too many digits"),
     (solution("return 'x' * 10_000"), "no result", "the result is larger than 8192 bytes"),
@@ -145,8 +126,7 @@ NO_VALUE: list[tuple[Program, str, str]] = [
     (solution("os._exit(0)", "import os"), "no result", "the program ended without giving"),
     (solution("ctypes.string_at(0)", "import ctypes"), "killed", "ended by the signal SIGSEGV"),
     (forging(LONG), "error", "a ? " + "b" * 496),
-    *((forging(told), "no result", FORM) for told in (b"x", b"\xff", b"[" * 4000, b"1" * 4000)),
-    *((forging(told), "no result", FORM) for told in (b"{}", b'{"status": "ok"}{}')),
+    *((forging(told), "no result", FORM) for told in (b"{}x", b"\xff", b"[" * 4000, b"1" * 4000)),
     *((forging(b'{"status": ' + told), "no result", FORM) for told in (
         b'["ok"]}', b'"timeout"}', b'"error"}', b'"ok", "kind": "x"}', b'"ok", "value": 1}',
         b'"ok", "kind": "x", "value": NaN}', b'"ok", "kind": "x", "value": 1e999}',
@@ -170,11 +150,10 @@ def test_a_program_without_a_value_says_why_and_one_that_forges_its_result_gains
 def test_programs_run_at_once_in_order_and_are_read_only_as_they_are_needed() -> None:
     numbers = itertools.count()
     source = "import time\ntime.sleep(0.4 - {0} % 2 / 10)\nanswer = {0}"
-    endless = (answer(source.format(number)) for number in numbers)
     with Sandbox(SMALL, allow_weak=True, workers=4) as made:
         assert list(made.run([])) == []
         started = time.monotonic()
-        outcomes = made.run(endless)
+        outcomes = made.run(answer(source.format(number)) for number in numbers)
         assert [next(outcomes).value for _ in range(4)] == [0, 1, 2, 3]
         assert time.monotonic() - started < 1.3  # one after the other: 1.4 s
         outcomes.close()
@@ -347,14 +326,11 @@ def filtered(steps: list[Any], machine: str, call: int, first: int = 0, second: 
     place = word = 0
     while True:
         code, if_true, if_false, operand = steps[place]
-        place += 1
         if code == 0x06:
             return int(operand)
-        if code == 0x20:
-            word = record[operand]
-        else:
-            holds = {0x15: word == operand, 0x35: word >= operand}[code]
-            place += if_true if holds else if_false
+        word = record[operand] if code == 0x20 else word
+        holds = {0x15: word == operand, 0x35: word >= operand, 0x20: False}[code]
+        place += 1 + (if_true if holds else if_false)
 
 
 @pytest.mark.parametrize(("machine", "column"), [("x86_64", 0), ("aarch64", 1)])
@@ -363,10 +339,8 @@ def test_every_denied_call_is_refused_and_no_other(machine: str, column: int) ->
     made_of = functools.partial(filtered, steps, machine)
     allowed, refused, unknown = 0x7FFF0000, 0x00050000 + errno.EPERM, 0x00050000 + errno.ENOSYS
     denied = {int(row[column]) for row in seccomp.DENIED.values() if row[column] != "-"}
-    assert len(denied) > 100
-    found = {call for call in range(seccomp.LAST_KNOWN + 1) if made_of(call) != allowed}
-    assert found == denied
-    assert {made_of(call) for call in denied} == {refused}
+    ends = {call: made_of(call) for call in range(seccomp.LAST_KNOWN + 1)}
+    assert ends == dict.fromkeys(ends, allowed) | dict.fromkeys(denied, refused)
     assert made_of(seccomp.LAST_KNOWN + 1) == unknown
     for numbers, commands in seccomp.DENIED_COMMANDS:
         assert {made_of(numbers[column], 3, each) for each in commands} == {refused}
