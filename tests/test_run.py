@@ -22,7 +22,7 @@ from evalcore.run import Usage, ask_missing, open_replay
 from ngramscan.errors import InputError, RemoteRefused
 from ngramscan.progress import SILENT, Silent
 from tests.chat_server import chat_server, hash_of
-from tests.test_records import record_line
+from tests.test_records import recorded
 
 ANSWER: Any = {"output": "4", "attempts": 1, "prompt_tokens": 10, "completion_tokens": 5}
 
@@ -146,9 +146,9 @@ def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None
     file.parent.mkdir(parents=True)
     first = {"messages_sha256": hash_of(messages("cot", 0)), "attempts": None}
     file.write_bytes(
-        record_line(id="p-0", output="4", **first)
-        + record_line(id="p-1", epoch=None, output=None, refusal="No.")
-        + record_line(id="p-2", messages_sha256="0" * 64)
+        recorded(id="p-0", output="4", **first).line()
+        + recorded(id="p-1", epoch=None, output=None, refusal="No.").line()
+        + recorded(id="p-2", messages_sha256="0" * 64).line()
     )
     with open_replay(tmp_path / "recorded", "lab--made-1") as replayed:
         said, missing = run(replayed, tmp_path, 4, parameters={"replayed": True})
