@@ -1,7 +1,6 @@
 """Put prompting methods to models, score the answers by stated rules, and compare methods.
 
-One function per command, with the same name and options, returning a data frame. Importing this
-package imports nothing heavy.
+One function per command, with the same name and options, returning a data frame.
 """
 
 from __future__ import annotations
@@ -14,31 +13,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evalcore.agreement import agreement
     from evalcore.audit import audit
+    from evalcore.benchmarks import datasets_check, datasets_fetch, datasets_list
     from evalcore.compare import compare
     from evalcore.efficiency import efficiency
     from evalcore.judge import judge
     from evalcore.link import link
     from evalcore.logs import logs
-    from evalcore.outcomes import complementarity, flips, outcomes
+    from evalcore.outcomes import outcomes
     from evalcore.run import run
     from evalcore.score import score
 
-__all__ = [
-    "agreement",
-    "audit",
-    "compare",
-    "complementarity",
-    "efficiency",
-    "flips",
-    "judge",
-    "link",
-    "logs",
-    "outcomes",
-    "run",
-    "score",
-]
-_MODULES = dict(zip(__all__, __all__, strict=True))
-_MODULES |= dict.fromkeys(("complementarity", "flips"), "outcomes")
+__all__ = ["agreement", "audit", "compare", "datasets_check", "datasets_fetch", "datasets_list"]
+__all__ += ["efficiency", "judge", "link", "logs", "outcomes", "run", "score"]
+_MODULES = {name: "benchmarks" if name.startswith("datasets") else name for name in __all__}
 
 
 def __getattr__(name: str) -> Any:
@@ -51,8 +38,7 @@ class _Package(ModuleType):
     """Keeps a function under its name when the module of the same name is imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # Whoever imports a submodule sets it on its package: `evalcore.audit` is the function,
-        # which `__getattr__` finds.
+        # Whoever imports a submodule sets it on its package.
         if not (isinstance(value, ModuleType) and name in _MODULES):
             super().__setattr__(name, value)
 

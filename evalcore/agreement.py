@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,7 +18,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evalcore.scores import read_scores
+from evalcore.scores import key_of, read_scores
 from ngramscan.errors import InputError
 from ngramscan.output import optional_target
 from ngramscan.output.command import Option, Result, command
@@ -25,20 +26,9 @@ from ngramscan.output.options import save
 from ngramscan.output.row_files import GivenTables, Table, as_tables, name_of, read_table
 from ngramscan.statistics import resampling
 from ngramscan.statistics.proportions import wilson
-from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Resampling, Studentized
+from ngramscan.statistics.resampling import Resampling, Studentized
 
 Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-"""Shape (n_items, n_judges): which label, from 0; -1 where there is none."""
-Labels = Sequence[Sequence[str | None]]
-Level = Literal["nominal", "ordinal", "interval"]
-Weights = Literal["linear", "quadratic"] | None
-Found = tuple[int, float | None, float | None, float | None, str]
-"""The number of items, a coefficient, its interval, and why one of these is missing."""
-_MOST_LABELS = 50
-"""More are numbers that were measured rather than labels; pairs of them would take much memory."""
-_ZERO = 1e-9
-"""A standard error below it is a rounding error."""
 _JUDGED = "rows of `evalcore judge` were expected"
 
 
@@ -78,8 +68,7 @@ class VoteRow:
 # Labels from tables of three forms, and as numbers
 
 
-def read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
-    """Return the labels of some tables by item and judge; None: it is missing."""
+def _read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
     labels: dict[tuple[str, str], str | None] = {}
     places: dict[tuple[str, str], str] = {}
     for place, item, judge, value in chain.from_iterable(map(_cells, tables)):
@@ -97,18 +86,15 @@ def read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
 
 
 def _cells(table: Table) -> Iterator[tuple[str, str, str, Any]]:
-    """Yield the place, item, judge and label of each cell."""
     rows = list(read_table(table))
     if not rows:
         raise InputError(name_of(table), "no rows there")
     columns = rows[0][1].keys()
     if columns >= {"dataset", "model", "method", "id", "rule"}:
-        for number, score in enumerate(read_scores(table), 1):
-            place = f"{name_of(table)}, row {number}"
+        for (place, _), score in zip(rows, read_scores(table), strict=True):
             if not score.rule.startswith("judge:"):
                 raise InputError(place, f"rule {score.rule}; {_JUDGED}")
-            parts = (score.dataset, score.model, score.method, score.id, score.epoch)
-            item = " · ".join(str(part) for part in parts if part is not None)
+            item = " · ".join(str(part) for part in key_of(score) if part is not None)
             yield place, item, score.rule.removeprefix("judge:"), score.answer
     elif "item" not in columns or len(columns) == 1:
         forms = "columns item, judge, label; or item and one per judge; or"
@@ -125,73 +111,96 @@ def _text(value: object) -> str:
     return "" if value is None else str(value).strip()
 
 
-def scale(
-    given: Iterable[str | None], level: Level, order: Sequence[str], weights: Weights
+def _scale(
+    given: Iterable[str | None], level: str, order: Sequence[str], weights: str | None
 ) -> dict[str, float]:
     """Return what each label is worth, in the order of the labels: numbers by size, or as given."""
-    labels = {label for label in given if label is not None}
-    found = sorted(labels, key=lambda label: (_number(label, math.inf), label))
-    if len(found) > _MOST_LABELS:
-        raise InputError("labels", f"{len(found)} different ones; at most {_MOST_LABELS} can be")
+    numbers = {label: _number(label) for label in given if label is not None}
+    labels = sorted(numbers, key=lambda label: (numbers[label], label))
+    if len(labels) > 50:  # numbers that were measured; pairs of them would take much memory
+        raise InputError("labels", f"{len(labels)} different ones; at most 50 can be")
     is_nominal = level == "nominal" and not weights
     if order and (is_nominal or level == "interval"):
-        problem = f"level {level} has none; --level ordinal and --weights have"
-        raise InputError("--order", problem)
-    absent = [label for label in found if label not in order]
-    if order and (absent or len(set(order)) < len(order)):
-        problem = f"without {', '.join(absent)}" if absent else "a label stands in it twice"
-        raise InputError("--order", f"{problem}; each label once was expected")
+        raise InputError("--order", f"level {level} has none; --level ordinal and --weights have")
+    if order and not (len(set(order)) == len(order) and set(labels) <= set(order)):
+        raise InputError("--order", f"each label once was expected: {', '.join(labels)}")
     if order or is_nominal:
-        return {label: float(number) for number, label in enumerate(order or found)}
-    worth = {label: _number(label, math.nan) for label in found}
-    if unknown := [label for label in found if not math.isfinite(worth[label])]:
+        return {label: float(place) for place, label in enumerate(order or labels)}
+    if unknown := [label for label in labels if not math.isfinite(numbers[label])]:
         option = f"--weights {weights}" if weights else f"--level {level}"
         cure = "" if level == "interval" else "; --order says how labels are ordered"
         raise InputError(option, f"label {unknown[0]!r} is no number{cure}")
-    return worth
+    return {label: numbers[label] for label in labels}
 
 
-def _number(text: str, otherwise: float) -> float:
+def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        return otherwise
+        return math.inf
+
+
+# Coefficients
 
 
 def coefficient(
-    codes: Codes, values: Floats, apart: str, surplus: int | None, how: Resampling
-) -> Found:
-    """Return 1 minus the disagreement within items over that of labels put together by chance.
+    codes: NDArray[np.int64], values: Floats, apart: str, surplus: int | None, how: Resampling
+) -> tuple[int, float | None, float | None, float | None, str]:
+    """Return the number of items, a coefficient, its interval, and why one of these is missing.
 
-    `apart` says how far labels are apart: a level of measurement, or how disagreement is weighted.
-    Without a surplus chance gives each of two judges their own labels: Cohen's kappa (1960,
+    `codes` has shape (n_items, n_judges): which label, -1 where there is none. `apart` says how far
+    labels are apart: a level of measurement, or how disagreement is weighted. Without a surplus
+    chance gives each of two judges their own labels: Cohen's kappa (1960,
     10.1177/001316446002000104; weighted: 1968, 10.1037/h0026256). With one it gives the labels of
     all, from the number of which it is taken: 1 for Krippendorff's alpha (2019, Content Analysis,
     chapter 12), 0 for Fleiss' kappa (1971, 10.1037/h0031619).
     """
     codes, each = codes[(codes >= 0).sum(axis=1) >= 2], np.eye(len(values), dtype=np.int64)
-    given, agreed = np.unique(codes[codes >= 0]), codes.shape[1]
+    n, given = len(codes), np.unique(codes[codes >= 0])
+    if not n:
+        return n, None, None, None, "there are no items"
     rows, possible = codes, given[:, None].repeat(2, axis=1)
     if surplus is not None:
-        rows, possible = (codes[:, :, None] == range(len(values))).sum(axis=1), agreed * each[given]
+        rows = (codes[:, :, None] == range(len(values))).sum(axis=1)
+        possible = codes.shape[1] * each[given]
     # Rows that are only possible occur 0 times.
     patterns, where = np.unique(np.concatenate([rows, possible]), axis=0, return_inverse=True)
-    counts = np.bincount(where.ravel()[: len(rows)], minlength=len(patterns)).astype(np.float64)
+    counts = np.bincount(where.ravel()[:n], minlength=len(patterns))
     first, second = (patterns, patterns) if surplus is not None else each[patterns.T]
     gaps = np.abs(values[:, None] - values)
     known = {"nominal": 1 - each, "linear": gaps, "ordinal": None}
-    return _estimate(counts, (first, second, known.get(apart, gaps**2), surplus or 0), how)
+    compare = partial(
+        _compare, of=(first, second), apart=known.get(apart, gaps**2), surplus=surplus or 0
+    )
+    data, influences = compare(counts[None])
+    value = 1 - float(data.values[0])
+    if math.isnan(value):
+        return n, None, None, None, "not defined: all labels are the same"
+    generator, at_once = (
+        np.random.default_rng(how.seed),
+        max(1, resampling.VALUES_AT_ONCE // counts.size),
+    )
+    sizes = [min(at_once, how.draws - start) for start in range(0, how.draws, at_once)]
+    parts = [compare(generator.multinomial(n, counts / n, size=size))[0] for size in sizes]
+    drawn = Studentized(*map(np.concatenate, zip(*parts, strict=True)))
+    # The most extreme item may be one that few samples have, on which all judges agree.
+    most = float(np.abs(influences).max())
+    found = resampling.studentized_interval(data, drawn, n, how.level, most)
+    if found.low is None or found.high is None:
+        return n, value, None, None, found.note
+    return n, value, max(-1.0, 1 - found.high), 1 - found.low, ""
 
 
 @np.errstate(divide="ignore", invalid="ignore")
 def _compare(
-    tables: Floats, first: Any, second: Any, apart: Floats | None, surplus: int
+    tables: Any, of: tuple[Any, Any], apart: Any, surplus: int
 ) -> tuple[Studentized, Floats]:
     """Return disagreement within items over that by chance, and what each item adds to its log.
 
-    Tables say how many items have which pattern, `first` and `second` how often such an item has
-    which label: from one judge and another, or both times from all.
+    Tables say how many items have which pattern, `of` how often such an item has which label: from
+    one judge and another, or both times from all.
     """
+    first, second = of
     sizes, n_labels = first.sum(axis=1), first.shape[1]
     pairs = first[:, :, None] * second[:, None, :] / np.maximum(sizes - 1, 1)[:, None, None]
     flat = pairs.reshape(len(first), n_labels**2)
@@ -218,49 +227,21 @@ def _compare(
     return Studentized(ratios, ratios * spread), influences
 
 
-def _estimate(counts: Floats, of: tuple[Any, ...], how: Resampling) -> Found:
-    """Return the coefficient of some items, how many of which have each pattern of labels."""
-    n = int(counts.sum())
-    if not n:
-        return 0, None, None, None, "there are no items"
-    data, influences = _compare(counts[None], *of)
-    value = 1 - float(data.values[0])
-    if math.isnan(value):
-        return n, None, None, None, "not defined: all labels are the same"
-    why = "no interval: all items give the same value" * (not data.errors[0] > _ZERO)
-    if value == 1:
-        why = "no interval: the judges never disagree"
-    if n < ITEMS_FOR_AN_INTERVAL:
-        why = f"no interval: {n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
-    if why:
-        return n, value, None, None, why
-    generator, parts = np.random.default_rng(how.seed), []
-    at_once = max(1, resampling.VALUES_AT_ONCE // counts.size)
-    for start in range(0, how.draws, at_once):
-        tables = generator.multinomial(n, counts / n, size=min(at_once, how.draws - start))
-        parts.append(_compare(tables.astype(np.float64), *of)[0])
-    drawn = Studentized(*map(np.concatenate, zip(*parts, strict=True)))
-    # The most extreme item may be one that few samples have, on which all judges agree.
-    most = float(np.abs(influences).max())
-    low, high = np.exp(resampling.studentized_limits(data.log(), drawn.log(), n, how.level, most))
-    return n, value, max(-1.0, 1 - float(high)), 1 - float(low), ""
-
-
-def _row(statistic: str, judges: str, note: str, found: Found) -> AgreementRow:
-    n, value, low, high, why = found
-    said = "; ".join(filter(None, (note, why)))
-    return AgreementRow(statistic, judges, None, n, None, value, low, high, said)
+# Shares and votes
 
 
 def _shares(
-    table: Labels, judges: Sequence[str], names: Iterable[str], votes: Sequence[VoteRow]
+    table: dict[str, list[str | None]],
+    judges: Sequence[str],
+    names: Iterable[str],
+    votes: Sequence[VoteRow],
 ) -> Iterator[AgreementRow]:
-    complete = [row for row in table if None not in row]
+    complete = [row for row in table.values() if None not in row]
     yield _share("unanimous", "all", None, sum(len({*row}) == 1 for row in complete), len(complete))
     told = Counter(vote.label for vote in votes if vote.judges)
     for label in sorted(told, key=lambda label: (label is None, label)):
         yield _share("majority", "all", label, told[label], told.total())
-    for judge, own in zip(judges, zip(*table, strict=True), strict=True):
+    for judge, own in zip(judges, zip(*table.values(), strict=True), strict=True):
         counts = Counter(own)
         n_missing = counts.pop(None, 0)
         for label in names:
@@ -289,9 +270,9 @@ def _vote(item: str, labels: Sequence[str | None]) -> VoteRow:
 def agreement(
     labels: GivenTables,
     *,
-    level: Level = "nominal",
+    level: Literal["nominal", "ordinal", "interval"] = "nominal",
     order: Annotated[str | Sequence[str], Option(metavar="LABELS", has_commas=True)] = "",
-    weights: Weights = None,
+    weights: Literal["linear", "quadratic"] | None = None,
     votes: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     draws: Annotated[int, Option(least=100)] = 2000,
     seed: Annotated[int, Option(least=0)] = 1,
@@ -337,30 +318,32 @@ def agreement(
     $ evalcore agreement grades.csv --weights quadratic --order poor,fair,good
     """
     target = optional_target(votes)
-    given = read_labels(as_tables(labels))
-    worth = scale(given.values(), level, [*order], weights)
+    given = _read_labels(as_tables(labels))
+    worth = _scale(given.values(), level, [*order], weights)
     items, judges = (list(dict.fromkeys(key[part] for key in given)) for part in (0, 1))
     if len(judges) < 2:
         raise InputError("labels", f"of {len(judges)} judge; at least two were expected")
+    table = {item: [given.get((item, judge)) for judge in judges] for item in items}
     numbers = {label: number for number, label in enumerate(worth)}
-    table = [[given.get((item, judge)) for judge in judges] for item in items]
-    codes = np.array([[numbers.get(label or "", -1) for label in row] for row in table])
-    values, how, rows = np.array([*worth.values()]), Resampling(draws, seed), []
-    for kind in dict.fromkeys(["nominal", weights or "nominal"]):
-        weighted = kind != "nominal"
-        name, note = ("weighted_kappa", f"{kind} weights") if weighted else ("cohen_kappa", "")
-        for pair in combinations(range(len(judges)), 2):
-            named = " · ".join(judges[place] for place in pair)
-            rows.append(
-                _row(name, named, note, coefficient(codes[:, pair], values, kind, None, how))
-            )
+    codes = np.array([[numbers.get(label or "", -1) for label in row] for row in table.values()])
+    coefficients = [("cohen_kappa", "nominal", "")]
+    if weights:
+        coefficients.append(("weighted_kappa", weights, f"{weights} weights"))
+    wanted: list[tuple[str, str, str, Any, str, int | None]] = [
+        (name, " · ".join(judges[place] for place in pair), note, codes[:, pair], apart, None)
+        for name, apart, note in coefficients
+        for pair in combinations(range(len(judges)), 2)
+    ]
     complete = codes[(codes >= 0).all(axis=1)]
-    fleiss = coefficient(complete, values, "nominal", 0, how)
-    rows.append(_row("fleiss_kappa", "all", "", fleiss))
-    alpha = coefficient(codes, values, level, 1, how)
-    rows.append(_row("krippendorff_alpha", "all", level, alpha))
-    said = [_vote(item, row) for item, row in zip(items, table, strict=True)]
-    rows += _shares(table, judges, worth, said)
-    save(said, VoteRow, target)
+    wanted.append(("fleiss_kappa", "all", "", complete, "nominal", 0))
+    wanted.append(("krippendorff_alpha", "all", level, codes, level, 1))
+    values, how, rows = np.array([*worth.values()]), Resampling(draws, seed), []
+    for statistic, named, note, own, apart, surplus in wanted:
+        n, value, low, high, why = coefficient(own, values, apart, surplus, how)
+        said = "; ".join(filter(None, (note, why)))
+        rows.append(AgreementRow(statistic, named, None, n, None, value, low, high, said))
+    voted = [_vote(item, row) for item, row in table.items()]
+    rows += _shares(table, judges, worth, voted)
+    save(voted, VoteRow, target)
     drawn = f"Intervals of coefficients: {draws:,} draws of items, seed {seed}"
     return Result(rows, AgreementRow, notices=[drawn])

@@ -9,26 +9,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from importlib import resources
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from evalcore.claim_formulas import Evaluator, parse_formula
-from evalcore.claim_tables import Printed, Reading, Tables, parse_printed, read_tables, select
+from evalcore.claim_formulas import Cell, Evaluator, Tables, parse_formula, parse_printed, select
 from ngramscan.errors import InputError
 from ngramscan.output.command import Option, Result, command
-from ngramscan.yaml_files import parse_yaml, read_text
+from ngramscan.output.row_files import read_table
+from ngramscan.yaml_files import as_type, parse_yaml, read_text
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 VERDICTS = ("ok", "rounding", "mismatch", "different quantity", "not derivable")
 OK, ROUNDING, MISMATCH, DIFFERENT, UNDERIVABLE = VERDICTS
-_PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)(\.id)?\}")
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*(?:\.id)?)\}")
 _Choices = list[str] | dict[str, str]
+_Decimals = Annotated[int, msgspec.Meta(ge=0, le=9)]
 
 
 class Claim(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -43,7 +43,7 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     relation: Literal["equal", "at least", "at most", "above", "below"] = msgspec.field(
         default="equal", name="is"
     )
-    decimals: Annotated[int, msgspec.Meta(ge=0, le=9)] | None = None
+    decimals: _Decimals | None = None
     different: str | None = None
     underivable: str | None = None
     note: str | None = None
@@ -58,10 +58,19 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
             raise ValueError("formula is missing, or why there is none: underivable")
 
 
-class _ClaimsFile(Reading):
+class _ClaimsFile(msgspec.Struct, forbid_unknown_fields=True):
     claims: list[dict[str, Any]]
-    lists: dict[str, _Choices] = msgspec.field(default_factory=dict)
-    values: dict[str, str] = msgspec.field(default_factory=dict)
+    lists: dict[str, _Choices] = {}
+    values: dict[str, str] = {}
+    keys: list[str] = []
+    counts: list[str] = []
+    decimals: dict[str, _Decimals] = {}
+    aliases: dict[str, list[str]] = {}
+
+    def __post_init__(self) -> None:
+        for other, times in Counter(chain.from_iterable(self.aliases.values())).items():
+            if times > 1:
+                raise ValueError(f"{other!r} is an alias twice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +93,46 @@ class AuditRow:
     note: str | None
 
 
+# Tables and claims, as files have them
+
+
+def _read_tables(folder: Path, reading: _ClaimsFile) -> Tables:
+    """Read each `NAME.csv` of a folder; names that nothing has would silently change nothing."""
+    if not folder.is_dir():
+        raise InputError(str(folder), "there is no such folder; expected one with CSV files")
+    names = {other: name for name, others in reading.aliases.items() for other in others}
+    tables = {}
+    for file in sorted(folder.glob("*.csv")):
+        rows = [_row(file.stem, texts, names, reading) for _, texts in read_table(file)]
+        if not rows:
+            raise InputError(str(file), "expected rows below a header")
+        tables[file.stem] = rows
+    if not tables:
+        raise InputError(str(folder), "no CSV file in it")
+    for key in reading.keys:
+        if not any(key in table[0] for table in tables.values()):
+            raise ValueError(f"no table has a column {key!r}")
+    for place in (*reading.counts, *reading.decimals):
+        select(tables, parse_formula(place))
+    return tables
+
+
+def _row(
+    table: str, texts: Mapping[str, str], aliases: Mapping[str, str], reading: _ClaimsFile
+) -> Mapping[str, Cell]:
+    names = {key: aliases.get(text, text) for key, text in texts.items() if key in reading.keys}
+    row: dict[str, Cell] = {}
+    for column, text in texts.items():
+        places = {f"{table}.{column}", f"{table.partition('_')[0]}.{column}"}
+        decimals = [reading.decimals[place] for place in places & reading.decimals.keys()]
+        value, unit, is_bound = parse_printed(text, *decimals) or (text, Fraction(0), False)
+        half = Fraction(0) if is_bound or places & {*reading.counts} else unit / 2
+        value, name = text if is_bound else value, aliases.get(text, text)
+        row[column] = Cell(table, column, text, name, value, half, names, row)
+    return row
+
+
 def _expand(claim: Claim, lists: Mapping[str, _Choices]) -> Iterator[Claim]:
-    """Yield a claim for each turn of its loops; without loops, LaTeX may have its braces."""
     loops = []
     for choices in claim.loops.values():
         if isinstance(choices, str) and choices not in lists:
@@ -93,48 +140,53 @@ def _expand(claim: Claim, lists: Mapping[str, _Choices]) -> Iterator[Claim]:
         found = lists[choices] if isinstance(choices, str) else choices
         if not found:
             raise ValueError("for: a list is empty")
-        loops.append(found.items() if isinstance(found, dict) else [(one, one) for one in found])
+        loops.append(found.items() if isinstance(found, dict) else zip(found, found, strict=True))
+    texts = {k: v for k, v in msgspec.structs.asdict(claim).items() if isinstance(v, str)}
     for turn in product(*loops):
-        names = dict(zip(claim.loops, turn, strict=True))
+        shorts = {f"{name}.id": short for name, (short, _) in zip(claim.loops, turn, strict=True)}
+        names = {name: text for name, (_, text) in zip(claim.loops, turn, strict=True)} | shorts
+        # Without loops, LaTeX may have its braces.
+        filled = {field: _filled(text, names) for field, text in texts.items() if names}
+        yield msgspec.structs.replace(claim, **filled)
 
-        def choice(found: re.Match[str], names: Mapping[str, Any] = names) -> str:
-            if found[1] not in names:
-                raise ValueError(f"{found[0]} is not the name of a loop")
-            return str(names[found[1]][0 if found[2] else 1])
 
-        fields = msgspec.structs.asdict(claim).items() if names else ()
-        texts = {k: _PLACEHOLDER.sub(choice, text) for k, text in fields if isinstance(text, str)}
-        yield msgspec.structs.replace(claim, **texts)
+def _filled(text: str, names: Mapping[str, str]) -> str:
+    try:
+        return _PLACEHOLDER.sub(lambda found: names[found[1]], text)
+    except KeyError as error:
+        raise ValueError(f"{{{error.args[0]}}} is not the name of a loop") from error
 
 
 def audit_rows(
     tables: str | Path | None = None, claims: str | Path | None = None
 ) -> list[AuditRow]:
     """Recompute the claims of a file; the paper's where nothing else is named. See `audit`."""
-    folder = Path(tables) if tables else resources.files("evalcore") / "published"
+    folder = Path(tables) if tables else Path(__file__).with_name("published")
     file = Path(claims) if claims else folder / "claims.yaml"
+    root = as_type(parse_yaml(read_text(file), file.name), _ClaimsFile, file.name)
     found: dict[str, Claim] = {}
-    where = ""
+    formulas: dict[str, ast.expr] = {}
     try:
-        root = msgspec.convert(parse_yaml(read_text(file), file.name), _ClaimsFile)
         for number, entry in enumerate(root.claims, 1):
-            where = f": claim {number} ({entry.get('id', 'no id')})"
+            where = f"claim {number} ({entry.get('id', 'no id')})"
             for claim in _expand(msgspec.convert(entry, Claim), root.lists):
                 if claim.id in found:
                     raise ValueError(f"two claims have the id {claim.id!r}")
                 found[claim.id] = claim
-        formulas: dict[str, ast.expr] = {}
         texts = {f'claim("{id_}")': claim.formula for id_, claim in found.items() if claim.formula}
-        for name, text in {**root.values, **texts}.items():
-            where = f": {name}"
-            formulas[name] = parse_formula(text)
-        read, rows = read_tables(folder, root), []
+        for where, text in (root.values | texts).items():
+            formulas[where] = parse_formula(text)
+        where = "keys, counts, decimals"
+        read, rows = _read_tables(folder, root), []
         for claim in found.values():
-            where = f": claim {claim.id}"
+            where = f"claim {claim.id}"
             rows.append(_check(claim, read, formulas))
     except ValueError as error:
-        raise InputError(f"{file.name}{where}", str(error)) from error
+        raise InputError(f"{file.name}: {where}", str(error)) from error
     return rows
+
+
+# Verdicts
 
 
 def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> AuditRow:
@@ -144,39 +196,29 @@ def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> Au
         if len(cells) != 1:
             raise ValueError(f"cell: {len(cells)} cells are selected; expected one")
         text = cells[0].text
-    figures, remark = None, claim.underivable
+    figures, verdict, remark = None, UNDERIVABLE, claim.underivable
     if claim.formula is not None:
         figures = evaluator.recompute(formulas[f'claim("{claim.id}")'])
-    printed = None if text is None else parse_printed(text, claim.decimals)
-    if claim.underivable is not None or figures is None:
-        verdict = UNDERIVABLE
-    elif printed is None:
-        raise ValueError(f"{text!r} is published; expected a number as printed")
-    else:
+    if claim.underivable is None and figures is not None:
+        printed = parse_printed(text or "", claim.decimals)
+        if printed is None:
+            raise ValueError(f"{text!r} is published; expected a number as printed")
         verdict, remark = judge(printed, *figures, claim.relation)
         verdict = DIFFERENT if claim.different and verdict != OK else verdict
-    value, low, high = [float(one) for one in figures] if figures else [None] * 3
+    value, low, high = map(float, figures) if figures else [None] * 3
     relation = "" if claim.relation == "equal" else f"{claim.relation} "
+    formula = claim.formula and f"{relation}{claim.formula}"
+    inputs = "; ".join(map(str, evaluator.cells)) or None
     notes = (claim.different, claim.note, remark, *evaluator.remarks)
-    return AuditRow(
-        id=claim.id,
-        where=claim.where,
-        statement=claim.statement,
-        published=text,
-        recomputed=value,
-        low=low,
-        high=high,
-        verdict=verdict,
-        formula=claim.formula and f"{relation}{claim.formula}",
-        inputs="; ".join(map(str, evaluator.cells)) or None,
-        note="; ".join(filter(None, notes)) or None,
-    )
+    names = claim.id, claim.where, claim.statement, text
+    note = "; ".join(filter(None, notes)) or None
+    return AuditRow(*names, value, low, high, verdict, formula, inputs, note)
 
 
 def judge(
-    published: Printed, value: Fraction, low: Fraction, high: Fraction, relation: str
+    published: Sequence[Any], value: Fraction, low: Fraction, high: Fraction, relation: str
 ) -> tuple[str, str | None]:
-    """Return the verdict on a figure and a remark, given what a formula gives, and its range."""
+    """Return the verdict on a figure, given what a formula gives, and its range; and a remark."""
     figure, unit, is_bound = published
     if relation != "equal":
         sign, end = (1, low) if relation in {"at least", "above"} else (-1, high)
@@ -199,19 +241,17 @@ def judge(
 
 def print_findings(console: Console, rows: Sequence[AuditRow]) -> None:
     """Print all claims that are not ok, and how many have which verdict."""
-    for row in rows:
+    for row in [row for row in rows if row.verdict != OK]:
         decimals = len((row.published or "").partition(".")[2]) + 2
         figures = [f"published {row.published}"] if row.published is not None else []
-        if row.recomputed is not None and row.low is not None and row.high is not None:
+        if row.recomputed is not None:
             figures.append(f"recomputed {row.recomputed:,.{decimals}f}")
-            if row.low < row.high:
-                figures.append(f"from {row.low:,.{decimals}f} to {row.high:,.{decimals}f}")
-        lines = [row.statement, *([", ".join(figures)] if figures else [])]
+        if row.low != row.high:
+            figures.append(f"from {row.low:,.{decimals}f} to {row.high:,.{decimals}f}")
         details = {"formula": row.formula, "inputs": row.inputs, "note": row.note}
-        lines += [f"{name}: {text}" for name, text in details.items() if text]
-        if row.verdict != OK:
-            lines = [f"{row.verdict}: {row.id} ({row.where})", *(f"  {one}" for one in lines), ""]
-            console.print("\n".join(lines), soft_wrap=True)
+        told = [f"{name}: {text}" for name, text in details.items() if text]
+        lines = [f"{row.verdict}: {row.id} ({row.where})", row.statement, ", ".join(figures), *told]
+        console.print("\n  ".join(filter(None, lines)), end="\n\n", soft_wrap=True)
     counts = Counter(row.verdict for row in rows)
     console.print(", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS))
 

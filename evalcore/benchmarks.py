@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib import resources
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated
 
 import platformdirs
 
 from evalcore.formats import FORMATS, Benchmark, Problem
-from ngramscan.errors import InputError, NgramscanError, RemoteRefused, RemoteUnavailable
-from ngramscan.output import write_whole
+from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
+from ngramscan.output import listed, refuse_other, write_whole
+from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import Layout, cell, print_columns
 from ngramscan.output.row_files import SUFFIXES
 from ngramscan.yaml_files import as_type, input_errors, parse_yaml, read_text
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-GENERAL = "any-benchmark.yaml"
-"""The file of the prompts that all benchmarks share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,44 +38,8 @@ class Dataset:
         return len(self.problems)
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetRow:
-    """What is known of one benchmark."""
-
-    name: str
-    problems: int | None
-    """In the edition that is fetched."""
-    file: str
-    """The name of its file; of the first, where there are several."""
-    licence: str
-    source: str
-    """The project that publishes it."""
-    url: str
-    """Where the file is fetched from."""
-    sha256: str | None
-    """SHA-256 of the file; None: not pinned, since no copy was at hand."""
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class CheckRow:
-    """What a copy of a benchmark holds."""
-
-    dataset: str
-    problems: int
-    subtasks: int
-    sha256: str
-    fault: str | None
-    """What is wrong with it; one row per fault, None where nothing is."""
-
-
-class AbsentError(InputError):
-    """There is no copy of the benchmark at the place, as against one that can't be read."""
-
-
 @cache
 def _entries() -> dict[str, Benchmark]:
-    """Return what all YAML files say, also `questions`: questions of one's own."""
     found = {}
     for file in (resources.files("evalcore") / "benchmarks").iterdir():
         for name, fields in parse_yaml(read_text(file), file.name).get("benchmarks", {}).items():
@@ -118,33 +78,22 @@ def find_benchmark(
     return replace(_entries()["questions"], name=name or data.stem, columns=columns)
 
 
-def describe_datasets() -> list[DatasetRow]:
-    """List all benchmarks, each with its first file."""
-    return [
-        DatasetRow(
-            *(one.name, next(iter(one.sizes), None), file, one.licence, one.source),
-            *(one.url.format(name=file), sha256, one.note),
-        )
-        for one in benchmarks().values()
-        for file, sha256 in list(one.files.items())[:1]
-    ]
-
-
-# Loading
-
-
-def load_dataset(benchmark: str | Benchmark, path: Path | None) -> Dataset:
-    """Load a benchmark and prove that it is whole.
-
-    Its place is its file, the folder of the file, or a folder of such; None: the fetched copy.
-    """
-    benchmark = find_benchmark(benchmark, path) if isinstance(benchmark, str) else benchmark
+def load_dataset(benchmark: Benchmark, path: Path | None) -> Dataset:
+    """Load a whole benchmark: from its file, the folder of it, a folder of such, or the cache."""
     place, paths = str(path or benchmark.name), _find(benchmark, path)
+    if path is None and not paths:
+        cure = f"run `evalcore datasets fetch {place}`, or give a copy with --data PATH"
+        raise InputError(f"dataset {place}", f"not fetched yet; {cure}")
+    if path and not paths:
+        named = " or ".join((*list(benchmark.files)[:1], *benchmark.other_names))
+        problem = f"no {named} in it" if path.exists() else "no such file or folder"
+        raise InputError(place, problem)
     sha256 = _sha256(*paths)
+    refuse_other(f"{benchmark.prompts}: format", benchmark.format, FORMATS)
     problems, faults = FORMATS[benchmark.format](benchmark, *paths)
-    times = Counter(each.id for each in problems)
-    if twice := [name for name in times if times[name] > 1]:
-        raise InputError(place, f"id {twice[0]} occurs more than once")
+    [(often, times)] = Counter(each.id for each in problems).most_common(1) or [("", 0)]
+    if times > 1:
+        raise InputError(place, f"id {often} occurs more than once")
     sizes = benchmark.sizes or (len(problems),)
     if len(problems) not in sizes or not problems:
         expected = " or ".join(map(str, benchmark.sizes)) or "one or more"
@@ -160,78 +109,178 @@ def load_dataset(benchmark: str | Benchmark, path: Path | None) -> Dataset:
 
 
 def _sha256(*paths: Path) -> str:
-    content = hashlib.sha256()
-    for path in paths:
-        with input_errors(path):
-            content.update(path.read_bytes())
-    return content.hexdigest()
+    with input_errors(paths[0]):
+        return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
-    """Return the file that is the benchmark, or all of its files."""
+    """Return the file that is the benchmark, or all of its files; none: there is no copy."""
     if path and path.is_file() and not benchmark.is_folder:
         return [path]
     names = [*benchmark.files]
-    wanted = (
-        [names] if benchmark.is_folder else [[one] for one in (*names[:1], *benchmark.other_names)]
-    )
-    for folder in [path, path / benchmark.folder] if path else [_cache(benchmark)]:
-        for each in wanted:
-            absent = [name for name in each if not (folder / name).is_file()]
-            if not absent:
-                return [folder / name for name in each]
-            if len(absent) < len(each):
-                problem = f"{len(absent)} of {len(each)} files are missing"
-                raise InputError(str(folder), f"{problem}, the first is {absent[0]}")
-    if path is None:
-        cure = f"run `evalcore datasets fetch {benchmark.name}`, or give a copy with --data PATH"
-        raise AbsentError(f"dataset {benchmark.name}", f"not fetched yet; {cure}")
-    if not path.exists():
-        raise AbsentError(str(path), "no such file or folder")
-    raise AbsentError(str(path), f"no {' or '.join(each[0] for each in wanted)} in it")
+    copies = [[name] for name in (*names[:1], *benchmark.other_names)]
+    wanted = [names] if benchmark.is_folder else copies
+    folders = (path, path / benchmark.folder) if path else (_cache(benchmark),)
+    for folder, each in product(folders, wanted):
+        absent = [name for name in each if not (folder / name).is_file()]
+        if not absent:
+            return [folder / name for name in each]
+        if len(absent) < len(each):
+            problem = f"{len(absent)} of {len(each)} files are missing"
+            raise InputError(str(folder), f"{problem}, the first is {absent[0]}")
+    return []
 
 
 def _cache(benchmark: Benchmark) -> Path:
     return Path(platformdirs.user_cache_dir("ngramscan")) / "datasets" / benchmark.folder
 
 
-def check_each(names: Sequence[str], data: Path | None) -> tuple[list[CheckRow], list[str]]:
-    """Read copies of the named benchmarks, or of all that are there; return failures beside."""
-    rows: list[CheckRow] = []
-    failures: list[str] = []
-    for name in names or benchmarks():
-        try:
-            one = load_dataset(name, data)
-        except NgramscanError as error:
-            if names or not isinstance(error, AbsentError):
-                failures.append(str(error))
-            continue
-        subtasks = len({problem.subtask for problem in one.problems})
-        for fault in one.faults or (None,):
-            rows.append(CheckRow(name, len(one), subtasks, one.sha256, fault))
-    if not rows and not failures:
-        where = str(data) if data else "the cache"
-        failures.append(f"{where}: no benchmark there; fetch one or name a copy with --data")
-    return rows, failures
+@dataclass(frozen=True, slots=True)
+class DatasetRow:
+    """What is known of one benchmark."""
+
+    name: str
+    problems: int | None
+    """In the edition that is fetched."""
+    file: str
+    licence: str
+    source: str
+    url: str
+    sha256: str | None
+    """SHA-256 of the file; None: not pinned, since no copy was at hand."""
+    note: str
 
 
-# Fetching
+@command
+def datasets_list() -> Result:
+    """List the benchmarks that are known, and where they come from.
 
+    Addresses, hashes and notes are in the other formats. Benchmarks without a pinned hash are
+    fetched as they are; their SHA-256 is printed.
 
-def fetch_each(names: Sequence[str]) -> Iterator[tuple[Path, list[str]]]:
-    """Fetch benchmarks into the cache, unless they are there and right.
+    Returns
+    -------
+    DataFrame
+        One row per benchmark.
 
-    Yield what `load_dataset` takes, and a sentence for each file whose hash is not known.
+    Examples
+    --------
+    $ evalcore datasets list
     """
-    for benchmark in [find_benchmark(name) for name in names]:
-        notices = []
-        for name, published in benchmark.files.items():
-            place = _cache(benchmark) / name
-            sha256 = _fetch(benchmark.url.format(name=name), published, place)
+    rows = []
+    for one in benchmarks().values():
+        [(file, sha256), *_] = one.files.items()
+        known = (one.name, next(iter(one.sizes), None), file, one.licence, one.source)
+        rows.append(DatasetRow(*known, one.url.format(name=file), sha256, one.note))
+    columns = {
+        "name": [row.name for row in rows],
+        "licence": [row.licence for row in rows],
+        "source": [row.source.removeprefix("https://") for row in rows],
+        "pinned": ["no" if row.sha256 is None else "yes" for row in rows],
+        "problems": [cell(row.problems) for row in rows],
+    }
+    layout = Layout(4, frozenset({"source"}), ("source", "licence"))
+    table = partial(print_columns, columns=columns, layout=layout)
+    return Result(rows, DatasetRow, print_table=table)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """What a copy of a benchmark holds."""
+
+    dataset: str
+    problems: int
+    subtasks: int
+    sha256: str
+    fault: str | None
+    """What is wrong with it; one row per fault, None where nothing is."""
+
+
+@command
+def datasets_check(
+    names: Annotated[str | Sequence[str], Option(metavar="[NAME]...")] = (),
+    *,
+    data: Annotated[str | Path | None, Option(metavar="PATH")] = None,
+) -> Result:
+    """Read copies of benchmarks and tell what is wrong with them; all that are there by default.
+
+    Parameters
+    ----------
+    names : str or sequence of str
+        Which benchmarks.
+    data : str or Path, optional
+        A copy, or a folder of them; by default those that were fetched.
+
+    Returns
+    -------
+    DataFrame
+        One row per benchmark, or per fault of one; an IncompleteError has those that were read.
+
+    Examples
+    --------
+    $ evalcore datasets check financemath --data validation.json
+    """
+    rows: list[CheckRow] = []
+    failures = []
+    place = Path(data) if data else None
+    for name in listed(names) or benchmarks():
+        try:
+            benchmark = find_benchmark(name, place)
+            if names or _find(benchmark, place):
+                one = load_dataset(benchmark, place)
+                subtasks = len({problem.subtask for problem in one.problems})
+                known = (one.name, len(one), subtasks, one.sha256)
+                rows += [CheckRow(*known, fault) for fault in one.faults or (None,)]
+        except NgramscanError as error:
+            failures.append(str(error))
+    if not rows and not failures:
+        where = data or "the cache"
+        failures.append(f"{where}: no benchmark there; fetch one or name a copy with --data")
+    shown = ("dataset", "fault", "problems", "subtasks")
+    columns = {name: [cell(getattr(row, name)) for row in rows] for name in shown}
+    table = partial(print_columns, columns=columns, layout=Layout(2, frozenset({"fault"})))
+    return Result(rows, CheckRow, failures=failures, print_table=table)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRow:
+    """Where the copy of a benchmark is."""
+
+    dataset: str
+    path: str
+    """Its file, or the folder of its files."""
+
+
+@command
+def datasets_fetch(names: Annotated[str | Sequence[str], Option(metavar="NAME...")]) -> Result:
+    """Fetch benchmarks from the projects that publish them, and check their SHA-256.
+
+    Parameters
+    ----------
+    names : see datasets_check
+
+    Returns
+    -------
+    DataFrame
+        One row per benchmark; a RemoteError says what could not be fetched.
+
+    Examples
+    --------
+    $ evalcore datasets fetch financemath bbh-word-sorting
+    """
+    rows, notices = [], []
+    for one in [find_benchmark(name) for name in listed(names)]:
+        for name, published in one.files.items():
+            place = _cache(one) / name
+            sha256 = _fetch(one.url.format(name=name), published, place)
             if published is None:
                 notices.append(f"not pinned: {place} has SHA-256 {sha256}")
-        file = "" if benchmark.is_folder else next(iter(benchmark.files))
-        yield _cache(benchmark) / file, notices
+        file = "" if one.is_folder else next(iter(one.files))
+        rows.append(FetchRow(one.name, str(_cache(one) / file)))
+    paths = "\n".join(row.path for row in rows)
+    return Result(
+        rows, FetchRow, notices, print_table=lambda console: console.out(paths, highlight=False)
+    )
 
 
 def _fetch(url: str, published: str | None, place: Path) -> str:
@@ -247,9 +296,7 @@ def _fetch(url: str, published: str | None, place: Path) -> str:
     except requests.RequestException as error:
         raise RemoteUnavailable(f"{url}: {type(error).__name__} while it was fetched") from error
     if not answer.ok:
-        may_pass = answer.status_code == 429 or answer.status_code >= 500
-        error_type = RemoteUnavailable if may_pass else RemoteRefused
-        raise error_type(f"{url}: HTTP status {answer.status_code}")
+        raise RemoteError(f"{url}: HTTP status {answer.status_code}")
     sha256 = hashlib.sha256(answer.content).hexdigest()
     if published not in (None, sha256):
         raise InputError(url, f"its SHA-256 is {sha256}; expected {published}")
@@ -257,26 +304,3 @@ def _fetch(url: str, published: str | None, place: Path) -> str:
         place.parent.mkdir(parents=True, exist_ok=True)
     write_whole(place, lambda new: new.write_bytes(answer.content))
     return sha256
-
-
-# Tables for the terminal
-
-
-def print_benchmarks(console: Console) -> None:
-    """Print what is known of each benchmark, without addresses and hashes."""
-    rows = describe_datasets()
-    columns = {
-        "name": [row.name for row in rows],
-        "licence": [row.licence for row in rows],
-        "source": [row.source.removeprefix("https://") for row in rows],
-        "pinned": ["no" if row.sha256 is None else "yes" for row in rows],
-        "problems": [cell(row.problems) for row in rows],
-    }
-    print_columns(console, columns, Layout(4, frozenset({"source"}), ("source", "licence")))
-
-
-def print_checks(console: Console, rows: Sequence[CheckRow]) -> None:
-    """Print what copies hold, without their hashes."""
-    names = ("dataset", "fault", "problems", "subtasks")
-    columns = {name: [cell(getattr(row, name)) for row in rows] for name in names}
-    print_columns(console, columns, Layout(2, frozenset({"fault"})))

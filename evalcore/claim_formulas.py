@@ -3,20 +3,113 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import math
 import operator
+import re
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 from typing import NamedTuple
 
-from evalcore.claim_tables import ORDER, Cell, Tables, select
+import numpy as np
+
 from evalcore.statistics import t_detectable, t_power
 from ngramscan.statistics.proportions import mcnemar, wilson
-from ngramscan.statistics.sign_tests import signed_rank_test
+from ngramscan.statistics.sign_tests import two_sided_p
+
+# Cells of published tables, and which of them a selection finds
+
+
+def parse_printed(text: str, decimals: int | None = None) -> tuple[Fraction, Fraction, bool] | None:
+    """Read a number printed with so many meaningful decimals; None where the text is none.
+
+    Beside it stands one of its last decimal, and whether it is a bound (`<0.001`).
+    """
+    found = re.fullmatch(r"(<?)\s*([+-]?\d*(?:\.(\d+))?)(?<=\d)", text.strip())
+    if found is None:
+        return None
+    decimals = len(found[3] or "") if decimals is None else decimals
+    return Fraction(found[2]), Fraction(1, 10**decimals), bool(found[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """One cell of a table; there is only one object of each."""
+
+    table: str
+    column: str
+    text: str
+    name: str
+    """The text, or the name that formulas use for it."""
+    value: Fraction | str
+    """The number that is printed, or a text, which a bound is too."""
+    half: Fraction
+    """By how much the number may have been rounded; 0 for a bound, and for what was counted."""
+    names: Mapping[str, str]
+    """What its row is about: the key columns, with the names there."""
+    row: Mapping[str, Cell]
+
+    def __str__(self) -> str:
+        return f"{self.table}[{', '.join(self.names.values())}].{self.column} = {self.text}"
+
+    @property
+    def size(self) -> Fraction:
+        """The number for comparisons, that of a bound a little less: `<0.001` is below 0.001."""
+        if (printed := parse_printed(self.text)) is None:
+            raise ValueError(f"{self.text!r} can't be compared by size")
+        return printed[0] - printed[2] * Fraction(1, 10**12)
+
+    def beside(self, column: str) -> Cell:
+        """Return the cell in another column of its row."""
+        if column not in self.row:
+            raise ValueError(f"{self.table} has no column {column!r}; it has {', '.join(self.row)}")
+        return self.row[column]
+
+
+Tables = Mapping[str, Sequence[Mapping[str, Cell]]]
+"""Rows of cells by the names of tables, which formulas may cut at an underscore."""
+
+
+def _column(tables: Tables, name: str, column: str) -> list[Cell]:
+    found = [name] if name in tables else [full for full in tables if full.startswith(f"{name}_")]
+    if len(found) != 1:
+        raise ValueError(f"no table {name!r}; there are {', '.join(sorted(tables))}")
+    return [next(iter(row.values())).beside(column) for row in tables[found[0]]]
+
+
+def select(tables: Tables, node: ast.expr) -> tuple[list[Cell], set[str]]:
+    """Return the cells of `table[conditions].column`, and the columns with one given name."""
+    match node:
+        case ast.Attribute(ast.Name(id=name), column):
+            conditions: Sequence[ast.expr] = ()
+        case ast.Attribute(ast.Subscript(ast.Name(id=name), condition), column):
+            conditions = condition.elts if isinstance(condition, ast.Tuple) else [condition]
+        case _:
+            raise ValueError(f"{ast.unparse(node)}: expected table[conditions].column")
+    cells, fixed = _column(tables, name, column), set[str]()
+    for condition in conditions:
+        match condition:
+            case ast.Compare(ast.Name(about), [ast.Eq() | ast.NotEq() | ast.In() as sign], [to]):
+                names = {getattr(one, "value", None) for one in getattr(to, "elts", [to])}
+                for absent in names - {cell.name for cell in _column(tables, name, about)}:
+                    # A slip of the pen would select other rows than meant.
+                    raise ValueError(f"no row of {name} has {about} {absent!r}")
+                is_not = isinstance(sign, ast.NotEq)
+                cells = [cell for cell in cells if (cell.row[about].name in names) != is_not]
+                fixed |= {about} if isinstance(sign, ast.Eq) else set()
+            case ast.Compare(ast.Name(about), [sign], [ast.Constant(to)]) if type(sign) in _SIGNS:
+                compare, limit = _SIGNS[type(sign)], Fraction(repr(to))
+                cells = [cell for cell in cells if compare(cell.beside(about).size, limit)]
+            case _:
+                text = ast.unparse(condition)
+                raise ValueError(f'{text}: expected column == "text", !=, in (…), or < number, …')
+    return cells, fixed
+
+
+# The language
 
 Scalar = Fraction | str | bool
 
@@ -32,6 +125,8 @@ class Entry(NamedTuple):
 Value = Scalar | list[Entry]
 Noted = tuple[Value, list[str]]
 """A value, and what is to be known beside it."""
+_Moved = Mapping[Cell, Fraction] | None
+"""What cells are taken to have been before rounding; None: figures count as printed."""
 
 
 def parse_formula(text: str) -> ast.expr:
@@ -47,23 +142,17 @@ def parse_formula(text: str) -> ast.expr:
         raise ValueError("formula: too many brackets in each other") from error
 
 
-@dataclass
 class Evaluator:
-    """Computes one formula, as often as its range needs, and remembers what it read."""
+    """Computes one formula, which may use others, as often as its range needs."""
 
-    tables: Tables
-    formulas: Mapping[str, ast.expr]
-    """Those that others may use, by name."""
-    cells: dict[Cell, None] = field(default_factory=dict)
-    """All that were read, in the order in which they were."""
-    remarks: dict[str, None] = field(default_factory=dict)
-    _rounded: dict[Cell, None] = field(default_factory=dict)
-    _moved: Mapping[Cell, Fraction] | None = None
-    """What cells are taken to have been before rounding; None: figures are as printed."""
-    _at: int = 0
-    """Where in the formula something was computed last."""
-    _selected: dict[int, tuple[list[Cell], set[str]]] = field(default_factory=dict)
-    _under_way: list[str] = field(default_factory=list)
+    def __init__(self, tables: Tables, formulas: Mapping[str, ast.expr]) -> None:
+        self.cells: dict[Cell, bool] = {}
+        """All that were read, in this order, and whether their rounding matters."""
+        self.remarks: dict[str, None] = {}
+        self._formulas = formulas
+        self._select = cache(partial(select, tables))
+        self._under_way: list[str] = []
+        self._at = 0  # where in the formula something was computed last
 
     def recompute(self, node: ast.expr) -> tuple[Fraction, Fraction, Fraction]:
         """Return what a formula gives, and the ends of what figures before rounding may give.
@@ -74,86 +163,70 @@ class Evaluator:
         """
         value = self._number(node, {})
         reached, upwards, downwards = [value], dict[Cell, Fraction](), dict[Cell, Fraction]()
-        for cell in list(self._rounded):
-            middle, half = as_number(cell.value), cell.half
-            ends = [self._number(node, {cell: end}) for end in (middle - half, middle + half)]
-            half = half if ends[1] >= ends[0] else -half
-            upwards[cell], downwards[cell] = middle + half, middle - half
-            reached += ends
+        for cell in [cell for cell, is_rounded in self.cells.items() if is_rounded]:
+            ends = [as_number(cell.value) - cell.half, as_number(cell.value) + cell.half]
+            found = [self._number(node, {cell: end}) for end in ends]
+            downwards[cell], upwards[cell] = ends if found[0] <= found[1] else ends[::-1]
+            reached += found
         reached += [self._number(node, upwards), self._number(node, downwards)]
         return value, min(reached), max(reached)
 
-    def _number(self, node: ast.expr, moved: Mapping[Cell, Fraction]) -> Fraction:
-        self._moved = moved
+    def _number(self, node: ast.expr, moved: _Moved) -> Fraction:
         try:
-            return as_number(self._value(node))
+            return as_number(self._value(node, moved))
         except (ValueError, ZeroDivisionError, RecursionError) as error:
             problem = "division by zero" if isinstance(error, ZeroDivisionError) else error
             raise ValueError(f"formula, character {self._at + 1}: {problem}") from error
 
-    def _values(self, nodes: Sequence[ast.expr], *, as_printed: bool) -> list[Value]:
-        moved, self._moved = self._moved, None if as_printed else self._moved
-        values = [self._value(node) for node in nodes]
-        self._moved = moved
-        return values
-
-    def _value(self, node: ast.expr) -> Value:
+    def _value(self, node: ast.expr, moved: _Moved) -> Value:
         self._at = node.col_offset
         match node:
             case ast.Constant(value=value):
                 return value if isinstance(value, str) else Fraction(repr(value))
             case ast.Name() | ast.Call(ast.Name("claim"), [ast.Constant(value=str())]):
-                return self._other_formula(ast.unparse(node).replace("'", '"'))
+                return self._other_formula(ast.unparse(node).replace("'", '"'), moved)
             case ast.Attribute():
-                return self._selection(node)
+                return self._selection(node, moved)
             case ast.Call(ast.Name(id=name)):
-                return self._call(name, node)
+                return self._call(name, node, moved)
             case ast.UnaryOp(ast.USub(), operand):
-                return by_row(_numbers(operator.neg), self._value(operand))
-            case ast.BinOp(left, sign, right) | ast.Compare(left, [sign], [right]) if (
-                type(sign) in _OPERATORS
-            ):
-                sides = self._values((left, right), as_printed=isinstance(node, ast.Compare))
-                return by_row(_OPERATORS[type(sign)], *sides)
+                return by_row(_numbers(operator.neg), self._value(operand, moved))
+            case ast.BinOp(a, sign, b) | ast.Compare(a, [sign], [b]) if type(sign) in _SIGNS:
+                seen = None if isinstance(node, ast.Compare) else moved
+                return by_row(_SIGNS[type(sign)], self._value(a, seen), self._value(b, seen))
         raise ValueError(f"{ast.unparse(node)} is not part of the language of formulas")
 
-    def _other_formula(self, name: str) -> Value:
-        if name not in self.formulas:
+    def _other_formula(self, name: str, moved: _Moved) -> Value:
+        if name not in self._formulas:
             raise ValueError(f"there is nothing of the name {name!r}")
         if name in self._under_way:
             raise ValueError(f"it is defined by itself: {' → '.join([*self._under_way, name])}")
         self._under_way.append(name)
-        value = self._value(self.formulas[name])
+        value = self._value(self._formulas[name], moved)
         self._under_way.pop()
         return value
 
-    def _selection(self, node: ast.expr) -> list[Entry]:
-        if id(node) not in self._selected:  # all nodes live as long as the claims
-            self._selected[id(node)] = select(self.tables, node)
-        cells, fixed = self._selected[id(node)]
+    def _selection(self, node: ast.expr, moved: _Moved) -> list[Entry]:
+        cells, fixed = self._select(node)
         entries = []
         for cell in cells:
-            self.cells[cell] = None
-            value = cell.value
-            if self._moved is not None and cell.half:
-                self._rounded[cell] = None
-                value = self._moved.get(cell, value)
+            is_rounded = moved is not None and cell.half > 0
+            self.cells[cell] = self.cells.get(cell, False) or is_rounded
             names = {column: name for column, name in cell.names.items() if column not in fixed}
-            entries.append(Entry(names, value, cell))
+            entries.append(Entry(names, (moved or {}).get(cell, cell.value), cell))
         return entries
 
-    def _call(self, name: str, node: ast.Call) -> Value:
+    def _call(self, name: str, node: ast.Call, moved: _Moved) -> Value:
         if name not in FUNCTIONS:
             known = ", ".join(sorted([*FUNCTIONS, 'claim("id")']))
             raise ValueError(f"no function {name!r}; there are {known}")
-        options = {str(o.arg): ast.unparse(o.value).strip("'") for o in node.keywords}
-        is_check = name.startswith(("wrong_", "impossible_", "discordant_"))
-        values = self._values(node.args, as_printed=is_check)
+        options = {str(one.arg): ast.unparse(one.value).strip("'") for one in node.keywords}
+        seen = None if name.startswith(("wrong_", "impossible_", "discordant_")) else moved
+        values = [self._value(one, seen) for one in node.args]
         try:
-            inspect.signature(FUNCTIONS[name]).bind(*values, **options)
-        except TypeError as error:
-            raise ValueError(f"{name}: {error}") from error
-        found = FUNCTIONS[name](*values, **options)
+            found = FUNCTIONS[name](*values, **options)
+        except TypeError as error:  # too many values, or too few
+            raise ValueError(f"{name}: {str(error).rpartition('() ')[2]}") from error
         value, remarks = found if isinstance(found, tuple) else (found, [])
         self.remarks |= dict.fromkeys(remarks)
         return value
@@ -181,10 +254,9 @@ def as_count(value: Value) -> int:
 def by_row(function: Callable[..., Scalar], *values: Value) -> Value:
     """Apply a function to values; to lists of several row by row, put side by side by names."""
     single = [v[0].value if isinstance(v, list) and len(v) == 1 else v for v in values]
-    lists = [value for value in single if isinstance(value, list)]
-    if not lists:
+    first = next((value for value in single if isinstance(value, list)), None)
+    if first is None:
         return function(*single)
-    first = lists[0]
     columns = [_align(first, v) if isinstance(v, list) else [v] * len(first) for v in single]
     return [Entry(e.names, function(*row)) for e, *row in zip(first, *columns, strict=True)]
 
@@ -207,14 +279,17 @@ def _numbers(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
     return lambda *values: function(*map(as_number, values))
 
 
-_OPERATORS: Mapping[type, Callable[..., Scalar]] = {
+_SIGNS: Mapping[type, Callable[..., Scalar]] = {
     ast.Add: _numbers(operator.add),
     ast.Sub: _numbers(operator.sub),
     ast.Mult: _numbers(operator.mul),
     ast.Div: _numbers(operator.truediv),
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
-    **{sign: _numbers(compare) for sign, compare in ORDER.items()},
+    ast.Lt: _numbers(operator.lt),
+    ast.LtE: _numbers(operator.le),
+    ast.Gt: _numbers(operator.gt),
+    ast.GtE: _numbers(operator.ge),
 }
 
 
@@ -223,14 +298,12 @@ _OPERATORS: Mapping[type, Callable[..., Scalar]] = {
 
 def _all(*values: Value) -> list[Fraction]:
     lists = [[e.value for e in v] if isinstance(v, list) else [v] for v in values]
-    found = [as_number(value) for one in lists for value in one]
-    if not found:
+    if not any(lists):
         raise ValueError("no cell is selected")
-    return found
+    return [as_number(value) for one in lists for value in one]
 
 
 def _extreme(best: Callable[..., Fraction], *values: Value) -> Value:
-    """Take the best of all of one list; of several values row by row."""
     return best(_all(*values)) if len(values) == 1 else by_row(_numbers(best), *values)
 
 
@@ -240,15 +313,11 @@ def _count(rows: Value) -> Fraction:
     return Fraction(rows if isinstance(rows, bool) else sum(e.value is not False for e in rows))
 
 
-def _round(value: Value, decimals: Value) -> Value:
+def _rounded(number: Fraction, decimals: Fraction) -> Fraction:
     """Round halves away from zero, as tables are rounded."""
     factor = 10 ** as_count(decimals)
-
-    def rounded(number: Fraction) -> Fraction:
-        size = Fraction(math.floor(abs(number) * factor + Fraction(1, 2)), factor)
-        return size if number >= 0 else -size
-
-    return by_row(_numbers(rounded), value)
+    size = Fraction(math.floor(abs(number) * factor + Fraction(1, 2)), factor)
+    return size if number >= 0 else -size
 
 
 def _cells(value: Value) -> list[tuple[Entry, Cell]]:
@@ -259,39 +328,33 @@ def _cells(value: Value) -> list[tuple[Entry, Cell]]:
 
 
 def _weighted_mean(cells: Value, *, by: str) -> Fraction:
-    weighted = [(as_number(e.value), as_number(c.beside(by).value)) for e, c in _cells(cells)]
-    total = sum(weight for _, weight in weighted)
-    if total <= 0:
-        raise ValueError("the weights sum to nothing")
-    return sum((value * weight for value, weight in weighted), Fraction(0)) / total
+    weights = [as_number(cell.beside(by).value) for _, cell in _cells(cells)]
+    return sum(map(operator.mul, _all(cells), weights), Fraction(0)) / sum(weights)
 
 
 def _wrong_bold(
     best: Callable[..., Fraction], cells: Value, *, among: str, marks: str = "bold"
 ) -> Noted:
     # A group are the rows that differ in `among` alone; cells that tie are bold alike, or none is.
-    groups: dict[tuple[str, ...], list[Cell]] = {}
+    groups: dict[tuple[str, ...], list[Cell]] = defaultdict(list)
     for _, cell in _cells(cells):
         if cell.beside(among) and cell.beside(marks).text not in {"0", "1"}:
             raise ValueError(f"{marks} is {cell.row[marks].text!r}; expected 0 or 1")
-        key = tuple(name for column, name in cell.names.items() if column != among)
-        groups.setdefault(key, []).append(cell)
+        groups[tuple(name for key, name in cell.names.items() if key != among)].append(cell)
     wrong = []
     for group in groups.values():
         top = best(as_number(cell.value) for cell in group)
-        ties = [cell.row[marks].text for cell in group if cell.value == top]
-        for cell in group:
-            is_bold, is_best = cell.row[marks].text == "1", cell.value == top
-            if is_bold != is_best and not (is_best and len(ties) > 1 and "1" not in ties):
-                wrong.append(f"{cell} is {'bold' if is_bold else 'not bold'}")
+        bold = [cell for cell in group if cell.row[marks].text == "1"]
+        due = [cell for cell in group if cell.value == top]
+        due = due if len(due) == 1 or {*due} & {*bold} else []
+        differ = [cell for cell in group if (cell in bold) != (cell in due)]
+        wrong += [f"{cell} is {'' if cell in bold else 'not '}bold" for cell in differ]
     return Fraction(len(wrong)), wrong
 
 
 def _usual_mcnemar(net: int, pairs: int) -> float:
-    """Return McNemar's p-value as many programs compute it: exact below 25 pairs that differ.
-
-    Otherwise of chi-square with continuity correction: Edwards 1948, doi:10.1007/BF02289261.
-    """
+    # Exact below 25 pairs that differ; chi-square with continuity correction: Edwards 1948,
+    # doi:10.1007/BF02289261.
     if pairs < abs(net) or (pairs < 25 and (pairs - net) % 2):
         raise ValueError(f"no two counts have the sum {pairs} and the difference {net}")
     if pairs < 25:
@@ -301,21 +364,10 @@ def _usual_mcnemar(net: int, pairs: int) -> float:
 
 @cache
 def _exact_signed_rank(n: int, rank_sum: int) -> float:
-    """Return the exact p-value of n differences, none equal in size; the ranks of one sign sum."""
-    if not 0 <= rank_sum <= n * (n + 1) // 2:
+    total = n * (n + 1) // 2
+    if rank_sum > total:
         raise ValueError(f"no ranks of {n} differences have the sum {rank_sum}")
-    differences = []
-    for rank in range(n, 0, -1):
-        differences.append(rank if rank > rank_sum else -rank)
-        rank_sum -= 0 if rank > rank_sum else rank
-    return signed_rank_test(differences).value if n else 1.0
-
-
-def _normal_signed_rank(n: int, rank_sum: int) -> float:
-    if n < 1:
-        raise ValueError("one difference or more was expected")
-    spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    return math.erfc(abs(rank_sum - n * (n + 1) / 4) / spread / math.sqrt(2))
+    return two_sided_p(np.arange(1, n + 1), total - 2 * rank_sum)
 
 
 def _ends(cell: Cell) -> tuple[float, float]:
@@ -325,7 +377,6 @@ def _ends(cell: Cell) -> tuple[float, float]:
 
 
 def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry]:
-    """Return how many pairs that differ give McNemar p-values, the fewest or the most."""
     entries = []
     for entry, cell in _cells(p_values):
         n, (low, high) = as_count(cell.beside(of).value), _ends(cell)
@@ -362,13 +413,11 @@ def _exact_pct(cells: Value, n: Value | None = None, *, of: str = "") -> Noted:
     """Return percentages before rounding, where only one whole number of `of` prints so."""
     entries, remarks = [], []
     for entry, cell in _cells(cells):
-        size = as_number(cell.beside(of).value if n is None else n)
-        if size.denominator != 1 or size <= 0:
-            raise ValueError(f"{float(size):g} is not a number of things")
+        size = as_count(cell.beside(of).value if n is None else n)
         value, half = as_number(cell.value), cell.half
         low, high = math.ceil((value - half) * size / 100), math.floor((value + half) * size / 100)
         wholes = [whole for whole in range(low, high + 1) if abs(whole) <= size]
-        exact = 100 * wholes[0] / size if len(wholes) == 1 else entry.value
+        exact = Fraction(100 * wholes[0], size) if len(wholes) == 1 else entry.value
         entries.append(Entry(entry.names, exact, cell))
         remarks += [] if wholes else [f"{cell} is no whole number of {size}"]
     return entries, remarks
@@ -391,19 +440,23 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "weighted_mean": _weighted_mean,
     "count": _count,
     "abs": lambda value: by_row(_numbers(abs), value),
-    "round": _round,
+    "round": lambda value, decimals: by_row(_numbers(_rounded), value, decimals),
     "sqrt": lambda value: Fraction(math.sqrt(as_number(value))),
     "mcnemar": _of_counts(mcnemar),
-    "mcnemar_usual": lambda net, pairs: Fraction(_usual_mcnemar(int(net), as_count(pairs))),
+    "mcnemar_usual": lambda net, pairs: Fraction(
+        _usual_mcnemar(int(as_number(net)), as_count(pairs))
+    ),
     "discordant_min": partial(_discordant, 0),
     "discordant_max": partial(_discordant, -1),
     "signed_rank": _of_counts(_exact_signed_rank),
-    "signed_rank_normal": _of_counts(_normal_signed_rank),
+    "signed_rank_normal": _of_counts(
+        lambda n, w: math.erfc(abs(w - n * (n + 1) / 4) / math.sqrt(n * (n + 1) * (2 * n + 1) / 12))
+    ),
     "impossible_signed_rank": _impossible_signed_rank,
     "wilson_low": _of_counts(lambda x, n: wilson(x, n).low),
     "wilson_high": _of_counts(lambda x, n: wilson(x, n).high),
     "power_paired_t": lambda d, n: Fraction(t_power(as_count(n), float(as_number(d)))),
-    "effect_paired_t": lambda power, n: Fraction(t_detectable(as_count(n), float(power))),
+    "effect_paired_t": lambda p, n: Fraction(t_detectable(as_count(n), float(as_number(p)))),
     "exact_pct": _exact_pct,
     "impossible_pct": _impossible_pct,
     "wrong_bold_max": partial(_wrong_bold, max),

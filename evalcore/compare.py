@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, make_dataclass, replace
+from dataclasses import asdict, dataclass, make_dataclass, replace
 from functools import partial
+from itertools import chain, combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from numpy.random import Generator, default_rng
 
-from evalcore.left_out import say_left_out
-from evalcore.pairing import ALL, NAMES, Pair, find_pairs, method_pairs, to_table
+from evalcore.pairing import ALL, CELL, LEAST, NAMES, NOT_ANSWERED, find_pairs, left_out, to_table
 from evalcore.scores import ScoreRow, read_all
-from evalcore.statistics import Comparison, GradedTest, Settings, mcnemar_detectable, t_detectable
+from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
 from ngramscan.errors import InputError
-from ngramscan.output import optional_target
+from ngramscan.output import optional_target, refuse_other
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import UNKNOWN, Layout, cell, print_columns
 from ngramscan.output.options import save
@@ -24,24 +26,25 @@ from ngramscan.output.row_files import GivenTables
 from ngramscan.statistics.p_values import holm
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
 
 _ONLY = "treatment_only,\nbaseline_only"
-_OPTIONAL = (
-    *("p exact", "detectable", "p Holm", "dataset", "treatment", "baseline", "n", "not found"),
-    "both answered",
-)
+_RARE = ("not found", "both answered")
+_OPTIONAL = ("p exact", "detectable", "p Holm", "dataset", "treatment", "baseline", "n", *_RARE)
 """Columns that a narrow terminal has no room for, the first to go first."""
-_NOTHING = {"", "0", "0.0, 0.0", "0.0, –", "–, 0.0", "–, –"}
-"""A column is not shown where all its cells are among these."""
-_TREATED = {"wrong": "counted as wrong", "exclude": "left out"}
-_UNEVEN = 2.0
-"""Percentage points: warn where the shares of outputs without an answer differ by more."""
+_PAPER = [*CELL[:2], "methods", "n", "treatment_only", "baseline_only", "baseline", "treatment"]
+_PAPER += ["difference", "p", "p Holm"]
+PaperRow = make_dataclass("PaperRow", [name.replace(" Holm", "_holm") for name in _PAPER])
+"""What a table in a paper says of a comparison: what decides, in few digits."""
+Columns = Annotated[str | Sequence[str], Option(metavar="COLUMNS", has_commas=True)]
+Found = tuple[str, "pd.DataFrame", Comparison | None, "CompareRow | None"]
+"""A name, pairs of answers, and what comparing them gave; None: no pair was left."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompareRow:
-    """Two methods on the same problems. Accuracies in percent, differences in percentage points."""
+    """Two methods on the same problems, in percent; differences are treatment minus baseline."""
 
     dataset: str
     model: str
@@ -73,9 +76,8 @@ class CompareRow:
     """`p`, adjusted within the family of tests that the row belongs to: never across rules."""
     test: str
     n_complete: int
-    """Pairs in which both models gave an answer, right or wrong."""
+    """Pairs in which both models gave an answer; what follows is of these alone."""
     difference_complete: float | None
-    """The difference on these alone."""
     p_complete: float | None
     detectable: float | None
     """Least difference found with a probability of 80 %, at the discordance or spread seen."""
@@ -105,97 +107,95 @@ class AverageRow:
     difference_high: float | None
 
 
-Found = tuple[Pair, Comparison | None, CompareRow | None]
-"""Two methods in a cell, and what comparing them gave; None: no pair was left."""
-
-
 def compare_methods(
     rows: Sequence[ScoreRow],
     baseline: str | None = None,
     treatments: Sequence[str] = (),
-    by: Sequence[str] = ("dataset", "model"),
+    by: Sequence[str] = CELL[:2],
     family: Sequence[str] = (),
     how: Settings | None = None,
 ) -> tuple[list[CompareRow], list[AverageRow], dict[str, Any]]:
     """Compare methods in pairs; return rows, averages, and what to say beside them.
 
-    Without a baseline, all pairs; without treatments, all other methods. Raise an InputError where
-    a method is not there, a row is there twice, or nothing can be compared.
+    Without a baseline, all pairs; without treatments, all other methods.
     """
-    for name in family:
-        if name not in NAMES:
-            raise InputError(f"--family {name}", f"one of {', '.join(NAMES)} was expected")
+    for option, given, known in (("--by", by, CELL[:2]), ("--family", family, NAMES)):
+        for name in given:
+            refuse_other(option, name, known)
     how, table = how or Settings(), to_table(rows, by)
-    methods = method_pairs([*table["method"].unique()], baseline, treatments)
+    methods = _pairs_of_methods([*table["method"].unique()], baseline, treatments)
     several = table.groupby(["dataset", "rule"])["model"].transform("nunique") > 1
-    single, missing = find_pairs(table, methods)
+    tables = table, table[several].assign(model=ALL)
+    single, pooled = (find_pairs(each, methods) for each in tables)
     if not single:
         problem = "nothing to compare; two methods on the same problems were expected"
         raise InputError("scores", problem)
-    generator = np.random.default_rng(how.seed)
-    pooled, _ = find_pairs(table[several].assign(model=ALL), methods)
-    found = [_compared(pair, how, generator) for pair in (*single, *pooled)]
-    own, together = found[: len(single)], found[len(single) :]
-    averages = [*_averages(found, how, generator)]
-    nothing = [pair for pair, _, row in own if not row]
-    n_left_out = sum(len(pair.left_out) for pair in single)
-    said = {
-        "heading": say_left_out("pair", n_left_out, sum(len(pair.answers) for pair in single)),
-        "notices": [*missing, *_notices(own)],
-        "failures": [f"{pair.name}: nothing to compare; {pair.reasons(True)}" for pair in nothing],
-    }
+    generator = default_rng(how.seed)
+    own, together = ([_compared(one, how, generator) for one in each] for each in (single, pooled))
+    averages = [*_averages([*own, *together], how, generator)]
+    levels = [(name, pairs["least"]) for name, pairs, _, _ in own]
+    said = left_out("pair", levels, LEAST[how.no_answer])
+    cells = table.groupby(CELL, sort=False)["method"].unique().items()
+    wanted = product(dict.fromkeys(chain(*methods)), cells)
+    missing = [f"{', '.join(cell)}: no {name}" for name, (cell, has) in wanted if name not in has]
+    said["notices"] = [*missing, *said["notices"], *_uneven(own)]
     return _adjusted(own, family) + _adjusted(together, family), averages, said
 
 
-def _compared(pair: Pair, how: Settings, generator: np.random.Generator) -> Found:
-    result = complete = pair.compared(how, generator)
-    n_no_answer = pair.n_no_answer
+def _pairs_of_methods(
+    known: Sequence[str], baseline: str | None, treatments: Sequence[str]
+) -> list[tuple[str, str]]:
+    if baseline is None:
+        return list(combinations(known, 2))
+    names = {name.lower(): name for name in reversed(known)}
+    for method in (*treatments, baseline):
+        if method.lower() not in names:
+            raise InputError(f"method {method}", f"not scored; there are {', '.join(known)}")
+    first, *chosen = (names[method.lower()] for method in (baseline, *treatments))
+    if first in chosen:
+        raise InputError(f"--treatment {first}", "it is the baseline too")
+    return [(first, method) for method in chosen or known if method != first]
+
+
+def _compared(pairs: pd.DataFrame, how: Settings, generator: Generator) -> Found:
+    names = [str(name) for name in pairs[NAMES].iloc[0]]
+    name = f"{', '.join(names[:3])}, {names[4]} − {names[3]}"
+    known = pairs[pairs["least"] >= NOT_ANSWERED]
+    result = complete = _tested(pairs, how, generator)
     if not result:
-        return pair, None, None
+        return name, pairs, None, None
+    n_no_answer = int((known["least"] == NOT_ANSWERED).sum())
     if n_no_answer:
-        complete = pair.compared(replace(how, no_answer="exclude"), generator)
-    row = CompareRow(
-        **pair.names,
-        n=result.n,
-        n_no_answer=n_no_answer,
-        n_unknown=len(pair.left_out),
-        treatment_only=result.treatment_only,
-        baseline_only=result.baseline_only,
-        accuracy_baseline=100 * result.baseline,
-        accuracy_treatment=100 * result.treatment,
-        unanswered_baseline=_percent(pair.unanswered("1")),
-        unanswered_treatment=_percent(pair.unanswered("2")),
-        difference=100 * result.difference.value,
-        difference_low=_percent(result.difference.low),
-        difference_high=_percent(result.difference.high),
-        p=result.p.value,
-        p_exact=result.p_exact,
-        p_holm=None,
-        test=result.p.procedure,
-        n_complete=len(pair.answers) - n_no_answer,
-        difference_complete=100 * complete.difference.value if complete else None,
-        p_complete=complete.p.value if complete else None,
-        detectable=_percent(_detectable(result)),
-        note="; ".join(_notes(result, n_no_answer, how.no_answer)),
-    )
-    return pair, result, row
+        complete = _tested(pairs, replace(how, no_answer="exclude"), generator)
+    outputs = [known.drop_duplicates(f"place_{side}")[f"not_found_{side}"] for side in (1, 2)]
+    difference, p = result.difference, result.p
+    columns: list[Any] = [
+        *(*names, result.n, n_no_answer, len(pairs) - len(known)),
+        *(result.treatment_only, result.baseline_only, 100 * result.baseline),
+        *(100 * result.treatment, *(_percent(found.mean()) for found in outputs)),
+        *(100 * difference.value, _percent(difference.low), _percent(difference.high)),
+        *(p.value, result.p_exact, None, p.procedure, len(known) - n_no_answer),
+        *((100 * complete.difference.value, complete.p.value) if complete else (None, None)),
+        *(_percent(result.detectable), "; ".join(_notes(result, n_no_answer, how.no_answer))),
+    ]
+    return name, pairs, result, CompareRow(*columns)
+
+
+def _tested(pairs: pd.DataFrame, how: Settings, generator: Generator) -> Comparison | None:
+    known = pairs[pairs["least"] >= NOT_ANSWERED]
+    if not (known["least"] >= LEAST[how.no_answer]).any():
+        return None
+    return compare_pairs(known["value_1"], known["value_2"], generator, how, known["problem"])
 
 
 def _percent(share: float | None) -> float | None:
-    return None if share is None or math.isnan(share) else 100 * share
-
-
-def _detectable(result: Comparison) -> float | None:
-    """Return the least difference that is found often enough."""
-    differing = result.treatment_only + result.baseline_only
-    if result.p_exact is not None and differing:
-        return mcnemar_detectable(result.n, differing / result.n)
-    return t_detectable(result.n) * result.spread if result.spread and differing else None
+    return 100 * float(share) if share is not None and math.isfinite(share) else None
 
 
 def _notes(result: Comparison, n_no_answer: int, no_answer: str) -> Iterator[str]:
     if n_no_answer:
-        yield f"no answer: {n_no_answer}, " + _TREATED[no_answer]
+        treated = "left out" if no_answer == "exclude" else "counted as wrong"
+        yield f"no answer: {n_no_answer}, {treated}"
     yield from filter(None, (result.difference.note, result.p.note))
     if result.p.standard_error:
         yield f"standard error of p {result.p.standard_error:.2g}"
@@ -209,72 +209,49 @@ def _notes(result: Comparison, n_no_answer: int, no_answer: str) -> Iterator[str
 
 def _adjusted(found: Sequence[Found], family: Sequence[str]) -> list[CompareRow]:
     """Adjust p within each family and rule: two rules of one output are not two experiments."""
-    rows = [row for _, _, row in found if row]
-    keys = [tuple(getattr(row, name) for name in ("rule", *family)) for row in rows]
-    adjusted = {
-        key: iter(holm([row.p for row, own in zip(rows, keys, strict=True) if own == key]))
-        for key in set(keys)
-    }
-    return [replace(row, p_holm=next(adjusted[key])) for row, key in zip(rows, keys, strict=True)]
+    import pandas as pd
+
+    rows, names = [row for *_, row in found if row], {"rule", *family}
+    table = pd.DataFrame({name: [getattr(row, name) for row in rows] for name in {"p", *names}})
+    adjusted = table.groupby([*names])["p"].transform(lambda p: holm([*p]))
+    return [replace(row, p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
 
 
-def _notices(found: Sequence[Found]) -> Iterator[str]:
-    """Yield why pairs are left out, then where methods differ in how often they gave no answer."""
-    for pair, _, row in found:
-        if row and (why := pair.reasons()):
-            yield f"{pair.name}: {why}"
-    for pair, _, row in found:
+def _uneven(found: Sequence[Found]) -> Iterator[str]:
+    for name, _, _, row in found:
         first, second = (row.unanswered_baseline, row.unanswered_treatment) if row else (None, None)
-        if first is not None and second is not None and abs(second - first) > _UNEVEN:
+        if row and first is not None and second is not None and abs(second - first) > 2:
             yield (
-                f"Warning: {pair.name}: no answer was found in {first:.1f} % of the complete "
-                f"outputs of {pair.names['baseline']} and in {second:.1f} % of those of "
-                f"{pair.names['treatment']}; a part of the difference may come from how answers "
-                "are found"
+                f"Warning: {name}: no answer was found in {first:.1f} % of the complete outputs of "
+                f"{row.baseline} and in {second:.1f} % of those of {row.treatment}; a part of the "
+                "difference may come from how answers are found"
             )
 
 
-# Averages
-
-
-def _averages(
-    found: Sequence[Found], how: Settings, generator: np.random.Generator
-) -> Iterator[AverageRow]:
-    """Yield averages over the subtasks of each pair, then over the benchmarks of each model."""
-    for pair, _, _ in found:
-        parts = pair.answers.groupby("subtask", sort=False)
-        results = [pair._replace(answers=part).compared(how, generator) for _, part in parts]
-        n_unknown = int(pair.left_out["subtask"].count())
-        yield from _average("macro over subtasks", pair.names, results, n_unknown)
-    groups: dict[tuple[str, ...], list[Found]] = {}
-    for one in found:
-        groups.setdefault(tuple(one[0].names.values())[1:], []).append(one)
-    for group in groups.values():
-        names = group[0][0].names | {"dataset": ALL}
-        n_unknown = sum(len(pair.left_out) for pair, _, _ in group)
-        for average in ("micro", "macro over benchmarks"):
-            yield from _average(average, names, [result for _, result, _ in group], n_unknown)
-
-
-def _average(
-    average: str, names: dict[str, Any], parts: Sequence[Comparison | None], n_unknown: int
-) -> Iterator[AverageRow]:
+def _averages(found: Sequence[Found], how: Settings, generator: Generator) -> Iterator[AverageRow]:
     """Weigh results of different problems, whose errors are independent (MOVER)."""
-    results = [result for result in parts if result]
-    if len(results) < 2:
-        return
-    sizes = np.array([result.n for result in results])
-    weights = sizes / sizes.sum() if average == "micro" else np.full(sizes.size, 1 / sizes.size)
-    means = np.array([[one.baseline, one.treatment, one.difference.value] for one in results])
-    limits = np.array([[one.difference.low, one.difference.high] for one in results], dtype=float)
-    baseline, treatment, difference = (weights @ means).tolist()
-    below, above = np.sqrt(weights**2 @ (limits - means[:, 2:]) ** 2).tolist()
-    shares = [baseline, treatment, difference, difference - below, difference + above]
-    row: list[Any] = [average, *names.values(), len(results), int(sizes.sum()), n_unknown]
-    yield AverageRow(*row, *map(_percent, shares))
-
-
-# For people
+    groups: dict[tuple[str, ...], list[tuple[pd.DataFrame, Comparison | None]]] = defaultdict(list)
+    for _, pairs, result, _ in found:
+        names = [*pairs[NAMES].iloc[0]]
+        for _, part in pairs.groupby("subtask", sort=False):
+            tested = _tested(part, how, generator)
+            groups["macro over subtasks", *names].append((part, tested))
+        for average in ("micro", "macro over benchmarks"):
+            groups[average, ALL, *names[1:]].append((pairs, result))
+    for key, parts in sorted(groups.items(), key=lambda one: one[0][0] != "macro over subtasks"):
+        results = [result for _, result in parts if result]
+        if len(results) < 2:
+            continue
+        n_unknown = sum(int((pairs["least"] < NOT_ANSWERED).sum()) for pairs, _ in parts)
+        sizes = np.array([one.n for one in results])
+        weights = sizes / sizes.sum() if key[0] == "micro" else np.full(len(sizes), 1 / len(sizes))
+        means = np.array([[one.baseline, one.treatment, one.difference.value] for one in results])
+        limits = [[one.difference.low, one.difference.high] for one in results]
+        arms = np.array(limits, dtype=float) - means[:, 2:]
+        shares, (below, above) = weights @ means, np.sqrt(weights**2 @ arms**2)
+        shares = [*shares, shares[2] - below, shares[2] + above]
+        columns: list[Any] = [*key, len(results), int(sizes.sum()), n_unknown]
+        yield AverageRow(*columns, *map(_percent, shares))
 
 
 def p_text(p: float | None, stars: bool = False) -> str:
@@ -290,11 +267,10 @@ def _one(value: float | None) -> str:
 
 
 def _shown(row: CompareRow | AverageRow, stars: bool = False) -> dict[str, str]:
-    """Return what tables show of a row, by column."""
     low, high = row.difference_low, row.difference_high
     interval = "(no interval)" if low is None or high is None else f"[{low:.1f}, {high:.1f}]"
     shown = {
-        **{name: getattr(row, name) for name in NAMES[:3]},
+        **{name: getattr(row, name) for name in CELL},
         "methods": f"{row.treatment} − {row.baseline}",
         "n": cell(row.n),
         _ONLY: "",
@@ -318,34 +294,17 @@ def _shown(row: CompareRow | AverageRow, stars: bool = False) -> dict[str, str]:
     }
 
 
-def _print_compared(
-    console: Console, rows: Sequence[CompareRow], averages: Sequence[AverageRow], stars: bool
-) -> None:
-    for part in ([_shown(row, stars) for row in rows], [_shown(row) for row in averages]):
-        columns = {name: [row[name] for row in part] for name in (part or [{}])[0]}
-        for name, cells in list(columns.items()):
-            says_nothing = name not in NAMES and {*cells} <= _NOTHING
-            if says_nothing or (name == "rule" and len({*cells}) == 1):
-                del columns[name]
+def _print(parts: Sequence[Sequence[dict[str, str]]], console: Console) -> None:
+    for part in filter(None, parts):
+        columns = {name: [row[name] for row in part] for name in part[0]}
+        for name in ("rule", _ONLY, "unknown", *_RARE):
+            cells = {*columns.get(name, ())}
+            if (name == "rule" and len(cells) == 1) or not "".join(cells).strip("0., –"):
+                columns.pop(name, None)
         if "average" in columns:
             console.print("Averages\n")
-        if columns:
-            wrapping = frozenset({"model", "average", "both answered"})
-            print_columns(console, columns, Layout(list(columns).index("n"), wrapping, _OPTIONAL))
-
-
-_COUNTS = ("n", "treatment_only", "baseline_only")
-_PAPER = ("dataset", "model", "methods", *_COUNTS, *NAMES[3:], "difference", "p", "p_holm")
-PaperRow = make_dataclass("PaperRow", _PAPER)
-"""What a table in a paper says of a comparison: what decides, in few digits."""
-
-
-def _for_paper(row: CompareRow, stars: bool) -> Any:
-    shown = _shown(row, stars) | {"p_holm": p_text(row.p_holm)}
-    return PaperRow(*(getattr(row, name) if name in _COUNTS else shown[name] for name in _PAPER))
-
-
-# The command
+        wrapping = frozenset({"model", "average", "both answered"})
+        print_columns(console, columns, Layout(list(columns).index("n"), wrapping, _OPTIONAL))
 
 
 @command
@@ -355,16 +314,14 @@ def compare(
     baseline: Annotated[str | None, Option(metavar="METHOD")] = None,
     treatment: Annotated[str | Sequence[str], Option(metavar="METHOD")] = (),
     all_pairs: bool = False,
-    by: Annotated[
-        str | Sequence[str], Option(metavar="COLUMNS", has_commas=True)
-    ] = "dataset,model",
+    by: Columns = "dataset,model",
     rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     no_answer: Literal["wrong", "exclude"] = "wrong",
     interval: Literal["newcombe", "bootstrap"] = "newcombe",
     graded_test: GradedTest = "bootstrap-t",
     zeros: Literal["dropped", "pratt"] = "dropped",
-    family: Annotated[str | Sequence[str], Option(metavar="COLUMNS", has_commas=True)] = "",
+    family: Columns = "",
     level: Annotated[float, Option(over=0, under=1)] = 0.95,
     draws: Annotated[int, Option(metavar="N", least=100)] = 10_000,
     seed: Annotated[int, Option(least=0)] = 1,
@@ -374,9 +331,9 @@ def compare(
     """Compare prompting methods in pairs, on the same problems.
 
     SCORES are files of rows of `evalcore score`, `judge` or `logs`. Right and wrong answers get
-    McNemar's mid-p test (the exact one beside it) and Newcombe's interval; graded ones test and
-    interval by bootstrap-t; several models of one benchmark are also taken together, with problems
-    as clusters. Percent, and percentage points.
+    McNemar's mid-p test (the exact one beside it) and Newcombe's interval; graded ones get a test
+    and an interval by bootstrap-t; several models of one benchmark are also taken together, with
+    problems as clusters. Percent, and percentage points.
 
     Parameters
     ----------
@@ -439,10 +396,12 @@ def compare(
     chosen = read_all(scores, rule, run)
     rows, parts, said = compare_methods(chosen, baseline, treatment, by, family, how)
     save(parts, AverageRow, target)
+    shown = [_shown(row, stars) for row in rows]
+    cells = [asdict(row) | own | {"n": row.n} for row, own in zip(rows, shown, strict=True)]
     return Result(
         rows,
         CompareRow,
         **said,
-        print_table=partial(_print_compared, rows=rows, averages=parts, stars=stars),
-        for_paper=([_for_paper(row, stars) for row in rows], PaperRow),
+        print_table=partial(_print, [shown, [_shown(row) for row in parts]]),
+        for_paper=([PaperRow(*map(one.get, _PAPER)) for one in cells], PaperRow),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,7 +15,7 @@ from evalcore.figures import draw_frontier
 from evalcore.logs import UsageRow
 from evalcore.outcomes import ALL, Names, NoAnswer
 from evalcore.records import Record, read_records
-from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, read_chosen
+from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, key_of, read_chosen
 from ngramscan.errors import InputError
 from ngramscan.output import refuse_other
 from ngramscan.output.canvas import check_target, save_figure
@@ -32,29 +31,18 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Usage = Record | UsageRow
-"""What says how many tokens an output took."""
 _BASELINE = "zero-shot"
 _KINDS = ("prompt", "completion", "reasoning")
-_SUMS = ["outputs", "right", "known", "known_right", "used"]
-"""What is added up for each problem; the last three over outputs whose tokens are known."""
+_SUMS = ["outputs", "right", "known", "hits", "used"]
+"""What is added up for each problem: outputs, right ones, those whose tokens are known, the right
+ones among these, and their tokens."""
 _QUOTIENTS = {
-    "accuracy": (100, "there are no outputs"),
-    "mean_tokens": (1, "no tokens are known"),
-    "tokens_per_correct": (1, "no tokens per correct answer: none is correct"),
-    "accuracy_per_100_tokens": (10_000, "no accuracy per token: there are no tokens"),
+    "accuracy": ("right", "outputs", 100, "there are no outputs"),
+    "mean_tokens": ("used", "known", 1, "no tokens are known"),
+    "tokens_per_correct": ("used", "hits", 1, "no tokens per correct answer: none is correct"),
+    "accuracy_per_100_tokens": ("hits", "used", 1e4, "no accuracy per token: there are no tokens"),
 }
-"""The factor of the unit, and what is said where there is no quotient."""
-_NO_SPREAD = 1e-9
-"""A relative standard error below it is a rounding error."""
-_SHOWN = (
-    *("dataset", "model", "method", "n", *_QUOTIENTS, "prompt_overhead", "on_frontier"),
-    *("frontier_share", "note"),
-)
-_OPTIONAL = (
-    *("frontier_share", "prompt_overhead", "accuracy_per_100_tokens", "dataset", "n"),
-    *("note", "mean_tokens"),
-)
-"""Columns that a narrow terminal has no room for, the first to go first."""
+"""What is divided by what, the factor of the unit, and what is said where there is no quotient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +97,12 @@ class EfficiencyRow:
 
 def _output(one: ScoreRow | Usage) -> tuple[object, ...]:
     """Return which output a row is about; records are of one run each."""
-    run = None if isinstance(one, Record) else one.run
-    return one.dataset, one.model, one.method, one.id, one.epoch, run
+    return *key_of(one), getattr(one, "run", None)
 
 
 def _outputs(
     rows: Sequence[ScoreRow], usage: Sequence[Usage], tokens: str, no_answer: str, baseline: str
 ) -> pd.DataFrame:
-    """Return a table of the outputs, with what is added up; nan: tokens that are not known."""
     import pandas as pd
 
     table, by_output = pd.DataFrame([asdict(row) for row in rows]), {_output(u): u for u in usage}
@@ -124,55 +110,51 @@ def _outputs(
         counts = [getattr(by_output.get(_output(row)), f"{kind}_tokens", None) for row in rows]
         table[kind] = np.array(counts, dtype=float)
     used = table["completion"] + (table["prompt"] if tokens == "total" else 0)
-    leaves = [UNKNOWN, NO_ANSWER] if no_answer == "exclude" else [UNKNOWN]
-    table["counts"], table["outputs"] = ~table["status"].isin(leaves), 1.0
+    leaves, is_baseline = [UNKNOWN, NO_ANSWER], table["method"] == baseline
+    table["counts"] = ~table["status"].isin(leaves if no_answer == "exclude" else leaves[:1])
+    table["outputs"], table["known"] = 1.0, used.notna().astype(float)
     table["right"], table["used"] = table["value"].astype(float).fillna(0), used.fillna(0)
-    table["known"] = used.notna().astype(float)
-    table["known_right"] = table["right"] * table["known"]
-    key = ["dataset", "model", "id", "epoch"]
-    beside = table.loc[table["method"] == baseline, [*key, "prompt"]]
-    table = table.merge(beside, how="left", on=key, suffixes=("", "_beside"))
-    table["more"] = (table["prompt"] - table["prompt_beside"])[table["method"] != baseline]
+    table["hits"] = table["right"] * table["known"]
+    table["beside"] = table["prompt"].where(is_baseline)
+    same = table.groupby(["dataset", "model", "id", "epoch"], dropna=False)
+    table["more"] = (table["prompt"] - same["beside"].transform("max")).mask(is_baseline)
     return table
 
 
 def _rows(outputs: pd.DataFrame, baseline: str, how: Resampling) -> Iterator[EfficiencyRow]:
-    """Yield one row per benchmark, model and method, then one for all models."""
     for _, own in outputs.groupby("dataset", sort=False):
-        models = [part for _, part in own.groupby("model", sort=False)]
-        singles: list[EfficiencyRow] = []
-        for part in models:
-            singles += _method_rows(part, baseline, (), how)
+        parts = [part for _, part in own.groupby("model", sort=False)]
+        singles = [row for part in parts for row in _method_rows(part, baseline, (), how)]
         yield from singles
-        if len(models) > 1:
+        if len(parts) > 1:
             yield from _method_rows(own.assign(model=ALL), baseline, singles, how)
 
 
 def _method_rows(
     outputs: pd.DataFrame, baseline: str, singles: Sequence[EfficiencyRow], how: Resampling
 ) -> Iterator[EfficiencyRow]:
-    """Yield one row per method; of all models, with the mean of what their single rows have."""
     every = [own for _, own in outputs.groupby("method", sort=False)]
     kept = [own[own["counts"]] for own in every]
     ids = outputs.loc[outputs["counts"], "id"].unique()
-    sums = [own.groupby("id")[_SUMS].sum().reindex(ids, fill_value=0).to_numpy() for own in kept]
-    estimates = estimate_costs(sums, how)
-    for own, counted, (columns, told) in zip(every, kept, estimates, strict=True):
+    sums = [own.groupby("id")[_SUMS].sum().reindex(ids, fill_value=0) for own in kept]
+    found = estimate_costs(np.stack(sums), how)
+    for own, counted, (columns, told) in zip(every, kept, found, strict=True):
         names, more = own.iloc[0], own["more"].dropna()
-        n, n_tokens = columns["n"], columns["n_tokens"]
+        n, n_tokens, method = columns["n"], columns["n_tokens"], names["method"]
         known = f"tokens are known of {n_tokens} of {n} outputs" * (n_tokens != n)
-        ratio, of_ratio = _mean_of_ratios(names["method"], singles)
+        ratios = [one.accuracy_per_100_tokens for one in singles if one.method == method]
+        n_models = len({one.model for one in singles})
+        few = f"of {len(ratios)} of {n_models} models" * (len(ratios) < n_models)
+        if None in ratios:
+            few, ratios = "no mean of ratios: a model's tokens are not known", []
         alone = f"no prompt tokens of it and {baseline} on the same problems"
-        notes = [known, *told, of_ratio, alone * (more.empty and names["method"] != baseline)]
+        notes = [known, *told, few, alone * (more.empty and method != baseline)]
         columns |= {f"mean_{kind}_tokens": _mean(counted[kind]) for kind in _KINDS}
         yield EfficiencyRow(
-            dataset=names["dataset"],
-            model=names["model"],
-            method=names["method"],
-            rule=names["rule"],
+            **names[["dataset", "model", "method", "rule"]],
             n_no_answer=int((own["status"] == NO_ANSWER).sum()),
             n_unknown=int((own["status"] == UNKNOWN).sum()),
-            mean_of_ratios=ratio,
+            mean_of_ratios=_mean(ratios),
             prompt_overhead=_mean(more),
             prompt_overhead_n=len(more) or None,
             note="; ".join(dict.fromkeys(filter(None, notes))),
@@ -185,54 +167,37 @@ def _mean(values: Any) -> float | None:
     return float(known.mean()) if known.size else None
 
 
-def _mean_of_ratios(method: str, singles: Sequence[EfficiencyRow]) -> tuple[float | None, str]:
-    ratios = [row.accuracy_per_100_tokens for row in singles if row.method == method]
-    n_models = len({row.model for row in singles})
-    if None in ratios:
-        return None, "no mean of ratios: a model's tokens are not known"
-    return _mean(ratios), f"of {len(ratios)} of {n_models} models" * (len(ratios) < n_models)
-
-
-# Accuracy, tokens and their quotients: arrays in, columns out
-
-
 @np.errstate(divide="ignore", invalid="ignore")
-def estimate_costs(
-    methods: Sequence[Floats], how: Resampling
-) -> list[tuple[dict[str, Any], list[str]]]:
+def estimate_costs(methods: Floats, how: Resampling) -> list[tuple[dict[str, Any], list[str]]]:
     """Return columns of a row, and notes, for each of some methods on the same problems.
 
-    Each has an array of shape (n_problems, 5): by problem, what `_SUMS` names.
+    `methods` has the shape (n_methods, n_problems, 5): by problem, what `_SUMS` names.
     """
-    # The odds of a right answer: their logarithm has no bounds, as those of the others.
-    ratios = [
-        [Ratio(right, n - right), *starmap(Ratio, others)]
-        for (right, n), *others in map(_divided, methods)
-    ]
-    rows = [sums.T for sums in methods] + [ratio.rows() for own in ratios for ratio in own]
-    drawn = np.empty((len(rows), 5, 0))
-    if len(methods[0]) >= ITEMS_FOR_AN_INTERVAL:
-        generator = np.random.default_rng(how.seed)
-        sums = resampling.drawn_sums(np.nan_to_num(np.concatenate(rows)), generator, how.draws)
-        drawn = sums.reshape(len(rows), 5, -1)
-    totals, of_draws = np.stack(methods).sum(axis=1), np.moveaxis(drawn[: len(methods)], -1, 0)
-    values, (right, cost, *_) = _quotients(totals), _quotients(of_draws)
-    on, shares = pareto_frontier(values[0], values[1]), pareto_frontier(right, cost)
-    by_ratio = iter(drawn[len(methods) :])
+    sums = dict(zip(_SUMS, np.moveaxis(methods, -1, 0), strict=True))
+    values, ratios = np.empty((len(methods), len(_QUOTIENTS))), []
+    for place, (name, (above, below, factor, _)) in enumerate(_QUOTIENTS.items()):
+        values[:, place] = factor * sums[above].sum(axis=1) / sums[below].sum(axis=1)
+        # The odds of a right answer: their logarithm has no bounds, as those of the others.
+        others = sums[below] - sums[above] * (name == "accuracy")
+        ratios.append([*map(Ratio, sums[above], others)])
+    rows = np.nan_to_num([[ratio.rows() for ratio in own] for own in zip(*ratios, strict=True)])
+    drawn = np.empty((*rows.shape[:3], 0))
+    if rows.shape[-1] >= ITEMS_FOR_AN_INTERVAL:
+        flat, generator = rows.reshape(-1, rows.shape[-1]), np.random.default_rng(how.seed)
+        drawn = resampling.drawn_sums(flat, generator, how.draws).reshape(*rows.shape[:3], -1)
+    right, cost = drawn[:, 0, 0] / drawn[:, 0, :2].sum(axis=1), drawn[:, 1, 0] / drawn[:, 1, 1]
+    on_frontier, shares = pareto_frontier(*values.T[:2]), pareto_frontier(right.T, cost.T)
     found = []
-    for number, own in enumerate(ratios):
-        is_placed = np.isfinite(values[:2, number]).all()
-        columns: dict[str, Any] = {
-            "n": int(totals[number, 0]),
-            "correct": float(totals[number, 1]),
-            "n_tokens": int(totals[number, 2]),
-            "on_frontier": bool(on[number]) if is_placed else None,
-            "frontier_share": _mean(shares[:, number]) if is_placed else None,
-        }
+    for number, (n, right_ones, n_tokens, *_) in enumerate(methods.sum(axis=1).tolist()):
+        columns: dict[str, Any] = {"n": int(n), "correct": right_ones, "n_tokens": int(n_tokens)}
+        if np.isfinite(values[number, :2]).all():
+            columns["on_frontier"] = bool(on_frontier[number])
+            columns["frontier_share"] = _mean(shares[:, number])
         notes: dict[str, list[str]] = {}
-        for name, value, ratio in zip(_QUOTIENTS, values[:, [number]], own, strict=True):
-            low, high, note = _interval(name, ratio, next(by_ratio), how.level)
-            columns |= {name: _mean(value), f"{name}_low": low, f"{name}_high": high}
+        for place, name in enumerate(_QUOTIENTS):
+            ratio, of_draws = ratios[place][number], drawn[number, place]
+            quotient, note = _quotient(name, values[number, place], ratio, of_draws, how.level)
+            columns |= quotient
             notes.setdefault(note, []).append(name)
         told = [
             f"{', '.join(names)}: " * (note.startswith("no interval") and len(names) < 4) + note
@@ -242,16 +207,21 @@ def estimate_costs(
     return found
 
 
-def _divided(sums: Floats) -> list[tuple[Floats, Floats]]:
-    """Return what is divided by what."""
-    outputs, right, known, known_right, used = np.moveaxis(sums, -1, 0)
-    return [(right, outputs), (used, known), (used, known_right), (known_right, used)]
-
-
-def _quotients(sums: Floats) -> Floats:
-    factors = [factor for factor, _ in _QUOTIENTS.values()]
-    pairs = zip(factors, _divided(sums), strict=True)
-    return np.stack([factor * above / below for factor, (above, below) in pairs])
+def _quotient(
+    name: str, value: float, ratio: Ratio, drawn: Floats, level: float
+) -> tuple[dict[str, float], str]:
+    _, _, factor, undefined = _QUOTIENTS[name]
+    if not np.isfinite(value):
+        return {}, undefined
+    is_share = name == "accuracy"
+    # Accuracies have bounds; a problem may take more tokens than any that was seen.
+    one_more = 0.0 if is_share else ratio.largest_influence
+    sums = ratio.of_data(), ratio.of_sums(drawn)
+    found = resampling.studentized_interval(*sums, ratio.n, level, one_more)
+    if found.low is None or found.high is None:
+        return {name: value}, found.note
+    ends = [limit / (1 + limit) if is_share else limit for limit in (found.low, found.high)]
+    return {name: value, f"{name}_low": factor * ends[0], f"{name}_high": factor * ends[1]}, ""
 
 
 def pareto_frontier(right: Floats, cost: Floats) -> NDArray[np.bool_]:
@@ -263,46 +233,18 @@ def pareto_frontier(right: Floats, cost: Floats) -> NDArray[np.bool_]:
     return np.asarray(~beaten & ~np.isnan(right + cost))
 
 
-def _interval(
-    name: str, ratio: Ratio, sums: Floats, level: float
-) -> tuple[float | None, float | None, str]:
-    """Return an interval, from that of the logarithm of a ratio; or why there is none."""
-    (factor, undefined), is_share, note = _QUOTIENTS[name], name == "accuracy", ""
-    data = ratio.of_data().log()
-    if not np.isfinite(ratio.value) and not (is_share and ratio.n):
-        note = undefined
-    elif ratio.n < ITEMS_FOR_AN_INTERVAL:
-        note = f"no interval: {ratio.n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
-    elif not data.errors[0] >= _NO_SPREAD:
-        note = "no interval: all problems give the same value"
-    if note:
-        return None, None, note
-    # Accuracies have bounds; a problem may take more tokens than any that was seen.
-    one_more = 0.0 if is_share else ratio.largest_influence / ratio.value
-    drawn = ratio.of_sums(sums).log()
-    limits = np.exp(resampling.studentized_limits(data, drawn, ratio.n, level, one_more))
-    low, high = factor * (limits / (1 + limits) if is_share else limits)
-    return float(low), float(high), ""
-
-
-def _left_out(rows: Sequence[ScoreRow], usage: Sequence[Usage]) -> Iterator[str]:
-    if unknown := sum(row.status == UNKNOWN for row in rows):
-        yield f"{unknown:,} of {len(rows):,} outputs are left out: nothing is known of them"
-    scored, recorded = {_output(row) for row in rows}, {_output(one) for one in usage}
-    if absent := len(scored - recorded):
-        yield f"{absent} of {len(scored)} scored outputs are not among the recorded ones"
-    if unused := len(recorded - scored):
-        yield f"{unused} of {len(recorded)} recorded outputs are not scored; they are left out"
-
-
 def _print(console: Console, rows: Sequence[EfficiencyRow]) -> None:
-    """Print the main columns; files have all."""
+    names = ["dataset", "model", "method", "n", *_QUOTIENTS]
+    names += ["prompt_overhead", "on_frontier", "frontier_share", "note"]
     columns = {
         name: [cell(getattr(row, name)) for row in rows]
-        for name in _SHOWN
+        for name in names
         if any(getattr(row, name) not in (None, "") for row in rows)
     }
-    print_columns(console, columns, Layout(3, frozenset({"model", "method", "note"}), _OPTIONAL))
+    # What a narrow terminal has no room for, the first to go first.
+    optional = ("frontier_share", "prompt_overhead", "accuracy_per_100_tokens", "dataset", "n")
+    layout = Layout(3, frozenset({"model", "method", "note"}), (*optional, "note", "mean_tokens"))
+    print_columns(console, columns, layout)
 
 
 @command
@@ -338,12 +280,11 @@ def efficiency(
     tokens : str
         Which tokens count: `completion`, those of the answer with its reasoning, or `total`, those
         of the prompt too.
-    rule : see flips
+    rule : see outcomes
     run, no_answer : see compare
     draws : int
         Number of draws of problems, for intervals.
-    seed : int
-        Random seed.
+    seed : see compare
     figure : str or Path, optional
         Draw accuracy against tokens, with the frontier: .svg or .png.
 
@@ -381,5 +322,14 @@ def efficiency(
         if not drawable:
             raise InputError(str(target), "nothing to draw: no tokens are known")
         save_figure(draw_frontier(drawable), target)
-    notices = [*_left_out(chosen, used), f"Intervals: {draws:,} draws of problems, seed {seed}"]
-    return Result(rows, EfficiencyRow, notices=notices, print_table=partial(_print, rows=rows))
+    scored, recorded = set(map(_output, chosen)), set(map(_output, used))
+    absent, unused = len(scored - recorded), len(recorded - scored)
+    unknown = sum(row.status == UNKNOWN for row in chosen)
+    notices = {
+        f"{unknown:,} of {len(chosen):,} outputs are left out: nothing is known of them": unknown,
+        f"{absent} of {len(scored)} scored outputs are not among the recorded ones": absent,
+        f"{unused} of {len(recorded)} recorded outputs are not scored; they are left out": unused,
+        f"Intervals: {draws:,} draws of problems, seed {seed}": True,
+    }
+    told = [notice for notice, is_so in notices.items() if is_so]
+    return Result(rows, EfficiencyRow, notices=told, print_table=partial(_print, rows=rows))

@@ -1,12 +1,4 @@
-"""Questions to a model behind an endpoint that speaks the protocol of OpenAI's chat completions.
-
-* 429                       slow down: everything pauses
-* no response, 408, 409, 425, 5xx, a body that is no JSON object, an `error` in it, no choice in it
-                            may pass: asked again
-* 401, 402, 404, 405, redirects, 429 because nothing is left to spend
-                            nothing will be answered here
-* anything else             this question will not be answered
-"""
+"""Questions to a model behind an endpoint that speaks the protocol of OpenAI's chat completions."""
 
 from __future__ import annotations
 
@@ -34,41 +26,29 @@ from ngramscan.journal import now
 from ngramscan.progress import SILENT, Progress
 from ngramscan.surrogates import replace_halves
 
-Messages = Sequence[Mapping[str, str]]
-"""Each with `role` and `content`."""
-
 _SECRET = re.compile(r"api.?key|secret|password|authorization|access.?token|bearer", re.IGNORECASE)
-_RESERVED = {"model", "messages", "stream", "n"}
-_MAY_PASS = {408, 409, 425, *range(500, 1000)}
-_REFUSE_ALL = {401, 402, 404, 405, *range(300, 400)}
 _NOTHING_LEFT = {"insufficient_quota", "billing_hard_limit_reached"}
-_HINTS = {
-    **dict.fromkeys((400, 422), "; parameters can be set, or left out by null, with --param"),
+_REFUSES_ALL = {
     **dict.fromkeys(range(300, 400), "; it is not followed, since the key would go along"),
+    **dict.fromkeys((402, 405), ""),
     401: "; --api-key-env names the variable that holds the key",
     404: "; is the base URL right (…/v1), and the name of the model?",
 }
+"""After which statuses nothing will be answered, and what to do then."""
 
 
 class Question(NamedTuple):
-    """What a model is asked."""
+    """Messages, each with `role` and `content`, and what is known of the answer beforehand."""
 
     record: Record
-    """All that is known of the answer before it is there; names the model and its parameters."""
-    messages: Messages
+    messages: Sequence[Mapping[str, str]]
 
 
-Answer = tuple[Question, Record | RemoteError]
-"""A question with what came of it."""
-
-
-# What a user says about it
+Ask = Callable[[Question], Record]  # or it raises a RemoteError
 
 
 class ApiKey(str):
     """A key that shows itself nowhere but in the header of a request; empty: there is none."""
-
-    __slots__ = ()
 
     def __repr__(self) -> str:
         return "ApiKey(hidden)"
@@ -96,21 +76,18 @@ def read_key(variable: str) -> ApiKey:
 def request_parameters(
     temperature: float | None, max_tokens: int | None, extras: Iterable[str]
 ) -> dict[str, Any]:
-    """Return the parameters of each request; extras, `name=value` in JSON or text, win over others.
-
-    None, and `null` in an extra, leaves one out.
-    """
+    """Return the parameters of each request; extras, `name=value` in JSON or text, come last."""
     parameters: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
     for extra in extras:
-        name, equals, value = extra.partition("=")
-        name = name.strip()
-        if not equals or not name:
-            raise InputError(f"--param {extra}", "KEY=VALUE was expected")
+        name, _, value = extra.partition("=")
+        name, option = name.strip(), f"--param {extra}"
+        if not name or "=" not in extra:
+            raise InputError(option, "KEY=VALUE was expected")
         if _SECRET.search(name):
             problem = "a secret would be kept with the outputs; --api-key-env takes one"
             raise InputError(f"--param {name}", problem)
-        if name in _RESERVED:
-            raise InputError(f"--param {extra}", f"{name!r} can't be set this way")
+        if name in {"model", "messages", "stream", "n"}:
+            raise InputError(option, f"{name!r} can't be set this way")
         try:
             parameters[name] = msgspec.json.decode(value)
         except (ValueError, RecursionError):
@@ -118,34 +95,14 @@ def request_parameters(
     return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _completions_url(base_url: str | None) -> str:
-    if not base_url:
-        raise InputError("--base-url", "missing; the address of an endpoint was expected")
-    parts = urlsplit(base_url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        problem = "no URL; http://… or https://… was expected"
-        raise InputError(f"--base-url {base_url}", problem)
-    if parts.username or parts.password or parts.query or parts.fragment:
-        problem = "it holds more than an address; a key belongs into an environment variable"
-        raise InputError(f"--base-url of {parts.hostname}", problem)
-    return base_url.rstrip("/") + "/chat/completions"
-
-
-# Asking
-
-
 def ask_all(
-    ask: Callable[[Question], Record], questions: Iterator[Question], size: int
-) -> Iterator[Answer]:
-    """Ask so many questions at once, and yield each with its answer, as they come.
-
-    A question is taken when one can be asked, so that whoever has the answers can end the asking.
-    An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
-    """
+    ask: Ask, questions: Iterator[Question], size: int
+) -> Iterator[tuple[Question, Record | RemoteError]]:
+    """Ask up to `size` questions at once; yield one with its answer, only then take the next."""
+    # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
     todo: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[Question, Record | Exception]] = queue.SimpleQueue()
-    work = partial(_work, ask, todo, done)
-    under_way = started = 0
+    work, under_way, started = partial(_work, ask, todo, done), 0, 0
     try:
         while True:
             for question in islice(questions, size - under_way):
@@ -166,11 +123,7 @@ def ask_all(
             todo.put(None)
 
 
-def _work(
-    ask: Callable[[Question], Record],
-    todo: queue.SimpleQueue[Question | None],
-    done: queue.SimpleQueue[tuple[Question, Record | Exception]],
-) -> None:
+def _work(ask: Ask, todo: Any, done: Any) -> None:
     while question := todo.get():
         try:
             done.put((question, ask(question)))
@@ -186,14 +139,8 @@ def open_endpoint(
     timeout_s: float = 600.0,
     progress: Progress = SILENT,
     **options: Any,
-) -> Iterator[Callable[[Question], Record]]:
-    """Lend what asks an endpoint, again where that may help; several threads may call it.
-
-    It raises a RemoteError where there is no answer. Options are those of `exchange.Service`.
-
-    >>> with open_endpoint("http://localhost:8000/v1", read_key("OPENAI_API_KEY")) as ask:
-    ...     ask(Question(record, [{"role": "user", "content": "2 + 2?"}])).output
-    """
+) -> Iterator[Ask]:
+    """Lend what asks an endpoint; several threads may call it. Options: see `exchange.Service`."""
     terms = exchange.Terms(
         most_bytes=16_000_000,  # more than any model writes
         within_s=timeout_s,
@@ -205,38 +152,48 @@ def open_endpoint(
     def ask(question: Question) -> Record:
         record, messages = replace(question.record, asked_at=now()), question.messages
         asked = {**(record.parameters or {}), "model": record.model, "messages": messages}
-        read = partial(read_response, key=key)
-        reply, attempts, latency_s = service.ask(json.dumps(asked, allow_nan=False), read)
-        return replace(record, **reply, attempts=attempts, latency_s=round(latency_s, 3))
+        text = json.dumps(asked, allow_nan=False)
+        reply, attempts, seconds = service.ask(text, lambda answer: _read_response(answer, key))
+        return replace(record, **reply, attempts=attempts, latency_s=round(seconds, 3))
 
     # No variable here holds the key as a text: a traceback may show them.
-    options |= {"url": _completions_url(base_url), "hide": key.hide_in}
-    with closing(
-        exchange.Service(terms=terms, progress=progress, headers=key.headers(), **options)
-    ) as service:
+    options |= {"url": _completions_url(base_url), "hide": key.hide_in, "progress": progress}
+    with closing(exchange.Service(terms=terms, headers=key.headers(), **options)) as service:
         yield ask
 
 
-# What a response means
+def _completions_url(base_url: str | None) -> str:
+    if not base_url:
+        raise InputError("--base-url", "missing; the address of an endpoint was expected")
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise InputError(f"--base-url {base_url}", "no URL; http://… or https://… was expected")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        problem = "it holds more than an address; a key belongs into an environment variable"
+        raise InputError(f"--base-url of {parts.hostname}", problem)
+    return base_url.rstrip("/") + "/chat/completions"
 
 
-def read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
+def _read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
     """Return what a response says of an answer, without the key; raise what it is instead."""
     status, body = response.status_code, exchange.read_object(replace_halves(response.content)[0])
     choice = _at(body, dict, "choices", 0) or {}
     words = exchange.error_words(body, response) or exchange.error_words(choice, response)
     said = f": {key.hide_in(words)[:300]}" if words else ""
+    problem = f"HTTP {status}{said}"
     if status == httpx.codes.TOO_MANY_REQUESTS:
         if {_at(body, str, "error", "code"), _at(body, str, "error", "type")} & _NOTHING_LEFT:
-            raise ServiceUnusable(f"HTTP 429{said}")
-        raise RateLimitedError(f"HTTP 429{said}", exchange.retry_after_s(response))
-    if status in _MAY_PASS:
-        raise TransientError(f"HTTP {status}{said}", exchange.retry_after_s(response))
+            raise ServiceUnusable(problem)
+        raise RateLimitedError(problem, exchange.retry_after_s(response))
+    if status >= 500 or status in {408, 409, 425}:
+        raise TransientError(problem, exchange.retry_after_s(response))
+    if status in _REFUSES_ALL:
+        raise ServiceUnusable(problem + _REFUSES_ALL[status])
     if status != httpx.codes.OK:
-        kind = ServiceUnusable if status in _REFUSE_ALL else RemoteRefused
-        raise kind(f"HTTP {status}{said}{_HINTS.get(status, '')}")
+        hint = "; parameters can be set, or left out by null, with --param"
+        raise RemoteRefused(problem + hint * (status in {400, 422}))
     if body is None or body.get("error"):
-        problem = ", but no JSON object" if body is None else " with an error"
+        problem = " with an error" if body else ", but no JSON object"
         raise TransientError(f"HTTP 200{problem}{said}")
     if choice.get("error") or choice.get("finish_reason") == "error":
         raise TransientError(f"HTTP 200, broken off{said or ': no reason given'}")
@@ -250,15 +207,12 @@ def _read_reply(body: dict[str, Any], choice: dict[str, Any]) -> dict[str, Any]:
         raise TransientError("HTTP 200, but no answer in it")
     finish_reason = _at(choice, str, "finish_reason")
     output, refusal = _read_content(message.get("content"))
-    refusal = _at(message, str, "refusal") or refusal
-    if refusal is None and finish_reason == "content_filter":
-        refusal = "content_filter"
+    filtered = "content_filter" if finish_reason == "content_filter" else None
+    refusal = _at(message, str, "refusal") or refusal or filtered
     usage = _at(body, dict, "usage") or {}
-    counts = {
-        "prompt_tokens": _at(usage, int, "prompt_tokens"),
-        "completion_tokens": _at(usage, int, "completion_tokens"),
-        "reasoning_tokens": _at(usage, int, "completion_tokens_details", "reasoning_tokens"),
-    }
+    usage |= _at(usage, dict, "completion_tokens_details") or {}
+    names = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
+    counts = {name: _at(usage, int, name) for name in names}
     if wrong := [name for name, count in counts.items() if not 0 <= (count or 0) <= 10**9]:
         raise TransientError(f"HTTP 200, but {wrong[0]} can't be true")
     return {
@@ -273,13 +227,11 @@ def _read_reply(body: dict[str, Any], choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_content(content: object) -> tuple[str | None, str | None]:
-    """Return text and refusal of a message's content, which is a text or a list of parts."""
     if content is None or isinstance(content, str):
         return content, None
     if not isinstance(content, list):
         raise TransientError("HTTP 200, but the answer is no text")
-    texts: list[str] = []
-    refusals: list[str] = []
+    texts, refusals = [], []
     for part in content:
         match part:
             case {"type": "text" | "output_text", "text": str(text)}:
@@ -289,8 +241,7 @@ def _read_content(content: object) -> tuple[str | None, str | None]:
             case {"type": "thinking" | "reasoning"}:
                 pass
             case _:
-                problem = "a part of the answer is no text; only texts are understood"
-                raise RemoteRefused(f"HTTP 200, but {problem}")
+                raise RemoteRefused("HTTP 200, but a part of the answer is no text")
     return "".join(texts) if texts else None, "".join(refusals) or None
 
 

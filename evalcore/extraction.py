@@ -1,8 +1,4 @@
-"""Find the final answer or the program in an output, by named rules whose names carry a version.
-
-Which rules are tried, and in which order, moves the accuracy of a model by up to 25 points: so
-every answer is kept with the rule that found it, and a rule that changes gets a new version.
-"""
+"""Find the final answer or the program in an output, by named rules whose names carry a version."""
 
 from __future__ import annotations
 
@@ -12,15 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-
-class Extracted(NamedTuple):
-    """What a rule found in an output."""
-
-    text: str
-    rule: str
-    """The name of the rule, with its version: `boxed/1`."""
-
-
 # Models fall into endless repetition, so no pattern may take quadratic time on any text.
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)  # an escaped character is neither brace
@@ -28,22 +15,20 @@ _THE_ANSWER = r"(?i)\bthe (?:final )?answer is\b"
 _FINAL_ANSWER_LINE = r"(?i)\bfinal answer[ \t*_]*+(?:\([^()\n]*\)[ \t*_]*+)?[:：](?=[^\n\w]*\w)"
 _HEADING = r"(?im)^[ \t#*_]*+final answer[ \t*_]*+(?:\([^()\n]*\))?[ \t*_:：]*+$"
 _CONCLUSION = r"(?im)(?:^[ \t*#>]*+|(?<=[.:!?*]\s))(?:therefore|thus|hence|so|consequently)\b"
+_VERB = re.compile(r"\b(?:is|are|was|were|be|equals)\b", re.IGNORECASE)
 _NUMBER = r"[-−]?[$£€¥₤]?(?:\d[\d,]*)?\.?\d+%?"
 
-_LEADING = re.compile(r"(?:[\s*_`:：>#]|\\\[|\$\$)*")
-_CLAUSE_END = re.compile(
-    r"\n|(?<!approx)(?<!\b[A-Z]\.[A-Z])\.(?=[*_`\"'”’)}\]$\\]*(?:\s(?!\s*[a-z])|$))"
+_CLAUSE = re.compile(  # up to a line break or a full stop, but not one within an abbreviation
+    r"(?:[\s*_`:：>#]|\\\[|\$\$)*+(?P<said>.*?)(?=\n|\Z"
+    r"|(?<!approx)(?<!\b[A-Z]\.[A-Z])\.(?=[*_`\"'”’)}\]$\\]*(?:\s(?!\s*[a-z])|$)))",
+    re.DOTALL,
 )
 _PLACEHOLDER = re.compile(r"[\W_]*|[{\[<(][a-z_ ]*[}\]>)]|(?:final )?answer\W*", re.IGNORECASE)
 _WRAPPERS = ("\\(|\\)", "\\[|\\]", "$$|$$", "$|$", "{|}", "**|**", "`|`", '"|"', "'|'", "“|”")
 
 
 def _final_boxes(text: str) -> list[str]:
-    r"""Return the contents of the last box and of the boxes in the same sentence, in their order.
-
-    A blank line, or a full stop before white space, ends the sentence. Nothing is returned where
-    the last box is not closed: an earlier one need not be the answer.
-    """
+    """Return the contents of the boxes in the last sentence that has any; none if one is cut."""
     boxes: list[str] = []
     start = stop = 0
     while opening := _BOX.search(text, start):
@@ -52,8 +37,8 @@ def _final_boxes(text: str) -> list[str]:
             depth += {"{": 1, "}": -1}.get(brace[0], 0)
             if depth == 0:
                 break
-        if depth:
-            return []
+        else:
+            return []  # an earlier one need not be the answer
         start = brace.end()
         if content := text[opening.end() : start - 1].strip():
             is_new = re.search(r"\n\s*\n|\.\s", text[stop : opening.start()])
@@ -66,56 +51,41 @@ def _boxed(text: str) -> str | None:
 
 
 def _clauses(text: str, phrase: str) -> Iterator[tuple[str, int]]:
-    """Yield what follows each occurrence of a phrase, from the last to the first, and its end.
-
-    That is the last box in the rest of the sentence, or else all of it, or the first line below
-    that has any. Placeholders are passed over: models repeat the words of their prompt, `the answer
-    is {final answer}`.
-    """
+    """Yield what follows each occurrence of a phrase, from the last to the first, and its end."""
     stop = len(text)
     for found in reversed(list(re.finditer(phrase, text))):
-        leading = _LEADING.match(text, found.end(), stop)
-        start = leading.end() if leading else found.end()
-        ending = _CLAUSE_END.search(text, start, stop)
-        end = ending.start() if ending else stop
-        if answer := _boxed(text[start:end]) or _unwrap(text[start:end]):
-            yield answer, end
+        clause = _CLAUSE.match(text, found.end(), stop)
+        if clause and (answer := _boxed(clause["said"]) or _unwrap(clause["said"])):
+            yield answer, clause.end()
         stop = found.start()
 
 
 def _after(phrase: str, text: str) -> str | None:
-    """Take what follows the last occurrence of a phrase, up to the end of the sentence."""
     return next((clause for clause, _ in _clauses(text, phrase)), None)
 
 
 def _final_answer(text: str) -> str | None:
-    """Take what follows the last "Final answer:" on its line.
-
-    Where that is prose and an answer is marked further down, that is taken: a box, or what follows
-    "the answer is" or a heading.
-    """
-    for found, stop in _clauses(text, _FINAL_ANSWER_LINE):
-        # a value begins with a digit or a sign; a colon announces one that is still to come
-        if not re.search(r"^[^\W\d_]|:$", found):
-            return found
-        rest = text[stop:]
-        return _boxed(rest) or _after(_THE_ANSWER, rest) or _after(_HEADING, rest) or found
-    return None
+    """Take what follows the last "Final answer:"; where that is prose, an answer marked below."""
+    found, stop = next(_clauses(text, _FINAL_ANSWER_LINE), ("", 0))
+    # a value begins with a digit or a sign; a colon announces one that is still to come
+    if not re.search(r"^[^\W\d_]|:$", found):
+        return found or None
+    rest = text[stop:]
+    return _boxed(rest) or _after(_THE_ANSWER, rest) or _after(_HEADING, rest) or found
 
 
 def _conclusion(text: str) -> str | None:
     """Take what follows the last verb before a digit in the last sentence that begins with "so"."""
     for sentence, _ in _clauses(text, _CONCLUSION):
         last_digit = re.match(r"(?s).*\d", sentence)
-        before = last_digit[0] if last_digit else ""
-        verbs = list(re.finditer(r"(?i)\b(?:is|are|was|were|be|equals)\b", before))
+        verbs = last_digit and list(_VERB.finditer(sentence, 0, last_digit.end()))
         if verbs:
             return _unwrap(sentence[verbs[-1].end() :])
     return None
 
 
 def _unwrap(text: str) -> str | None:
-    """Take quotes, bold type, braces and dollar signs off both ends; None: it is a placeholder."""
+    """Take quotes, bold type and the like off both ends; None for words of the prompt: `{x}`."""
     bare, text = text, ""
     while bare != text:
         text = bare
@@ -144,28 +114,21 @@ RULES: Mapping[str, Callable[[str], str | None]] = {
 }
 
 
-def extract(text: str, names: Sequence[str]) -> Extracted | None:
-    """Return the final answer by the first of several rules in `RULES` that finds one.
+class Extracted(NamedTuple):
+    """What a rule found in an output; its name has its version: `boxed/1`."""
 
-    It is as it stands in the text, without quotes, bold type and the like around it.
-    """
+    text: str
+    rule: str
+
+
+def extract(text: str, names: Sequence[str]) -> Extracted | None:
+    """Return the final answer as it stands in the text, by the first of these rules to find one."""
     found = ((RULES[name](text), name) for name in names)
     return next((Extracted(answer, name) for answer, name in found if answer), None)
 
 
-# Programs
-
-_BLOCK = re.compile(
-    r"^[ \t]*```(?P<name>[^`\n]*)\n(?P<body>.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
-)
-
-
 def _financemath_program(output: str) -> str | None:
-    """Do what the evaluation of FinanceMath's authors does, to the letter of its published results.
-
-    It takes the first block, and makes a function of an output that goes on where a prompt ending
-    in `def solution():` stopped.
-    """
+    """Take the first block, or all, as FinanceMath's authors do, to the letter of their results."""
     if not output or "argparse" in output:
         return None
     block = re.search(r"(?s)```python(.*?)```", output) or re.search(r"(?s)```(.*?)```", output)
@@ -176,20 +139,14 @@ def _financemath_program(output: str) -> str | None:
     else:
         indent = "" if output.startswith("    ") else "    "
         body = output.split("```", maxsplit=1)[0] if output.count("```") == 1 else output
-        program = f"def solution():\n{indent}{body}"
+        program = f"def solution():\n{indent}{body}"  # with which the prompt ended
     return program.strip("`").strip()
 
 
 def _fenced_program(output: str) -> str | None:
-    """Take the last block marked as Python, or else the last block that is marked as nothing.
-
-    A model that corrects itself does so further down; its sample of what is printed comes last
-    too, and is seldom marked. As in Markdown, a block that is not closed runs to the end.
-    """
-    blocks = {
-        "py" if name in {"python", "python3"} else name: body
-        for name, body in ((b["name"].strip().lower(), b["body"]) for b in _BLOCK.finditer(output))
-    }
+    """Take the last block marked as Python, or else the last block that is marked as nothing."""
+    found = re.findall(r"(?ms)^[ \t]*```([^`\n]*)\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", output)
+    blocks = {re.sub("^python3?$", "py", name.strip().lower()): body for name, body in found}
     program = textwrap.dedent(blocks.get("py") or blocks.get("") or "")
     return program.strip("\n").rstrip() or None
 
@@ -198,8 +155,5 @@ PROGRAM_RULES: Mapping[str, Callable[[str], str | None]] = {
     "financemath-authors/2": _financemath_program,
     "fenced/1": _fenced_program,
 }
-"""By the first an output without any fence is a program as well. What they find need not be valid
-Python."""
 FUNCTION_RULES = frozenset({"financemath-authors/2"})
-"""Those whose programs are functions called `solution`, whatever is in them; others find scripts
-too."""
+"""Rules whose programs are always functions called `solution`; others find scripts too."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,12 +13,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from ngramscan.errors import InputError
-from ngramscan.output.row_files import read_table
+from ngramscan.output.row_files import csv_rows, decoded, read_table
 from ngramscan.yaml_files import as_type, read_text
 
 Answers = Literal["program", "text", "either"]
-"""What answers to a prompting method: its program alone, its text, or the text where there is no
-program that gives a value."""
+"""What answers to a method: its program, its text, or the text where no program gives a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +26,7 @@ class Problem:
 
     id: str
     text: str
-    """The statement, with its tables or context, as the benchmark's authors put it to models."""
+    """The statement, with its tables or context, as the authors put it to models."""
     gold: str | None
     """The reference answer in the notation of the benchmark; None where there is none (proofs)."""
     subtask: str = ""
@@ -48,7 +45,6 @@ class Benchmark:
     prompts: str
     """The file that its prompts stand in."""
     format: str
-    """A key of `FORMATS`."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """Which column is the id, question, answer and subtask; others become details."""
     subset: str = ""
@@ -74,8 +70,7 @@ class Benchmark:
     programs: Mapping[Answers, str] = field(
         default_factory=lambda: {"program": "fenced/1", "either": "fenced/1"}
     )
-    """How a program is found, by what answers to a method: names in `extraction.PROGRAM_RULES`.
-    Where there is none, outputs are read as texts."""
+    """How a program is found, by what answers to a method: names in `extraction.PROGRAM_RULES`."""
     judge: str = ""
     """What judges are asked: a name in judge_prompts.yaml; empty: that of the benchmark."""
     licence: str = ""
@@ -110,34 +105,21 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
             value = str(value)
         if not isinstance(value, str) or not value.strip():
             raise InputError(place, f"{column} is {value!r:.40}; expected a text")
-        texts[name] = value
-    gold = texts.pop("answer", None)
-    return Problem(
-        id=texts.pop("id"),
-        text=texts.pop("question").strip(),
-        gold=gold and gold.strip(),
-        subtask=texts.pop("subtask", benchmark.subset),
-        details=texts,
-    )
-
-
-class _WordSorting(msgspec.Struct):
-    examples: list[dict[str, Any]]
-    canary: str | None = None
+        texts[name] = value.strip() if name in {"question", "answer"} else value
+    own = (texts.pop("id"), texts.pop("question"), texts.pop("answer", None))
+    return Problem(*own, texts.pop("subtask", benchmark.subset), details=texts)
 
 
 def _word_sorting(benchmark: Benchmark, path: Path) -> Parsed:
     """Take the file of BIG-Bench Hard, which has no ids."""
-    try:
-        file = msgspec.json.decode(path.read_bytes(), type=_WordSorting)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise InputError(str(path), f"not BIG-Bench Hard's JSON: {error}") from error
+    file = as_type(decoded(str(path), path.read_bytes()), dict[str, Any], str(path))
+    rows = as_type(file.get("examples"), list[dict[str, Any]], f"{path}: examples")
     problems = [
         _question(f"{path}: row {number + 1}", {**row, "id": f"word_sorting-{number}"}, benchmark)
-        for number, row in enumerate(file.examples)
+        for number, row in enumerate(rows)
     ]
     gone = "the canary that keeps it out of training data is gone"
-    return problems, [gone] if file.canary is None else []
+    return problems, [] if file.get("canary") else [gone]
 
 
 def _financemath(benchmark: Benchmark, path: Path) -> Parsed:
@@ -159,55 +141,34 @@ def _financemath(benchmark: Benchmark, path: Path) -> Parsed:
 
 
 def _answerbench(benchmark: Benchmark, path: Path) -> Parsed:
-    """Take a row without a source, whose fields are shifted, from the first version of the file.
-
-    One is so upstream: it has the answer in the problem.
-    """
+    """Take a row whose fields are shifted, which has no Source, from the file's first version."""
     [(first, sha256)] = benchmark.first_version.items()
     other, problems, faults = path.with_name(first), [], []
-    for place, values in _shifted_rows(path):
-        row = values
-        if not row["Source"].strip():
-            broken = f"{row['Problem ID']} has no Source: its fields are shifted"
-            whole = [
-                each
-                for _, each in (_shifted_rows(other) if other.is_file() else ())
-                if each["Problem ID"] == row["Problem ID"] and each["Source"].strip()
-            ]
+    for place, row in csv_rows(path, absent=""):
+        name, whole = row.get("Problem ID"), [row]
+        if "Source" in row and not row["Source"].strip():
+            broken = f"{name} has no Source: its fields are shifted"
+            rows = csv_rows(other, absent="") if other.is_file() else ()
+            whole = [one for _, one in rows if one.get("Problem ID") == name and one.get("Source")]
             if not whole:
                 cure = f"put a whole {first} of the same project beside this file"
                 raise InputError(place, f"{broken}, and its answer stands in its problem; {cure}")
-            row = whole[0]
             faults.append(f"{broken} upstream; it was taken from {first}")
             if hashlib.sha256(other.read_bytes()).hexdigest() != sha256:
                 faults.append(f"{first} beside it is not the published file")
-        problems.append(_question(place, row, benchmark))
+        problems.append(_question(place, whole[0], benchmark))
     open_formulas = [each.id for each in problems if (each.gold or "").count("$") % 2]
     return problems, faults + [f"{i}: its answer has a $ without its pair" for i in open_formulas]
 
 
-def _shifted_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield rows of CSV, also those with too few cells."""
-    lines = io.StringIO(read_text(path), newline="")
-    try:
-        for number, values in enumerate(csv.DictReader(lines, restval=""), 1):
-            if None in values or not {"Problem ID", "Source"} <= {*values}:
-                problem = "more cells than columns, or no column Problem ID or Source"
-                raise InputError(f"{path}: row {number}", problem)
-            yield f"{path}: row {number}", values
-    except csv.Error as error:
-        raise InputError(str(path), f"not valid CSV: {error}") from error
-
-
-class _OlympiadRow(msgspec.Struct):
+class _Olympiad(msgspec.Struct):
     id: int | str
     question: _Text
     context: str | None = None
-    subfield: str | None = None
     solution: list[str] | None = None
 
 
-class _OlympiadAnswer(_OlympiadRow, kw_only=True):
+class _OlympiadAnswer(_Olympiad, kw_only=True):
     final_answer: Annotated[list[str], msgspec.Meta(min_length=1)]
     is_multiple_answer: bool
     answer_type: _Text
@@ -215,76 +176,55 @@ class _OlympiadAnswer(_OlympiadRow, kw_only=True):
     error: str | None = None
 
 
-_KINDS = {
-    "Numerical": "a numerical value",
-    "Expression": "an expression",
-    "Equation": "an equation",
-    "Interval": "an interval",
-    "Tuple": "",
-    "Need_human_evaluate": "",
-}
-"""The authors tell a model nothing of the last two: what a tuple is depends on the problem."""
-
-
 def _olympiadbench(benchmark: Benchmark, path: Path) -> Parsed:
     """Take open-ended or theorem-proving problems, and how their answers are asked for."""
-    is_proof = benchmark.subset.startswith("TP")
+    kind = _Olympiad if benchmark.subset.startswith("TP") else _OlympiadAnswer
     problems = []
     for place, values in read_table(path):
-        row = as_type(values, _OlympiadRow if is_proof else _OlympiadAnswer, place)
-        details: dict[str, Any] = {"solution": row.solution or [], "subfield": row.subfield}
+        row = as_type(values, kind, place)
+        text = f"{row.context}\n{row.question}" if row.context else row.question
+        details: dict[str, Any] = {"solution": row.solution or []}
         gold, fields = None, {}
         if isinstance(row, _OlympiadAnswer):
             gold, fields = ", ".join(row.final_answer), _answer_fields(row, place)
-            details |= {
-                "unit": row.unit or None,
-                "tolerance": _tolerance(row, place),
-                "answer_type": row.answer_type,
-                "is_multiple_answer": row.is_multiple_answer,
-            }
-        text = f"{row.context}\n{row.question}" if row.context else row.question
+            parts = [part.strip() or None for part in (row.error or "").split(",")]
+            errors = as_type(parts, list[float | None], f"{place}: error", strict=False)
+            details["tolerance"] = tuple(errors) if len(errors) > 1 else errors[0]
+            details |= {"unit": row.unit or None, "is_multiple_answer": row.is_multiple_answer}
         problems.append(Problem(str(row.id), text, gold, benchmark.subset, fields, details))
     pictured = [each.id for each in problems if "<img_" in each.text]
     return problems, _told(pictured, "problems need a picture")
 
 
-def _tolerance(row: _OlympiadAnswer, place: str) -> float | tuple[float | None, ...] | None:
-    """Return the tolerance of the answer; several, where several answers have their own."""
-    parts = (row.error or "").split(",")
-    try:
-        tolerances = tuple(float(part) if part.strip() else None for part in parts)
-    except ValueError as error:
-        raise InputError(place, f"error is {row.error}; expected a number") from error
-    return tolerances if len(tolerances) > 1 else tolerances[0]
+_KINDS = {"Numerical": "a numerical value", "Expression": "an expression"}
+_KINDS |= {"Equation": "an equation", "Interval": "an interval"}
+# The authors tell a model nothing of these: what a tuple is depends on the problem.
+_KINDS |= {"Tuple": "", "Need_human_evaluate": ""}
 
 
 def _answer_fields(row: _OlympiadAnswer, place: str) -> dict[str, str]:
     """Say what the answer must be and how to write it, in the words of the authors' prompt."""
     several = row.is_multiple_answer
-    kinds = [
-        next((words for kind, words in _KINDS.items() if kind in part), None)
-        for part in (row.answer_type.split(",") if several else [row.answer_type])
-    ]
-    if None in kinds:
+    parts = row.answer_type.split(",") if several else [row.answer_type]
+    kinds = [_KINDS[name] for part in parts for name in re.findall("|".join(_KINDS), part)[:1]]
+    if len(kinds) < len(parts):
         raise InputError(place, f"answer_type is {row.answer_type}; expected {', '.join(_KINDS)}")
-    if not several:
-        said = f"The answer of The problem should be {kinds[0]}. "
-    elif len(set(kinds)) == 1:
+    said = f"The answer of The problem should be {kinds[0]}. "
+    if several:
         said = f"The problem has multiple answers, each of them should be {kinds[0]}. "
-    else:
-        order = ", ".join(map(str, kinds))
+    if len(set(kinds)) > 1:
+        order = ", ".join(kinds)
         said = f"The problem has multiple answers, with the answers in order being {order}. "
     boxed = "multiple answers connected with commas" if several else "answer"
     no_unit = ", note that the unit of the answer should not be included in \\boxed{}"
     return {
-        "answer_type_text": said if all(kinds) else "",
+        "answer_type_text": said * all(kinds),
         "boxed_format": f"\\boxed{{{boxed}}}" + "(unit)" * bool(row.unit),
         "unit_text": no_unit * bool(row.unit),
     }
 
 
 _HEADING = re.compile(r"(?:\\paragraph\{|\*\*)Problem (\d+) \((\d+) points?\)(?:\}|\*\*)")
-_ALL_POINTS = 330
 
 
 def _aicrypto(_benchmark: Benchmark, *paths: Path) -> Parsed:
@@ -300,8 +240,8 @@ def _aicrypto(_benchmark: Benchmark, *paths: Path) -> Parsed:
         exam, details = path.parent.name, {"points": int(found[0][1])}
         problems.append(Problem(f"{exam}/{path.stem}", text, None, exam, details=details))
     points = sum(each.details["points"] for each in problems)
-    told = f"the points add up to {points}; the benchmark has {_ALL_POINTS}"
-    return problems, [told] if points != _ALL_POINTS else []
+    told = f"the points add up to {points}; the benchmark has 330"
+    return problems, [told] if points != 330 else []
 
 
 FORMATS: dict[str, Callable[..., Parsed]] = {

@@ -1,8 +1,4 @@
-"""Have models judge what no rule can score: proofs, answers in prose, why an answer failed.
-
-A judge sees the problem, the reference and the answer: neither the method nor the model, nor what
-other judges said. What it replied is kept as it came.
-"""
+"""Have models judge what no rule can score: proofs, answers in prose, why an answer failed."""
 
 from __future__ import annotations
 
@@ -10,31 +6,28 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, make_dataclass, replace
-from functools import partial
 from importlib import resources
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import msgspec
 from platformdirs import user_cache_path
 
 from evalcore.benchmarks import find_benchmark, load_dataset
-from evalcore.endpoint import Answer, Question, ask_all, open_endpoint, read_key, request_parameters
+from evalcore.endpoint import Ask, Question, ask_all, open_endpoint, read_key, request_parameters
 from evalcore.formats import Problem
 from evalcore.prompts import fill
-from evalcore.records import CUT_REASONS, Record, in_order, read_records
-from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, key_of, outputs_valued
+from evalcore.records import Record, in_order, read_records
+from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, group_of, key_of, outputs_valued
 from ngramscan.errors import InputError, RemoteError
 from ngramscan.journal import Journal
 from ngramscan.output.command import Option, Result, command
 from ngramscan.output.layout import print_rows
 from ngramscan.output.row_files import Table
 from ngramscan.progress import SILENT, Progress
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +59,12 @@ class JudgeRow:
     the judge's reply could not be read, or is a label without an order."""
 
 
-_JudgedRow = make_dataclass(
-    "_JudgedRow", ["dataset", "model", "method", "rule", "n", "judged", "mean", "labels"]
-)
-"""What one judge said about one model after one method, as the terminal shows it."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgePrompt:
+class JudgePrompt(msgspec.Struct):
     """What judges are asked about one kind of answer, and how they reply; see the YAML file."""
 
     system: str
     user: str
+    task: str = "grade"
     pattern: str = ""
     expected: str = ""
     field: str = ""
@@ -98,41 +85,61 @@ def choose_prompt(dataset: str, task: str) -> JudgePrompt:
     raise InputError(f"--dataset {dataset}", problem)
 
 
-class Case(NamedTuple):
-    """One output that is to be judged."""
+def judged_part(prompt: JudgePrompt, output: str) -> tuple[str, str]:
+    """Return what of an output is judged, and its name."""
+    heading = r"\s*".join(map(re.escape, prompt.section.split()))
+    *before, last = re.split(rf"(?m)^{heading}\s*$", output) if heading else [output]
+    return (last.strip(), prompt.section) if before else (output, "whole output")
 
-    record: Record
-    problem: Problem
-    prompt: JudgePrompt
-    task: str
 
-    @property
-    def part(self) -> tuple[str, str]:
-        """Return what of the output is judged, and its name."""
-        heading, output = self.prompt.section, self.record.output or ""
-        words = r"\s*".join(map(re.escape, heading.split()))
-        parts = re.split(rf"(?m)^{words}\s*$", output) if heading else []
-        return (parts[-1].strip(), heading) if len(parts) > 1 else (output, "whole output")
+def judge_messages(prompt: JudgePrompt, problem: Problem, output: str) -> list[dict[str, str]]:
+    """Return the exact messages to a judge."""
+    answer, _ = judged_part(prompt, output)
+    material = {"problem": problem.text, "gold": problem.gold or "", "answer": answer}
+    for name in ("solution", "guidelines", "points"):
+        value = problem.details.get(name) or ""
+        material[name] = "\n\n".join(value) if isinstance(value, list) else str(value)
+    user = {"role": "user", "content": fill(prompt.user, material)}
+    return [{"role": "system", "content": prompt.system}, user]
 
-    @property
-    def messages(self) -> list[dict[str, str]]:
-        """Return the exact messages to a judge."""
-        problem = self.problem
-        material = {"problem": problem.text, "gold": problem.gold or "", "answer": self.part[0]}
-        for name in ("solution", "guidelines", "points"):
-            value = problem.details.get(name) or ""
-            material[name] = "\n\n".join(value) if isinstance(value, list) else str(value)
-        user = {"role": "user", "content": fill(self.prompt.user, material)}
-        return [{"role": "system", "content": self.prompt.system}, user]
+
+def _ask_judge(
+    ask: Ask,
+    blank: Record,
+    requests: Iterable[str],
+    journal: Journal,
+    source: str,
+    size: int,
+    progress: Progress,
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what a judge says to each request, kept at once, and why it says nothing to others."""
+    kept = journal.get(source, blank.model, requests)
+    said = {request: json.loads(reply.text) for request, reply in kept.items()}
+    new = (request for request in requests if request not in said)
+    todo = [Question(replace(blank, id=request), json.loads(request)[0]) for request in new]
+    missing: dict[str, str] = {}
+    progress.expect(len(todo), "judgements")
+    for question, answer in ask_all(ask, iter(todo), size):
+        progress.advance(1, "judgements")
+        request = question.record.id
+        if isinstance(answer, RemoteError):
+            missing[request] = str(answer)
+        elif answer.is_cut:
+            missing[request] = "the reply was cut at the token limit; see --max-tokens"
+        elif answer.output is None:
+            missing[request] = f"the judge refused: {answer.refusal or 'no text'}"
+        else:
+            said[request] = {"reply": answer.output, "model": answer.reported_model}
+            journal.put(source, blank.model, request, json.dumps(said[request], ensure_ascii=False))
+    return said, missing
 
 
 def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]:
-    """Return what a judge said: a value, a label on its own scale, and its reason.
+    """Return what a judge said: a value from 0 to 1 or None, a label on its own scale, its reason.
 
-    The value is from 0 to 1, None where the label has no order. A ValueError: the reply says two
-    things, or nothing that was asked for; it is counted as such, never guessed at, never wrong.
+    A ValueError: it says two things, or none that was asked for; neither is guessed at, nor wrong.
     """
-    said, reason = _find_match(prompt, reply) if prompt.pattern else _find_fields(prompt, reply)
+    said, reason = _find_answer(prompt, reply)
     problem = f"{prompt.field} {json.dumps(said)}"
     if prompt.labels:
         if not isinstance(said, str) or said not in prompt.labels:
@@ -143,53 +150,45 @@ def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]
     return said / prompt.most, f"{said:g}", reason
 
 
-def _find_match(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
-    found = re.findall(prompt.pattern, reply)
-    if not found:
-        raise ValueError(f"no {prompt.expected} in the reply")
-    if len(set(found)) > 1:
-        raise ValueError(f"it says both {found[0]} and {found[-1]}")
-    return (found[0] if prompt.labels else int(found[0])), ""
-
-
-def _find_fields(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
-    fenced = re.fullmatch(r"(?s)```(?:json)?\s*\n(.*?)\n?```", reply.strip())
+def _find_answer(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
+    if prompt.pattern:
+        found = list(dict.fromkeys(re.findall(prompt.pattern, reply)))
+        if len(found) != 1:
+            both = f"it says both {' and '.join(found)}"
+            raise ValueError(both if found else f"no {prompt.expected} in the reply")
+        return (found[0] if prompt.labels else int(found[0])), ""
+    text = re.sub(r"(?s)^```(?:json)?\s*\n(.*?)\n?```$", r"\1", reply.strip())
     try:
-        said = json.loads(fenced[1] if fenced else reply, object_pairs_hook=_without_repeats)
+        said, pairs = (json.loads(text, object_pairs_hook=kind) for kind in (dict, tuple))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not valid JSON: {error}") from error
     if not isinstance(said, dict):
         raise ValueError("not a JSON object")
+    if len(pairs) > len(said):
+        raise ValueError("a key stands in it twice")
     return said.get(prompt.field), " ".join(str(said.get(prompt.reason) or "").split())
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object that says something twice: parsers differ in which they keep."""
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError("a key stands in it twice")
-    return dict(pairs)
-
-
-def judged_row(case: Case, judge: str, reply: str | None, model: str | None) -> JudgeRow:
-    """Return the row of a reply; of none, where there is nothing to judge."""
-    record, problem, prompt = case.record, case.problem, case.prompt
-    value, label, reason = None, "", record.not_scorable or ""
+def judged_row(
+    prompt: JudgePrompt, problem: Problem, record: Record, judge: str, said: dict[str, Any]
+) -> JudgeRow:
+    """Return the row of a reply and the model that gave it; of none, if there is none to judge."""
+    reply, value, label, reason = said.get("reply"), None, "", record.not_scorable or ""
     if reply is not None:
         try:
             value, label, reason = read_reply(prompt, reply)
         except ValueError as error:
             reason = f"unparsed: {error}"
-    points = problem.details.get("points")
-    if points is not None and value is not None:
+    if value is not None and (points := problem.details.get("points")) is not None:
         reason = "; ".join(filter(None, (f"{value * points:g} of {points} points", reason)))
     return JudgeRow(
         *(record.dataset, record.model, record.method, *record.key, f"judge:{judge}"),
         value=value,
         answer=label or None,
-        extraction=None if reply is None else case.part[1],
+        extraction=None if reply is None else judged_part(prompt, record.output or "")[1],
         reason=reason,
-        task=case.task,
-        judge=model or judge,
+        task=prompt.task,
+        judge=said.get("model") or judge,
         prompt_sha256=hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest(),
         reply=reply,
         subtask=problem.subtask or None,
@@ -197,73 +196,17 @@ def judged_row(case: Case, judge: str, reply: str | None, model: str | None) -> 
     )
 
 
-def _print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
-    groups: dict[tuple[str, str, str, str], list[JudgeRow]] = {}
-    for row in rows:
-        groups.setdefault((row.dataset, row.model, row.method, row.rule), []).append(row)
-    judged = []
-    for key, own in groups.items():
+def _print_judged(console: Any, rows: Sequence[JudgeRow]) -> None:
+    columns = ("dataset", "model", "method", "rule", "n", "judged", "mean", "labels")
+    row_type, judged = make_dataclass("JudgedRow", columns), []
+    for run, group in groupby(rows, group_of):
+        own = list(group)
         values = [row.value for row in own if row.value is not None]
-        labels = Counter(row.answer for row in own if row.answer)
-        named = [f"{label}: {count}" for label, count in sorted(labels.items())]
         mean = 100 * sum(values) / len(values) if values else None
-        shown = ", ".join(named if len(named) <= 8 else [])
-        judged.append(_JudgedRow(*key, len(own), labels.total(), mean, shown))
-    print_rows(console, judged, _JudgedRow)
-
-
-def _judge(
-    cases: Sequence[Case],
-    ask_them: Callable[[Iterator[Question]], Iterator[Answer]],
-    blank: Record,
-    journal: Journal,
-    source: str,
-    progress: Progress,
-) -> tuple[list[JudgeRow], Counter[str]]:
-    """Return the rows of one judge, and why others are missing, with how many.
-
-    Every reply is kept before anything is made of it, and the same question not asked again.
-    """
-    messages = {n: case.messages for n, case in enumerate(cases) if not case.record.not_scorable}
-    requests = {
-        place: json.dumps([one, blank.parameters], ensure_ascii=False, sort_keys=True)
-        for place, one in messages.items()
-    }
-    kept = journal.get(source, blank.model, requests.values())
-    said = {place: json.loads(kept[one].text) for place, one in requests.items() if one in kept}
-    todo = [
-        Question(replace(blank, id=str(place)), one)
-        for place, one in messages.items()
-        if place not in said
-    ]
-    failures = Counter[str]()
-    progress.expect(len(todo), "judgements")
-    for question, result in ask_them(iter(todo)):
-        progress.advance(1, "judgements")
-        place = int(question.record.id)
-        failure = _why_missing(result)
-        if isinstance(result, Record) and not failure:
-            said[place] = {"reply": result.output, "model": result.reported_model}
-            text = json.dumps(said[place], ensure_ascii=False)
-            journal.put(source, blank.model, requests[place], text)
-        else:
-            failures[failure] += 1
-    nothing = {"reply": None, "model": None}
-    rows = [
-        judged_row(case, blank.model, **said.get(place, nothing))
-        for place, case in enumerate(cases)
-        if place in said or place not in messages
-    ]
-    return rows, failures
-
-
-def _why_missing(result: Record | RemoteError) -> str:
-    """Return why there is no judgement, empty where there is a whole reply."""
-    if not isinstance(result, Record):
-        return str(result)
-    if result.finish_reason in CUT_REASONS:
-        return "the reply was cut at the token limit; see --max-tokens"
-    return f"the judge refused: {result.refusal or 'no text'}" if result.output is None else ""
+        labels = Counter(row.answer for row in own if row.answer)
+        shown = [f"{label}: {n}" for label, n in sorted(labels.items()) if len(labels) <= 8]
+        judged.append(row_type(*run, len(own), labels.total(), mean, ", ".join(shown)))
+    print_rows(console, judged, row_type)
 
 
 @command
@@ -338,41 +281,37 @@ def judge(
     by_id = {problem.id: problem for problem in problems.problems}
     value = 0.0 if task == "failure-causes" else None
     wanted = None if scores is None else outputs_valued(scores, value)
-    records = read_records(Path(outputs), layout, method, problems.name)
-    cases = [
-        Case(one, by_id[one.id], prompt, task)
-        for one in in_order(records, problems)
-        if wanted is None or key_of(one) in wanted
-    ]
-    sent = request_parameters(temperature, max_tokens, params)
-    key = read_key(api_key_env)
-    rows: list[JudgeRow] = []
-    failures: Counter[str] = Counter()
+    sent, key = request_parameters(temperature, max_tokens, params), read_key(api_key_env)
+    cases: list[tuple[Problem, Record, str]] = []
+    for record in in_order(read_records(Path(outputs), layout, method, problems.name), problems):
+        if wanted is None or key_of(record) in wanted:
+            asked = [judge_messages(prompt, by_id[record.id], record.output or ""), sent]
+            request = json.dumps(asked, ensure_ascii=False, sort_keys=True)
+            cases.append((by_id[record.id], record, "" if record.not_scorable else request))
+    requests = dict.fromkeys(request for _, _, request in cases if request)
+    rows, reasons = list[JudgeRow](), Counter[str]()
     chosen = list(dict.fromkeys(judges))
     with Journal(Path(journal or user_cache_path("ngramscan") / "judgements.sqlite")) as kept:
         for name in chosen:
             blank = Record(id="", dataset="", model=name, method="", output=None, parameters=sent)
             with open_endpoint(base_url, key, rate, timeout_s, progress) as ask:
-                ask_them = partial(ask_all, ask, size=concurrency)
-                judged, missing = _judge(cases, ask_them, blank, kept, base_url or "", progress)
-            rows += judged
-            failures += missing
-    return Result(
-        rows,
-        JudgeRow,
-        notices=list(_describe(rows)),
-        failures=[
-            f"{count} of {len(cases) * len(chosen)} judgements are missing ({reason}); "
-            "run again to ask only these"
-            for reason, count in failures.items()
-        ],
-        print_table=partial(_print_judged, rows=rows),
-    )
-
-
-def _describe(rows: Sequence[JudgeRow]) -> Iterator[str]:
+                said, missing = _ask_judge(
+                    ask, blank, requests, kept, base_url or "", concurrency, progress
+                )
+            for problem, record, request in cases:
+                if request in missing:
+                    reasons[missing[request]] += 1
+                else:
+                    rows.append(judged_row(prompt, problem, record, name, said.get(request, {})))
     unparsed = Counter(row.rule for row in rows if row.reply is not None and row.answer is None)
-    for rule, count in unparsed.items():
-        yield f"{rule}: {count} replies are not what was asked for, and have no value"
+    told = "replies are not what was asked for, and have no value"
+    notices = [f"{rule}: {count} {told}" for rule, count in unparsed.items()]
     if unjudged := sum(row.reply is None for row in rows):
-        yield f"{unjudged} outputs were refused, cut or missing, and not judged"
+        notices.append(f"{unjudged} outputs were refused, cut or missing, and not judged")
+    total = f"{len(cases) * len(chosen)} judgements are missing"
+    failures = [
+        f"{n} of {total} ({why}); run again to ask only these" for why, n in reasons.items()
+    ]
+    return Result(
+        rows, JudgeRow, notices, failures, print_table=lambda console: _print_judged(console, rows)
+    )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
-from itertools import permutations
+from itertools import islice, permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -17,24 +16,19 @@ from evalcore.compare import CompareRow, compare_methods, p_text
 from evalcore.figures import draw_links
 from evalcore.scores import read_all, refuse_unscored
 from ngramscan.errors import InputError
-from ngramscan.output import optional_target
+from ngramscan.output import optional_target, refuse_other, to_frame
 from ngramscan.output.canvas import check_target, save_figure
 from ngramscan.output.command import Option, Result, command
-from ngramscan.output.layout import Layout, print_columns, print_rows, rate
+from ngramscan.output.layout import Layout, print_columns, print_rows, with_interval
 from ngramscan.output.options import save
 from ngramscan.output.row_files import Table, read_rows, read_table
 from ngramscan.statistics.estimates import geometric_mean_ratio
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 CORRELATIONAL = (
     "Prevalence and accuracy stand side by side. That they go together, or do not, shows no cause: "
     "methods differ in much else, and there are few of them."
 )
-_MOST_METHODS = 8
-"""Whose orders are all tried: 40,320."""
-Lists = Mapping[tuple[str, str], Sequence[float]]
+Lists = Mapping[Any, Sequence[float]]
 """By index and method, the counts of the patterns."""
 
 
@@ -77,9 +71,6 @@ class LinkRow:
     """The method that is more frequent is the one that is more often right."""
 
 
-_SHARED = [field.name for field in fields(CompareRow) if hasattr(LinkRow, field.name)]
-
-
 @dataclass(frozen=True, slots=True)
 class RankRow:
     """Whether the order of methods by prevalence is that by accuracy, in one cell."""
@@ -97,124 +88,83 @@ class RankRow:
     note: str
 
 
-def _lists(counts: Sequence[PatternCount], measure: str, tiers: Sequence[str]) -> Lists:
-    """Return the counts of the patterns of some tiers; variants of a pattern add up."""
-    known = {row.tier.lower(): row.tier for row in counts}
+def _attested(
+    patterns: Sequence[PatternCount], measure: str, tiers: Sequence[str], names: Mapping[str, str]
+) -> Lists:
+    """Return counts by compared method: `f-1` is `F-1`, also in `FP/F-1`; variants add up."""
     for tier in tiers:
-        if tier.lower() not in known:
-            problem = f"not among the counts; there are {', '.join(known.values())}"
-            raise InputError(f"--tier {tier}", problem)
-    wanted = [known[tier.lower()] for tier in tiers] or ["T1", "T2"]
-    sums: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
-    for row in counts:
-        if row.tier in wanted:
-            value = getattr(row, measure)
-            if value is None:
-                problem = f"{row.index}, {row.pattern!r}: no {measure} in this row"
-                raise InputError("counts", f"{problem}; see ngramscan docnorm")
-            sums.setdefault((row.index, row.method), Counter())[row.tier, row.pattern] += value
-    if not sums:
+        refuse_other("--tier", tier.upper(), dict.fromkeys(row.tier for row in patterns))
+    wanted = [tier.upper() for tier in tiers] or ["T1", "T2"]
+    table = to_frame([row for row in patterns if row.tier in wanted], PatternCount)
+    if table.empty:
         raise InputError("counts", f"no patterns of {', '.join(wanted)}")
-    return {key: list(own.values()) for key, own in sums.items()}
+    for row in table[table[measure].isna()].itertuples():
+        problem = f"{row[1]}, {row.pattern!r}: no {measure} in this row"
+        raise InputError("counts", f"{problem}; see ngramscan docnorm")
+    parts = [{own, *own.split("/")} for own in table["method"].str.lower()]
+    table["compared"] = [[one for one in names if names[one].lower() in own] for own in parts]
+    keys = ["index", "compared", "method", "tier", "pattern"]
+    sums = table.explode("compared").groupby(keys, sort=False)[measure].sum()
+    return sums.groupby(keys[:2], sort=False).agg(list).to_dict()
 
 
-def _attested(lists: Lists, methods: Sequence[str], given: Sequence[str]) -> Lists:
-    """Return the counts by the names of the comparison: `f-1` is the `FP/F-1` of a pattern set."""
-    names = {}
-    for text in given:
-        method, _, name = text.partition("=")
-        if not method or not name:
-            raise InputError(f"--map {text}", "METHOD=NAME was expected")
-        names[method] = name
-    attested = {
-        (index, method): counts
-        for method in methods
-        for (index, name), counts in lists.items()
-        if names.get(method, method).lower() in {name.lower(), *name.lower().split("/")}
-    }
-    for method, name in names.items():
-        if method not in {found for _, found in attested}:
-            problem = "no such method compared, or without patterns"
-            raise InputError(f"--map {method}={name}", problem)
-    return attested
-
-
-def _compared(
-    table: Table, rules: Sequence[str], runs: Sequence[str]
-) -> tuple[Sequence[CompareRow], list[str]]:
-    """Return comparisons, of scores in all pairs of methods, and what they leave out."""
-    _, first = next(iter(read_table(table)), ("", {}))
-    if "difference" not in first:
-        rows, _, said = compare_methods(read_all(table, rules, runs))
-        return rows, [*filter(None, [said["heading"]]), *said["failures"]]
-    compared = read_rows(table, CompareRow, "rows of `evalcore compare` or `score`")
-    refuse_unscored(rules, (row.rule for row in compared))
-    return [row for row in compared if not rules or row.rule in rules], []
-
-
-def _link(index: str, measure: str, one: CompareRow, attested: Lists) -> LinkRow:
-    treatment, baseline = attested[index, one.treatment], attested[index, one.baseline]
-    ratio = geometric_mean_ratio(treatment, baseline, 0.95)
-    return LinkRow(
-        index=index,
-        measure=measure,
-        prevalence_ratio=ratio.value,
-        prevalence_low=ratio.low,
-        prevalence_high=ratio.high,
-        sum_ratio=sum(treatment) / sum(baseline) if sum(baseline) else None,
-        same_direction=math.log(ratio.value) * one.difference > 0,
-        **{name: getattr(one, name) for name in _SHARED},
-    )
+def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[LinkRow]:
+    for index in dict.fromkeys(index for index, _ in attested):
+        for one in compared:
+            both = (one.treatment, one.baseline)
+            treatment, baseline = (attested.get((index, method)) for method in both)
+            if treatment and baseline:
+                ratio = geometric_mean_ratio(treatment, baseline, 0.95)
+                sums = sum(treatment) / sum(baseline) if sum(baseline) else None
+                names = (one.dataset, one.model, one.rule, one.baseline, one.treatment)
+                prevalence = (ratio.value, ratio.low, ratio.high, sums)
+                gain = (one.difference, one.difference_low, one.difference_high, one.p)
+                agree = math.log(ratio.value) * one.difference > 0
+                yield LinkRow(index, measure, *names, *prevalence, *gain, agree)
 
 
 def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[RankRow]:
     cells: dict[tuple[str, str, str], dict[str, float]] = {}
     for one in compared:
-        accuracies = cells.setdefault((one.dataset, one.model, one.rule), {})
-        accuracies |= {one.baseline: one.accuracy_baseline}
-        accuracies |= {one.treatment: one.accuracy_treatment}
+        accuracies = {one.baseline: one.accuracy_baseline, one.treatment: one.accuracy_treatment}
+        cells.setdefault((one.dataset, one.model, one.rule), {}).update(accuracies)
     for index in dict.fromkeys(index for index, _ in attested):
-        for cell, accuracies in cells.items():
-            methods = [method for method in accuracies if (index, method) in attested]
+        for cell, known in cells.items():
+            methods = [method for method in known if (index, method) in attested]
             if len(methods) > 1:
                 means = [np.log(np.add(attested[index, one], 0.5)).mean() for one in methods]
-                agreement = rank_agreement(means, [accuracies[one] for one in methods])
+                agreement = rank_agreement(means, [known[one] for one in methods])
                 yield RankRow(index, measure, *cell, len(methods), *agreement)
 
 
 def rank_agreement(
     first: Sequence[float], second: Sequence[float]
 ) -> tuple[float | None, float | None, str]:
-    """Return Kendall's tau-b of two lists, its exact p-value, and a note where one is missing.
-
-    The p-value is two-sided: how many of all orders of the second list have a tau as far from 0.
-    """
+    """Return Kendall's tau-b, the share of all orders with one as far from 0, and a note."""
     n = len(first)
-    if n < 3:
-        return None, None, "two methods have no order to agree on"
     signs, others = (np.sign(np.subtract.outer(values, values)) for values in (first, second))
     scale = math.sqrt(np.abs(signs).sum() * np.abs(others).sum())
+    if n < 3:
+        return None, None, "two methods have no order to agree on"
     if not scale:
         return None, None, "all values of one list are the same"
-    concordance = float((signs * others).sum())
-    if n > _MOST_METHODS:
-        return concordance / scale, None, f"more than {_MOST_METHODS} methods: not all orders tried"
+    tau = float((signs * others).sum()) / scale
+    if n > 8:
+        return tau, None, "more than 8 methods: not all orders tried"
     orders = np.array(list(permutations(range(n))))
-    found = (signs * others[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2))
-    p = float((np.abs(found) >= abs(concordance)).mean())
-    least = 2 / math.factorial(n)
-    note = f"p can't be below {least:.2g} with {n} methods" if least > 0.05 else ""
-    return concordance / scale, p, note
+    found = (signs * others[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2)) / scale
+    note = f"p can't be below {2 / math.factorial(n):.2g} with {n} methods" if n < 5 else ""
+    return tau, float((np.abs(found) >= abs(tau)).mean()), note
 
 
-def _print(console: Console, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
-    """Print prevalence beside accuracy, then how their orders agree."""
+def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
     names = ("index", "dataset", "model", "methods", rows[0].measure, "accuracy", "p")
+    signed = "{:+.1f}".format
     cells = [
         (
             *(row.index, row.dataset, row.model, f"{row.treatment} : {row.baseline}"),
-            _with(rate(row.prevalence_ratio), row.prevalence_low, row.prevalence_high),
-            _with(f"{row.difference:+.1f}", row.difference_low, row.difference_high),
+            with_interval(row.prevalence_ratio, row.prevalence_low, row.prevalence_high),
+            with_interval(row.difference, row.difference_low, row.difference_high, signed),
             p_text(row.p),
         )
         for row in rows
@@ -224,12 +174,6 @@ def _print(console: Console, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) 
     if ordered := [rank for rank in ranks if rank.tau is not None]:
         console.print("Order of methods by prevalence and by accuracy\n")
         print_rows(console, ordered, RankRow)
-
-
-def _with(value: str, low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return f"{value} (no interval)"
-    return f"{value} [{rate(low)}, {rate(high)}]"
 
 
 @command
@@ -248,15 +192,12 @@ def link(
     """Put the prevalence of methods in corpora beside the accuracy that they reach.
 
     COUNTS are rows of `ngramscan count` or `docnorm`, SCORES those of `evalcore compare`, or of
-    `evalcore score`, which are then compared in all pairs. Nothing here shows that one causes the
-    other.
+    `evalcore score`, which are then compared in all pairs. Neither is shown to cause the other.
 
     Parameters
     ----------
-    counts : str, Path or DataFrame
-        Rows of `ngramscan count` or `docnorm`: a file, or what they returned.
-    scores : str, Path or DataFrame
-        Rows of `evalcore compare`, or score rows, which are then compared in all pairs.
+    counts, scores : str, Path or DataFrame
+        Files of these rows, or what the commands returned.
     measure : str
         How prevalence is measured: `occurrences` or `documents`.
     tier : str or sequence of str
@@ -286,28 +227,32 @@ def link(
     $ evalcore link counts.csv compared.csv --figure link.svg
     """
     target = optional_target(ranks)
-    picture = Path(figure) if figure else None
-    check_target(picture)
+    check_target(picture := Path(figure) if figure else None)
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
-    compared, notices = _compared(scores, [*rule], [*run])
-    lists = _lists(patterns, measure, [*tier])
+    if any("difference" in row for _, row in islice(read_table(scores), 1)):
+        every, notices = read_rows(scores, CompareRow, "rows of `evalcore compare` or `score`"), []
+        refuse_unscored(rule, (row.rule for row in every))
+        compared = [row for row in every if not rule or row.rule in rule]
+    else:
+        compared, _, said = compare_methods(read_all(scores, [*rule], [*run]))
+        notices = [*filter(None, [said["heading"]]), *said["failures"]]
     methods = [*dict.fromkeys(name for one in compared for name in (one.baseline, one.treatment))]
-    attested = _attested(lists, methods, [*map])
-    rows = [
-        _link(index, measure, one, attested)
-        for index in dict.fromkeys(index for index, _ in lists)
-        for one in compared
-        if (index, one.baseline) in attested and (index, one.treatment) in attested
-    ]
-    if not rows:
-        known = ", ".join(dict.fromkeys(method for _, method in lists))
-        problem = f"no compared pair of methods has patterns; these have some: {known}"
+    names = dict(text.partition("=")[::2] for text in map)
+    known = {method: names.get(method, method) for method in methods}
+    attested = _attested(patterns, measure, [*tier], known)
+    found = {method for _, method in attested}
+    for method, name in names.items():
+        if not name or method not in found:
+            problem = "METHOD=NAME was expected: a method that is compared, one that has patterns"
+            raise InputError(f"--map {method}={name}".rstrip("="), problem)
+    if not (rows := list(_rows(attested, compared, measure))):
+        there = ", ".join(dict.fromkeys(row.method for row in patterns))
+        problem = f"no compared pair of methods has patterns of these tiers; there are {there}"
         raise InputError("counts", f"{problem} (see --map)")
     orders = list(_ranks(attested, compared, measure))
     save(orders, RankRow, target)
     if picture:
         save_figure(draw_links(rows), picture)
-    found = {method for _, method in attested}
     if absent := [method for method in methods if method not in found]:
         notices.append(f"without patterns, and left out: {', '.join(absent)}")
     printed = partial(_print, rows=rows, ranks=orders)

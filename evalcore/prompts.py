@@ -1,15 +1,11 @@
-"""Prompting methods as data: template files, and the exact messages that they make of a problem.
-
-Placeholders have two braces, `{{problem}}`, since prompts are full of LaTeX's single ones. They are
-replaced once and never inside a problem, so that no statement can be taken for a template.
-"""
+"""Prompting methods as data: template files, and the exact messages that they make of a problem."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -17,27 +13,21 @@ from typing import Annotated, Any
 
 import msgspec
 
-from evalcore.benchmarks import GENERAL, find_benchmark
 from evalcore.formats import Answers, Benchmark, Problem
 from ngramscan.errors import InputError
 from ngramscan.yaml_files import as_type, parse_yaml, read_text
 
-_PROBLEM = "problem"
+# Two braces, since prompts are full of LaTeX's single ones.
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z][\w+.-]*)\}\}")
-_PHASE = re.compile(r"[A-Za-z][\w+.-]*")
-_METHOD = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]*")  # it also names a file
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
-class _OwnMethod(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+class Template(msgspec.Struct, forbid_unknown_fields=True):
+    """One method: its messages, in which only what a problem fills is left open."""
+
     user: _Text
     system: _Text | None = None
     note: str = ""
-
-
-class Template(_OwnMethod, kw_only=True, forbid_unknown_fields=True):
-    """One method: its messages, in which only what a problem fills is left open."""
-
     ours: bool = False
     """The paper prints no such prompt: it was written for this package, or by its user."""
     answer: Answers = "either"
@@ -79,35 +69,10 @@ class PromptSet:
     def render(self, method: str, problem: Problem) -> list[dict[str, str]]:
         """Return the messages that put a problem after a method; gold and details stay unseen."""
         template = self.methods[self.resolve(method)]
-        values = {**problem.fields, _PROBLEM: problem.text}
+        # Filled in once, so that no statement of a problem is taken for a template.
+        values = {**problem.fields, "problem": problem.text}
         texts = (("system", template.system), ("user", template.user))
-        try:
-            return [{"role": role, "content": fill(text, values)} for role, text in texts if text]
-        except KeyError as error:
-            what = f"has no {error.args[0]}, which {method} names"
-            raise InputError(f"problem {problem.id}", what) from error
-
-
-def load_templates(benchmark: str | Benchmark, extra: Path | None = None) -> PromptSet:
-    """Load a benchmark's methods, those of any, and one's own, which may name its phases."""
-    benchmark = find_benchmark(benchmark) if isinstance(benchmark, str) else benchmark
-    folder = resources.files("evalcore") / "benchmarks"
-    general, own = (_parse(read_text(folder / name), name) for name in (GENERAL, benchmark.prompts))
-    fields, phases = {_PROBLEM, *own.fields}, {**general.phases, **own.phases}
-    chosen = {**own.methods, **general.methods, **own.methods}  # the benchmark's come first
-    methods = _expand(chosen, phases, fields, benchmark.prompts)
-    if extra is not None:
-        where, added = str(extra), _parse(read_text(extra), str(extra))
-        if added.fields or added.benchmarks or not added.methods:
-            raise InputError(where, "it must have methods, and may have phases and a source")
-        # Outputs of two prompts must not go by one name.
-        for kind, known in (("phases", {_PROBLEM, *phases}), ("methods", {*methods})):
-            if taken := [name for name in getattr(added, kind) if name in known]:
-                problem = f"{taken[0]} is among the benchmark's {kind}; take another name"
-                raise InputError(where, problem)
-        phases |= added.phases
-        methods |= _expand(added.methods, phases, fields, where, _OwnMethod)
-    return PromptSet(benchmark.name, methods)
+        return [{"role": role, "content": fill(text, values)} for role, text in texts if text]
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
@@ -115,46 +80,58 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
 
 
+def load_templates(benchmark: Benchmark, extra: Path | None = None) -> PromptSet:
+    """Load a benchmark's methods, those of any, and one's own, which may name its phases."""
+    names = ("any-benchmark.yaml", benchmark.prompts)
+    folder = resources.files("evalcore") / "benchmarks"
+    general, file = (_parse(read_text(folder / name), name) for name in names)
+    file.fields.append("problem")
+    file.phases = general.phases | file.phases
+    file.methods = {**file.methods, **general.methods, **file.methods}  # the benchmark's come first
+    methods = dict(_templates(file, benchmark.prompts))
+    if extra is not None:
+        where, own = str(extra), _parse(read_text(extra), str(extra))
+        if own.fields or own.benchmarks or not own.methods:
+            raise InputError(where, "it must have methods, and may have phases and a source")
+        # Outputs of two prompts must not go by one name.
+        for kind, known in (("phases", {"problem", *file.phases}), ("methods", methods)):
+            if taken := [name for name in getattr(own, kind) if name in known]:
+                problem = f"{taken[0]} is among the benchmark's {kind}; take another name"
+                raise InputError(where, problem)
+        own.fields, own.phases = file.fields, file.phases | own.phases
+        methods |= _templates(own, where, are_own=True)
+    return PromptSet(benchmark.name, methods)
+
+
 def _parse(content: str, where: str) -> _File:
     """Return what a template file says, the names of its methods in lower case."""
     file = as_type(parse_yaml(content, where), _File, where)
-    for what, form, names in (("phase", _PHASE, file.phases), ("method", _METHOD, file.methods)):
-        for name in names:
-            if not form.fullmatch(name):
-                raise InputError(where, f"{what} {name}: its name may have letters, digits, +._-")
-            if what == "method" and [other.lower() for other in names].count(name.lower()) > 1:
-                raise InputError(where, f"method {name} stands twice")
-    file.methods = {name.lower(): method for name, method in file.methods.items()}
+    if bad := [name for name in file.phases if not _PLACEHOLDER.fullmatch(f"{{{{{name}}}}}")]:
+        raise InputError(where, f"phase {bad[0]}: its name may have letters, digits, +._-")
+    names = [name.lower() for name in file.methods]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(where, f"method {twice[0]} stands twice")
+    file.methods = dict(zip(names, file.methods.values(), strict=True))
     return file
 
 
-def _expand(
-    methods: Mapping[str, Any],
-    phases: Mapping[str, str],
-    fields: set[str],
-    where: str,
-    kind: type[_OwnMethod] = Template,
-) -> dict[str, Template]:
-    """Put the phases in their places; only what a problem fills stays open."""
-    expanded = {}
-    for name, raw in methods.items():
+def _templates(file: _File, where: str, are_own: bool = False) -> Iterator[tuple[str, Template]]:
+    """Yield the methods with the phases in their places; only what a problem fills stays open."""
+    for name, raw in file.methods.items():
         place = f"{where}: method {name}"
-        template = Template(**{"ours": True, **msgspec.structs.asdict(as_type(raw, kind, place))})
-        template.user = _with_phases(template.user, phases, fields, place)
-        if template.system:
-            template.system = _with_phases(template.system, phases, fields, place)
-        if _PROBLEM not in _PLACEHOLDER.findall(template.user):
+        template = as_type(raw, Template, place)
+        if are_own and {"ours", "answer"} & {*raw}:
+            raise InputError(place, "one's own have only user, system and note")
+        template.ours |= are_own
+        for role, text in (("system", template.system or ""), ("user", template.user)):
+            filled = _PLACEHOLDER.sub(lambda found: file.phases.get(found[1], found[0]), text)
+            setattr(template, role, filled or None)
+            for part in _PLACEHOLDER.findall(filled):
+                if part in file.phases:
+                    raise InputError(place, f"a phase names the phase {part}; only methods can")
+                if part not in file.fields:
+                    known = ", ".join([*sorted(file.fields), *file.phases])
+                    raise InputError(place, f"nothing is named {{{{{part}}}}}; there are {known}")
+        if "{{problem}}" not in template.user:
             raise InputError(place, "the user message has no {{problem}}")
-        expanded[name] = template
-    return expanded
-
-
-def _with_phases(text: str, phases: Mapping[str, str], fields: set[str], where: str) -> str:
-    expanded = _PLACEHOLDER.sub(lambda found: phases.get(found[1], found[0]), text)
-    for name in _PLACEHOLDER.findall(expanded):
-        if name in phases:
-            raise InputError(where, f"a phase names the phase {name}; only methods can")
-        if name not in fields:
-            known = ", ".join([*sorted(fields), *phases])
-            raise InputError(where, f"nothing is named {{{{{name}}}}}; there are {known}")
-    return expanded
+        yield name, template

@@ -1,33 +1,25 @@
-"""Put the problems of a benchmark to a model, after one or several methods; keep every answer.
-
-Only the thread that called writes, so that Ctrl-C can't leave half a line.
-"""
+"""Put the problems of a benchmark to a model, after one or several methods; keep every answer."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import product, takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
+from evalcore import records
 from evalcore.benchmarks import find_benchmark, load_dataset
-from evalcore.endpoint import Question, ask_all, open_endpoint, read_key, request_parameters
+from evalcore.endpoint import Ask, Question, ask_all, open_endpoint, read_key, request_parameters
 from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
-from evalcore.records import (
-    Record,
-    folder_name,
-    in_order,
-    messages_sha256,
-    open_records,
-    read_records,
-    record_path,
-)
-from ngramscan.errors import InputError, RemoteRefused
+from evalcore.records import Record, read_records
+from ngramscan.errors import InputError, RemoteError, RemoteRefused
 from ngramscan.journal import now
 from ngramscan.output.command import Option, Result, command
 from ngramscan.progress import SILENT, Progress
@@ -44,45 +36,43 @@ class Usage:
     price_out: float | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    answers: int = 0
-    uncounted: int = 0
-    """Answers whose tokens the server did not count."""
+    uncounted_answers: int = 0
 
     def add(self, record: Record) -> None:
         """Count an answer."""
-        self.answers += 1
-        self.uncounted += None in {record.prompt_tokens, record.completion_tokens}
+        self.uncounted_answers += None in {record.prompt_tokens, record.completion_tokens}
         self.prompt_tokens += record.prompt_tokens or 0
         self.completion_tokens += record.completion_tokens or 0
 
     def why_exhausted(self) -> str:
         """Return why nothing more may be asked; empty: more may."""
-        if self.token_budget is None:
-            return ""
-        if self.uncounted:
+        if self.token_budget and self.uncounted_answers:
             return "the server does not count tokens, so no token budget can be kept"
-        is_used_up = self.prompt_tokens + self.completion_tokens >= self.token_budget
-        return f"the token budget of {self.token_budget:,} is used up" if is_used_up else ""
+        if self.prompt_tokens + self.completion_tokens < (self.token_budget or math.inf):
+            return ""
+        return f"the token budget of {self.token_budget:,} is used up"
 
     def __str__(self) -> str:
         words = f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
         if self.price_in is not None and self.price_out is not None:
             spent = self.prompt_tokens * self.price_in + self.completion_tokens * self.price_out
             words += f", cost {spent / 1e6:,.2f}"
-        if self.uncounted:
-            words += f"; the server did not count those of {self.uncounted:,} answers"
+        if self.uncounted_answers:
+            words += f"; the server did not count those of {self.uncounted_answers:,} answers"
         return words
 
 
-def replay_from(path: Path, model: str) -> Callable[[Question], Record]:
-    """Return what answers in the place of a model: its recorded outputs."""
+@contextmanager
+def open_replay(path: Path, model: str) -> Iterator[Ask]:
+    """Lend what answers in the place of a model: its recorded outputs."""
     recorded = {
         (record.dataset, record.method, record.key): record
         for record in read_records(path)
-        if folder_name(record.model) == folder_name(model)
+        if records.folder_name(record.model) == records.folder_name(model)
     }
     if not recorded:
         raise InputError(str(path), f"no recorded outputs of {model!r} there")
+    unlike = ("model", "parameters", "messages_sha256", "prompts_sha256", "dataset_sha256")
 
     def answer(question: Question) -> Record:
         asked = question.record
@@ -93,98 +83,69 @@ def replay_from(path: Path, model: str) -> Callable[[Question], Record]:
             raise RemoteRefused(f"{path}: no {named}")
         if found.messages_sha256 not in {None, asked.messages_sha256}:
             raise RemoteRefused(f"{path}: the {named} was written to other messages")
-        unlike = ("model", "parameters", "messages_sha256", "prompts_sha256", "dataset_sha256")
         known = {name: getattr(asked, name) for name in unlike}
         return replace(found, asked_at=now(), attempts=found.attempts or 1, **known)
 
-    return answer
+    yield answer
 
 
 def ask_missing(
-    ask: Callable[[Question], Record],
-    questions: Sequence[Question],
-    path: Path,
-    usage: Usage,
-    concurrency: int,
-    progress: Progress,
+    ask: Ask, path: Path, questions: Sequence[Question], usage: Usage, size: int, progress: Progress
 ) -> tuple[str, str]:
-    """Ask what a file does not answer yet, and append the answers to it.
-
-    Questions under way when the budget is used up are still answered. Return what was done, and
-    which answers are missing and why; they are not in the file, so the next run asks them again.
-    """
-    missing: dict[tuple[str, int | None], str] = {}
-    with open_records(path, progress.notice) as file:
-        there = _keys(path, file.records, questions)
-        todo = deque(question for question in questions if question.record.key not in there)
+    """Append the answers that a file lacks; return what was done, and what is missing and why."""
+    noted_at = time.monotonic()
+    with records.open_records(path, progress.notice) as file:
+        todo = _unanswered(file, questions)
+        missing = {question.record.key: "" for question in todo}
         done = Counter({"answered": 0, "there before": len(questions) - len(todo)})
-
-        def waiting() -> Iterator[Question]:
-            while todo and not usage.why_exhausted():
-                yield todo.popleft()
-
+        affordable = takewhile(lambda _: not usage.why_exhausted(), todo)
         progress.expect(len(todo), "problems")
-        noted_at = time.monotonic()
-        for question, answer in ask_all(ask, waiting(), concurrency):
-            if isinstance(answer, Record):
+        for question, answer in ask_all(ask, affordable, size):
+            if isinstance(answer, RemoteError):
+                missing[question.record.key] = str(answer)
+            else:
                 file.write(answer)
                 usage.add(answer)
+                del missing[question.record.key]
                 done["answered"] += 1
                 done["refused"] += answer.refusal is not None
                 done["cut at the token limit"] += answer.is_cut
-            else:
-                missing[question.record.key] = str(answer)
             progress.advance(1, "problems")
             if time.monotonic() - noted_at >= _NOTE_EVERY_S:
                 noted_at = time.monotonic()
                 progress.note(str(usage))
         progress.note("")
-    missing |= {question.record.key: usage.why_exhausted() for question in todo}
     counts = [f"{count:,} {what}" for what, count in done.items() if count or what == "answered"]
     said = f"{path}: {', '.join(counts)} of {len(questions):,}"
-    failures = [missing.get(question.record.key) for question in questions]
-    return said, _describe(path, failures) if missing else ""
-
-
-def _keys(
-    path: Path, records: Sequence[Record], questions: Sequence[Question]
-) -> set[tuple[str, int | None]]:
-    """Return the keys of the records in a file; refuse one that this run must not add to."""
-    there = set()
-    ours = {question.record.key: question.record for question in questions}
-    first = questions[0].record
-    for record in records:
-        named, expected = ([one.dataset, one.model, one.method] for one in (record, first))
-        prompts = {record.messages_sha256, ours.get(record.key, record).messages_sha256}
-        problems = {
-            "of several epochs": record.epoch and not first.epoch,
-            "of one epoch": first.epoch and not record.epoch,
-            f"of {', '.join(named)}": named != expected,
-            f"under other parameters (id {record.id!r}: {record.parameters})": (
-                record.parameters != first.parameters
-            ),
-            f"to other prompts (id {record.id!r})": len(prompts) > 1,
-        }
-        for problem in (problem for problem, is_so in problems.items() if is_so):
-            cure = "use another -o or move it away"
-            raise InputError(str(path), f"it holds answers {problem}; {cure}")
-        if record.key in there:
-            raise InputError(str(path), f"id {record.id!r} stands in it twice")
-        there.add(record.key)
-    return there
-
-
-def _describe(path: Path, failures: Sequence[str | None]) -> str:
-    """Return why answers are missing, in one line; a failure that is None is none."""
-    reasons = Counter(filter(None, failures))
+    reasons = Counter(reason or usage.why_exhausted() for reason in missing.values())
     words = [f"{count} × {reason}" for reason, count in reasons.most_common(3)]
-    if len(reasons) > 3:
-        words.append(f"{len(reasons) - 3} other reasons")
-    count = f"{reasons.total()} of {len(failures)} answers are missing"
-    return f"{path}: {count} ({'; '.join(words)}); run again to ask only these"
+    words += [f"{len(reasons) - 3} other reasons"] * (len(reasons) > 3)
+    told = f"{len(missing)} of {len(questions)} answers are missing ({'; '.join(words)})"
+    return said, f"{path}: {told}; run again to ask only these" * bool(missing)
 
 
-# The command
+def _unanswered(file: records.RecordFile, questions: Sequence[Question]) -> list[Question]:
+    """Return the questions without a record; refuse a file to which this run must not add."""
+    asked = {question.record.key: question.record for question in questions}
+    first, there = questions[0].record, set()
+    for record in file.records:
+        named, expected = ([one.dataset, one.model, one.method] for one in (record, first))
+        problem = ""
+        if bool(record.epoch) != bool(first.epoch):
+            problem = f"of {'several epochs' if record.epoch else 'one epoch'}"
+        elif named != expected:
+            problem = f"of {', '.join(named)}"
+        elif record.parameters != first.parameters:
+            problem = f"under other parameters (id {record.id!r}: {record.parameters})"
+        elif record.messages_sha256 != asked.get(record.key, record).messages_sha256:
+            problem = f"to other prompts (id {record.id!r})"
+        if problem:
+            problem = f"it holds answers {problem}; use another -o or move it away"
+            raise InputError(str(file.path), problem)
+        if record.key in there:
+            raise InputError(str(file.path), f"id {record.id!r} stands in it twice")
+        there.add(record.key)
+    return [question for question in questions if question.record.key not in there]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +169,7 @@ def _dry_run(problem: Problem, prompts: PromptSet, methods: Sequence[str]) -> Re
             rows.append(MessageRow(prompts.dataset, problem.id, method, **message))
             lines.append(f"[{message['role']}]\n{message['content']}\n")
     text = "\n".join(lines)
-    return Result(rows, MessageRow, print_table=lambda console: console.out(text, highlight=False))
+    return Result(rows, MessageRow, print_table=lambda screen: screen.out(text, highlight=False))
 
 
 @command
@@ -220,9 +181,7 @@ def run(
     question_field: Annotated[str, Option(metavar="COLUMN")] = "question",
     answer_field: Annotated[str, Option(metavar="COLUMN")] = "answer",
     model: Annotated[str, Option(metavar="NAME")],
-    methods: Annotated[
-        str | Sequence[str], Option(flags="--method", metavar="NAME,...", has_commas=True)
-    ],
+    methods: Annotated[str | Sequence[str], Option("--method", "NAME,...", has_commas=True)],
     prompts: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     limit: Annotated[int | None, Option(least=1)] = None,
     epochs: Annotated[int, Option(least=1)] = 1,
@@ -294,14 +253,14 @@ def run(
     Returns
     -------
     DataFrame
-        The records of these methods: one row per problem and epoch, in the order of the benchmark.
+        One record per problem and epoch, in the order of the benchmark.
 
     Raises
     ------
     InputError
         An argument is wrong, or the files hold answers to other prompts.
     IncompleteError
-        Some answers are missing; those that are there are kept, and in its rows.
+        Some answers are missing; the others are kept, and in its rows.
 
     Examples
     --------
@@ -314,46 +273,30 @@ def run(
     templates = load_templates(benchmark, Path(prompts) if prompts else None)
     chosen = list(dict.fromkeys(templates.resolve(name) for name in methods))
     if not chosen:
-        known = ", ".join(templates.methods)
-        raise InputError("--method", f"none named; {problems.name} has {known}")
+        raise InputError(
+            "--method", f"none named; {problems.name} has {', '.join(templates.methods)}"
+        )
     if dry_run:
         return _dry_run(problems.problems[0], templates, chosen)
     sent = {"replayed": True} if replay else request_parameters(temperature, max_tokens, params)
-
-    def question(name: str, problem: Problem, epoch: int | None) -> Question:
-        messages = templates.render(name, problem)
-        known: dict[str, Any] = {"id": problem.id, "epoch": epoch, "output": None}
-        known |= {"dataset": problems.name, "model": model, "method": name, "parameters": sent}
-        known |= {"prompts_sha256": templates.sha256, "dataset_sha256": problems.sha256}
-        return Question(Record(messages_sha256=messages_sha256(messages), **known), messages)
-
+    known: dict[str, Any] = {"dataset": problems.name, "model": model, "parameters": sent}
+    known |= {"prompts_sha256": templates.sha256, "dataset_sha256": problems.sha256, "output": None}
     numbers = range(1, epochs + 1) if epochs > 1 else [None]
-    first = problems.problems[:limit]
-    tasks = {
-        record_path(Path(output), problems.name, model, name): [
-            question(name, problem, epoch) for epoch in numbers for problem in first
-        ]
-        for name in chosen
-    }
+    tasks: dict[Path, list[Question]] = defaultdict(list)
+    for name, epoch, problem in product(chosen, numbers, problems.problems[:limit]):
+        messages = templates.render(name, problem)
+        known |= {"method": name, "messages_sha256": records.messages_sha256(messages)}
+        path = records.record_path(Path(output), problems.name, model, name)
+        tasks[path].append(Question(Record(id=problem.id, epoch=epoch, **known), messages))
     usage = Usage(token_budget, price_in, price_out)
-    asked: AbstractContextManager[Callable[[Question], Record]]
-    if replay:
-        asked = nullcontext(replay_from(Path(replay), model))
-    else:
-        asked = open_endpoint(base_url, read_key(api_key_env), rate, timeout_s, progress)
-    with asked as ask:
-        told = [
-            ask_missing(ask, task, path, usage, concurrency, progress)
-            for path, task in tasks.items()
-        ]
-    notices = [said for said, _ in told] + ([str(usage)] if usage.answers else [])
+    lent = open_replay(Path(replay), model) if replay else None
+    with lent or open_endpoint(base_url, read_key(api_key_env), rate, timeout_s, progress) as ask:
+        told = [ask_missing(ask, *task, usage, concurrency, progress) for task in tasks.items()]
+    notices = [said for said, _ in told]
+    notices += [str(usage)] * bool(usage.prompt_tokens or usage.uncounted_answers)
     if find_spec("math_verify") is None:
         notices.insert(0, "Note: to score the outputs, pip install 'ngramscan[eval]'")
-    files = (path for path in tasks if path.stat().st_size)
-    return Result(
-        (record for path in files for record in in_order(read_records(path), problems)),
-        Record,
-        notices=notices,
-        failures=[problem for _, problem in told if problem],
-        is_silent=True,
-    )
+    failures = [failure for _, failure in told if failure]
+    written = (read_records(path) for path in tasks if path.stat().st_size)
+    rows = (row for method in written for row in records.in_order(method, problems))
+    return Result(rows, Record, notices, failures, is_silent=True)

@@ -1,14 +1,9 @@
-"""`evalcore score`: recorded outputs against the reference answers of a benchmark.
-
-What a model wrote is scored only where it is a whole answer: a refusal, an output that was cut and
-an empty one have no value, and what they count as is decided where runs are compared. A complete
-output without an answer is wrong, as is one whose program fails. What a grader could not decide is
-not known.
-"""
+"""`evalcore score`: recorded outputs against the reference answers of a benchmark."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,10 +13,10 @@ from evalcore.benchmarks import Dataset, find_benchmark, load_dataset
 from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.figures import draw_accuracy
-from evalcore.formats import Answers, Benchmark
+from evalcore.formats import Answers, Benchmark, Problem
 from evalcore.prompts import load_templates
 from evalcore.records import Record, in_order, read_records
-from evalcore.rules import RULES, Item, Tools
+from evalcore.rules import RULES, Item, Tools, Verdict
 from evalcore.rules.formula_pool import compare_all
 from evalcore.sandbox import Limits, Outcome, Program, Sandbox
 from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow, print_summaries, summarise
@@ -39,9 +34,7 @@ def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[
         raise InputError(f"--dataset {usual.name}", f"its answers are judged, not compared; {cure}")
     known = usual.rules if usual.files else tuple(dict.fromkeys((*usual.rules, *RULES)))
     for name in rules:
-        if name not in known:
-            problem = f"unknown for {usual.name}; it has {', '.join(known)}"
-            raise InputError(f"--rule {name}", problem)
+        refuse_other("--rule", name, known)
     for name in extraction:
         refuse_other("--extraction", name, TEXT_RULES)
     chosen = tuple(dict.fromkeys(rules)) or usual.rules[:1]
@@ -51,137 +44,81 @@ def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[
 def score_records(
     records: Sequence[Record], dataset: Dataset, benchmark: Benchmark, tools: Tools
 ) -> tuple[list[ScoreRow], list[str]]:
-    """Return a row per output and rule, and what is not known because something failed.
-
-    Rows come by run, then in the order of the benchmark, then by rule.
-    """
-    answers = list(_find_answers(in_order(records, dataset), dataset, benchmark, tools))
+    """Return a row per output and rule, by run in the benchmark's order; and what failed."""
+    problems = {problem.id: problem for problem in dataset.problems}
+    prompts = load_templates(benchmark)
+    asked = [(one, prompts.answer_to(one.method)) for one in in_order(records, dataset)]
+    programs = [_find_program(one, benchmark.programs.get(kind)) for one, kind in asked]
+    wanted = [program for program in programs if program]
+    outcomes = iter(tools.run_programs(wanted) if wanted else ())
+    answers = [
+        _find_answer(one, problems[one.id], kind, next(outcomes) if program else None, benchmark)
+        for (one, kind), program in zip(asked, programs, strict=True)
+    ]
     items = [item for _, item in answers if item]
     # Taken at once, so that no process of a rule goes on when something is wrong.
     verdicts = {rule: iter(list(RULES[rule](items, tools))) for rule in benchmark.rules}
     rows, failures = [], []
-    for found, item in answers:
+    for row, item in answers:
         for rule in benchmark.rules:
-            row, failed = replace(found, rule=rule), found.status == UNKNOWN
-            if item:
-                value, reason, failed = next(verdicts[rule])
-                reason = "; ".join(filter(None, (reason, row.reason)))
-                row = replace(row, value=value, reason=reason, status="")
-            rows.append(row)
-            if failed:
-                named = f"{row.dataset}, {row.model}, {row.method}, {row.id}"
-                failures.append(f"{named}: {row.reason}")
+            said = next(verdicts[rule]) if item else Verdict(row.value, "", row.status == UNKNOWN)
+            reason = "; ".join(filter(None, (said.reason, row.reason)))
+            status = "" if item else row.status
+            rows.append(replace(row, rule=rule, value=said.value, reason=reason, status=status))
+            if said.failed:
+                failures.append(f"{row.dataset}, {row.model}, {row.method}, {row.id}: {reason}")
     return rows, failures
 
 
-def _find_answers(
-    records: Sequence[Record], dataset: Dataset, benchmark: Benchmark, tools: Tools
-) -> Iterator[tuple[ScoreRow, Item | None]]:
-    """Yield the row of each output before any rule, and what rules compare; programs are run."""
-    problems = {problem.id: problem for problem in dataset.problems}
-    prompts = load_templates(benchmark)
-    kinds = [prompts.answer_to(record.method) for record in records]
-    programs = [
-        _find_program(record, benchmark.programs.get(kind))
-        for record, kind in zip(records, kinds, strict=True)
-    ]
-    outcomes = iter(tools.run_programs([program for program in programs if program]))
-    for record, kind, program in zip(records, kinds, programs, strict=True):
-        outcome, problem = next(outcomes) if program else None, problems[record.id]
-        answer, extraction, reason, status = _find_answer(record, kind, outcome, benchmark)
-        layers = (outcome and outcome.layers) or {}
-        row = ScoreRow(
-            dataset=record.dataset,
-            model=record.model,
-            method=record.method,
-            id=record.id,
-            epoch=record.epoch,
-            rule="",
-            value=None if status in {NO_ANSWER, UNKNOWN} else 0.0,
-            answer=None if answer is None else str(answer),
-            extraction=extraction,
-            reason=reason,
-            sandbox="; ".join(map(" ".join, layers.items())) or None,
-            subtask=problem.subtask or None,
-            status=status,
-        )
-        is_computed = outcome is not None and outcome.status == "ok"
-        yield row, None if answer is None else Item(problem, answer, is_computed)
-
-
 def _find_program(record: Record, rule: str | None) -> Program | None:
-    found = PROGRAM_RULES[rule](record.output or "") if rule and not record.not_scorable else None
-    if found is None:
+    if not rule or record.not_scorable:
         return None
-    is_function = rule in FUNCTION_RULES or "def solution(" in found
-    return Program(found, "solution()" if is_function else "answer")
+    found = PROGRAM_RULES[rule](record.output or "")
+    is_function = rule in FUNCTION_RULES or "def solution(" in (found or "")
+    return None if found is None else Program(found, "solution()" if is_function else "answer")
 
 
 def _find_answer(
-    record: Record, kind: Answers, outcome: Outcome | None, benchmark: Benchmark
-) -> tuple[float | int | bool | str | None, str | None, str, str]:
-    """Return the answer, the rule that found it, why there is none, and why it is not scored."""
-    rule, failed = benchmark.programs.get(kind), ""
+    record: Record, problem: Problem, kind: Answers, outcome: Outcome | None, benchmark: Benchmark
+) -> tuple[ScoreRow, Item | None]:
+    """Return what is known of an output before any rule, and what rules compare."""
+    rule, run = benchmark.programs.get(kind), (record.dataset, record.model, record.method)
+    layers = (outcome and outcome.layers) or {}
+    sandbox, subtask = "; ".join(map(" ".join, layers.items())) or None, problem.subtask or None
+    row = ScoreRow(*run, *record.key, "", None, sandbox=sandbox, subtask=subtask)
     if record.not_scorable:
-        return None, None, record.not_scorable, NO_ANSWER
+        return replace(row, reason=record.not_scorable, status=NO_ANSWER), None
     if outcome and outcome.status == "lost":
-        return None, None, f"sandbox: {outcome.message}", UNKNOWN
-    if outcome and outcome.status == "ok":
-        return outcome.value, f"program, {rule}", "", ""
-    if outcome:
-        failed = ", ".join(filter(None, (f"program: {outcome.status}", outcome.message)))
+        return replace(row, reason=f"sandbox: {outcome.message}"), None
+    if outcome and outcome.value is not None:
+        found = replace(row, answer=str(outcome.value), extraction=f"program, {rule}")
+        return found, Item(problem, outcome.value, is_computed=True)
+    failed = f"program: {outcome.status}, {outcome.message}".removesuffix(", ") if outcome else ""
     is_text = kind != "program" or rule is None
-    found = extract(record.output or "", benchmark.extraction) if is_text else None
-    if found:
-        return found.text, found.rule, failed, ""
+    if is_text and (text := extract(record.output or "", benchmark.extraction)):
+        found = replace(row, answer=text.text, extraction=text.rule, reason=failed)
+        return found, Item(problem, text.text)
     why = failed or ("no answer found" if is_text else "no program found")
-    return None, None, why, "" if outcome else NOT_FOUND  # a program that failed was found
-
-
-# The command
-
-
-def _tools(limits: Limits, allow_weak: bool, progress: Progress, layers: dict[str, str]) -> Tools:
-    """Return what rules need, which say what goes on; a sandbox tells its layers."""
-
-    def counted(results: Iterable[Any], total: int, unit: str) -> Iterator[Any]:
-        progress.expect(total, unit)
-        for result in results:
-            progress.advance(1, unit)
-            yield result
-
-    def run_programs(programs: Sequence[Program]) -> Sequence[Outcome]:
-        if not programs:
-            return []
-        with Sandbox(limits, allow_weak) as sandbox:
-            layers.update(sandbox.layers)
-            return list(counted(sandbox.run(programs), len(programs), "programs"))
-
-    return Tools(run_programs, lambda items: counted(compare_all(items), len(items), "answers"))
+    status = "" if outcome else NOT_FOUND  # a program that failed was found
+    return replace(row, value=0.0, reason=why, status=status), None
 
 
 def _notices(layers: Mapping[str, str], rows: Sequence[ScoreRow], dataset: Dataset) -> list[str]:
     """Say what the sandbox lacked, and which runs lack problems, so that accuracy is of some."""
-    ids: dict[str, set[str]] = {}
-    for row in rows:
-        ids.setdefault(f"{row.dataset}/{row.model}/{row.method}", set()).add(row.id)
-    absent = {run: len(dataset) - len(there) for run, there in ids.items()}
-    weak = {name: state for name, state in layers.items() if state != "ok"}
+    outputs = {(f"{row.dataset}/{row.model}/{row.method}", row.id): None for row in rows}
+    there, n = Counter(run for run, _ in outputs), len(dataset)
     return [
-        *(f"Warning: sandbox without {name} ({state})" for name, state in weak.items()),
-        *(f"{run}: no output for {n} of {len(dataset)} problems" for run, n in absent.items() if n),
+        *(f"Warning: sandbox without {one} ({why})" for one, why in layers.items() if why != "ok"),
+        *(f"{run}: no output for {n - k} of {n} problems" for run, k in there.items() if k < n),
         *(f"{dataset.name}: {fault}" for fault in dataset.faults),
     ]
 
 
-def _save_figure(rows: Sequence[ScoreRow], path: Path) -> None:
-    """Draw how each model did, where something is known of it; several rules are told apart."""
-    known = [row for row in summarise(rows) if row.accuracy is not None]
-    if not known:
-        raise InputError(str(path), "nothing to draw: nothing is known of any output")
-    if len({row.rule for row in known}) > 1:
-        known = [row._replace(method=f"{row.method}, {row.rule}") for row in known]
-    save_figure(draw_accuracy(known), path)
+def _counted(run: Any, given: Sequence[Any], unit: str, progress: Progress) -> Iterator[Any]:
+    progress.expect(len(given), unit)
+    for result in run(given):
+        progress.advance(1, unit)
+        yield result
 
 
 @command
@@ -212,8 +149,7 @@ def score(
     outputs : str or Path
         A folder of outputs, or a file.
     dataset : str, optional
-        The benchmark; see `evalcore datasets list`. With questions of your own in `data`, what they
-        are called: by default as their file.
+        The benchmark (see `evalcore datasets list`), or a name for questions of your own.
     data : str or Path, optional
         A local copy of the benchmark, by default the one that was fetched; or a file of questions
         of your own (.csv, .json, .jsonl, .parquet).
@@ -224,8 +160,7 @@ def score(
     method : str, optional
         Only outputs of this method; in layouts other than `evalcore`, the method of all of them.
     rule : str or sequence of str
-        How answers are compared; several rules score side by side. By default the first of the
-        benchmark.
+        How answers are compared; several rules score side by side. By default the usual one.
     extraction : str or sequence of str
         How answers are found in texts: rules, tried in this order. By default the benchmark's.
     program_seconds : float
@@ -257,15 +192,26 @@ def score(
     $ evalcore score raw_pot_outputs --layout financemath --method pot --dataset financemath
     $ evalcore score outputs/mine --data questions.jsonl --rule numbers
     """
-    check_target(Path(figure) if figure else None)
+    check_target(picture := Path(figure) if figure else None)
     place, layers = Path(data) if data else None, dict[str, str]()
-    known = find_benchmark(dataset, place, id_field, question_field, answer_field)
-    benchmark = choose_scoring(known, rule, extraction)
+    usual = find_benchmark(dataset, place, id_field, question_field, answer_field)
+    benchmark = choose_scoring(usual, rule, extraction)
     problems = load_dataset(benchmark, place)
     records = read_records(Path(outputs), layout, method, benchmark.name, progress.notice)
-    tools = _tools(Limits(seconds=program_seconds), allow_weak_sandbox, progress, layers)
+
+    def run_programs(programs: Sequence[Program]) -> list[Outcome]:
+        with Sandbox(Limits(seconds=program_seconds), allow_weak_sandbox) as sandbox:
+            layers.update(sandbox.layers)
+            return list(_counted(sandbox.run, programs, "programs", progress))
+
+    tools = Tools(run_programs, lambda items: _counted(compare_all, items, "answers", progress))
     rows, failures = score_records(records, problems, benchmark, tools)
-    if figure:
-        _save_figure(rows, Path(figure))
-    notices, table = _notices(layers, rows, problems), partial(print_summaries, rows=rows)
-    return Result(rows, ScoreRow, notices, failures, print_table=table)
+    if picture:
+        known = [one for one in summarise(rows) if one.accuracy is not None]
+        if not known:
+            raise InputError(str(picture), "nothing to draw: nothing is known of any output")
+        if len({one.rule for one in known}) > 1:
+            known = [one._replace(method=f"{one.method}, {one.rule}") for one in known]
+        save_figure(draw_accuracy(known), picture)
+    notices, shown = _notices(layers, rows, problems), partial(print_summaries, rows=rows)
+    return Result(rows, ScoreRow, notices, failures, print_table=shown)

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ngramscan.errors import InputError
-from ngramscan.output.layout import Layout, cell, print_columns
+from ngramscan.output.layout import Layout, cell, print_columns, with_interval
 from ngramscan.output.row_files import GivenTables, Table, as_tables, name_of, read_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = STATUSES = ("scored", "not_found", "no_answer", "unknown")
-Group = tuple[str, str, str, str]
-"""Dataset, model, method, rule: what has one run, or of which one is chosen."""
+Names = Sequence[str]
+SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")
+LATEST = "latest"
+_TIME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d"
 group_of = attrgetter("dataset", "model", "method", "rule")
+"""What has one run, or of which one is chosen."""
 ScoreKey = tuple[str, str, str, str, int | None]
-key_of = attrgetter("dataset", "model", "method", "id", "epoch")
-"""Which output a score or a record is about: a `ScoreKey`."""
+key_of: Callable[[Any], ScoreKey] = attrgetter("dataset", "model", "method", "id", "epoch")
+"""Which output a score or a record is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,10 @@ class ScoreRow:
     rule: str
     value: float | None
     """From 0 to 1; None: there is none, `status` says of which kind, and `reason` says why."""
-    answer: str | None
-    extraction: str | None
-    """The rule that found the answer, with its version; `program, …`: it was computed by the
-    program that the rule found."""
-    reason: str
+    answer: str | None = None
+    extraction: str | None = None
+    """The rule that found the answer, with its version; `program, …`: that found its program."""
+    reason: str = ""
     sandbox: str | None = None
     """What each layer of the sandbox was, where a program ran."""
     subtask: str | None = None
@@ -52,29 +53,24 @@ class ScoreRow:
     """Which run of the method, where a log tells: when it began, and its name. None: not known."""
     status: str = ""
     """`scored`; `not_found`: a complete output in which no answer was found, hence wrong;
-    `no_answer`: refused, cut off or empty; `unknown`: nothing is known of what the model would have
-    answered, or whether it is right. The last two have no value. Where it is absent, a row with a
-    value is `scored` and one without `unknown`."""
+    `no_answer`: refused, cut off or empty; `unknown`: it is not known whether the model is right.
+    The last two have no value. By default a row with a value is `scored`, without `unknown`."""
 
     def __post_init__(self) -> None:
-        """Complete the status; raise a ValueError where there is no such value or status."""
+        """Complete the status; raise a ValueError where value and status can't be."""
         has = "no value" if self.value is None else f"value {self.value:g}"
         if self.value is not None and not 0 <= self.value <= 1:
             raise ValueError(f"{has}; a number from 0 to 1 was expected")
+        known = (UNKNOWN, NO_ANSWER) if self.value is None else (SCORED, NOT_FOUND)
         if not self.status:
-            object.__setattr__(self, "status", UNKNOWN if self.value is None else SCORED)
-        if self.status not in STATUSES:
-            raise ValueError(f"status {self.status!r}; one of {', '.join(STATUSES)} was expected")
-        if (self.value is None) != (self.status in {NO_ANSWER, UNKNOWN}):
-            raise ValueError(f"status {self.status}, but {has}")
-
-
-# Read back from what `score`, `judge` and `logs` wrote or returned
+            object.__setattr__(self, "status", known[0])
+        if self.status not in known:
+            raise ValueError(f"status {self.status}, but {has}; expected {' or '.join(known)}")
 
 
 def read_scores(table: Table) -> list[ScoreRow]:
     """Read the rows of one table; columns beyond those of scores, as judges have, are left out."""
-    absent = {"epoch": None, "answer": None, "extraction": None, "reason": "", "status": ""}
+    absent = {"epoch": None, "reason": "", "status": ""}
     return read_rows(table, ScoreRow, "rows of `evalcore score`", absent)
 
 
@@ -93,89 +89,66 @@ def refuse_unscored(rules: Iterable[str], scored: Iterable[str]) -> None:
             raise InputError(f"--rule {rule}", f"not scored; there are {', '.join(known)}")
 
 
-def read_all(
-    scores: GivenTables, rules: Sequence[str] = (), runs: Sequence[str] = ()
-) -> list[ScoreRow]:
-    """Read score rows of one run per method, and of some rules where these are named.
-
-    An InputError: a table is malformed or named twice, or has none of the rules; or no run can be
-    chosen.
-    """
+def read_all(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[ScoreRow]:
+    """Read score rows of one run per method, and of some rules where these are named."""
     tables = as_tables(scores)
     same = {Path(one).resolve() if isinstance(one, str | Path) else id(one) for one in tables}
     if len(same) < len(tables):
         raise InputError("scores", "a file is named twice")
-    rows = [row for table in tables for row in read_scores(table)]
-    if not rows:
+    placed = [(row, name_of(table)) for table in tables for row in read_scores(table)]
+    if not placed:
         raise InputError("scores", "there are no rows")
-    refuse_unscored(rules, (row.rule for row in rows))
-    return choose_runs([row for row in rows if not rules or row.rule in rules], runs)
+    refuse_unscored(rules, (row.rule for row, _ in placed))
+    placed = [(row, place) for row, place in placed if not rules or row.rule in rules]
+    seen: dict[tuple[Any, ...], str] = {}
+    for row, place in placed:
+        if (key := (*key_of(row), row.rule, row.run)) in seen:
+            named = " ".join(str(part) for part in key if part is not None)
+            raise InputError(place, f"two rows of {named}; the other is in {seen[key]}")
+        seen[key] = place
+    return choose_runs([row for row, _ in placed], runs)
 
 
-def read_chosen(
-    scores: GivenTables, rules: Sequence[str] = (), runs: Sequence[str] = ()
-) -> list[ScoreRow]:
+def read_chosen(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[ScoreRow]:
     """Read what `read_all` does; or raise an InputError where a benchmark has several rules."""
     rows = read_all(scores, rules, runs)
-    scored = dict.fromkeys((row.dataset, row.rule) for row in rows)
-    for dataset, times in Counter(dataset for dataset, _ in scored).items():
-        if times > 1:
-            names = ", ".join(rule for other, rule in scored if other == dataset)
-            raise InputError(dataset, f"scored by {names}; --rule says which is meant")
-    key_of_row = attrgetter("dataset", "model", "method", "id", "epoch", "rule", "run")
-    key, times = Counter(map(key_of_row, rows)).most_common(1)[0]
-    if times > 1:
-        there = [
-            name_of(one) for one in as_tables(scores) if key in map(key_of_row, read_scores(one))
-        ]
-        named = " ".join(str(part) for part in key if part is not None)
-        raise InputError(there[-1], f"two rows of {named}; the other is in {there[0]}")
+    for dataset in dict.fromkeys(row.dataset for row in rows):
+        known = dict.fromkeys(row.rule for row in rows if row.dataset == dataset)
+        if len(known) > 1:
+            raise InputError(dataset, f"scored by {', '.join(known)}; --rule says which is meant")
     return rows
 
 
-# Which of several runs is meant
-
-LATEST = "latest"
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d")
-Runs = Mapping[Group, Mapping[str | None, int]]
-"""How many rows each run has."""
-
-
 def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[ScoreRow]:
-    """Leave one run of each method: that whose name, or part of it, is wanted, or the `latest`.
-
-    Methods with one run keep it. An InputError: a method has several of which none or more than one
-    is wanted, no run has such a name, or not all say when they were.
-    """
-    if not wanted and len({(row.run, row.epoch is None) for row in rows}) < 2:
-        return list(rows)
+    """Leave one run of each method: that whose name, or part of it, is wanted, or the `latest`."""
     runs = count_runs(rows)
     for name in wanted:
         if name != LATEST and not any(name in (run or "") for own in runs.values() for run in own):
             told = "; ".join(describe_runs(runs)) or "no method has several runs"
             raise InputError(f"--run {name}", f"no run has that name; {told}")
     meant = {group: _meant([*own], wanted) for group, own in runs.items()}
-    if unclear := {group: runs[group] for group, own in meant.items() if len(own) > 1}:
+    if unclear := {group: own for group, own in runs.items() if len(meant[group]) > 1}:
         cure = "--run NAME says which is meant"
         cure += " (not all have a time)" if LATEST in wanted else f", or --run {LATEST}"
         raise InputError("scores", f"{'; '.join(describe_runs(unclear))}; {cure}")
-    kept = [row for row in rows if row.run == meant[group_of(row)][0]]
-    asked_once = {group_of(row) for row in kept if row.epoch is None}
-    if mixed := asked_once & {group_of(row) for row in kept if row.epoch is not None}:
-        said = "some rows have an epoch and others have none, so these are several runs"
-        raise InputError(", ".join(min(mixed)), f"{said}; a column `run` tells them apart")
+    kept = [row for row in rows if row.run in meant[group_of(row)]]
+    epochs = {(group_of(row), row.epoch is None) for row in kept}
+    for group in runs:
+        if {(group, True), (group, False)} <= epochs:
+            said = "some rows have an epoch and others have none, so these are several runs"
+            raise InputError(", ".join(group), f"{said}; a column `run` tells them apart")
     return kept
 
 
-def count_runs(rows: Iterable[ScoreRow]) -> Runs:
+def count_runs(rows: Iterable[ScoreRow]) -> dict[tuple[str, ...], Counter[str | None]]:
     """Return the runs of each method, with the number of their rows."""
-    runs: dict[Group, Counter[str | None]] = defaultdict(Counter)
+    runs: dict[tuple[str, ...], Counter[str | None]] = defaultdict(Counter)
     for row in rows:
         runs[group_of(row)][row.run] += 1
     return runs
 
 
-def describe_runs(runs: Runs) -> Iterator[str]:
+def describe_runs(runs: Mapping[tuple[str, ...], Counter[str | None]]) -> Iterator[str]:
     """Tell of each method that has several runs which these are."""
     for group, own in runs.items():
         if len(own) > 1:
@@ -185,18 +158,15 @@ def describe_runs(runs: Runs) -> Iterator[str]:
 
 def _meant(runs: Sequence[str | None], wanted: Sequence[str]) -> Sequence[str | None]:
     """Return the runs of a method that may be meant; one, where that is clear."""
-    exact = [run for run in runs if run in wanted]
-    named = exact or [run for run in runs if any(name in (run or "") for name in wanted)]
-    if not named and LATEST in wanted and all(run and _TIME.match(run) for run in runs):
+    named = [run for run in runs if run in wanted]
+    named = named or [run for run in runs if any(name in (run or "") for name in wanted)]
+    if not named and LATEST in wanted and all(re.match(_TIME, run or "") for run in runs):
         return [max(runs, key=str)]
     return named or runs
 
 
-# How each model did
-
-
 class SummaryRow(NamedTuple):
-    """How one model did after one method, by one rule; shares in percent."""
+    """How one model did after one method, by one rule; in percent, no answer as a wrong one."""
 
     dataset: str
     model: str
@@ -206,62 +176,48 @@ class SummaryRow(NamedTuple):
     n: int
     """Outputs of which something is known: to the rest only `unknown` refers."""
     accuracy: float | None
-    """With no answer as a wrong one."""
     accuracy_low: float | None
-    """95 % Wilson interval; None: graded values, or several answers to a problem (dependent)."""
+    """None: graded values, or several answers to a problem, which are dependent."""
     accuracy_high: float | None
     answered: float | None
     no_answer: int
     unknown: int
 
 
-def summarise(rows: Sequence[ScoreRow]) -> list[SummaryRow]:
+def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
     """Return how each model did by each rule, in the order in which they come."""
-    groups: dict[tuple[str, str, str, str, str | None], list[ScoreRow]] = defaultdict(list)
+    groups: dict[tuple[str, str, str, str, str | None], list[ScoreRow]] = {}
     for row in rows:
-        groups[*group_of(row), row.run].append(row)
-    return [_summary(key, own) for key, own in groups.items()]
+        groups.setdefault((*group_of(row), row.run), []).append(row)
+    found = []
+    for group, own in groups.items():
+        known = [row for row in own if row.status != UNKNOWN]
+        n, values = len(known), [row.value or 0.0 for row in known]
+        low = high = None
+        if known and {*values} <= {0.0, 1.0} and len({row.id for row in known}) == n:
+            from ngramscan.statistics.proportions import wilson  # NumPy is slow to import
+
+            share = wilson(sum(values), n)
+            low, high = (100 * (limit or 0.0) for limit in (share.low, share.high))
+        n_answered = sum(row.answer is not None for row in known)
+        accuracy, answered = (100 * k / n if n else None for k in (sum(values), n_answered))
+        no_answer = sum(row.status == NO_ANSWER for row in known)
+        found.append(SummaryRow(*group, n, accuracy, low, high, answered, no_answer, len(own) - n))
+    return found
 
 
-def _summary(key: tuple[str, str, str, str, str | None], rows: Sequence[ScoreRow]) -> SummaryRow:
-    known = [row for row in rows if row.status != UNKNOWN]
-    n, values = len(known), [row.value or 0.0 for row in known]
-    low = high = None
-    if known and {*values} <= {0.0, 1.0} and len({row.id for row in known}) == n:
-        from ngramscan.statistics.proportions import wilson  # NumPy is slow to import
-
-        share = wilson(sum(values), n)
-        low, high = (100 * (limit or 0.0) for limit in (share.low, share.high))
-    accuracy = 100 * sum(values) / n if n else None
-    answered = 100 * sum(row.answer is not None for row in known) / n if n else None
-    no_answer = sum(row.status == NO_ANSWER for row in known)
-    return SummaryRow(*key, n, accuracy, low, high, answered, no_answer, len(rows) - n)
-
-
-def print_summaries(console: Console, rows: Sequence[ScoreRow]) -> None:
+def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:
     """Print how each model did."""
     found = summarise(rows)
-    names = ["dataset", "model", "method", "rule"]
-    if len({group_of(one) for one in found}) < len(found):
-        names.append("run")
+    has_runs, show = len({one[:4] for one in found}) < len(found), "{:.1f}".format
+    names = SummaryRow._fields[: 4 + has_runs]
     columns = {name: [getattr(one, name) or "" for one in found] for name in names}
     columns["n"] = [cell(one.n) for one in found]
-    columns["accuracy"] = [_with_interval(one) for one in found]
-    columns["answered"] = [_percent(one.answered) for one in found]
+    columns["accuracy"] = [with_interval(*one[6:9], show) for one in found]
+    columns["answered"] = [show(one.answered) if one.n else cell(None) for one in found]
     for name in ("no_answer", "unknown"):
         if any(getattr(one, name) for one in found):
             columns[name.replace("_", " ")] = [cell(getattr(one, name)) for one in found]
     optional = ("answered", "dataset", "no answer", "n")
-    print_columns(
-        console, columns, Layout(len(names), frozenset({"model", "method", "run"}), optional)
-    )
-
-
-def _percent(share: float | None) -> str:
-    return cell(None) if share is None else f"{share:.1f}"
-
-
-def _with_interval(row: SummaryRow) -> str:
-    if row.accuracy is None or row.accuracy_low is None:
-        return _percent(row.accuracy) + " (no interval)" * (row.accuracy is not None)
-    return f"{row.accuracy:.1f} [{row.accuracy_low:.1f}, {row.accuracy_high:.1f}]"
+    layout = Layout(len(names), frozenset({"model", "method", "run"}), optional)
+    print_columns(console, columns, layout)

@@ -67,7 +67,7 @@ class Terms:
     """How a server may be asked, and how patiently."""
 
     most_bytes: int
-    """Of a body, decoded."""
+    """The longest body, decompressed."""
     within_s: float
     """For a whole exchange, from the connection to the last byte."""
     rate: float | None = None

@@ -1,33 +1,31 @@
-"""A chat endpoint on loopback, with faults on demand; also `python -m tests.chat_server`.
-
-Which fault a request meets depends on the seed, the messages and how often they were sent before,
-so that it is the same in whatever order threads ask.
-"""
+"""A chat endpoint on loopback, with faults on demand; also `python -m tests.chat_server`."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import random
-import socket
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Messages = Sequence[Mapping[str, str]]
-Answer = Callable[[Messages], dict[str, Any] | str | None]
-"""A message's fields, or its text; None: no such reply."""
+Answer = Callable[[Messages], str | None]
+"""None: no such reply."""
 
 
 def hash_of(messages: Messages) -> str:
     """Return the SHA-256 of canonical JSON: sorted keys, ASCII, Python's separators."""
     text = json.dumps([dict(sorted(message.items())) for message in messages])
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+PASSING, LASTING = ("too_many", "error", "stall", "malformed"), ("refusal", "length")
 
 
 @dataclass(frozen=True)
@@ -38,58 +36,38 @@ class Faults:
     error: float = 0.0
     stall: float = 0.0
     malformed: float = 0.0
-    dropped: float = 0.0
     refusal: float = 0.0
     length: float = 0.0
     seed: int = 0
     stall_s: float = 1.5
-    long_pauses: float = 0.1
-    """Of the 429: with Retry-After 1, the others with 0."""
 
-    def choose(self, digest: str, earlier: int) -> tuple[str, random.Random]:
+    def choose(self, digest: str, earlier: int) -> str:
+        """Return the same for messages sent so often before, in whatever order threads ask."""
         # Refusals and cut answers are the model's: the same however often it is asked.
-        constant = random.Random(f"{self.seed} {digest}")
-        chance = random.Random(f"{self.seed} {digest} {earlier}")
-        kind = self._pick(chance, ("too_many", "error", "stall", "malformed", "dropped"))
-        return kind or self._pick(constant, ("refusal", "length")), chance
-
-    def _pick(self, generator: random.Random, names: tuple[str, ...]) -> str:
-        point = generator.random()
-        for name in names:
-            point -= getattr(self, name)
-            if point < 0:
-                return name
-        return ""
+        for sent, kinds in ((f" {earlier}", PASSING), ("", LASTING)):
+            shares = [getattr(self, kind) for kind in kinds]
+            dice = random.Random(f"{self.seed} {digest}{sent}")
+            fault: str = dice.choices(["", *kinds], [1 - sum(shares), *shares])[0]
+            if fault:
+                break
+        return fault
 
 
-@dataclass
 class Seen:
-    """What a server was asked."""
+    """What a server was asked; requests and answers by hash of the messages."""
 
-    requests: Counter[str] = field(default_factory=Counter)
-    """By hash of the messages."""
-    answered: Counter[str] = field(default_factory=Counter)
-    faults: Counter[str] = field(default_factory=Counter)
-    bodies: list[dict[str, Any]] = field(default_factory=list)
-    keys: list[str | None] = field(default_factory=list)
-    at_once: int = 0
-    most_at_once: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self) -> None:
+        self.requests, self.answered, self.faults = Counter[str](), Counter[str](), Counter[str]()
+        self.bodies, self.keys = list[dict[str, Any]](), list[str | None]()
+        self.lock = threading.Lock()
 
 
 class ChatServer(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
     request_queue_size = 128
 
-    def __init__(
-        self, answer: Answer, faults: Faults | None = None, key: str | None = None
-    ) -> None:
+    def __init__(self, answer: Answer, plan: Faults, key: str = "") -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.answer = answer
-        self.plan = faults or Faults()
-        self.key = key
-        self.seen = Seen()
+        self.answer, self.plan, self.key, self.seen = answer, plan, key, Seen()
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -98,141 +76,84 @@ class ChatServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     server: ChatServer
-
-    def setup(self) -> None:
-        super().setup()
-        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        seen = self.server.seen
-        with seen.lock:
-            seen.at_once += 1
-            seen.most_at_once = max(seen.most_at_once, seen.at_once)
-            seen.bodies.append(body)
-            seen.keys.append(self.headers.get("Authorization"))
-        try:
-            self._reply(body)
-        finally:
-            with seen.lock:
-                seen.at_once -= 1
-
-    def _reply(self, body: dict[str, Any]) -> None:
-        server = self.server
-        if server.key and self.headers.get("Authorization") != f"Bearer {server.key}":
-            given = self.headers.get("Authorization", "none")
-            self._send(401, _error(f"Incorrect API key provided: {given}"))
-            return
-        if not self.path.endswith("/chat/completions"):
-            self._send(404, _error(f"no such path: {self.path}"))
-            return
+        server, seen, login = self.server, self.server.seen, self.headers.get("Authorization")
         digest = hash_of(body["messages"])
-        with server.seen.lock:
-            earlier = server.seen.requests[digest]
-            server.seen.requests[digest] += 1
-            fault, chance = server.plan.choose(digest, earlier)
-            if fault:
-                server.seen.faults[fault] += 1
-        if not self._fail(fault, chance):
-            self._answer(body, digest, fault)
-
-    def _fail(self, fault: str, chance: random.Random) -> bool:
+        with seen.lock:
+            seen.bodies.append(body)
+            seen.keys.append(login)
+            fault = "key" if server.key and login != f"Bearer {server.key}" else ""
+            if not fault:
+                fault = server.plan.choose(digest, seen.requests[digest])
+                seen.requests[digest] += 1
+                seen.faults.update([fault] if fault else [])
         match fault:
+            case "key":
+                self._send(401, _error(f"Incorrect API key provided: {login}"))
             case "too_many":
-                seconds = "1" if chance.random() < self.server.plan.long_pauses else "0"
-                self._send(429, _error("slow down"), {"Retry-After": seconds})
+                self._send(429, _error("slow down"))
             case "error":
                 self._send(500, _error("busy"))
-            case "malformed":
-                self._send_bytes(200, b'{"choices": [{"message": {"con', {})
-            case "dropped":
-                self.close_connection = True
-                self.connection.shutdown(socket.SHUT_RDWR)
             case "stall":
-                time.sleep(self.server.plan.stall_s)
+                time.sleep(server.plan.stall_s)
                 self.close_connection = True
+            case _ if (answer := server.answer(body["messages"])) is None:
+                self._send(400, _error("no recorded reply to these messages"))
             case _:
-                return False
-        return True
+                with seen.lock:
+                    seen.answered[digest] += 1
+                reply = _reply(body, answer[:5] if fault == "length" else answer, fault)
+                self._send(200, reply[: 30 if fault == "malformed" else None])
 
-    def _answer(self, body: dict[str, Any], digest: str, kind: str) -> None:
-        answer = self.server.answer(body["messages"])
-        if answer is None:
-            self._send(400, _error("no recorded reply to these messages"))
-            return
-        message = {"content": answer} if isinstance(answer, str) else dict(answer)
-        finish_reason = message.pop("finish_reason", "stop")
-        if kind == "refusal":
-            message, finish_reason = {"content": None, "refusal": "I can't help with that."}, "stop"
-        if kind == "length":
-            message["content"], finish_reason = str(message["content"])[:5], "length"
-        text = message.get("content") or ""
-        with self.server.seen.lock:
-            self.server.seen.answered[digest] += 1
-        self._send(200, _completion(body, {"role": "assistant", **message}, finish_reason, text))
-
-    def _send(
-        self, status: int, body: dict[str, Any], headers: Mapping[str, str] | None = None
-    ) -> None:
-        self._send_bytes(status, json.dumps(body).encode(), headers or {})
-
-    def _send_bytes(self, status: int, content: bytes, headers: Mapping[str, str]) -> None:
+    def _send(self, status: int, content: bytes) -> None:
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
-        for name, value in headers.items():
-            self.send_header(name, value)
+        if status == 429:
+            self.send_header("Retry-After", "0")
         self.end_headers()
         self.wfile.write(content)
 
 
-def _error(message: str) -> dict[str, Any]:
-    return {"error": {"message": message, "type": "error", "code": None}}
+def _error(message: str) -> bytes:
+    return json.dumps({"error": {"message": message}}).encode()
 
 
-def _completion(
-    body: dict[str, Any], message: dict[str, Any], finish_reason: str, text: str
-) -> dict[str, Any]:
-    asked = sum(len(message["content"].split()) for message in body["messages"])
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "model": f"{body['model']}-0125",
-        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
-        "usage": {
-            "prompt_tokens": asked,
-            "completion_tokens": len(text.split()),
-            "completion_tokens_details": {"reasoning_tokens": 0},
-        },
+def _reply(body: dict[str, Any], text: str, kind: str) -> bytes:
+    refused = {"content": None, "refusal": "I can't help with that."}
+    counts = {
+        "prompt_tokens": sum(len(each["content"].split()) for each in body["messages"]),
+        "completion_tokens": 0 if kind == "refusal" else len(text.split()),
+        "completion_tokens_details": {"reasoning_tokens": 0},
     }
-
-
-def echo(messages: Messages) -> str:
-    """Answer with the last message."""
-    return f"You said: {messages[-1]['content']}"
+    message = refused if kind == "refusal" else {"content": text}
+    choice = {"message": message, "finish_reason": "length" if kind == "length" else "stop"}
+    said = {"model": f"{body['model']}-0125", "choices": [choice], "usage": counts}
+    return json.dumps(said).encode()
 
 
 @contextmanager
 def chat_server(
-    answer: Answer = echo, faults: Faults | None = None, key: str | None = None
+    answer: Answer = lambda _: "4", faults: Faults | None = None, key: str = ""
 ) -> Iterator[ChatServer]:
     """Serve for the length of a `with` block, in threads of this process."""
-    with ChatServer(answer, faults, key) as server:
+    with ChatServer(answer, faults or Faults(), key) as server:
         # Its poll is how long the block takes to end.
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-        thread.start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         try:
             yield server
         finally:
             server.shutdown()
-            thread.join()
 
 
 if __name__ == "__main__":
-    with ChatServer(echo) as alone:
+    with ChatServer(lambda _: "4", Faults()) as alone:
         print(alone.url, flush=True)  # noqa: T201 - whoever started it waits for the address
         alone.serve_forever()

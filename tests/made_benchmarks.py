@@ -1,11 +1,23 @@
-"""Small copies of benchmarks in the form of the real ones, made for tests."""
+"""Small copies of benchmarks in the form of the real ones, made for tests, and what is refused."""
 
 from __future__ import annotations
 
-import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from ngramscan.errors import InputError
+
+
+def write(path: Path, content: Any) -> Path:
+    """Write bytes, a text, or anything else as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = content if isinstance(content, bytes | str) else json.dumps(content)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
 
 
 def write_financemath(folder: Path, size: int = 200, **first: Any) -> Path:
@@ -22,22 +34,20 @@ def write_financemath(folder: Path, size: int = 200, **first: Any) -> Path:
         for n in range(size)
     ]
     rows[0] |= first
-    path = folder / "validation.json"
-    path.write_text(json.dumps(rows))
-    return path
+    return write(folder / "validation.json", rows)
 
 
-def write_proofbench(folder: Path, size: int = 60) -> Path:
+def write_proofbench(folder: Path) -> Path:
     """Write problems with a solution and guidelines."""
-    path = folder / "proofbench_v2.csv"
-    columns = (
-        *("Problem ID", "Problem", "Solution", "Grading guidelines", "Category", "Level"),
-        *("Short Answer", "Source"),
-    )
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        for n in range(size):
-            texts = (f"PB-Basic-{n:03}", f"Prove {n}.", f"SOLUTION of {n}", f"GUIDELINES of {n}")
-            writer.writerow([*texts, "Algebra", "IMO-easy", "", "made"])
-    return path
+    text = "Problem ID,Problem,Solution,Grading guidelines,Category,Level,Short Answer,Source\n"
+    for n in range(60):
+        text += f"PB-Basic-{n:03},Prove {n}.,SOLUTION of {n},GUIDELINES of {n},"
+        text += "Algebra,IMO-easy,,made\n"
+    return write(folder / "proofbench_v2.csv", text)
+
+
+def refused(message: str, call: Callable[..., Any], *given: Any, **more: Any) -> None:
+    """Make a call that must be refused in one line."""
+    with pytest.raises(InputError, match=message) as caught:
+        call(*given, **more)
+    assert "\n" not in str(caught.value)

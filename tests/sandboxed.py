@@ -1,8 +1,13 @@
-"""People who run programs in sandboxes, and what they must find unharmed afterwards."""
+"""People who run programs in sandboxes, and what they must find unharmed afterwards.
+
+As a program, this is such a person, asked by lines of JSON: `programs`, `limits` and `options` of
+the sandbox. Each is answered by a line: `layers` and `outcomes`, or `error`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import subprocess
@@ -13,62 +18,34 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 ROOT = Path(__file__).resolve().parent.parent
-NOBODY = 65534
 SECRET = "secret-" + "5b1f8a"
-LINUX = sys.platform == "linux"
-
-
-def person_params() -> list[Any]:
-    """As root and as an ordinary user where the tests run as root, else as who runs them."""
-    if os.getuid() != 0:
-        return [pytest.param(os.getuid(), id="this user")]
-    return [pytest.param(0, id="root"), pytest.param(NOBODY, id="nobody")]
+# As root and as an ordinary user where the tests run as root, else as who runs them.
+USERS = [os.getuid()] if os.getuid() else [0, 65534]
 
 
 class Person:
     """A process of a user that runs programs, with a home that holds something dear."""
 
     def __init__(self, user: int, folder: Path) -> None:
-        self.user = user
-        self.home = folder / "home"
-        self.temporary = folder / "temporary"
-        for each in (self.home, self.temporary):
-            each.mkdir()
+        self.home, self.temporary = folder / "home", folder / "temporary"
+        self.home.mkdir()
+        self.temporary.mkdir()
         (self.home / "dear.txt").write_text(SECRET)
         for path in (self.home, self.temporary, self.home / "dear.txt"):
             os.chown(path, user, -1)
-        environment = {"HOME": str(self.home), "TMPDIR": str(self.temporary), "API_KEY": SECRET}
-        self.process = subprocess.Popen(
-            [sys.executable, str(ROOT / "tests" / "sandbox_person.py"), str(user)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-            cwd="/",
-        )
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.asks, self.answers = self.process.stdin, self.process.stdout
-        if self.answers.readline() != "ready\n":
-            _, told = self.process.communicate()
-            pytest.skip(f"no process of user {user}: {told.strip().splitlines()[-1]}")
+        argv = [sys.executable, "-u", __file__, str(user)]
+        env = {"HOME": str(self.home), "TMPDIR": str(self.temporary), "API_KEY": SECRET}
+        pipes: Any = dict.fromkeys(["stdin", "stdout", "stderr"], subprocess.PIPE)
+        self.process: Any = subprocess.Popen(argv, text=True, bufsize=1, env=env, cwd="/", **pipes)
 
     def send(self, programs: Any, limits: dict[str, float] | None = None, **options: Any) -> None:
         asked = {"programs": programs, "limits": limits or {}, "options": options}
-        self.asks.write(json.dumps(asked) + "\n")
-        self.asks.flush()
-
-    def ask(self, *arguments: Any, **options: Any) -> dict[str, Any]:
-        self.send(*arguments, **options)
-        return self.receive()
+        self.process.stdin.write(json.dumps(asked) + "\n")
 
     def receive(self) -> dict[str, Any]:
-        answer = self.answers.readline()
-        assert answer, self.process.stderr.read() if self.process.stderr else ""
+        answer = self.process.stdout.readline()
+        assert answer, self.process.stderr.read()
         return dict(json.loads(answer))
 
     def processes(self) -> list[int]:
@@ -95,21 +72,68 @@ class Person:
         while left := [*map(str, self.processes()), *os.listdir(self.temporary)]:
             assert time.monotonic() < until, f"left: {left}"
             time.sleep(0.02)
-        assert [path.name for path in self.home.iterdir()] == ["dear.txt"]
-        assert (self.home / "dear.txt").read_text() == SECRET
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.communicate()
+        assert {each.name: each.read_text() for each in self.home.iterdir()} == {"dear.txt": SECRET}
 
 
 @contextlib.contextmanager
 def person_of(user: int) -> Iterator[Person]:
+    import pytest
+
     # Not below pytest's own folder, which other users can't enter.
     with tempfile.TemporaryDirectory(prefix="sandboxed-") as name:
         Path(name).chmod(0o755)
         person = Person(user, Path(name))
         try:
+            if person.process.stdout.readline() != "ready\n":
+                told = person.process.stderr.read().strip().splitlines()
+                pytest.skip(f"no process of user {user}: {told[-1]}")
             yield person
         finally:
-            person.close()
+            person.process.kill()
+            person.process.communicate()
+
+
+def become(user: int) -> None:
+    """Become an ordinary user who can read Python and this repository, wherever they are."""
+    from evalcore.sandbox import kernel
+
+    kernel.call("unshare", "unshare", kernel.NEW_MOUNTS)
+    kernel.mount("", "/", None, kernel.PRIVATE | kernel.RECURSIVE)
+    for path in dict.fromkeys([sys.base_prefix, sys.prefix, str(ROOT)]):
+        if not Path(path).stat().st_mode & 0o001:
+            raise SystemExit(f"{path} is closed to other users")
+        closed = [p for p in reversed(Path(path).parents) if not p.stat().st_mode & 0o001]
+        if closed:
+            descriptor = os.open(path, os.O_PATH)
+            kernel.mount("tmpfs", str(closed[0]), "tmpfs", 0)
+            closed[0].chmod(0o755)
+            Path(path).mkdir(parents=True)
+            own = f"/proc/self/fd/{descriptor}"
+            kernel.mount(own, path, None, kernel.BIND | kernel.RECURSIVE)
+            os.close(descriptor)
+    os.setgroups([])
+    os.setgid(user)
+    os.setuid(user)
+    # As any process of that user, and not only what has changed its user: readable by the same.
+    kernel.control(4, "set dumpable", 1)
+
+
+def answer(asked: dict[str, Any]) -> dict[str, object]:
+    from evalcore.sandbox import Limits, Program, Sandbox
+    from ngramscan.errors import SandboxError
+
+    try:
+        with Sandbox(Limits(**asked["limits"]), **asked["options"]) as sandbox:
+            outcomes = sandbox.run(Program(*each) for each in asked["programs"])
+            return {"layers": sandbox.layers, "outcomes": [*map(dataclasses.asdict, outcomes)]}
+    except SandboxError as error:
+        return {"error": str(error)}
+
+
+if __name__ == "__main__":
+    sys.path[0] = str(ROOT)
+    if int(sys.argv[1]) != os.getuid():
+        become(int(sys.argv[1]))
+    sys.stdout.write("ready\n")
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(answer(json.loads(line))) + "\n")

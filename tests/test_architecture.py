@@ -107,9 +107,9 @@ SHARED_WITH_EVALCORE = {
 # Of its own each module may import those before it, and types to draw figures of.
 EVALCORE = (
     *("formats", "benchmarks", "prompts", "records", "endpoint", "run", "sandbox", "extraction"),
-    *("rules", "scores", "figures", "score", "judge", "statistics", "left_out", "pairing"),
-    *("compare", "link", "logs", "outcomes", "efficiency", "agreement", "claim_tables"),
-    *("claim_formulas", "audit", "", "cli", "__main__"),
+    *("rules", "scores", "figures", "score", "judge", "statistics", "pairing"),
+    *("compare", "link", "logs", "outcomes", "efficiency", "agreement", "claim_formulas"),
+    *("audit", "", "cli", "__main__"),
 )
 EVALCORE_MAY_IMPORT = {name: list(EVALCORE[: place + 1]) for place, name in enumerate(EVALCORE)}
 EVALCORE_MAY_IMPORT["figures"] += ["efficiency", "link"]

@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
 from typing import Any, get_args
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import bootstrap, wilcoxon
+from scipy.stats import wilcoxon
+from statsmodels.stats.contingency_tables import mcnemar
 
 from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
+from ngramscan.statistics.p_values import PValue
 from ngramscan.statistics.proportions import Pairs, mid_p_mcnemar, paired_difference
-from ngramscan.statistics.resampling import bootstrap_mean, bootstrap_t
+from ngramscan.statistics.resampling import bootstrap_t
+from tests.test_bootstrap_t import graded, limits, right_or_wrong
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
-
-
-def graded(
-    draw: np.random.Generator, problems: int, models: int, correlation: float, effect: float = 0.0
-) -> tuple[Floats, Floats]:
-    """Return values of two methods; differences on one problem have the correlation."""
-    baseline = draw.normal(size=(problems, models))
-    shared = draw.normal(size=(problems, 1)) * np.sqrt(correlation)
-    own = draw.normal(size=(problems, models)) * np.sqrt(1 - correlation)
-    return baseline, baseline + shared + own + effect
-
-
-def right_or_wrong(
-    draw: np.random.Generator, problems: int, models: int, shares: tuple[float, float]
-) -> tuple[Floats, Floats]:
-    """Return right and wrong answers of two methods, some problems easier for all models.
-
-    Some problems also suit all models better with one of the methods: a correlation of one half.
-    """
-    easy = draw.normal(size=(problems, 1)) * np.sqrt(0.3)
-    first, second = (
-        easy
-        + draw.normal(size=(problems, 1)) * np.sqrt(0.5)
-        + draw.normal(size=(problems, models)) * np.sqrt(0.2)
-        < ndtri(share)
-        for share in shares
-    )
-    return first.astype(np.float64), second.astype(np.float64)
 
 
 def compare_models(
@@ -55,207 +31,41 @@ def compare_models(
     return compare_pairs(baseline.ravel(), treatment.ravel(), draw, settings, problems)
 
 
-def error_rates(runs: int, seed: int) -> dict[str, float]:
-    """Return how often tests find a difference between equal methods, 18 problems × 5 models."""
-    draw = np.random.default_rng(seed)
-    found = {"naive": 0, "sign-flip": 0, "bootstrap-t": 0}
+@pytest.mark.parametrize("runs", [500, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_a_pooled_test_that_ignores_problems_errs_and_ours_do_not(runs: int) -> None:
+    draw, found = np.random.default_rng(1), Counter[str]()
     tests: tuple[GradedTest, ...] = ("sign-flip", "bootstrap-t")
     for _ in range(runs):
         baseline, treatment = graded(draw, 18, 5, 0.5)
         naive = float(wilcoxon((treatment - baseline).ravel(), method="approx").pvalue)
         found["naive"] += naive <= 0.05
         for test in tests:
-            settings = Settings(draws=499, graded_test=test)
-            found[test] += compare_models(baseline, treatment, draw, settings).p.value <= 0.05
-    return {name: count / runs for name, count in found.items()}
-
-
-def test_a_pooled_test_that_ignores_problems_errs_and_ours_do_not() -> None:
-    rates = error_rates(runs=500, seed=1)
-    assert rates["naive"] > 0.2
-    assert rates["sign-flip"] <= 0.06
-    assert rates["bootstrap-t"] <= 0.06
-
-
-@pytest.mark.slow
-def test_the_rates_of_error_in_many_runs() -> None:
-    rates = error_rates(runs=10_000, seed=2)
-    assert rates["naive"] == pytest.approx(0.25, abs=0.02)
-    assert 0.04 <= rates["sign-flip"] <= 0.06
-    assert 0.035 <= rates["bootstrap-t"] <= 0.06
-
-
-def binary_error_rates(runs: int, seed: int) -> tuple[float, float]:
-    """Return the same for right and wrong answers to 60 problems: McNemar on all pairs, ours."""
-    draw, naive, ours = np.random.default_rng(seed), 0, 0
-    for _ in range(runs):
-        baseline, treatment = right_or_wrong(draw, 60, 5, (0.6, 0.6))
-        compared = compare_models(baseline, treatment, draw, Settings(draws=99))
-        naive += mid_p_mcnemar(compared.baseline_only, compared.treatment_only) <= 0.05
-        ours += compared.p.value <= 0.05
-    return naive / runs, ours / runs
-
-
-def test_mcnemar_on_all_pairs_errs_on_right_and_wrong_answers_too() -> None:
-    naive, ours = binary_error_rates(runs=500, seed=3)
-    assert naive > 0.2
-    assert ours <= 0.06
+            how = Settings(draws=499, graded_test=test)
+            found[test] += compare_models(baseline, treatment, draw, how).p.value <= 0.05
+        binary = compare_models(*right_or_wrong(draw, 60, 5, (0.6, 0.6)), draw, Settings(draws=99))
+        naive = mid_p_mcnemar(binary.treatment_only, binary.baseline_only)
+        found["naive, binary"] += naive <= 0.05
+        found["binary"] += binary.p.value <= 0.05
+    rates = {name: count / runs for name, count in found.items()}
+    assert min(rates["naive"], rates["naive, binary"]) > 0.2
+    assert max(rates["sign-flip"], rates["bootstrap-t"], rates["binary"]) <= 0.06
+    if runs > 500:
+        assert rates["naive"] == pytest.approx(0.25, abs=0.02)
+        assert rates["sign-flip"] >= 0.04
+        assert rates["bootstrap-t"] >= 0.035
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("problems", "limit"), [(50, 0.1), (100, 0.07), (200, 0.06)])
 def test_sign_flips_of_lopsided_right_and_wrong_answers(problems: int, limit: float) -> None:
     """A twentieth of the problems is gained by all five models, a few of the others lost."""
-    draw, found = np.random.default_rng(12), 0
+    draw, found, how = np.random.default_rng(12), 0, Settings(draws=99)
     for _ in range(4000):
         gained = draw.random((problems, 1)) < 0.05
         lost = ~gained & (draw.random((problems, 5)) < 0.05 / 0.95)
         treatment = np.broadcast_to(gained, lost.shape).astype(float)
-        found += (
-            compare_models(lost.astype(float), treatment, draw, Settings(draws=99)).p.value <= 0.05
-        )
+        found += compare_models(lost.astype(float), treatment, draw, how).p.value <= 0.05
     assert found / 4000 <= limit
-
-
-def coverage(
-    make: Callable[[np.random.Generator], tuple[Floats, Floats]],
-    truth: float,
-    runs: int,
-) -> float:
-    """Return the share of bootstrap intervals that have the truth in them."""
-    draw, covered = np.random.default_rng(7), 0
-    for _ in range(runs):
-        baseline, treatment = make(draw)
-        models = baseline.shape[1]
-        sums = (treatment - baseline).sum(axis=1)
-        found = bootstrap_mean(sums, draw, np.full(sums.size, models), 999)
-        assert found.low is not None
-        assert found.high is not None
-        covered += found.low - 1e-12 <= truth <= found.high + 1e-12
-    return covered / runs
-
-
-def test_intervals_of_graded_answers_cover_their_mean() -> None:
-    share = coverage(lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3, runs=600)
-    assert 0.93 <= share <= 0.97
-
-
-def test_intervals_by_problem_cover_the_mean_of_several_models() -> None:
-    share = coverage(lambda draw: right_or_wrong(draw, 100, 5, (0.5, 0.6)), 0.1, runs=600)
-    assert 0.93 <= share <= 0.97
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("make", "truth"),
-    [
-        pytest.param(lambda draw: graded(draw, 50, 1, 0.0, 0.3), 0.3, id="50 problems, graded"),
-        pytest.param(
-            lambda draw: right_or_wrong(draw, 50, 5, (0.5, 0.6)), 0.1, id="50 problems, 5 models"
-        ),
-        pytest.param(
-            lambda draw: right_or_wrong(draw, 100, 1, (0.5, 0.6)), 0.1, id="100 problems, 1 model"
-        ),
-        pytest.param(
-            lambda draw: right_or_wrong(draw, 200, 5, (0.9, 0.95)), 0.05, id="200 easy problems"
-        ),
-        pytest.param(lambda draw: graded(draw, 1000, 1, 0.0, 0.3), 0.3, id="1000 problems"),
-    ],
-)
-def test_coverage_in_many_runs(
-    make: Callable[[np.random.Generator], tuple[Floats, Floats]], truth: float
-) -> None:
-    assert 0.94 <= coverage(make, truth, runs=8000) <= 0.96
-
-
-def test_newcombe_s_intervals_cover_the_difference() -> None:
-    draw, covered, runs = np.random.default_rng(5), 0, 5000
-    for cells in draw.multinomial(200, [0.5, 0.1, 0.2, 0.2], size=runs):
-        found = paired_difference(Pairs(*(int(cell) for cell in cells)))
-        assert found.low is not None
-        assert found.high is not None
-        covered += found.low <= 0.1 <= found.high
-    assert 0.94 <= covered / runs <= 0.96
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_limits_are_scipy_s_but_for_the_widening(seed: int) -> None:
-    values = np.random.default_rng(seed).normal(1, 2, 1500)
-    ours = bootstrap_mean(values, np.random.default_rng(1), draws=20_000)
-    theirs = bootstrap(
-        (values,), np.mean, n_resamples=20_000, method="percentile", rng=2, batch=500
-    ).confidence_interval
-    assert ours.value == pytest.approx(values.mean(), rel=1e-12)
-    width = theirs.high - theirs.low
-    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.02 * width)
-
-
-def test_few_and_many_different_values_are_drawn_alike() -> None:
-    few = np.repeat([-1.0, 0.0, 1.0, 1.0], 100)
-    # So slightly different that every value has to be drawn by itself.
-    many = few + np.linspace(-1e-6, 1e-6, few.size)
-    one, other = (
-        bootstrap_mean(values, np.random.default_rng(3), draws=40_000) for values in (few, many)
-    )
-    assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=4e-3)
-
-
-def test_draws_of_sums_of_different_sizes_weigh_each_difference_the_same() -> None:
-    draw = np.random.default_rng(9)
-    sizes = draw.integers(1, 6, 400)
-    sums = draw.normal(size=400) * sizes
-    found = bootstrap_mean(sums, draw, sizes, draws=20_000)
-    mean = sums.sum() / sizes.sum()
-    error = np.sqrt(((sums - mean * sizes) ** 2).sum()) / sizes.sum()
-    assert found.value == pytest.approx(mean)
-    assert (found.low, found.high) == pytest.approx(
-        (mean - 1.96 * error, mean + 1.96 * error), abs=0.1 * error
-    )
-
-
-def test_the_same_seed_gives_the_same_limits() -> None:
-    values = np.random.default_rng(0).normal(size=30)
-    one, other = (bootstrap_mean(values, np.random.default_rng(4)) for _ in range(2))
-    assert one == other
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        pytest.param({"sums": []}, "at least one sum", id="nothing"),
-        pytest.param({"sums": [NAN] * 3}, "none missing", id="a gap"),
-        pytest.param({"draws": 0}, "a draw", id="no draws"),
-        pytest.param({"sizes": [1, 0, 1]}, "a positive size", id="a problem without answers"),
-        pytest.param({"sizes": [1, 1]}, "for each sum", id="sizes of other problems"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(change: dict[str, object], problem: str) -> None:
-    arguments: dict[str, Any] = {"sums": [1, 2, 3], "generator": np.random.default_rng(0)}
-    with pytest.raises(ValueError, match=problem):
-        bootstrap_mean(**{**arguments, **change})
-
-
-def test_right_and_wrong_answers_compared() -> None:
-    baseline, treatment = [1, 1, 0, 0, 0, 0, 0, NAN], [1, 0, 1, 1, 1, 1, 0, 1]
-    draw = np.random.default_rng(0)
-    found = compare_pairs(baseline, treatment, draw)
-    assert (found.n, found.treatment_only, found.baseline_only) == (8, 5, 1)
-    assert (found.baseline, found.treatment) == (0.25, 0.75)
-    assert found.difference == paired_difference(Pairs(1, 1, 5, 1))
-    assert found.p.value == pytest.approx((2 * 1 + 6) / 64)
-    assert found.p_exact == pytest.approx(2 * (1 + 6) / 64)
-    assert found.spread == pytest.approx(np.std([0, -1, 1, 1, 1, 1, 0, 1], ddof=1))
-    dropped = compare_pairs(baseline, treatment, draw, Settings(no_answer="exclude"))
-    assert (dropped.n, dropped.treatment_only, dropped.baseline_only) == (7, 4, 1)
-
-
-def test_the_bootstrap_interval_of_right_and_wrong_answers() -> None:
-    draw = np.random.default_rng(2)
-    baseline, treatment = (draw.random(200) < share for share in (0.5, 0.7))
-    by_formula = compare_pairs(baseline, treatment, draw).difference
-    drawn = compare_pairs(baseline, treatment, draw, Settings(interval="bootstrap")).difference
-    assert drawn.value == pytest.approx(by_formula.value)
-    assert (drawn.low, drawn.high) == pytest.approx((by_formula.low, by_formula.high), abs=0.02)
 
 
 def test_graded_answers_compared() -> None:
@@ -282,34 +92,52 @@ def test_the_answers_of_several_models_compared() -> None:
     assert (found.n, found.treatment_only, found.baseline_only) == (9, 4, 1)
     assert (found.baseline, found.treatment) == pytest.approx((3 / 9, 6 / 9))
     assert found.difference.value == pytest.approx(3 / 9)
-    # The problems' sums are 2, 0 and 1.
-    assert (found.p.value, found.p.n) == (0.5, 2)
+    assert (found.p.value, found.p.n) == (0.5, 2), "the problems' sums are 2, 0 and 1"
+    assert found.p.procedure == "exact sign flips"
     assert (found.p_exact, found.spread) == (None, None)
     settings = Settings(no_answer="exclude")
     dropped = compare_models(baseline, treatment, np.random.default_rng(0), settings)
     assert (dropped.n, dropped.treatment_only, dropped.baseline_only) == (8, 3, 1)
 
 
-def test_graded_answers_of_several_models_are_drawn_and_right_and_wrong_ones_flipped() -> None:
+def test_graded_answers_of_several_models_are_drawn() -> None:
     draw = np.random.default_rng(6)
     baseline, treatment = graded(draw, 40, 3, 0.5, 0.3)
     found = compare_models(baseline, treatment, draw)
     sums = (treatment - baseline).sum(axis=1)
     estimate, p = bootstrap_t(sums, np.random.default_rng(1), np.full(40, 3), draws=40_000)
-    assert p is not None
     assert found.p.procedure == "bootstrap-t, 10000 draws"
-    assert found.p.value == pytest.approx(p.value, abs=0.01)
-    assert (found.difference.low, found.difference.high) == pytest.approx(
-        (estimate.low, estimate.high), abs=0.02
-    )
-    found = compare_models(*right_or_wrong(draw, 40, 3, (0.4, 0.6)), draw)
-    assert found.p.procedure == "exact sign flips"
+    assert found.p.value == pytest.approx(p and p.value, abs=0.01)
+    assert limits(found.difference) == pytest.approx(limits(estimate), abs=0.02)
 
 
-def test_methods_with_the_same_answers_do_not_differ_and_nothing_divides_by_zero() -> None:
-    answers = [1.0, 0.0] * 10
-    binary = compare_pairs(answers, answers, np.random.default_rng(0))
-    assert (binary.difference.value, binary.p.value) == (0, 1)
-    scores = compare_pairs([0.5, *answers], [0.5, *answers], np.random.default_rng(0))
-    assert scores.difference.low is None
-    assert (scores.p.value, scores.p.note) == (1, "no problem differs")
+@given(better=st.integers(0, 400), worse=st.integers(0, 400))
+@settings(max_examples=60, deadline=None)
+def test_right_and_wrong_answers_have_the_p_values_of_statsmodels(better: int, worse: int) -> None:
+    answers = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [3, worse, better, 5], axis=0)
+    found = compare_pairs(answers[:, 0], answers[:, 1], np.random.default_rng(0))
+    theirs = mcnemar([[3, worse], [better, 5]], exact=True).pvalue
+    assert found.p_exact == pytest.approx(theirs, rel=1e-10)
+    assert (found.treatment_only, found.baseline_only) == (better, worse)
+    assert found.difference == paired_difference(Pairs(3, worse, better, 5))
+    assert found.spread == pytest.approx(np.std(answers[:, 1] - answers[:, 0], ddof=1))
+    note = "no pair differs" * (not better + worse)
+    p = PValue(mid_p_mcnemar(worse, better), "mid-p McNemar", better + worse, note=note)
+    assert found.p == p
+
+
+def test_missing_values_are_not_changed_and_a_rounding_error_makes_no_value_better() -> None:
+    first, draw = [1, NAN, 1, NAN], np.random.default_rng(0)
+    found = compare_pairs(first, [NAN, 1, 1, NAN], draw, Settings(no_answer="exclude"))
+    assert (found.n, found.baseline, found.treatment, found.p.note) == (1, 1, 1, "no pair differs")
+    assert np.isnan(first[1])
+    found = compare_pairs([0.3, 0.1, 0.2], [0.1 + 0.2, 0.4, 0.1], draw)
+    assert (found.treatment_only, found.baseline_only) == (1, 1)
+
+
+def test_values_that_cannot_be_compared() -> None:
+    cases: list[Any] = [([1], [1, 0]), ([1, float("inf")], [1, 0]), ([], []), ([NAN], [1])]
+    draw, how = np.random.default_rng(0), Settings(no_answer="exclude")
+    for first, second, *problems in [*cases, ([1, 0], [1, 0], ["a"])]:
+        with pytest.raises(ValueError, match=r"same shape|two lists as long, with a pair"):
+            compare_pairs(first, second, draw, how, *problems)

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, replace
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy import stats
@@ -17,27 +16,28 @@ from statsmodels.stats.multitest import multipletests
 import evalcore
 from evalcore.cli import main
 from evalcore.compare import CompareRow, compare_methods, p_text
-from evalcore.logs import UsageRow
-from evalcore.scores import ScoreRow, choose_runs, read_scores
-from evalcore.statistics import GradedTest, Settings
+from evalcore.scores import ScoreRow, choose_runs
+from evalcore.statistics import Settings
 from ngramscan.errors import InputError
-from ngramscan.output import choose_target, write_rows
+from ngramscan.output import choose_target, to_frame, write_rows
 
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")
-
-
 Given = float | str | None
 
 
 def scored(method: str, values: Iterable[Given], **fields: Any) -> list[ScoreRow]:
-    """One row per problem: a value, None for no answer, "?" for an unknown result, "." for none."""
-    rows = []
+    """One row per problem: a value, None for no answer, "?" unknown, "!" not found, "." no row."""
+    rows, statuses = [], {None: "no_answer", "?": "unknown", "!": "not_found"}
     for number, given in enumerate(values):
-        value = given if isinstance(given, float) else None
-        status = "scored" if value is not None else "unknown" if given == "?" else "no_answer"
+        value = given if isinstance(given, float) else 0.0 if given == "!" else None
+        status = "scored" if isinstance(given, float) else statuses.get(given, "")
         row = replace(ROW, method=method, id=str(number), value=value, status=status, **fields)
         rows += [row] if given != "." else []
     return rows
+
+
+def both(first: Iterable[Given], second: Iterable[Given], **fields: Any) -> list[ScoreRow]:
+    return scored("cot", first, **fields) + scored("pot", second, **fields)
 
 
 def compared(rows: list[ScoreRow], **options: Any) -> SimpleNamespace:
@@ -48,11 +48,12 @@ def compared(rows: list[ScoreRow], **options: Any) -> SimpleNamespace:
 
 def only_row(first: Iterable[Given], second: Iterable[Given], **how: Any) -> CompareRow:
     """The row of two methods on one benchmark."""
-    (row,) = compared([*scored("cot", first), *scored("pot", second)], how=Settings(**how)).rows
+    (row,) = compared(both(first, second), how=Settings(**how)).rows
     return cast("CompareRow", row)
 
 
 A = [1.0] * 6 + [0.0] * 4  # the baseline
+FIRST, SECOND = "2026-01-02T03-04-05_Ka", "2026-01-03T00-00-00_Kb"
 B = [1.0] * 2 + [0.0] * 4 + [1.0] * 2 + [0.0] * 2  # b = 2, c = 4
 
 
@@ -60,12 +61,9 @@ def test_right_and_wrong_answers_have_the_mid_p_test_and_newcombes_interval() ->
     row = only_row(A, B)
     assert (row.n, row.treatment_only, row.baseline_only) == (10, 2, 4)
     assert (row.accuracy_baseline, row.accuracy_treatment) == (60.0, 40.0)
-    assert row.difference == pytest.approx(-20.0)
     assert (row.test, row.p_exact) == ("mid-p McNemar", stats.binomtest(2, 6).pvalue)
     assert row.p == pytest.approx(stats.binomtest(2, 6).pvalue - stats.binom.pmf(2, 6, 0.5))
-    assert row.difference_low is not None
-    assert row.difference_high is not None
-    assert -100 < row.difference_low < -20 < row.difference_high < 100
+    assert -100 < (row.difference_low or 0) < -20 < (row.difference_high or 0) < 100
     assert (row.n_complete, row.difference_complete, row.p_complete) == (10, row.difference, row.p)
     assert (row.p_holm, row.note) == (row.p, "")
 
@@ -83,60 +81,33 @@ def test_no_answer_is_wrong_and_left_out_beside_it() -> None:
 
 
 def test_a_pair_of_which_nothing_is_known_is_no_pair() -> None:
-    known = [*scored("cot", [*A, None]), *scored("pot", [*B, 1.0])]
-    more = scored("cot", [*A, None, "?", 1.0, 1.0, "."]) + scored("pot", [*B, 1.0, 1.0, "?", "."])
-    found = compared([*more, *scored("pot", ["."] * 14 + [0.0, 1.0])])
+    known = compared(both([*A, None], [*B, 1.0]))
+    found = compared(both([*A, None, "?", 1.0, 1.0], [*B, 1.0, 1.0, "?", ".", 0.0, 1.0]))
     (row,) = found.rows
-    assert row.n_unknown == 5
-    assert [replace(row, n_unknown=0)] == compared(known).rows
+    assert (row.n_unknown, [replace(row, n_unknown=0)]) == (5, known.rows)
     said = "5 of 16 pairs are left out, since nothing is known of one of the answers"
-    assert (found.heading, compared(known).heading, found.failures) == (said, "", [])
+    assert (found.heading, known.heading, found.failures) == (said, "", [])
     said = "5 pairs left out: 2 with an unknown result, 3 not put to every method"
     assert found.notices == [f"d, m, strict, pot − cot: {said}"]
 
 
-def test_averages_too_are_of_what_is_known() -> None:
-    rows: list[ScoreRow] = []
-    rows += scored("cot", [0.0, 1.0, "?"], dataset="d1")
-    rows += scored("pot", [1.0, 1.0, 0.0], dataset="d1")
-    rows += scored("cot", [0.0], dataset="d2") + scored("pot", [0.0], dataset="d2")
-    micro, macro = compared(rows).averages
-    assert (micro.n, micro.n_unknown, micro.parts) == (3, 1, 2)
-    assert micro.difference == pytest.approx(100 / 3)
-    assert macro.difference == pytest.approx(25)
-
-
 def test_a_cell_of_which_nothing_is_known_has_no_row_and_is_told() -> None:
-    nothing = scored("cot", ["?", 1.0], model="m2") + scored("pot", [1.0, "."], model="m2")
-    rows = [*scored("cot", A), *scored("pot", B), *nothing]
+    nothing = both(["?", 1.0], [1.0, "."], model="m2")
+    rows = [*both(A, B), *nothing]
     found = compared(rows)
-    assert [row.model for row in found.rows] == ["m", "all"]
-    assert found.rows[1].n_unknown == 2
-    assert found.failures == [
-        "d, m2, strict, pot − cot: nothing to compare; 2 pairs left out: 1 with an unknown result, "
-        "1 not put to every method"
-    ]
+    assert [(row.model, row.n_unknown) for row in found.rows] == [("m", 0), ("all", 2)]
+    left_out = "2 pairs left out: 1 with an unknown result, 1 not put to every method"
+    assert found.failures == [f"d, m2, strict, pot − cot: nothing to compare; {left_out}"]
     assert found.heading.startswith("2 of 12 pairs are left out")
     assert compared(nothing).rows == []
-
-
-def test_nothing_but_missing_answers_has_no_row_where_these_are_left_out() -> None:
-    rows = [*scored("cot", [None, None]), *scored("pot", [1.0, 0.0])]
+    assert compared([*rows, *scored("cot", A, model="m3")]).notices == ["d, m3, strict: no pot"]
+    rows = both([None, None], [1.0, 0.0])
     (row,) = compared(rows).rows
     assert (row.n, row.n_complete, row.difference_complete, row.p_complete) == (2, 0, None, None)
     found = compared(rows, how=Settings(no_answer="exclude"))
     assert found.rows == []
-    assert found.failures == [
-        "d, m, strict, pot − cot: nothing to compare; 2 without an answer left out"
-    ]
-
-
-def test_few_graded_answers_have_an_exact_test_whichever_is_named() -> None:
-    for test in get_args(GradedTest):
-        row = only_row([0.1, 0.2, 0.3, 0.4, 0.5], [0.2, 0.4, 0.6, 0.8, 1.0], graded_test=test)
-        assert row.p == pytest.approx(0.0625, abs=1e-12)
-        assert row.p_exact is None
-        assert row.difference == pytest.approx(30.0)
+    left_out = "2 pairs left out: 2 without an answer"
+    assert found.failures == [f"d, m, strict, pot − cot: nothing to compare; {left_out}"]
 
 
 def test_test_and_interval_of_graded_answers_are_of_the_same_draws() -> None:
@@ -144,43 +115,30 @@ def test_test_and_interval_of_graded_answers_are_of_the_same_draws() -> None:
     # Small gains on most problems, large losses on some: the ranks say one thing, the mean another.
     second = first + np.where(np.arange(40) % 10 < 9, 0.05, -0.45)
     row = only_row(first, second)
-    assert row.test == "bootstrap-t, 10000 draws"
-    assert row.p is not None
-    assert row.p > 0.5
+    assert (row.test, (row.p or 0) > 0.5) == ("bootstrap-t, 10000 draws", True)
     assert "disagree" not in row.note
     row = only_row(first, second, graded_test="signed-rank")
     assert row.test.startswith("exact signed-rank")
-    assert row.p is not None
-    assert row.p < 0.05
+    assert (row.p or 1) < 0.05
     assert "the interval includes 0, but p is at most 0.05" in row.note
     row = only_row(first, np.sqrt(1 - first), graded_test="sign-flip", draws=200)
     assert row.test == "sign flips, 200 draws"
     assert "standard error of p 0.0" in row.note
 
 
-@pytest.mark.parametrize(
-    ("counts", "said"),
-    [
-        # both right, only the baseline, only the treatment, neither
-        pytest.param((0, 3, 10, 7), "the interval excludes 0, but p is above 0.05", id="p .057"),
-        pytest.param((5, 4, 12, 79), "the interval includes 0, but p is at most 0.05", id="p .049"),
-        pytest.param((5, 3, 13, 79), "", id="both find it"),
-        pytest.param((5, 5, 8, 82), "", id="neither finds it"),
-    ],
-)
-def test_a_row_says_where_interval_and_test_disagree(
-    counts: tuple[int, int, int, int], said: str
-) -> None:
-    row = only_row(np.repeat([1.0, 1.0, 0.0, 0.0], counts), np.repeat([1.0, 0.0, 1.0, 0.0], counts))
-    assert row.note == (f"interval and test disagree: {said}" if said else "")
+def test_a_row_says_where_interval_and_test_disagree() -> None:
+    said = "excludes 0, but p is above 0.05", "includes 0, but p is at most 0.05", "", ""
+    # Both right, only the baseline, only the treatment, neither.
+    cells = (0, 3, 10, 7), (5, 4, 12, 79), (5, 3, 13, 79), (5, 5, 8, 82)
+    for counts, where in zip(cells, said, strict=True):
+        first, second = (np.repeat(one, counts) for one in ([1.0, 1.0, 0, 0], [1.0, 0, 1.0, 0]))
+        note = f"interval and test disagree: the interval {where}" if where else ""
+        assert only_row(first, second).note == note
 
 
 def test_several_models_are_also_taken_together_with_problems_as_clusters() -> None:
-    generator = np.random.default_rng(5)
-    rows: list[ScoreRow] = []
-    for model in ("m1", "m2", "m3"):
-        rows += scored("cot", generator.integers(0, 2, 40).astype(float), model=model)
-        rows += scored("pot", generator.integers(0, 2, 40).astype(float), model=model)
+    answers = np.random.default_rng(5).integers(0, 2, (3, 2, 40)).astype(float)
+    rows = [one for k, values in enumerate(answers, 1) for one in both(*values, model=f"m{k}")]
     *single, together = compared(rows).rows
     assert [row.model for row in single] == ["m1", "m2", "m3"]
     assert (together.model, together.n) == ("all", 120)
@@ -188,58 +146,42 @@ def test_several_models_are_also_taken_together_with_problems_as_clusters() -> N
     assert together.difference == pytest.approx(np.mean([row.difference for row in single]))
     assert "sign" in together.test
     (alone,) = compared(rows, by=("dataset",)).rows
-    assert (alone.n, alone.treatment_only) == (together.n, together.treatment_only)
-    assert alone.difference == pytest.approx(together.difference)
+    counts = (together.n, together.treatment_only, together.difference)
+    assert (alone.n, alone.treatment_only, alone.difference) == pytest.approx(counts)
 
 
-def test_p_values_are_adjusted_within_the_declared_family() -> None:
-    rows = [
-        row
-        for dataset, values in (("d1", B), ("d2", [1 - value for value in A]))
-        for row in (*scored("cot", A, dataset=dataset), *scored("pot", values, dataset=dataset))
-    ]
-    first, second = compared(rows).rows
-    assert first.p is not None
-    assert second.p is not None
-    together = multipletests([first.p, second.p], method="holm")[1]
-    assert [first.p_holm, second.p_holm] == pytest.approx(list(together))
-    first, second = compared(rows, family=("dataset",)).rows
-    assert (first.p_holm, second.p_holm) == (first.p, second.p)
-    # Two rules of the same outputs are not two experiments.
+def test_p_values_are_adjusted_within_the_declared_family_and_each_rule() -> None:
+    rows = both(A, B, dataset="d1") + both(A, [1 - a for a in A], dataset="d2")
+    single = [row.p for row in compared(rows).rows]
+    together = multipletests(single, method="holm")[1]
     rows += [replace(row, rule="lenient") for row in rows]
-    for family, adjusted in (
-        ((), together),
-        (("dataset",), [first.p, second.p]),
-        (("model",), together),
-    ):
+    for family, adjusted in (((), together), (("dataset",), single), (("model",), together)):
+        found = compared(rows, family=family).rows
         for rule in ("strict", "lenient"):
-            found = [row.p_holm for row in compared(rows, family=family).rows if row.rule == rule]
-            assert found == pytest.approx(list(adjusted))
+            p_values = [row.p_holm for row in found if row.rule == rule]
+            assert p_values == pytest.approx(list(adjusted))
 
 
 def test_all_pairs_of_methods_are_compared() -> None:
-    rows = [*scored("cot", A), *scored("pot", B), *scored("f-1", A)]
-    found = compared(rows, baseline=None).rows
-    assert [(row.baseline, row.treatment) for row in found] == [
-        ("cot", "pot"),
-        ("cot", "f-1"),
-        ("pot", "f-1"),
-    ]
-    assert found[1].p == 1.0
-    assert "no pair differs" in found[1].note
+    found = compared([*both(A, B), *scored("f-1", A)], baseline=None).rows
+    names = [f"{row.baseline} {row.treatment}" for row in found]
+    assert names == ["cot pot", "cot f-1", "pot f-1"]
+    assert (found[1].p, found[1].note) == (1.0, "no pair differs")
 
 
-def test_averages_say_what_they_are_of() -> None:
+def test_averages_of_several_files_say_what_they_are_of(tmp_path: Path) -> None:
     rows = []
     for dataset, size, gain in (("small", 10, 1.0), ("large", 30, 0.0)):
-        for subtask in ("a", "b"):
-            fields = {"dataset": dataset, "subtask": subtask}
-            values = [0.0] * size
-            for method, value in (("cot", values), ("pot", [gain, *values[1:]])):
-                rows += [
-                    replace(row, id=f"{subtask}{row.id}") for row in scored(method, value, **fields)
-                ]
-    averages = {(row.average, row.dataset): row for row in compared(rows).averages}
+        for part in "ab":
+            zeros = [0.0] * (size - 1)
+            made = both([0.0, *zeros], [gain, *zeros], dataset=dataset, subtask=part)
+            rows += [replace(row, id=part + row.id) for row in made]
+    own = {name: [row for row in rows if row.method == name] for name in ("cot", "pot")}
+    files = [written(own[name], tmp_path / f"{name}.csv") for name in own]
+    frame = evalcore.compare(files, baseline="cot", averages=tmp_path / "averages.csv")
+    assert list(frame["treatment_only"]) == [2, 0]
+    read: Any = pd.read_csv(tmp_path / "averages.csv")
+    averages = {(row.average, row.dataset): row for row in read.itertuples()}
     assert averages["macro over subtasks", "small"].difference == pytest.approx(10.0)
     assert averages["macro over subtasks", "large"].difference == pytest.approx(0.0)
     assert averages["micro", "all"].difference == pytest.approx(100 * 2 / 80)
@@ -249,13 +191,8 @@ def test_averages_say_what_they_are_of() -> None:
     assert (macro.parts, macro.n) == (2, 80)
 
 
-def twice(rows: Sequence[ScoreRow]) -> list[ScoreRow]:
-    """Two epochs of the same."""
-    return [replace(row, epoch=epoch) for epoch in (1, 2) for row in rows]
-
-
 def test_repeated_answers_to_a_problem_are_a_cluster() -> None:
-    rows = [*twice(scored("cot", A)), *twice(scored("pot", B))]
+    rows = [*both(A, B, epoch=1), *both(A, B, epoch=2)]
     (row,) = compared(rows).rows
     assert (row.n, row.treatment_only, row.baseline_only) == (20, 4, 8)
     assert "sign" in row.test
@@ -293,294 +230,100 @@ POPULATIONS: dict[str, Callable[[np.random.Generator, int], Any]] = {
     "Beta(.3, .3)": lambda generator, n: generator.beta(0.3, 0.3, n),
     ".95 and .05": lambda generator, n: np.where(generator.random(n) < 0.9, 0.95, 0.05),
 }
-
-
-def rejected(population: str, n: int, epochs: int, repetitions: int) -> float:
-    """The share of comparisons with p up to .05 of two methods that are right equally often."""
-    generator = np.random.default_rng(13)
-    count = 0
-    for _ in range(repetitions):
-        share = POPULATIONS[population](generator, n)
-        rows = scored("pot", (generator.random(n) < share).astype(float).tolist())
-        for epoch in range(1, epochs + 1):
-            rows += scored("cot", (generator.random(n) < share).astype(float).tolist(), epoch=epoch)
-        (row,) = compared(rows, how=Settings(draws=600)).rows
-        count += row.p is not None and row.p <= 0.05
-    return count / repetitions
-
-
-def test_epochs_of_one_method_alone_seldom_make_a_difference_that_is_not_there() -> None:
-    assert rejected("Beta(2, 2)", 40, 2, 80) <= 0.125
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("population", POPULATIONS)
-@pytest.mark.parametrize(("n", "epochs"), [(30, 2), (100, 2), (100, 5)])
-def test_epochs_of_one_method_alone_keep_the_level(population: str, n: int, epochs: int) -> None:
-    # 300 comparisons: .05 + 3 · sqrt(.05 · .95 / 300) is .088.
-    assert rejected(population, n, epochs, 300) <= 0.088
-
-
-def test_answers_with_and_without_an_epoch_are_not_one_run() -> None:
-    rows = [*scored("cot", A), *scored("cot", A, epoch=1), *scored("pot", B)]
-    with pytest.raises(InputError, match=r"d, m, cot, strict: some rows have an epoch and others"):
-        choose_runs(rows)
-    apart = [replace(row, run=None if row.epoch is None else "second") for row in rows]
-    assert choose_runs(apart, ["second"]) == apart[10:]
-
-
-FIRST, SECOND = "2026-01-02T03-04-05_Ka", "2026-01-03T00-00-00_Kb"
-
-
-def two_runs(tmp_path: Path) -> Path:
-    """Two runs of cot, the second on half of the problems, and one of pot."""
-    rows = [*scored("cot", A, run=FIRST), *scored("cot", [1.0] * 5, run=SECOND)]
-    path = tmp_path / "runs.jsonl"
-    write_rows([*rows, *scored("pot", B, run=FIRST)], ScoreRow, choose_target(None, path))
-    return path
-
-
-COMMANDS = [
-    pytest.param("compare", {"baseline": "cot"}, id="compare"),
-    pytest.param("flips", {"baseline": "cot", "treatment": "pot"}, id="flips"),
-    pytest.param("complementarity", {"methods": "cot,pot"}, id="complementarity"),
-    pytest.param("outcomes", {"baselines": "cot", "adaptive": "pot"}, id="outcomes"),
-]
-
-
-@pytest.mark.parametrize(("command", "options"), COMMANDS)
-def test_of_several_runs_none_is_chosen_for_the_reader(
-    tmp_path: Path, command: str, options: dict[str, str]
-) -> None:
-    path = two_runs(tmp_path)
-    run = partial(getattr(evalcore, command), path, **options)
-    listed = f"d, m, cot, strict has 2 runs: {FIRST} (10 rows), {SECOND} (5 rows)"
-    for wanted in ([], ["2026-01"], [FIRST, SECOND]):
-        with pytest.raises(InputError) as caught:
-            run(run=wanted)
-        cure = "--run NAME says which is meant, or --run latest"
-        assert str(caught.value) == f"scores: {listed}; {cure}"
-    with pytest.raises(InputError) as caught:
-        run(run=["Kc"])
-    assert str(caught.value) == f"--run Kc: no run has that name; {listed}"
-    for name, n, n_unknown in ((FIRST, 10, 0), ("Ka", 10, 0), ("latest", 5, 5), ("Kb", 5, 5)):
-        (row,) = run(run=[name]).to_dict("records")
-        assert (row["n"], row["n_unknown"]) == (n, n_unknown)
-    arguments = [text for name, value in options.items() for text in (f"--{name}", value)]
-    done = invoke(command, path, *arguments)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"Error: scores: {listed}; {cure}\n"
-
-
-def test_the_latest_run_is_not_guessed() -> None:
-    rows = [*scored("cot", A, run=FIRST), *scored("cot", A), *scored("pot", B)]
-    message = rf"cot, strict has 2 runs: {FIRST} \(10 rows\), one without a name .*\(not all have"
-    with pytest.raises(InputError, match=message):
-        choose_runs(rows, ["latest"])
-    assert choose_runs(rows, [FIRST]) == [*rows[:10], *rows[20:]]
-
-
-def test_several_runs_of_costs_and_links_are_not_merged_either(tmp_path: Path) -> None:
-    path = two_runs(tmp_path)
-    tokens = {"prompt_tokens": 1, "completion_tokens": 7, "reasoning_tokens": None}
-    usage = [
-        UsageRow(
-            dataset="d", model="m", method=row.method, id=row.id, epoch=None, run=row.run,
-            **tokens | {"completion_tokens": 700 if row.run == SECOND else 7},
-        )
-        for row in read_scores(path)
-    ]  # fmt: skip
-    write_rows(usage, UsageRow, choose_target(None, tmp_path / "usage.csv"))
-    with pytest.raises(InputError, match="cot, strict has 2 runs"):
-        evalcore.efficiency(path, usage=tmp_path / "usage.csv")
-    for run, tokens_each, n in ((FIRST, 7, 10), (SECOND, 700, 5)):
-        frame = evalcore.efficiency(path, usage=tmp_path / "usage.csv", run=run)
-        (row,) = frame[frame["method"] == "cot"].to_dict("records")
-        assert (row["n"], row["mean_tokens"]) == (n, tokens_each)
-    counts = tmp_path / "counts.csv"
-    counts.write_text("index,method,tier,pattern,occurrences\ni,cot,T1,a,5\ni,pot,T1,b,9\n")
-    with pytest.raises(InputError, match="cot, strict has 2 runs"):
-        evalcore.link(counts, path)
-    assert len(evalcore.link(counts, path, run=["latest"])) == 1
-
-
-# How answers are found
-
-
-def test_outputs_in_which_no_answer_was_found_are_told_where_methods_differ_in_them() -> None:
-    answered, nothing = replace(ROW, answer="5"), replace(ROW, status="not_found", value=0.0)
-
-    def outputs(method: str, n: int, n_nothing: int) -> list[ScoreRow]:
-        rows = [answered] * (n - n_nothing) + [nothing] * n_nothing
-        return [replace(row, method=method, id=str(k)) for k, row in enumerate(rows)]
-
-    (row,) = compared([*outputs("cot", 100, 6), *outputs("pot", 100, 4)]).rows
-    assert (row.unanswered_baseline, row.unanswered_treatment) == (6.0, 4.0)
-    assert (row.n, row.n_no_answer, row.accuracy_baseline) == (100, 0, 94.0)
-    cut = [replace(ROW, method="cot", id=str(k), value=None, status="no_answer") for k in range(50)]
-    found = compared([*cut, *outputs("cot", 100, 6)[50:], *outputs("pot", 100, 4)])
-    (row,) = found.rows
-    assert (row.unanswered_baseline, row.n_no_answer) == (12.0, 50), "of complete outputs"
-    (warning,) = found.notices
-    assert warning.startswith("Warning: d, m, strict, pot − cot: no answer was found in 12.0 % of")
-    assert not compared([*outputs("cot", 100, 6), *outputs("pot", 100, 4)]).notices
-    # Rows of others do not say whether an answer was found.
-    (row,) = compared([*outputs("cot", 100, 6), *scored("pot", A)]).rows
-    assert (row.unanswered_baseline, row.unanswered_treatment) == (0.0, None)
-
-
-BOTH = [*scored("cot", A), *scored("pot", B)]
+LONG = [(name, *sizes) for name in POPULATIONS for sizes in ((30, 2), (100, 2), (100, 5))]
 
 
 @pytest.mark.parametrize(
-    ("rows", "options", "message"),
-    [
-        (scored("cot", A), {}, "nothing to compare"),
-        (BOTH, {"treatments": ("tot",)}, "method tot: not scored; there are cot, pot"),
-        (BOTH, {"treatments": ("COT",)}, "--treatment cot: it is the baseline too"),
-        ([*BOTH, ROW], {}, "d, m, cot, strict, id 1: it was scored twice"),
-        (BOTH, {"by": ("rule",)}, "--by rule: dataset and model were expected"),
-        (BOTH, {"family": ("colour",)}, "--family colour: one of dataset, model, rule, baseline"),
-        ([], {}, "method cot: not scored"),
-        ([], {"baseline": None}, "nothing to compare"),
-    ],
+    ("population", "n", "epochs"),
+    [("Beta(2, 2)", 30, 2), *(pytest.param(*one, marks=pytest.mark.slow) for one in LONG)],
 )
-def test_what_can_not_be_compared_is_refused(
-    rows: list[ScoreRow], options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        compared(rows, **options)
+def test_epochs_of_one_method_alone_keep_the_level(population: str, n: int, epochs: int) -> None:
+    generator = np.random.default_rng(13)
+    rows: list[ScoreRow] = []
+    for number in range(300):
+        share = POPULATIONS[population](generator, n)
+        once, *several = (generator.random((1 + epochs, n)) < share).astype(float)
+        rows += scored("pot", once, dataset=str(number))
+        for epoch, values in enumerate(several, 1):
+            rows += scored("cot", values, epoch=epoch, dataset=str(number))
+    found = compared(rows, how=Settings(draws=600)).rows
+    # 300 comparisons: .05 + 3 · sqrt(.05 · .95 / 300) is .088.
+    assert sum(row.p <= 0.05 for row in found) / 300 <= 0.088
+
+
+def written(rows: list[ScoreRow], path: Path) -> Path:
+    write_rows(rows, ScoreRow, choose_target(None, path))
+    return path
+
+
+def test_of_several_runs_none_is_chosen_for_the_reader(tmp_path: Path) -> None:
+    rows = [*both(A, B, run=FIRST), *scored("cot", [1.0] * 5, run=SECOND)]
+    path = written(rows, tmp_path / "runs.jsonl")
+    listed = f"d, m, cot, strict has 2 runs: {FIRST} (10 rows), {SECOND} (5 rows)"
+    cure = f"scores: {listed}; --run NAME says which is meant, or --run latest"
+    for wanted in ([], ["2026-01"], [FIRST, SECOND]):
+        with pytest.raises(InputError) as caught:
+            evalcore.compare(path, baseline="cot", run=wanted)
+        assert str(caught.value) == cure
+    with pytest.raises(InputError) as caught:
+        evalcore.compare(path, baseline="cot", run=["Kc"])
+    assert str(caught.value) == f"--run Kc: no run has that name; {listed}"
+    for name, n, n_unknown in ((FIRST, 10, 0), ("Ka", 10, 0), ("latest", 5, 5), ("Kb", 5, 5)):
+        for found in (
+            evalcore.compare(path, baseline="cot", run=[name]),
+            evalcore.outcomes(path, baselines="cot", adaptive="pot", run=[name]),
+        ):
+            (row,) = found.to_dict("records")
+            assert (row["n"], row["n_unknown"]) == (n, n_unknown)
+
+
+def test_what_can_not_be_compared_is_refused() -> None:
+    rows, expected = both(A, B), "--baseline: either a baseline or --all-pairs was expected"
+    cases: list[tuple[list[ScoreRow], dict[str, Any], str]] = [
+        (scored("cot", A), {}, "nothing to compare"),
+        (rows, {"treatment": "tot"}, "method tot: not scored; there are cot, pot"),
+        (rows, {"treatment": "COT"}, "--treatment cot: it is the baseline too"),
+        (rows, {"by": "rule"}, "--by rule: one of dataset, model was expected"),
+        (rows, {"family": "colour"}, "--family colour: one of dataset, model, rule, baseline"),
+        (rows, {"baseline": None}, expected),
+        (rows, {"all_pairs": True}, expected),
+        (rows, {"rule": "lenient"}, "--rule lenient: not scored"),
+        (rows, {"level": 2.0}, "--level 2"),
+        ([], {}, "scores: there are no rows"),
+    ]
+    for given, options, message in cases:
+        with pytest.raises(InputError, match=message):
+            evalcore.compare(to_frame(given, ScoreRow), **{"baseline": "cot"} | options)
+    with pytest.raises(InputError, match="d, m, cot, strict, id 1: it was scored twice"):
+        compared([*rows, ROW])
 
 
 def test_one_problem_and_equal_answers_give_no_nan() -> None:
     for first, second in (([1.0], [0.0]), ([1.0], [1.0]), ([0.5], [0.25]), ([0.5] * 3, [0.5] * 3)):
-        values = astuple(only_row(first, second))
-        assert all(np.isfinite([value for value in values if isinstance(value, float)]))
+        row = only_row(first, second)
+        assert all(np.isfinite([one for one in astuple(row) if isinstance(one, float)]))
+        assert row.p == 1 or first != second
 
 
-def test_a_method_without_scores_in_a_cell_is_told() -> None:
-    rows = [*scored("cot", A), *scored("pot", B), *scored("cot", A, model="m2")]
-    assert compared(rows).notices == ["d, m2, strict: no pot"]
-
-
-def test_the_function_reads_files_and_returns_a_frame(tmp_path: Path) -> None:
-    for method, values in (("cot", A), ("pot", B)):
-        target = choose_target(None, tmp_path / f"{method}.csv")
-        write_rows(scored(method, values), ScoreRow, target)
-    files = [tmp_path / "cot.csv", tmp_path / "pot.csv"]
-    frame = evalcore.compare(files, baseline="cot", averages=tmp_path / "averages.csv")
-    assert list(frame["treatment_only"]) == [2]
-    assert (tmp_path / "averages.csv").read_text().startswith("average,dataset")
-    for options, message in (
-        ({}, "--baseline: either a baseline or --all-pairs was expected"),
-        ({"baseline": "cot", "all_pairs": True}, "either a baseline or --all-pairs"),
-        ({"baseline": "cot", "rule": ["lenient"]}, "--rule lenient: not scored"),
-        ({"baseline": "cot", "level": 2.0}, "--level 2"),
-        ({"baseline": "cot", "no_answer": "dropped"}, "--no-answer dropped: one of wrong, exclude"),
-    ):
-        with pytest.raises(InputError, match=message):
-            evalcore.compare(files, **cast("Any", options))
-
-
-def test_published_verdicts_of_financemath(shared: Path, tmp_path: Path) -> None:
-    """B, c and p of programs against texts, computed here from the files alone."""
-    folder = shared / "data" / "financemath" / "validation"
-    rows: list[ScoreRow] = []
-    expected: dict[str, tuple[int, int, float]] = {}
-    for path in sorted((folder / "processed_pot_outputs").glob("*.json")):
-        verdicts = {}
-        for method in ("cot", "pot"):
-            entries = json.loads((folder / f"processed_{method}_outputs" / path.name).read_text())
-            verdicts[method] = {one["question_id"]: one["result"]["acc"] for one in entries}
-            rows += [
-                replace(ROW, model=path.stem, method=method, id=name, value=float(value))
-                for name, value in verdicts[method].items()
-            ]
-        b = sum(verdicts["pot"][name] > verdicts["cot"][name] for name in verdicts["cot"])
-        c = sum(verdicts["pot"][name] < verdicts["cot"][name] for name in verdicts["cot"])
-        as_far = stats.binom.pmf(b, b + c, 0.5) * (0.5 if b == c else 1)
-        expected[path.stem] = (b, c, stats.binomtest(b, b + c).pvalue - as_far)
-    found = {row.model: row for row in compared(rows).rows if row.model != "all"}
-    assert found.keys() == expected.keys()
-    assert len(found) == 6
-    for model, (b, c, p) in expected.items():
-        row = found[model]
-        assert (row.n, row.treatment_only, row.baseline_only) == (200, b, c)
-        assert row.p == pytest.approx(p, rel=1e-10)
-    adjusted = multipletests([p for _, _, p in expected.values()], method="holm")[1]
-    assert [found[model].p_holm for model in expected] == pytest.approx(list(adjusted), rel=1e-10)
-
-
-def invoke(*arguments: str | Path) -> Any:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
-    rows = [*scored("cot", [0.0] * 12 + [1.0] * 8), *scored("pot", [1.0] * 20)]
-    rows = [*rows, *(replace(row, model="m2") for row in rows)]
-    rows += scored("cot", [1.0, None, "?"], dataset="e")
-    rows += scored("pot", [0.0, 1.0, 1.0], dataset="e")
-    write_rows(rows, ScoreRow, choose_target(None, tmp_path / "s.jsonl"))
-    return tmp_path
-
-
-def test_the_table_shows_stars_averages_and_what_is_missing(files: Path) -> None:
-    done = invoke("compare", files / "s.jsonl", "--baseline", "cot", "--stars")
-    assert done.exit_code == 0
+def test_a_terminal_and_a_paper_get_tables(tmp_path: Path) -> None:
+    rows = both([0.0] * 12 + [1.0] * 8, [1.0] * 20)
+    rows += [replace(row, model="m2") for row in rows]
+    rows += both([1.0, None, "?"], [0.0, 1.0, 1.0], dataset="e")
+    asked = ["compare", str(written(rows, tmp_path / "s.jsonl")), "--baseline", "cot", "--stars"]
+    done, paper = (CliRunner().invoke(main, [*asked, *to]) for to in ([], ["--format", "latex"]))
+    assert (done.exit_code, paper.exit_code) == (0, 0)
     assert done.stderr == "e, m, strict, pot − cot: 1 pair left out: 1 with an unknown result\n"
-    cells = [line.split() for line in done.stdout.splitlines()]
-    first = next(line for line in cells if line[:2] == ["d", "m"])
+    heading, *lines = done.stdout.splitlines()
+    assert heading == "1 of 43 pairs is left out, since nothing is known of one of the answers"
+    first = next(line.split() for line in lines if line.split()[:2] == ["d", "m"])
     assert first[2:11] == ["pot", "−", "cot", "20", "12,", "0", "40.0", "100.0", "+60.0"]
     assert "2.4e-04***" in first
-    left_out = "1 of 43 pairs is left out, since nothing is known of one of the answers"
-    assert done.stdout.splitlines()[0] == left_out
-    assert "both answered" in done.stdout
-    assert "1: -100.0, p 0.500" in done.stdout
-    assert "macro over benchmarks (2)" in done.stdout
-    assert "micro (2)" in done.stdout
-
-
-def test_where_nothing_is_known_there_is_no_table(tmp_path: Path) -> None:
-    rows = scored("cot", ["?"]) + scored("pot", [1.0])
-    write_rows(rows, ScoreRow, choose_target(None, tmp_path / "s.csv"))
-    done = invoke("compare", tmp_path / "s.csv", "--all-pairs")
-    said = "1 of 1 pair is left out, since nothing is known of one of the answers\n"
-    assert (done.exit_code, done.stdout) == (1, said)
-    left_out = "1 pair left out: 1 with an unknown result"
-    assert done.stderr == f"Error: d, m, strict, pot − cot: nothing to compare; {left_out}\n"
-
-
-def test_a_paper_gets_its_table(files: Path) -> None:
-    done = invoke("compare", files / "s.jsonl", "--baseline", "cot", "--stars", "--format", "latex")
-    assert done.exit_code == 0
-    lines = done.stdout.splitlines()
-    assert lines[1] == "\\begin{tabular}{@{}lllrrrrrrrr@{}}"
-    cells = lines[5].split(" & ")
+    texts = "both answered", "1: -100.0, p 0.500", "macro over benchmarks (2)", "micro (2)"
+    assert [text for text in texts if text not in done.stdout] == []
+    assert paper.stdout.splitlines()[1] == "\\begin{tabular}{@{}lllrrrrrrrr@{}}"
+    cells = paper.stdout.splitlines()[5].split(" & ")
     assert cells[:8] == ["d", "m", "pot $-$ cot", "20", "12", "0", "40.0", "100.0"]
     assert cells[9] == "2.4e-04***"
-
-
-def test_wrong_usage_is_told_in_one_line(files: Path) -> None:
-    scores, empty = files / "s.jsonl", files / "none.jsonl"
-    empty.write_text("")
-    for given, problem in (
-        ([scores], "--baseline: either a baseline or --all-pairs was expected"),
-        ([scores, "--baseline", "tot"], "method tot: not scored; there are cot, pot"),
-        ([empty, "--baseline", "cot"], "scores: there are no rows"),
-        ([scores, scores, "--baseline", "cot"], "scores: a file is named twice"),
-    ):
-        done = invoke("compare", *given)
-        assert (done.exit_code, done.stdout, done.stderr) == (2, "", f"Error: {problem}\n")
-
-
-@pytest.mark.parametrize(
-    ("p", "text"),
-    [(None, "–"), (0.05, "0.050"), (0.049, "0.049*"), (0.0099, "0.010**"), (0.0009, "9.0e-04***")],
-)
-def test_stars_are_those_of_the_paper(p: float | None, text: str) -> None:
-    assert p_text(p, stars=True) == text
-    assert p_text(p) == text.rstrip("*")
 
 
 def test_an_interval_by_bootstrap_is_near_newcombes() -> None:
@@ -592,7 +335,35 @@ def test_an_interval_by_bootstrap_is_near_newcombes() -> None:
     assert only_row(first, second, interval="bootstrap") == drawn, "the seed is the same"
 
 
-def test_too_few_problems_for_a_bootstrap_have_no_interval_and_a_reason() -> None:
-    row = only_row([0.1, 0.2, 0.3], [0.3, 0.1, 0.4])
-    assert (row.difference_low, row.difference_high) == (None, None)
-    assert row.note == "no interval: only 3 problems"
+def test_runs_are_not_guessed() -> None:
+    rows = [*scored("cot", A, run=FIRST), *scored("cot", A), *scored("pot", B)]
+    message = rf"cot, strict has 2 runs: {FIRST} \(10 rows\), one without a name .*\(not all have"
+    with pytest.raises(InputError, match=message):
+        choose_runs(rows, ["latest"])
+    assert choose_runs(rows, [FIRST]) == [*rows[:10], *rows[20:]]
+    rows = [*scored("cot", A), *scored("cot", A, epoch=1), *scored("pot", B)]
+    with pytest.raises(InputError, match=r"d, m, cot, strict: some rows have an epoch and others"):
+        choose_runs(rows)
+    apart = [replace(row, run=None if row.epoch is None else "second") for row in rows]
+    assert choose_runs(apart, ["second"]) == apart[10:]
+
+
+def test_outputs_in_which_no_answer_was_found_are_told_where_methods_differ_in_them() -> None:
+    nearly: list[Given] = [*([1.0] * 94), *("!" * 6)]
+    treatment: list[Given] = [*([1.0] * 96), *("!" * 4)]
+    found = compared(both(nearly, treatment, answer="5"))
+    assert not found.notices
+    assert (found.rows[0].unanswered_baseline, found.rows[0].unanswered_treatment) == (6.0, 4.0)
+    assert (found.rows[0].n_no_answer, found.rows[0].accuracy_baseline) == (0, 94.0)
+    found = compared(both([*nearly[50:], *([None] * 50)], treatment, answer="5"))
+    assert (found.rows[0].unanswered_baseline, found.rows[0].n_no_answer) == (12.0, 50), "complete"
+    (warning,) = found.notices
+    assert warning.startswith("Warning: d, m, strict, pot − cot: no answer was found in 12.0 % of")
+    # Rows of others do not say whether an answer was found.
+    (row,) = compared([*scored("cot", nearly, answer="5"), *scored("pot", A)]).rows
+    assert (row.unanswered_baseline, row.unanswered_treatment) == (0.0, None)
+
+
+def test_stars_are_those_of_the_paper() -> None:
+    for p, text in ((None, "–"), (0.05, "0.050"), (0.049, "0.049*"), (9e-4, "9.0e-04***")):
+        assert (p_text(p, stars=True), p_text(p)) == (text, text.rstrip("*"))

@@ -3,150 +3,116 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any, ClassVar, cast
 
 import pytest
 import responses
 from click.testing import CliRunner
 
-from evalcore.benchmarks import benchmarks, fetch_each
+import evalcore
+from evalcore.benchmarks import benchmarks
 from evalcore.cli import main
-from ngramscan.errors import InputError, NgramscanError, RemoteRefused, RemoteUnavailable
+from ngramscan.errors import InputError, RemoteError
+from tests.made_benchmarks import refused
 
 BODY = b"some published bytes\n"
 SHA256 = hashlib.sha256(BODY).hexdigest()
+UNPINNED = "olympiadbench-tp-maths"
 
 
-@dataclass
-class Service:
+class Service(BaseHTTPRequestHandler):
     """What the server answers to every request, and which paths were asked for."""
 
-    url: str = ""
-    status: int = 200
-    body: bytes = BODY
-    claimed_bytes: int | None = None
-    """The length that it states; None: the true one."""
-    asked: list[str] = field(default_factory=list)
+    status, body, length = 200, BODY, len(BODY)
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(self.length))
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
 
 
 @pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Service]:
-    """Serve FinanceMath, pinned to these bytes, one benchmark that is not pinned, and AICrypto."""
-    state = Service()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            state.asked.append(self.path)
-            self.send_response(state.status)
-            length = len(state.body) if state.claimed_bytes is None else state.claimed_bytes
-            self.send_header("Content-Length", str(length))
-            self.end_headers()
-            self.wfile.write(state.body)
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[str]]:
+    """Serve all benchmarks, of which FinanceMath is pinned to these bytes; lend what is asked."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    monkeypatch.setattr(Service, "asked", [])
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
         Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        state.url = f"http://127.0.0.1:{server.server_port}/{{name}}"
-        for name in ("financemath", "olympiadbench-tp-maths", "aicrypto"):
-            monkeypatch.setitem(benchmarks(), name, replace(benchmarks()[name], url=state.url))
-        pinned = replace(benchmarks()["financemath"], files={"validation.json": SHA256})
-        monkeypatch.setitem(benchmarks(), "financemath", pinned)
-        yield state
+        for name, known in benchmarks().items():
+            url = f"http://127.0.0.1:{server.server_port}/{{name}}"
+            files = {"validation.json": SHA256} if name == "financemath" else known.files
+            monkeypatch.setitem(benchmarks(), name, replace(known, url=url, files=files))
+        yield Service.asked
         server.shutdown()
 
 
 def test_a_file_is_kept_in_the_cache_and_not_asked_for_again(
-    service: Service, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    asked: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    [(path, notices)] = fetch_each(["financemath"])
-    assert path == tmp_path / "ngramscan/datasets/financemath/validation.json"
-    assert (path.read_bytes(), notices) == (BODY, [])
-    assert list(fetch_each(["financemath"])) == [(path, [])]
-    assert service.asked == ["/validation.json"]
-    path.write_bytes(BODY[:5])
-    list(fetch_each(["financemath"]))
-    assert path.read_bytes() == BODY
-    assert len(service.asked) == 2
+    expected = tmp_path / "ngramscan/datasets/financemath/validation.json"
+    for kept in (None, BODY, BODY[:5]):
+        if kept:
+            expected.write_bytes(kept)
+        rows = evalcore.datasets_fetch("financemath")
+        assert rows.values.tolist() == [["financemath", str(expected)]]
+        assert expected.read_bytes() == BODY
+    assert asked == ["/validation.json"] * 2
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
-    ("changes", "error", "message"),
+    ("field", "value", "error", "message"),
     [
-        pytest.param({"status": 404}, RemoteRefused, "HTTP status 404", id="gone"),
-        pytest.param({"status": 503}, RemoteUnavailable, "HTTP status 503", id="in trouble"),
-        pytest.param({"status": 429}, RemoteUnavailable, "HTTP status 429", id="too often"),
-        pytest.param(
-            {"body": b"altered"},
-            InputError,
-            f"its SHA-256 is {hashlib.sha256(b'altered').hexdigest()}; expected {SHA256}",
-            id="altered",
-        ),
-        pytest.param(
-            {"claimed_bytes": 99}, RemoteUnavailable, "ChunkedEncodingError while", id="cut"
-        ),
+        ("status", 404, RemoteError, "HTTP status 404"),
+        ("body", b"x" * len(BODY), InputError, f"is [0-9a-f]+; expected {SHA256}"),
+        ("length", 99, RemoteError, "ChunkedEncodingError while"),
     ],
 )
+@pytest.mark.usefixtures("asked")
 def test_a_failure_is_one_line_and_leaves_nothing(
-    changes: dict[str, object],
-    error: type[NgramscanError],
-    message: str,
-    service: Service,
-    tmp_path: Path,
+    field: str, value: Any, error: Any, message: str, monkeypatch: Any, tmp_path: Path
 ) -> None:
-    for key, value in changes.items():
-        setattr(service, key, value)
-    pinned = ["financemath"]
-    for name in pinned if "body" in changes else [*pinned, "olympiadbench-tp-maths"]:
-        with pytest.raises(error, match=message) as caught:
-            list(fetch_each([name]))
-        assert str(caught.value).startswith("http://127.0.0.1")
+    monkeypatch.setattr(Service, field, value)
+    for name in ["financemath"] if field == "body" else ["financemath", UNPINNED]:
+        with pytest.raises(error, match=f"^http://127.0.0.1.*{message}") as caught:
+            evalcore.datasets_fetch(name)
         assert "\n" not in str(caught.value)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_a_service_that_is_not_there_is_unavailable(
-    service: Service, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("name", "files"), [("aicrypto", 18), (UNPINNED, 1)])
+def test_hashes_that_are_not_pinned_are_told(asked: list[str], name: str, files: int) -> None:
+    ran = CliRunner().invoke(main, ["datasets", "fetch", name])
+    told = [line.rpartition(" has SHA-256 ") for line in ran.stderr.splitlines()]
+    paths = [Path(place.removeprefix("not pinned: ")) for place, _, _ in told]
+    assert (ran.exit_code, {sha256 for _, _, sha256 in told}) == (0, {SHA256})
+    assert [path.read_bytes() for path in paths] == [BODY] * files == [BODY] * len(asked)
+    shown = Path(ran.stdout.strip())
+    assert shown == (paths[0].parent.parent if files > 1 else paths[0])
+
+
+def test_what_could_not_be_kept_or_named_is_refused(
+    asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gone = replace(benchmarks()["financemath"], url="http://127.0.0.1:9/{name}")
-    monkeypatch.setitem(benchmarks(), "financemath", gone)
-    with pytest.raises(RemoteUnavailable, match="ConnectionError while it was fetched"):
-        list(fetch_each(["financemath"]))
-
-
-def test_a_file_that_is_not_pinned_is_fetched_and_its_hash_told(service: Service) -> None:
-    [(path, notices)] = fetch_each(["olympiadbench-tp-maths"])
-    assert path.name == "TP_TO_maths_en_COMP.parquet"
-    assert notices == [f"not pinned: {path} has SHA-256 {SHA256}"]
-
-
-def test_a_benchmark_of_many_files_is_fetched_into_folders(service: Service) -> None:
-    ran = CliRunner().invoke(main, ["datasets", "fetch", "aicrypto"])
-    assert (ran.exit_code, ran.stderr.count("not pinned: ")) == (0, 18)
-    assert (Path(ran.stdout.strip()) / "exam3/problem6.tex").read_bytes() == BODY
-    assert "/exam3/problem6.tex" in service.asked
-    assert len(service.asked) == 18
-
-
-def test_a_cache_that_can_not_be_written_is_named(service: Service, tmp_path: Path) -> None:
     (tmp_path / "ngramscan").write_text("a file where the folder should be")
-    with pytest.raises(InputError, match=r"validation\.json: "):
-        list(fetch_each(["financemath"]))
-
-
-def test_nothing_is_fetched_where_one_name_is_unknown(service: Service) -> None:
-    with pytest.raises(InputError, match="--dataset imo: unknown benchmark; known are aicrypto"):
-        list(fetch_each(["financemath", "imo"]))
-    assert service.asked == []
+    refused(r"validation\.json: not a directory", evalcore.datasets_fetch, "financemath")
+    unknown = "--dataset imo: unknown benchmark; known are aicrypto"
+    refused(unknown, evalcore.datasets_fetch, ["financemath", "imo"])
+    monkeypatch.setitem(sys.modules, "requests", None)
+    refused(r"pip install 'ngramscan\[eval\]'", evalcore.datasets_fetch, "financemath")
+    assert asked == ["/validation.json"]
 
 
 def test_all_files_are_asked_for_at_their_published_addresses(
@@ -158,15 +124,6 @@ def test_all_files_are_asked_for_at_their_published_addresses(
             for file in benchmark.files:
                 publisher.get(benchmark.url.format(name=file), body=BODY)
                 if pinned := benchmark.files[file]:
-                    with pytest.raises(InputError, match=f"{SHA256}; expected {pinned}"):
-                        list(fetch_each([name]))
-                    monkeypatch.setitem(benchmark.files, file, SHA256)
-            list(fetch_each([name]))
-
-
-def test_without_requests_it_says_what_to_install(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "requests", None)
-    with pytest.raises(InputError, match=re.escape("pip install 'ngramscan[eval]'")):
-        list(fetch_each(["financemath"]))
+                    refused(f"{SHA256}; expected {pinned}", evalcore.datasets_fetch, name)
+                    monkeypatch.setitem(cast("dict[str, str]", benchmark.files), file, SHA256)
+            evalcore.datasets_fetch(name)

@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evalcore.figures import draw_accuracy
 from ngramscan import figures
 from ngramscan.blending import find_blends
 from ngramscan.counts import Count
@@ -79,19 +78,6 @@ def real_blend(path: Path) -> Figure:
     return figures.draw_blend(found.rows, found.retention)
 
 
-def accuracies(models: Sequence[str], methods: Sequence[str]) -> list[Any]:
-    draw = random.Random(1)
-    rows = []
-    for dataset in ("FinanceMath", "OlympiadBench"):
-        for model in models:
-            for method in methods:
-                share = draw.uniform(0, 100)
-                limits = {"accuracy_low": max(share - 10, 0), "accuracy_high": min(share + 10, 100)}
-                keys = {"dataset": dataset, "model": model, "method": method}
-                rows.append(SimpleNamespace(**keys, accuracy=share, **limits))
-    return rows
-
-
 METHODS = ["CoT", "PoT", "FP/F-1"]
 MANY = [*METHODS, "a method with a long name", "Tree-of-Thoughts", "Self-Consistency", "M7"]
 
@@ -108,8 +94,6 @@ DRAWN = [
     pytest.param(
         lambda: figures.draw_blend(blends(MODELS, MANY), retentions(MODELS, MANY)), id="blend, many"
     ),
-    pytest.param(lambda: draw_accuracy(accuracies(["a"], METHODS)), id="accuracy"),
-    pytest.param(lambda: draw_accuracy(accuracies(MODELS, MANY)), id="accuracy, many"),
 ]
 
 
@@ -177,10 +161,6 @@ def test_each_row_has_a_mark() -> None:
     assert lines(figure, "mean") == 9
     of_outputs = shares(ROOT / "outputs")
     assert len(figures.draw_strategies(of_outputs).axes[0].patches) == len(of_outputs)
-    of_accuracies = accuracies(["a", "b"], METHODS)
-    drawn = draw_accuracy(of_accuracies)
-    assert len(drawn.axes[0].patches) == len(of_accuracies)
-    assert lines(drawn, "interval") == len(of_accuracies)
     blend = figures.draw_blend(blends(["a"], METHODS), retentions(["a"], METHODS))
     cells = [text.get_text() for axes in blend.axes for text in axes.texts if text.get_gid()]
     assert len(cells) == 2 * 5 * 3
@@ -227,7 +207,7 @@ def test_what_can_t_be_drawn_is_said_first(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(InputError, match=r"pip install 'ngramscan\[figures\]'"):
         figures.check_target(tmp_path / "a.svg")
     with pytest.raises(InputError, match=r"pip install 'ngramscan\[figures\]'"):
-        draw_accuracy(accuracies(["a"], METHODS))
+        figures.draw_prevalence(counts(1, METHODS, 12, False))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 import evalcore
 import ngramscan
 from evalcore.cli import main as evalcore_main
-from evalcore.logs import LogOptions, read_logs
+from evalcore.logs import read_logs
 from ngramscan.cli import main as ngramscan_main
 from ngramscan.corpora import ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError, InputError
@@ -157,7 +157,7 @@ def test_a_sample_of_a_log_has_a_longest_length(tmp_path: Path, method: int) -> 
     lying = path.read_bytes().replace(len(long).to_bytes(4, "little"), (999).to_bytes(4, "little"))
     path.write_bytes(lying)
     with pytest.raises(InputError, match=r"damaged|more than 1 MB"):
-        read_logs([path], LogOptions(max_line=1))
+        read_logs([path], max_line=1)
 
 
 def test_a_line_of_a_log_has_a_longest_length(tmp_path: Path) -> None:

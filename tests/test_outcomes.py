@@ -1,29 +1,27 @@
-"""Flips, complements, joint outcomes and wins, against problems sorted one by one."""
+"""Joint outcomes and wins, against problems sorted one by one."""
 
 from __future__ import annotations
 
-import csv
 import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy.stats import binomtest
 
-import evalcore
 from evalcore.cli import main
-from evalcore.outcomes import complementarity, flips, outcomes
+from evalcore.outcomes import outcomes
 from evalcore.scores import ScoreRow
 from ngramscan.errors import IncompleteError, InputError
-from ngramscan.output import choose_target, to_frame, write_rows
+from ngramscan.output import to_frame
 
 Answers = Mapping[tuple[str, str, str], Iterable[str]]
-VALUES = {"1": 1.0, "0": 0.0, "-": None, "?": None}
 TWO: Answers = {
     ("a", "m", "cot"): "1100-1",
     ("a", "m", "f-1"): "10110.",
@@ -31,35 +29,33 @@ TWO: Answers = {
     ("b", "m", "f-1"): "11",
     ("b", "n", "cot"): "01",
 }
-BOTH: dict[str, Any] = {"baseline": "x", "treatment": "y"}
-COUNTS = ("n", "n_no_answer", "n_unknown", "treatment_only", "baseline_only", "both", "neither")
+F1: dict[str, Any] = {"baselines": "cot", "adaptive": "f-1"}
+Y: dict[str, Any] = {"baselines": "x", "adaptive": "y"}
+COUNTS = ("n", "n_no_answer", "n_unknown", "only_adaptive", "adaptive_wrong", "all_solve")
+
+
+ROW = ScoreRow("a", "m", "x", "1", None, "rule-a", None, None, None, "made")
 
 
 def row(method: str, value: float | None, epoch: int | None = None, **changed: Any) -> ScoreRow:
-    columns: dict[str, Any] = {"dataset": "a", "model": "m", "id": "1", "rule": "rule-a"}
-    columns |= {"method": method, "value": value, "epoch": epoch, "answer": None, "reason": "made"}
-    return ScoreRow(**columns | changed, extraction=None)
-
-
-def rows(answers: Answers) -> list[ScoreRow]:
-    """One letter per problem: 1 right, 0 wrong, - no answer, ? unknown, . no row."""
-    found = []
-    for (dataset, model, method), letters in answers.items():
-        names: dict[str, Any] = {"dataset": dataset, "model": model, "rule": f"rule-{dataset}"}
-        for number, letter in enumerate(letters):
-            status = "no_answer" if letter == "-" else ""
-            if letter != ".":
-                one = row(method, VALUES[letter], id=str(number), status=status, **names)
-                found.append(one)
-    return found
+    columns = {"method": method, "value": value, "epoch": epoch, "status": ""} | changed
+    return replace(ROW, **columns)
 
 
 def table(answers: Answers) -> pd.DataFrame:
-    return to_frame(rows(answers), ScoreRow)
+    """One letter per problem: 1 right, 0 wrong, - no answer, ? unknown, . no row."""
+    rows = []
+    for (dataset, model, method), letters in answers.items():
+        names: dict[str, Any] = {"dataset": dataset, "model": model, "rule": f"rule-{dataset}"}
+        for number, letter in enumerate(letters):
+            value, status = {"1": 1.0, "0": 0.0}.get(letter), "no_answer" * (letter == "-")
+            one = row(method, value, id=str(number), status=status, **names)
+            rows += [one] * (letter != ".")
+    return to_frame(rows, ScoreRow)
 
 
 def write(path: Path, answers: Answers) -> Path:
-    write_rows(rows(answers), ScoreRow, choose_target(None, path))
+    table(answers).to_json(path, orient="records", lines=True)
     return path
 
 
@@ -69,200 +65,135 @@ def records(frame: Any, *names: str) -> list[Any]:
     return [tuple(one[name] for name in names) if names else one for one in found]
 
 
-def test_flips_count_each_problem_once() -> None:
-    asked: dict[str, Any] = {"baseline": "cot", "treatment": "f-1"}
-    frame = flips(table(TWO), **asked)
-    assert records(frame, "dataset", "model", *COUNTS, "net") == [
-        ("a", "m", 5, 1, 1, 2, 1, 1, 1, 1),
-        ("b", "m", 2, 0, 0, 1, 0, 1, 0, 1),
-        ("all", "m", 7, 1, 1, 3, 1, 2, 1, 2),
-    ]
-    assert list(frame["rule"])[2] == "rule-a, rule-b"
-    without = flips(table(TWO), **asked, no_answer="exclude")
-    assert records(without, *COUNTS)[0] == (4, 1, 1, 2, 1, 1, 0)
-
-
-COMMANDS = {
-    "flips": BOTH,
-    "complementarity": {"methods": "x,y"},
-    "outcomes": {"baselines": "x", "adaptive": "y"},
-}
-
-
-def run(command: str, path: Path, methods: Mapping[str, str], *more: str) -> tuple[int, str, str]:
-    options = [text for name, value in methods.items() for text in (f"--{name}", value)]
-    done = CliRunner().invoke(main, [command, str(path), *options, *more])
+def run(path: Path, *more: str) -> tuple[int, str, str]:
+    done = CliRunner().invoke(main, ["outcomes", str(path), *more])
     return done.exit_code, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize(("command", "methods"), COMMANDS.items())
-def test_problems_of_which_nothing_is_known_never_count(
-    tmp_path: Path, command: str, methods: dict[str, str]
-) -> None:
+def test_each_problem_counts_once_and_all_benchmarks_of_a_model_together() -> None:
+    found = outcomes(table(TWO), **F1)
+    assert records(found, "dataset", "model", *COUNTS, "all_fail", "rule") == [
+        ("a", "m", 5, 1, 1, 2, 1, 1, 1, "rule-a"),
+        ("b", "m", 2, 0, 0, 1, 0, 1, 0, "rule-b"),
+        ("all", "m", 7, 1, 1, 3, 1, 2, 1, "rule-a, rule-b"),
+    ]
+    excluded = records(outcomes(table(TWO), **F1, no_answer="exclude"), *COUNTS)
+    assert excluded[0] == (4, 1, 1, 2, 1, 1)
+
+
+def test_problems_of_which_nothing_is_known_never_count(tmp_path: Path) -> None:
     known = table({("a", "m", "x"): "1100-", ("a", "m", "y"): "10101"})
     path = write(tmp_path / "s.jsonl", {("a", "m", "x"): "1100-?1.?", ("a", "m", "y"): "101010?1."})
-    expected, found = (records(getattr(evalcore, command)(one, **methods)) for one in (known, path))
+    expected, found = (records(outcomes(one, **Y)) for one in (known, path))
     assert [one.pop("n_unknown") for one in expected + found] == [0, 4]
     assert found == expected
-    code, stdout, stderr = run(command, path, methods)
-    assert code == 0
-    first = "4 of 9 problems are left out, since nothing is known of one of the answers"
-    assert stdout.splitlines()[0] == first
-    said = "4 problems left out: 2 with an unknown result, 2 not put to every method"
-    assert stderr == f"a, m, rule-a: {said}\n"
 
 
-@pytest.mark.parametrize(("command", "methods"), COMMANDS.items())
-@pytest.mark.parametrize(
-    ("x", "y", "no_answer", "why"),
-    [
-        ("1?", "?0", "wrong", "2 problems left out: 2 with an unknown result"),
-        ("1.", ".0", "wrong", "2 problems left out: 2 not put to every method"),
-        ("1-", "-0", "exclude", "2 without an answer left out"),
-    ],
-)
-def test_where_nothing_is_known_there_is_no_row_and_the_command_ends_with_1(
-    tmp_path: Path, command: str, methods: dict[str, str], x: str, y: str, no_answer: str, why: str
-) -> None:
-    path = write(tmp_path / "s.jsonl", {("a", "m", "x"): x, ("a", "m", "y"): y})
-    code, stdout, stderr = run(command, path, methods, "--no-answer", no_answer, "--format", "csv")
-    order = "y, x" if command == "outcomes" else "x, y"
-    message = f"a, m, rule-a, {order}: nothing to compare; {why}"
-    assert (code, len(stdout.splitlines())) == (1, 1)
-    assert stderr.splitlines()[-1] == f"Error: {message}"
-    assert run(command, path, methods, "--no-answer", no_answer)[1].count("\n") <= 1
-    with pytest.raises(IncompleteError, match=message) as caught:
-        getattr(evalcore, command)(path, **methods, no_answer=no_answer)
-    assert len(caught.value.rows) == 0
+def test_where_nothing_is_known_there_is_no_row_and_the_command_ends_with_1(tmp_path: Path) -> None:
+    for x, y, why in (
+        ("1?", "?0", "2 with an unknown result"),
+        ("1.", ".0", "2 not put to every method"),
+        ("1-", "-0", "2 without an answer"),
+    ):
+        no_answer: Any = "exclude" if "-" in x else "wrong"
+        path = write(tmp_path / "s.jsonl", {("a", "m", "x"): x, ("a", "m", "y"): y})
+        options = ("--baselines", "x", "--adaptive", "y", "--no-answer", no_answer)
+        code, stdout, stderr = run(path, *options, "--format", "csv")
+        message = f"a, m, rule-a: nothing to compare; 2 problems left out: {why}"
+        assert (code, len(stdout.splitlines())) == (1, 1)
+        assert stderr.splitlines()[-1] == f"Error: {message}"
+        assert run(path, *options)[1].count("\n") <= 1
+        with pytest.raises(IncompleteError, match=message) as caught:
+            outcomes(path, **Y, no_answer=no_answer)
+        assert len(caught.value.rows) == 0
 
 
-def solving(cells: Mapping[str, Sequence[Sequence[bool]]], methods: Sequence[str]) -> pd.DataFrame:
-    """A table of which methods solve each problem of each benchmark."""
-    columns = {
-        (dataset, "m", name): "".join(str(int(one)) for one in column)
-        for dataset, solved in cells.items()
-        for name, column in zip(methods, zip(*solved, strict=True), strict=True)
-    }
+def solving(cells: Mapping[str, Sequence[Sequence[bool]]]) -> pd.DataFrame:
+    """Return a table of which of f, x and y solve each problem of each benchmark."""
+    columns = {}
+    for dataset, solved in cells.items():
+        for name, column in zip("fxy", zip(*solved, strict=True), strict=True):
+            columns[dataset, "m", name] = "".join(str(int(one)) for one in column)
     return table(columns)
 
 
-def test_the_published_cross_tables_are_consistent_with_complementarity(shared: Path) -> None:
-    with (shared / "paper/table31_fs_complementarity.csv").open(encoding="utf-8") as file:
-        printed: dict[tuple[str, str], dict[str, float]] = {}
-        for line in csv.DictReader(file):
-            cell = printed.setdefault((line["benchmark"], line["model"]), {"n": float(line["n"])})
-            cell[line["quantity"]] = float(line["value"])
-    assert len(printed) == 4
-    for cell in printed.values():
-        n = round(cell["n"])
-        names = ("F-1 accuracy_pct", "F&S accuracy_pct", "F-1 only_pct")
-        first, second, only = (round(cell[name] * n / 100) for name in names)
-        both = first - only
-        solved = [(True, True)] * both + [(True, False)] * only + [(False, True)] * (second - both)
-        solved += [(False, False)] * (n - len(solved))
-        (found,) = records(
-            complementarity(solving({"a": solved}, ["F-1", "F&S"]), methods="F-1,F&S")
-        )
-        assert found["accuracy_baseline"] == pytest.approx(cell["F-1 accuracy_pct"], abs=0.051)
-        assert found["union"] == pytest.approx(cell["union_pct"], abs=0.051)
-        assert 100 * found["treatment_only"] / n == pytest.approx(cell["F&S only_pct"], abs=0.051)
-        assert found["disjoint"] == pytest.approx(100 * (only + second - both) / n)
+KINDS = {
+    # Whether the adaptive method, one and all baselines are right.
+    (False, False, False): "all_fail",
+    (True, True, True): "all_solve",
+    (True, True, False): "adaptive_right",
+    (False, True, False): "adaptive_wrong",
+    (True, False, False): "only_adaptive",
+    (False, True, True): "adaptive_wrong",
+}
 
 
 def test_outcomes_are_a_partition_and_bounds_are_those_of_oracles() -> None:
     draw = random.Random(3)
     cells = {
-        f"d{k}": [(*draw.choices([False, True], [1, k % 4], k=3),) for _ in range(1 + k % 30)]
-        for k in range(60)
+        f"d{k}": [(*draw.choices([False, True], [1, k % 4], k=3),) for _ in range(1 + k)]
+        for k in range(30)
     }
-    found = records(outcomes(solving(cells, "fxy"), baselines="x,y", adaptive="f"))
-    for one, solved in zip(found, cells.values(), strict=True):
-        check_outcomes(one, solved)
+    found = records(outcomes(solving(cells), baselines="x,y", adaptive="f"))
+    every = [one for solved in cells.values() for one in solved]
+    for one, solved in zip(found, [*cells.values(), every], strict=True):
+        named, n = Counter(KINDS[f, x or y, x and y] for f, x, y in solved), len(solved)
+        expected = {name: named[name] for name in KINDS.values()} | {
+            "all_baselines_but_adaptive": solved.count((False, True, True)),
+            "accuracy": 100 * sum(f for f, _, _ in solved) / n,
+            "upper_bound": 100 * sum(x or y for _, x, y in solved) / n,
+            "upper_bound_with_adaptive": 100 * sum(map(any, solved)) / n,
+        }
+        assert {name: one[name] for name in expected} == pytest.approx(expected)
+        chosen = [f for f, x, y in solved if (x or y) and not (f and x and y)]
+        limits: list[Any] = [None] * 3
+        if chosen:
+            low, high = binomtest(sum(chosen), len(chosen)).proportion_ci(method="wilson")
+            limits = [100 * low, 100 * sum(chosen) / len(chosen), 100 * high]
+        selection = [one[f"selection_{name}"] for name in ("low", "accuracy", "high")]
+        assert selection == (pytest.approx(limits, abs=1e-9) if chosen else limits)
+        assert (one["note"] == "") == bool(chosen)
     assert {one["note"] == "" for one in found} == {True, False}
-
-
-def check_outcomes(found: dict[str, Any], solved: Sequence[tuple[bool, ...]]) -> None:
-    """Sort problems one by one, and compare."""
-    named: Counter[str] = Counter()
-    for f, x, y in solved:
-        if f:
-            named["all_solve" if x and y else "adaptive_right" if x or y else "only_adaptive"] += 1
-        else:
-            named["adaptive_wrong" if x or y else "all_fail"] += 1
-            named["all_baselines_but_adaptive"] += x and y
-    for name in ("all_fail", "all_solve", "adaptive_right", "adaptive_wrong", "only_adaptive"):
-        assert found[name] == named[name]
-    assert found["all_baselines_but_adaptive"] == named["all_baselines_but_adaptive"]
-    n = len(solved)
-    assert found["upper_bound"] == pytest.approx(100 * sum(x or y for _, x, y in solved) / n)
-    assert found["upper_bound_with_adaptive"] == pytest.approx(100 * sum(map(any, solved)) / n)
-    assert found["accuracy"] == pytest.approx(100 * sum(f for f, _, _ in solved) / n)
-    chosen = [f for f, x, y in solved if (x or y) and not (f and x and y)]
-    selection = [found[f"selection_{name}"] for name in ("low", "accuracy", "high")]
-    if chosen:
-        limits = binomtest(sum(chosen), len(chosen)).proportion_ci(method="wilson")
-        expected = [limits.low, sum(chosen) / len(chosen), limits.high]
-        assert selection == pytest.approx([100 * one for one in expected], abs=1e-9)
-    else:
-        assert selection == [None] * 3
-        assert found["note"]
 
 
 def test_all_models_together_have_no_interval_because_problems_are_shared() -> None:
     answers = {("a", m, k): v for m in "mn" for k, v in (("x", "1101"), ("f", "0111"))}
     answers |= {("b", "m", "x"): "1", ("b", "m", "f"): "1"}
-    found = records(outcomes(table(answers), baselines="x", adaptive="f"))
-    assert [(one["dataset"], one["model"], one["n"]) for one in found] == [
-        *(("a", "m", 4), ("a", "n", 4), ("a", "all", 8), ("b", "m", 1))
+    found = outcomes(table(answers), baselines="x", adaptive="f")
+    cells = [
+        f"{dataset} {model} {n}" for dataset, model, n in records(found, "dataset", "model", "n")
     ]
-    pooled = found[2]
+    assert cells == ["a m 4", "a n 4", "a all 8", "b m 1", "all m 5"]
+    pooled = records(found)[2]
     assert (pooled["adaptive_wrong"], pooled["only_adaptive"], pooled["all_solve"]) == (2, 2, 4)
     assert (pooled["selection_accuracy"], pooled["selection_low"]) == (0.0, None)
     assert "not independent" in pooled["note"]
 
 
-def test_printed_upper_bounds_and_selection_accuracies_have_the_method_itself_in_them(
-    shared: Path,
-) -> None:
-    def read(name: str) -> dict[tuple[str, str], float]:
-        with (shared / "paper" / name).open(encoding="utf-8") as file:
-            lines = [list(line.values())[:3] for line in csv.DictReader(file)]
-        return {(first, second): float(third) for first, second, third in lines}
-
-    shares, bounds = read("table20_strategy_analysis.csv"), read("table22_upper_bound.csv")
+def test_printed_bounds_and_selection_accuracies_have_the_method_in_them(shared: Path) -> None:
+    names = "table20_strategy_analysis.csv", "table22_upper_bound.csv"
+    tables = [pd.read_csv(shared / "paper" / name) for name in names]
+    shares, bounds = ({(a, b): value for a, b, value in table.to_numpy()} for table in tables)
     selection = {"FinanceMath": 73.0, "OlympiadBench": 69.9, "IMO-Bench": 61.0}
-    # Of the baselines all, some or none are right.
-    patterns = {
-        "all_fail": (False, False, False),
-        "all_correct": (True, True, True),
-        "adapt_correct": (True, True, False),
-        "adapt_wrong": (False, True, False),
-        "f1_only": (True, False, False),
-    }
+    printed = ("all_fail", "all_correct", "adapt_correct", "adapt_wrong", "f1_only")
     for benchmark in dict.fromkeys(name for name, _ in shares):
-        solved = [
-            pattern
-            for name, pattern in patterns.items()
-            for _ in range(round(10 * shares[benchmark, name]))
-        ]
-        (found,) = records(outcomes(solving({"a": solved}, "fxy"), baselines="x,y", adaptive="f"))
-        if (benchmark, "upper_bound") in bounds:
-            printed = bounds[benchmark, "upper_bound"]
-            assert found["upper_bound_with_adaptive"] == pytest.approx(printed, abs=0.11)
-            assert found["upper_bound"] < printed - 2
+        counts = [round(10 * shares[benchmark, name]) for name in printed]
+        solved = [kind for kind, n in zip(KINDS, counts, strict=False) for _ in range(n)]
+        (found,) = records(outcomes(solving({"a": solved}), baselines="x,y", adaptive="f"))
+        if bound := bounds.get((benchmark, "upper_bound")):
+            assert found["upper_bound_with_adaptive"] == pytest.approx(bound, abs=0.11)
+            assert found["upper_bound"] < bound - 2
         if benchmark in selection:
             with_alone = found["adaptive_right"] + found["only_adaptive"]
-            published = 100 * with_alone / (with_alone + found["adaptive_wrong"])
-            assert published == pytest.approx(selection[benchmark], abs=0.2)
-            assert found["selection_accuracy"] < published
+            share = 100 * with_alone / (with_alone + found["adaptive_wrong"])
+            assert share == pytest.approx(selection[benchmark], abs=0.2)
+            assert found["selection_accuracy"] < share
 
 
 def test_wins_are_counted_by_number_and_by_an_exact_test(tmp_path: Path) -> None:
-    made = {"a": ("1" * 8, "0" * 8), "b": ("111110", "000000"), "c": ("10", "01"),
-            "d": ("0" * 6, "1" * 6)}  # fmt: skip
-    answers = {
-        (d, "m", k): own for d, both in made.items() for k, own in zip("fx", both, strict=True)
-    }
+    made = {"a": ("1" * 8, "0" * 8), "b": ("111110", "000000"), "c": ("10", "01")}
+    made["d"] = ("0" * 6, "1" * 6)
+    answers = {(d, "m", k): both[k == "x"] for d, both in made.items() for k in "fx"}
     p = {k: binomtest(0, k).pvalue for k in (5, 6, 8)}
     assert p[5] > 0.05 > p[6] > 0.01 > p[8]
     path = tmp_path / "wins.jsonl"
@@ -273,87 +204,59 @@ def test_wins_are_counted_by_number_and_by_an_exact_test(tmp_path: Path) -> None
 
 
 def test_wins_of_several_models_end_with_those_of_all(tmp_path: Path) -> None:
-    # Each baseline is compared on its own: the second problem of `x` is not unknown to `y`.
-    letters = {"f": "11", "x": "0?", "y": "11"}
-    path = tmp_path / "wins.csv"
+    # Each baseline is compared on its own: the last problem of `x` is not unknown to `y`.
+    letters, path = {"f": "111", "x": "01?", "y": "110"}, tmp_path / "wins.csv"
     answers = {(d, m, k): own for m in "mn" for d in "ab" for k, own in letters.items()}
     outcomes(table(answers), baselines=["x", "y"], adaptive="f", wins=path)
-    won = pd.read_csv(path)[["model", "baseline", "cells", "wins", "ties"]]
-    assert won.to_numpy().tolist() == [
-        *(["m", "x", 2, 2, 0], ["m", "y", 2, 0, 2], ["n", "x", 2, 2, 0], ["n", "y", 2, 0, 2]),
-        *(["all", "x", 4, 4, 0], ["all", "y", 4, 0, 4]),
-    ]
+    won = pd.read_csv(path)[["model", "baseline", "cells", "wins", "ties"]].to_numpy().tolist()
+    models = ("m", 2), ("n", 2), ("all", 4)
+    assert won == [[model, name, n, n, 0] for model, n in models for name in "xy"]
 
 
 def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:
-    frame = to_frame([row("x", 0.5, 1), row("x", 1.0, 2), row("y", 0.8, 1), row("y", 0.0, 2)],
-                     ScoreRow)  # fmt: skip
-    first, second = flips(frame, **BOTH, epoch=1, right_from=0.6), flips(frame, **BOTH, epoch=2)
-    assert [*first["net"], *second["net"]] == [1, -1]
-    with pytest.raises(InputError, match=r"a, m, x, 1: several answers to one problem; --epoch"):
-        flips(frame, **BOTH, right_from=0.6)
-    with pytest.raises(InputError, match=r"value 0\.5 is neither right nor wrong; --right-from"):
-        flips(frame, **BOTH, epoch=1)
-    once = to_frame([row("x", 1.0, 1), row("x", 0.0, 2), row("y", 1.0)], ScoreRow)
-    found = [records(flips(once, **BOTH, epoch=epoch), *COUNTS)[0] for epoch in (1, 2)]
-    assert found == [(1, 0, 0, 0, 0, 1, 0), (1, 0, 0, 1, 0, 0, 0)]
-
-
-def test_one_rule_per_benchmark_is_chosen_by_name() -> None:
-    made = {
-        ("x", "strict"): 0.0,
-        ("x", "lenient"): 1.0,
-        ("y", "strict"): 1.0,
-        ("y", "lenient"): 1.0,
-    }
-    frame = to_frame([row(method, value, rule=rule) for (method, rule), value in made.items()],
-                     ScoreRow)  # fmt: skip
-    assert list(flips(frame, **BOTH, rule="strict")["net"]) == [1]
-    assert list(flips(frame, **BOTH, rule=["lenient"])["net"]) == [0]
+    answers = ("x", 0.5, 1), ("x", 1.0, 2), ("y", 0.8, 1), ("y", 0.0, 2)
+    several = to_frame([row(*one) for one in answers], ScoreRow)
+    found = [outcomes(several, **Y, epoch=1, right_from=0.6), outcomes(several, **Y, epoch=2)]
+    assert [records(one, *COUNTS[3:5]) for one in found] == [[(1, 0)], [(0, 1)]]
+    for message, options in (
+        ("a, m, x, 1: several answers to one problem; --epoch", {"right_from": 0.6}),
+        (r"value 0\.5 is neither right nor wrong; --right-from", {"epoch": 1}),
+        ("y, x: no model has rows of all of them", {"epoch": 3}),
+    ):
+        with pytest.raises(InputError, match=message):
+            outcomes(several, **Y, **options)
+    rules = to_frame([row("x", 1, rule="strict"), row("y", 1, rule="lenient")], ScoreRow)
     with pytest.raises(InputError, match=r"a: scored by strict, lenient; --rule says"):
-        flips(frame, **BOTH)
-    with pytest.raises(InputError, match=r"--rule no: not scored; there are strict, lenient"):
-        flips(frame, **BOTH, rule="no")
+        outcomes(rules, **Y)
+    once = to_frame([row("x", 1.0, 1), row("x", 0.0, 2), row("y", 1.0)], ScoreRow)
+    found = [records(outcomes(once, **Y, epoch=epoch), *COUNTS)[0] for epoch in (1, 2)]
+    assert found == [(1, 0, 0, 0, 0, 1), (1, 0, 0, 1, 0, 0)]
 
 
 def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
-    path, again = (write(tmp_path / f"{name}.jsonl", TWO) for name in "st")
-    asked: dict[str, Any] = {"baseline": "cot", "treatment": "f-1"}
-    with pytest.raises(InputError, match=r"t\.jsonl: two rows of a m cot 0 rule-a; the other"):
-        flips([path, again], **asked)
-    with pytest.raises(InputError, match="a file is named twice"):
-        flips([path, path], **asked)
-    with pytest.raises(InputError, match=r"no, cot: no model has rows of all of them; .* cot, f-1"):
-        flips(path, baseline="no", treatment="cot")
-    with pytest.raises(InputError, match="a method is named twice"):
-        flips(path, baseline="cot", treatment="cot")
-    with pytest.raises(InputError, match="--no-answer no: one of wrong, exclude"):
-        flips(path, **asked, no_answer=cast("Any", "no"))
-    with pytest.raises(InputError, match="--methods: 3 names; two"):
-        complementarity(path, methods="a,b,c")
-    with pytest.raises(InputError, match="--baselines: no method is named"):
-        outcomes(path, baselines=",", adaptive="f-1")
-    with pytest.raises(InputError, match=r"--alpha 1: .* not in the range 0<x<1"):
-        outcomes(path, baselines="cot", adaptive="f-1", alpha=1)
-    with pytest.raises(InputError, match="scores: there are no rows"):
-        flips(table({}), **asked)
+    cases: list[tuple[str, dict[str, Any], str]] = [
+        ("st", {}, r"t\.jsonl: two rows of a m cot 0 rule-a; the other"),
+        ("s", {"adaptive": "no"}, "no, cot: no model has rows of all of them; .* cot, f-1"),
+        ("s", {"adaptive": "cot"}, "a method is named twice"),
+        ("s", {"baselines": ","}, "--baselines: no method is named"),
+        ("s", {"alpha": 1}, r"--alpha 1: .* not in the range 0<x<1"),
+    ]
+    for files, options, message in cases:
+        with pytest.raises(InputError, match=message):
+            outcomes([write(tmp_path / f"{one}.jsonl", TWO) for one in files], **F1 | options)
 
 
-def test_commands_print_rows_and_say_which_models_are_left_out(tmp_path: Path) -> None:
-    path, asked = write(tmp_path / "s.jsonl", TWO), {"baseline": "cot", "treatment": "f-1"}
-    code, stdout, stderr = run("flips", path, asked, "--format", "csv")
+def test_the_command_prints_rows_and_says_which_models_are_left_out(tmp_path: Path) -> None:
+    path, asked = write(tmp_path / "s.jsonl", TWO), ("--baselines", "cot", "--adaptive", "f-1")
+    code, stdout, stderr = run(path, *asked, "--format", "csv")
     assert code == 0
-    assert stdout.splitlines()[2] == "b,m,rule-b,cot,f-1,2,0,0,1,0,1,0,1"
+    assert stdout.splitlines()[2].startswith("b,m,rule-b,f-1,cot,2,0,0,0,1,0,0,1,0,100.0,50.0,100")
     assert stderr.splitlines() == [
         "1 of 8 problems is left out, since nothing is known of one of the answers",
         "b, n: left out, no rows of f-1",
         "a, m, rule-a: 1 problem left out: 1 not put to every method",
     ]
-    assert run("flips", path, asked, "--format", "csv", "-q")[2] == ""
-    code, stdout, _ = run("outcomes", path, {"baselines": "cot", "adaptive": "f-1"})
-    assert code == 0
-    assert "selection_accuracy" in stdout
-    assert "wins_by_test" in stdout
-    code, _, stderr = run("outcomes", path, {"baselines": "cot", "adaptive": "no"})
-    assert code == 2
-    assert stderr.startswith("Error: no, cot: no model has rows of all of them")
+    assert run(path, *asked, "--format", "csv", "-q")[2] == ""
+    code, stdout, told = run(path, *asked)
+    assert [*stdout.splitlines()[:1], *told.splitlines()] == stderr.splitlines()
+    assert (code, "selection_accuracy" in stdout, "wins_by_test" in stdout) == (0, True, True)

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+import ngramscan
+from ngramscan.cli import main
 from ngramscan.errors import InputError
 from ngramscan.outputs import Group, OutputFields, OutputSet, methods_of, parts_of, read_outputs
 from tests.command import run
@@ -143,3 +146,70 @@ def test_a_variant_is_made_of_methods() -> None:
     assert methods_of("fp/f-1", methods) == ["FP/F-1"]
     assert methods_of("zero-shot", methods) == []
     assert methods_of("cots", methods) == []
+
+
+# Commands that read outputs
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Outputs of two methods, and a set of patterns."""
+    for method, text in (("cot", "let us go step by step"), ("pot", "def f(): return 1")):
+        lines = [{"id": str(number), "output": f"{text} {number}"} for number in range(12)]
+        write_lines(tmp_path / "outputs" / "d" / "m" / f"{method}.jsonl", *lines)
+    kinds = "{text: %s, method: %s, tier: %s, kind: narrative}"
+    named = (("let us", "CoT", "T2"), ("step by step", "CoT", "T1"), ("def f", "PoT", "T1"))
+    patterns = "".join(f"  - {kinds % each}\n" for each in named)
+    (tmp_path / "small.yaml").write_text(f"name: small\npatterns:\n{patterns}")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("count", {"index": "python", "tier": ["T1", "T3"]}, "--tier T3: .* it has T1, T2"),
+        ("count", {"index": "python", "method": ["nope"]}, "--method nope: .* CoT, PoT"),
+        ("docnorm", {"index": "python", "tier": "T9"}, "--tier T9: .* it has T1, T2"),
+        ("blend", {"tier": "T9"}, "--tier T9: .* it has T1, T2"),
+        ("tiers", {"method": "no"}, "--method no: .* CoT, PoT"),
+        ("keyness", {"of": "no", "against": "pot"}, "no outputs of no; .* cot, pot"),
+        ("keyness", {"of": "cot", "against": "pot", "unit": "x"}, "--unit x: .*word"),
+    ],
+)
+def test_what_a_pattern_set_or_outputs_do_not_have_is_an_error_that_names_what_there_is(
+    folder: Path, name: str, options: dict[str, Any], message: str
+) -> None:
+    arguments = [folder / "outputs"] if name in {"blend", "tiers", "keyness"} else []
+    arguments += [folder / "small.yaml"] if name != "keyness" else []
+    with pytest.raises(InputError, match=message):
+        getattr(ngramscan, name)(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("blend", []),
+        ("tiers", []),
+        ("keyness", ["--of", "cot", "--against", "pot"]),
+        ("strategies", []),
+    ],
+)
+def test_a_command_that_is_interrupted_while_it_reads_outputs_says_that_nothing_was_kept(
+    folder: Path, command: str, options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(_path: Path) -> bytes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "read_bytes", stopped)
+    rows = folder / "rows.csv"
+    done = CliRunner().invoke(main, [command, str(folder / "outputs"), *options, "-o", str(rows)])
+    said = (done.exit_code, done.stdout, done.stderr)
+    assert said == (130, "", "Interrupted; nothing was kept.\n")
+    assert not rows.exists()
+
+
+def test_a_line_of_outputs_that_was_cut_is_named_with_what_to_do(folder: Path) -> None:
+    with (folder / "outputs" / "d" / "m" / "pot.jsonl").open("a") as file:
+        file.write('{"id": "12", "outp')
+    with pytest.raises(InputError, match=r"pot\.jsonl:13: no JSON: .*; --skip-bad-lines leaves"):
+        ngramscan.blend(folder / "outputs", folder / "small.yaml")

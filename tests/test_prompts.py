@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from functools import cache
 from pathlib import Path
@@ -12,63 +13,43 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcore.benchmarks import benchmarks
+from evalcore.benchmarks import benchmarks, find_benchmark
 from evalcore.formats import Problem
-from evalcore.prompts import load_templates
-from ngramscan.errors import InputError
+from evalcore.prompts import PromptSet, load_templates
+from tests.made_benchmarks import refused
 
-TEMPLATES = cache(load_templates)
 ROOT = Path(__file__).resolve().parent.parent
-METHODS = (
-    *("zero-shot", "cot", "pot", "fp", "f-1", "f-1+zs", "f-1+cot", "f-1+pot", "f-1+verify"),
-    "formulate-and-solve",
-)
-PAPER_NAMES = ("Zero-Shot", "CoT", "PoT", "F-1", "F-1+ZS", "F-1+CoT", "F-1+PoT")
-FIELDS = {
-    "answer_type_text": "The answer is a number. ",
-    "boxed_format": "\\boxed{answer}(unit)",
-    "unit_text": ", without its unit",
-}
-PROBLEM = Problem(
-    id="p1",
-    text="Find \\frac{1}{2} of {problem}, {{problem}} and {{unit_text}}.",
-    gold="the secret gold",
-    fields=FIELDS,
-    details={"solution": "the secret solution"},
-)
-HAND_MADE = {
-    ("financemath", "f-1"): (
-        "You are a financial expert. Solve problems mainly through equations.\n"
-        "OUTPUT CONTRACT (strict): The very last line MUST be exactly:\n"
-        "Final Answer (3 decimal) : <number>",
-        "Write equations (LaTeX) with minimal text; show steps clearly.\n\nFind x.",
-    ),
-    ("bbh-word-sorting", "fp"): (
-        None,
-        "Find x.\n\nFormalization:\nIdentify givens and target. Write the key equations.\n\n"
-        "Solve the problem using the formalized equations.\n\n"
-        "Verify your solution, then put your final answer in \\boxed{}.",
-    ),
-}
+DOCUMENT = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
+METHODS = {"zero-shot", "cot", "pot", "fp", "f-1", "f-1+zs", "f-1+cot", "f-1+pot", "f-1+verify"}
+METHODS |= {"formulate-and-solve"}
+FIELDS = {"answer_type_text": "The answer is a number. ", "unit_text": ", without its unit"}
+FIELDS["boxed_format"] = "\\boxed{answer}(unit)"
+TEXT = "Find \\frac{1}{2} of {problem}, {{problem}} and {{unit_text}}."
+SECRET = {"solution": "the secret solution"}
+PROBLEM = Problem("p1", TEXT, gold="the secret gold", fields=FIELDS, details=SECRET)
+BARE = Problem("1", "PROBLEM", gold=None, fields=FIELDS)
+
+
+@cache
+def load(dataset: str, extra: Path | None = None) -> PromptSet:
+    return load_templates(find_benchmark(dataset), extra)
 
 
 def messages(dataset: str, method: str, problem: Problem = PROBLEM) -> tuple[str | None, str]:
-    """The system message, if there is one, and the user's."""
-    rendered = TEMPLATES(dataset).render(method, problem)
+    rendered = load(dataset).render(method, problem)
+    by_role = {each["role"]: each["content"] for each in rendered}
     assert [each["role"] for each in rendered] in (["user"], ["system", "user"])
-    system = rendered[0]["content"] if len(rendered) == 2 else None
-    return system, rendered[-1]["content"]
+    return by_role.get("system"), by_role["user"]
 
 
-def own_file(folder: Path, text: str) -> Path:
-    path = folder / "own.yaml"
-    path.write_text(text, encoding="utf-8")
-    return path
+def load_own(folder: Path, text: str) -> PromptSet:
+    (folder / "own.yaml").write_text(text, encoding="utf-8")
+    return load("financemath", folder / "own.yaml")
 
 
 def test_every_benchmark_has_the_same_methods_each_with_a_prompt_of_its_own() -> None:
     for dataset in benchmarks():
-        assert set(TEMPLATES(dataset).methods) == set(METHODS)
+        assert set(load(dataset).methods) == METHODS
         made = [messages(dataset, method) for method in METHODS]
         assert len(set(made)) == len(METHODS)
         for system, user in made:
@@ -77,79 +58,44 @@ def test_every_benchmark_has_the_same_methods_each_with_a_prompt_of_its_own() ->
             assert not [text for text in ("{{", "secret", "same as") if text in around.lower()]
 
 
-@pytest.mark.parametrize(("dataset", "method"), HAND_MADE)
-def test_a_prompt_is_what_a_reader_of_the_paper_writes_down(dataset: str, method: str) -> None:
-    problem = Problem(id="1", text="Find x.", gold="2", fields=FIELDS)
-    assert messages(dataset, method, problem) == HAND_MADE[dataset, method]
-
-
 def test_no_shipped_prompt_changes_unnoticed() -> None:
-    starts = {
-        "financemath": "b9a8dda84187d169",
-        "imo-answerbench": "c261ad220e36e1d4",
-        "olympiadbench-oe-maths": "183129e4666b3777",
-        "olympiadbench-tp-maths": "2e1356bddb90b5d9",
-        "aicrypto": "ea209c6fd9bffc5b",
-        "bbh-word-sorting": "a39284e96b4e74b5",
-    }
-    assert {name: load_templates(name).sha256[:16] for name in starts} == starts
+    hashes = "".join(load(name).sha256 for name in benchmarks())
+    assert hashlib.sha256(hashes.encode()).hexdigest()[:16] == "1cdd6379e34afd24"
 
 
-def printed(paper: dict[str, Any], key: str) -> str | None:
-    text: str | None = paper.get(f"{key}_resolved", paper.get(key))
-    return text
-
-
-def in_place(text: str) -> str:
-    for name, value in {"problem": "PROBLEM", "problem_statement": "PROBLEM", **FIELDS}.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
+@pytest.fixture
+def paper(shared: Path) -> Any:
+    return yaml.safe_load((shared / "paper/prompts.yaml").read_text(encoding="utf-8"))
 
 
 def expected(paper: dict[str, Any], benchmark: str, name: str) -> tuple[str | None, str]:
     """The messages that follow from the paper's boxes, put together as its words say."""
-    entry = paper[benchmark][name]
+    entry, parts = paper[benchmark][name], ("system", "prefix", "user")
+    system, prefix, user = (entry.get(f"{key}_resolved", entry.get(key)) for key in parts)
     if benchmark == "AICrypto":
-        parts = [paper[benchmark]["base"]["system"], entry["addition"]]
-        system: str | None = "\n\n".join(part for part in parts if part)
-    else:
-        system = printed(entry, "system")
-    if "user" in entry:
-        return system, in_place(printed(entry, "user") or "")
-    prefix = printed(entry, "prefix")
-    return system, f"{prefix}\n\nPROBLEM" if prefix else "PROBLEM"
+        both = (paper[benchmark]["base"]["system"], entry["addition"])
+        system = "\n\n".join(part for part in both if part)
+    user = user or (f"{prefix}\n\nPROBLEM" if prefix else "PROBLEM")
+    for field, value in {"problem": "PROBLEM", "problem_statement": "PROBLEM", **FIELDS}.items():
+        user = user.replace(f"{{{field}}}", value)
+    return system, user
 
 
-@pytest.mark.parametrize(
-    ("benchmark", "dataset"),
-    [
-        pytest.param("IMO-Bench", "imo-answerbench", id="IMO-AnswerBench"),
-        pytest.param("IMO-Bench", "imo-proofbench", id="IMO-ProofBench"),
-        pytest.param("OlympiadBench", "olympiadbench-oe-maths", id="OlympiadBench maths"),
-        pytest.param("OlympiadBench", "olympiadbench-oe-physics", id="OlympiadBench physics"),
-        pytest.param("FinanceMath", "financemath", id="FinanceMath"),
-        pytest.param("AICrypto", "aicrypto", id="AICrypto"),
-    ],
-)
-def test_prompts_are_word_for_word_those_that_are_printed(
-    benchmark: str, dataset: str, shared: Path
-) -> None:
-    paper = yaml.safe_load((shared / "paper" / "prompts.yaml").read_text(encoding="utf-8"))
-    problem = Problem(id="1", text="PROBLEM", gold=None, fields=FIELDS)
-    for name in PAPER_NAMES:
-        assert messages(dataset, name, problem) == expected(paper, benchmark, name)
-        assert not TEMPLATES(dataset).methods[name.lower()].ours
+BOXES = {"financemath": "FinanceMath", "aicrypto": "AICrypto"}
+BOXES |= dict.fromkeys(("imo-answerbench", "imo-proofbench"), "IMO-Bench")
+BOXES |= dict.fromkeys(("olympiadbench-oe-maths", "olympiadbench-oe-physics"), "OlympiadBench")
 
 
-def test_the_main_text_is_word_for_word_too(shared: Path) -> None:
-    paper = yaml.safe_load((shared / "paper" / "prompts.yaml").read_text(encoding="utf-8"))
-    problem = Problem(id="1", text="PROBLEM", gold=None, fields=FIELDS)
-    assert messages("financemath", "FP", problem) == expected(paper, "main_text", "FP")
-    assert messages("bbh-word-sorting", "F-1", problem) == expected(paper, "main_text", "F-1")
+@pytest.mark.parametrize("dataset", BOXES)
+def test_prompts_are_word_for_word_the_printed(dataset: str, paper: Any) -> None:
+    for name in ("Zero-Shot", "CoT", "PoT", "F-1", "F-1+ZS", "F-1+CoT", "F-1+PoT"):
+        assert messages(dataset, name, BARE) == expected(paper, BOXES[dataset], name)
+        assert not load(dataset).methods[name.lower()].ours
 
 
-def test_the_verification_is_all_that_f_1_verify_adds(shared: Path) -> None:
-    paper = yaml.safe_load((shared / "paper" / "prompts.yaml").read_text(encoding="utf-8"))
+def test_the_main_text_is_word_for_word_too_and_verify_adds_one_phase(paper: Any) -> None:
+    for dataset, name in (("financemath", "FP"), ("bbh-word-sorting", "F-1")):
+        assert messages(dataset, name, BARE) == expected(paper, "main_text", name)
     step = paper["verify_probe"]["F-1+Verify"]["phase_1_5"]
     system, user = messages("financemath", "f-1+verify")
     before, after = user.split(f"{step}\n\n")
@@ -157,118 +103,61 @@ def test_the_verification_is_all_that_f_1_verify_adds(shared: Path) -> None:
     assert before.endswith("\\end{equation}.\n\n")
 
 
-LIKE_TEMPLATES = st.sampled_from(
-    ["{{problem}}", "{{verify}}", "{problem}", "\\frac{{a}}{{b}}", "\\1"]
-)
+LIKE_TEMPLATES = ["{{problem}}", "{{verify}}", "{problem}", "\\frac{{a}}{{b}}", "\\1"]
 
 
-@given(text=st.text() | LIKE_TEMPLATES)
+@given(text=st.text() | st.sampled_from(LIKE_TEMPLATES))
 def test_a_problem_reaches_the_model_as_it_is_and_is_never_taken_for_a_template(text: str) -> None:
     problem = Problem(id="1", text=text, gold=None, fields={**FIELDS, "unit_text": text})
-    user = TEMPLATES("olympiadbench-oe-maths").render("f-1+zs", problem)[-1]["content"]
+    user = load("olympiadbench-oe-maths").render("f-1+zs", problem)[-1]["content"]
     assert user.startswith(f"{text}\n\n{FIELDS['answer_type_text']}")
     assert user.endswith(f"give the result explicitly{text}.")
 
 
-def test_methods_are_found_in_any_case_and_unknown_ones_are_refused() -> None:
-    prompts = load_templates("financemath")
-    assert prompts.resolve("F-1+CoT") == "f-1+cot"
-    with pytest.raises(
-        InputError, match=r"method tot: unknown for financemath; it has zero-shot, "
-    ):
-        prompts.render("tot", PROBLEM)
+def test_what_is_not_there_is_refused() -> None:
+    refused("method tot: unknown for financemath; it has zero-", messages, "financemath", "tot")
+    refused("none: no such file or directory", load, "financemath", Path("none"))
 
 
-def test_a_problem_without_a_field_that_the_prompt_names_is_refused() -> None:
-    problem = Problem(id="7", text="Find x.", gold=None)
-    with pytest.raises(InputError, match="problem 7: has no answer_type_text, which CoT names"):
-        load_templates("olympiadbench-oe-maths").render("CoT", problem)
-
-
-def test_an_unknown_benchmark_has_no_prompts() -> None:
-    with pytest.raises(InputError, match="--dataset gsm8k: unknown benchmark; known are aicrypto"):
-        load_templates("gsm8k")
-
-
-def test_the_example_of_the_documentation_puts_phase_1_before_a_solver_of_ones_own(
-    tmp_path: Path,
-) -> None:
-    document = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
-    example = re.search(r"```yaml\n(.*?)```", document, re.DOTALL)
-    assert example is not None
-    prompts = load_templates("financemath", own_file(tmp_path, example[1]))
+def test_phase_1_stands_before_the_solver_of_the_documentation(tmp_path: Path) -> None:
+    example = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)[0]
+    prompts = load_own(tmp_path, example)
     system, user = (each["content"] for each in prompts.render("F-1+Draw", PROBLEM))
     assert system == "You are a financial expert."
-    assert user == (
-        "Phase 1 -- Formalize:\n"
-        "1. List the key variables (givens with their values, and the unknown to find).\n"
-        "2. Write the governing equation(s) in LaTeX using "
-        "\\begin{equation}...\\end{equation}.\n\n"
-        "Phase 2 -- Solve: Draw the cash flows on a time line, then compute the answer.\n\n"
-        f"{PROBLEM.text}"
-    )
+    phase_1 = messages("financemath", "f-1+zs")[1].partition("Phase 2")[0]
+    draw = "Phase 2 -- Solve: Draw the cash flows on a time line, then compute the answer."
+    assert user == f"{phase_1}{draw}\n\n{PROBLEM.text}"
     assert prompts.methods["f-1+draw"].ours
-    assert prompts.sha256 != load_templates("financemath").sha256
+    assert prompts.sha256 != load("financemath").sha256
 
 
 def test_the_documentation_names_every_shipped_phase_and_method() -> None:
-    document = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
-    prose = re.sub(r"```.*?```", "", document, flags=re.DOTALL)
+    prose = re.sub(r"```.*?```", "", DOCUMENT, flags=re.DOTALL)
     named = set(re.findall(r"`([^`]+)`", prose))
     for path in (ROOT / "evalcore" / "benchmarks").glob("*.yaml"):
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
         assert named >= {*content.get("phases", ()), *content.get("methods", ())}
 
 
-def test_one_entry_is_a_file(tmp_path: Path) -> None:
-    own = own_file(tmp_path, "methods: {brief: {user: '{{problem}} Be brief.'}}")
-    prompts = load_templates("aicrypto", own)
-    assert prompts.render("brief", PROBLEM) == [
-        {"role": "user", "content": f"{PROBLEM.text} Be brief."}
-    ]
-
-
 USER = "{user: '{{problem}}'}"
 BROKEN = {
-    "[]": "Expected object, got array",
     "phases: {a: b}": "it must have methods",
     "method: {}": "Object contains unknown field method; known are source",
     "fields: [x]\nmethods: {a: {}}": "it must have methods, and may have phases and a source",
-    "methods: []": "methods: Expected object, got array",
-    "methods: {a: x}": "method a: Expected object, got str",
-    "methods: {a: {}}": "method a: Object missing required field user",
-    "methods: {a: {user: 3}}": "method a: user: Expected str, got int",
-    "methods: {a: {user: ''}}": "method a: user: Expected str of length >= 1",
-    "methods: {a: {ours: true}}": "method a: Object contains unknown field ours; known are user",
+    "methods: {a: {user: x, ours: true}}": "method a: one's own have only user, system and note",
+    "methods: {a: {user: x, of: y}}": "method a: Object contains unknown field of; known are user",
     "methods: {a: {user: Solve.}}": "method a: the user message has no {{problem}}",
     "methods: {a: {user: '{{formalise}}'}}": "method a: nothing is named {{formalise}}; there",
     "phases: {x: '{{verify}}'}\nmethods: {a: {user: '{{x}}'}}": "a phase names the phase verify; o",
     "phases: {x y: z}": "phase x y: its name may have letters",
-    "phases: {x: 3}": "phases[...]: Expected str, got int",
-    f"methods: {{a/b: {USER}}}": "method a/b: its name may have letters",
     f"methods: {{CoT: {USER}}}": "cot is among the benchmark's methods; take another name",
     f"phases: {{formalize: x}}\nmethods: {{a: {USER}}}": "formalize is among the benchmark's p",
     f"phases: {{problem: x}}\nmethods: {{a: {USER}}}": "problem is among the benchmark's phases",
     f"methods: {{a: {USER}, A: {USER}}}": "method a stands twice",
-    "methods:\n  a: {user: x}\n  a: {user: y}": "own.yaml:2: not valid YAML: a stands twice",
-    "methods: {a": "own.yaml:1: not valid YAML",
-    "a: \x00": "not valid YAML",
-    "a: 2026-99-99": "not valid YAML: month must be",
-    "[" * 1200: "not valid YAML",
+    "methods:\n  a: {user: x}\n  a: {user: y}": ":2: not valid YAML: a stands twice",
 }
 
 
 @pytest.mark.parametrize("text", BROKEN, ids=list(BROKEN.values()))
-def test_a_file_that_breaks_the_format_is_refused_in_one_line(text: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=re.escape(BROKEN[text])) as caught:
-        load_templates("financemath", own_file(tmp_path, text))
-    assert "own.yaml" in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none\.yaml: no such file or directory"):
-        load_templates("financemath", tmp_path / "none.yaml")
-    (tmp_path / "bytes.yaml").write_bytes(b"a\xff")
-    with pytest.raises(InputError, match=r"bytes\.yaml: not UTF-8 at byte 1"):
-        load_templates("financemath", tmp_path / "bytes.yaml")
+def test_a_file_that_breaks_the_format_is_refused(text: str, tmp_path: Path) -> None:
+    refused(f"own.yaml.*{re.escape(BROKEN[text])}", load_own, tmp_path, text)

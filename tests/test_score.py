@@ -1,11 +1,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from io import StringIO
+from itertools import product
 from pathlib import Path
-from typing import Any, get_args
+from random import Random
+from typing import Any, cast, get_args
 
+import pandas as pd
 import pytest
 from rich.console import Console
 
@@ -13,16 +18,22 @@ import evalcore
 from evalcore.benchmarks import Dataset, benchmarks, find_benchmark
 from evalcore.extraction import PROGRAM_RULES
 from evalcore.extraction import RULES as TEXT_RULES
+from evalcore.figures import draw_accuracy
 from evalcore.formats import Answers, Problem
+from evalcore.logs import UsageRow
 from evalcore.prompts import load_templates
 from evalcore.records import Record
 from evalcore.rules import RULES, Tools, Verdict
 from evalcore.sandbox import Outcome, Program
 from evalcore.score import choose_scoring, score_records
-from evalcore.scores import ScoreRow, print_summaries, summarise
+from evalcore.scores import ScoreRow, outputs_valued, print_summaries, read_scores, summarise
 from ngramscan.errors import InputError, SandboxError
+from ngramscan.output import choose_target, to_frame, write_rows
+from ngramscan.output.row_files import read_rows
+from tests.test_figures import MANY, METHODS, MODELS, lines, overlapping
 
 LAYERS = {"limits": "ok", "landlock": "missing: not on this system"}
+WRONG = "program: error, no solution()"
 FUNCTION = "```python\ndef solution():\n    return 0.5\n```\n"
 BOTH = f"{FUNCTION}The answer is 0.5."
 PROBLEMS = (
@@ -34,34 +45,21 @@ MATH = Dataset("olympiadbench-oe-maths", (Problem("1", "?", "5"),), "0")
 
 
 def record(output: str | None, method: str = "cot", **fields: Any) -> Record:
-    known: dict[str, Any] = {"id": "1", "dataset": "financemath", "model": "m", "output": output}
-    return Record(method=method, **(known | fields))
-
-
-class Runner:
-    """Gives each program the outcome that is written for it; the rest fail."""
-
-    def __init__(self, **outcomes: Outcome) -> None:
-        self.outcomes = outcomes
-        self.ran: list[Program] = []
-
-    def __call__(self, programs: Sequence[Program]) -> list[Outcome]:
-        self.ran += programs
-        failed = Outcome("error", message="NameError: x", layers=LAYERS)
-        found = [[o for text, o in self.outcomes.items() if text in p.source] for p in programs]
-        return [(outcomes or [failed])[0] for outcomes in found]
-
-
-def ok(value: float | str) -> Outcome:
-    return Outcome("ok", value, layers=LAYERS)
+    given: dict[str, Any] = {"id": "1", "dataset": "financemath", "model": "m"} | fields
+    return Record(output=output, method=method, **given)
 
 
 def scored(
-    records: Sequence[Record], *rules: str, dataset: Any = FINANCE, **outcomes: Outcome
+    records: Any, *rules: str, dataset: Any = FINANCE, extraction: Any = (), **ends: Any
 ) -> tuple[list[ScoreRow], list[str]]:
-    benchmark = choose_scoring(find_benchmark(dataset.name), rules, ())
     crashed = Verdict(None, "grader: ran out of time", failed=True)
-    tools = Tools(Runner(**outcomes), lambda items: iter([crashed for _ in items]))
+
+    def run(one: Program) -> Any:
+        failed = Outcome("error", message=f"no {one.answer_from}", layers=LAYERS)
+        return next((end for text, end in ends.items() if text in one.source), failed)
+
+    benchmark = choose_scoring(find_benchmark(dataset.name), rules, extraction)
+    tools = Tools(lambda given: [*map(run, given)], lambda given: iter([crashed for _ in given]))
     return score_records(records, dataset, benchmark, tools)
 
 
@@ -71,192 +69,293 @@ def rows(*arguments: Any, **options: Any) -> list[ScoreRow]:
     return found
 
 
-# Where the answer is
+# A method, its output, and what is taken for its answer by which rule.
+TAKEN = """
+cot ~ Therefore, the answer is 3. ~ 3 by the-answer-is/1 ;; cot ~ FUNCTION ~ 0.5 by last-number/1
+pot ~ FUNCTION ~ 7 by program, financemath-authors/2 ;; f-1 ~ BOTH ~ 7 by program, fenced/1
+f-1+verify ~ The answer is 3. ~ 3 by the-answer-is/1 ;; mine ~ BOTH ~ 7 by program, fenced/1
+F-1+PoT ~ FUNCTION ~ 7 by program, financemath-authors/2
+f-1+cot ~ FUNCTION ~ 0.5 by last-number/1 ;; mine+CoT ~ FUNCTION ~ 0.5 by last-number/1
+"""
 
 
-MARKED, AUTHORS, FENCED = "the-answer-is/1", "program, financemath-authors/2", "program, fenced/1"
+@pytest.mark.parametrize("case", TAKEN.strip().replace("\n", " ;; ").split(" ;; "))
+def test_a_method_says_whether_text_or_program_is_the_answer(case: str) -> None:
+    method, output, taken = case.split(" ~ ")
+    output = output.replace("FUNCTION", FUNCTION).replace("BOTH", BOTH)
+    (row,) = rows([record(output, method)], **{"return 0.5": Outcome("ok", 7)})
+    assert f"{row.answer} by {row.extraction}" == taken
 
 
-@pytest.mark.parametrize(
-    ("method", "output", "value", "extraction"),
-    [
-        ("cot", "Therefore, the answer is 3.", "3", MARKED),
-        ("cot", FUNCTION, "0.5", "last-number/1"),  # no program is run
-        ("pot", FUNCTION, "7", AUTHORS),
-        ("pot", "import argparse. The answer is 3.", None, None),  # nor is the text read
-        ("f-1", BOTH, "7", FENCED),
-        ("f-1+verify", "The answer is 3.", "3", MARKED),
-        ("F-1+PoT", FUNCTION, "7", AUTHORS),
-        ("f-1+cot", FUNCTION, "0.5", "last-number/1"),
-        ("mine+CoT", FUNCTION, "0.5", "last-number/1"),  # its last part says
-        ("mine", BOTH, "7", FENCED),
-        ("cot", "I can't say.", None, None),
-    ],
-)
-def test_a_method_says_whether_text_or_program_is_the_answer(
-    method: str, output: str, value: str | None, extraction: str | None
-) -> None:
-    (row,) = rows([record(output, method)], **{"return 0.5": ok(7)})
-    assert (row.answer, row.extraction) == (value, extraction)
-
-
-def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value() -> None:
-    runner = Runner()
+def test_a_script_is_asked_for_its_variable_and_a_function_for_its_value_and_words_never() -> None:
     outputs = ("```python\nanswer = 2\n```", FUNCTION)
-    given = [record(output, "pot", dataset=MATH.name) for output in outputs]
-    benchmark = choose_scoring(find_benchmark(MATH.name), (), ())
-    score_records(given, MATH, benchmark, Tools(runner, lambda _: iter(())))
-    assert [program.answer_from for program in runner.ran] == ["answer", "solution()"]
-
-
-def test_words_are_never_programs() -> None:
-    words = Dataset("bbh-word-sorting", (Problem("1", "?", "a b"),), "0")
+    found = rows([record(one, "pot", dataset=MATH.name) for one in outputs], dataset=MATH)
+    assert [row.reason.split(", ")[1] for row in found] == ["no answer", "no solution()"]
+    words = Dataset("bbh-word-sorting", PROBLEMS, "0")
     (row,) = rows([record(FUNCTION, "f-1", dataset=words.name)], dataset=words)
     assert (row.sandbox, row.status) == (None, "not_found")
 
 
-def test_other_extraction_rules_can_be_chosen() -> None:
-    given = [record("so 0.5 it seems"), record("The answer is 100. Or 3?", id="2")]
-    usual, names = find_benchmark("financemath"), ["the-answer-is/1", "last-number/1"]
-    tools = Tools(Runner(), lambda _: iter(()))
-    found, _ = score_records(given, FINANCE, choose_scoring(usual, [], names), tools)
-    assert [(row.answer, row.extraction) for row in found] == [
-        ("0.5", "last-number/1"),
-        ("100", "the-answer-is/1"),
-    ]
+def test_rules_can_be_chosen_and_score_side_by_side() -> None:
+    given = [record("so 50% it seems"), record("The answer is 100. Or 3?", id="2")]
+    found = rows(given, "strict", "lenient", extraction=["the-answer-is/1", "last-number/1"])
+    assert [(row.id, row.rule) for row in found] == [*product("12", ("strict", "lenient"))]
+    assert [row.value for row in found] == [0.0, 1.0, 1.0, 1.0]
+    told = [(row.answer, row.extraction, row.sandbox) for row in found[::2]]
+    assert told == [("50%", "last-number/1", None), ("100", "the-answer-is/1", None)]
     with pytest.raises(InputError, match="--extraction best: one of boxed/1, "):
-        choose_scoring(usual, [], ["best"])
+        rows(given, extraction=["best"])
 
 
-# Rules
-
-
-def test_two_rules_score_side_by_side() -> None:
-    given = [record("The answer is 50%."), record("The answer is 100.", id="2")]
-    found = rows(given, "strict", "lenient")
-    assert [(row.id, row.rule, row.value, row.answer) for row in found] == [
-        ("1", "strict", 0.0, "50%"),
-        ("1", "lenient", 1.0, "50%"),
-        ("2", "strict", 1.0, "100"),
-        ("2", "lenient", 1.0, "100"),
-    ]
-    assert all(row.extraction == "the-answer-is/1" and row.sandbox is None for row in found)
-
-
-@pytest.mark.parametrize(("value", "strict"), [(0.50003, 1.0), (0.52, 0.0)])
-def test_lenient_compares_programs_with_the_reference_program_and_strict_with_the_gold(
-    value: float, strict: float
-) -> None:
-    outcomes = {"return 0.5": ok(value), "REFERENCE 0.5": ok(value)}
-    found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
-    assert [row.value for row in found] == [strict, 1.0]
-    assert found[0].sandbox == "limits ok; landlock missing: not on this system"
-    with pytest.raises(SandboxError, match="problem 1: its reference program gives no value"):
-        scored([record(FUNCTION, "pot")], "lenient", **{"return 0.5": ok(1)})
+def test_lenient_compares_programs_with_the_reference_program_and_strict_with_the_gold() -> None:
+    for value, strict in ((0.50003, 1.0), (0.52, 0.0)):
+        ended = Outcome("ok", value, layers=LAYERS)
+        outcomes = {"return 0.5": ended, "REFERENCE 0.5": ended}
+        found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
+        assert [row.value for row in found] == [strict, 1.0]
+        assert found[0].sandbox == "limits ok; landlock missing: not on this system"
+    with pytest.raises(SandboxError, match=r"problem 1: its reference .*error no solution"):
+        scored([record(FUNCTION, "pot")], "lenient", **{"return 0.5": Outcome("ok", 1)})
 
 
 def test_benchmarks_name_rules_that_there_are() -> None:
     financemath = find_benchmark("financemath")
-    with pytest.raises(InputError, match="--rule exact: unknown for financemath; it has strict"):
+    with pytest.raises(InputError, match="--rule exact: one of strict, lenient was expected"):
         choose_scoring(financemath, ["exact"], [])
     with pytest.raises(InputError, match="judged, not compared; see evalcore judge"):
         choose_scoring(find_benchmark("imo-proofbench"), [], [])
     chosen = choose_scoring(financemath, ["lenient", "strict", "lenient"], [])
     assert list(chosen.rules) == ["lenient", "strict"]
-    for one in (known := [find_benchmark(None, Path("mine.jsonl")), *benchmarks().values()]):
+    known = [find_benchmark(None, Path("mine.jsonl")), *benchmarks().values()]
+    assert choose_scoring(known[0], [*RULES], []).rules == tuple(RULES)  # one's own have all
+    assert all(name.rpartition("/")[2].isdigit() for name in (*TEXT_RULES, *PROGRAM_RULES))
+    for one in known:
+        methods = load_templates(one).methods.values()
+        assert {each.answer for each in methods} <= {*get_args(Answers)}
         assert {*one.extraction} <= {*TEXT_RULES}
         assert {*one.programs.values()} <= {*PROGRAM_RULES}
-        answers = {each.answer for each in load_templates(one).methods.values()}
-        assert answers <= {*get_args(Answers)}
-    assert {rule for one in known for rule in one.rules} <= {*RULES}
-    for name in RULES:  # questions of one's own have all
-        assert choose_scoring(known[0], [name], []).rules == (name,)
+        assert {*one.rules} <= {*RULES}
 
 
-# What is no answer, wrong, or not known
+OUTPUTS: list[tuple[dict[str, Any], float | None, str, str]] = [
+    ({"refusal": "I can't help"}, None, "refused: I can't help", "no_answer"),
+    ({"finish_reason": "length"}, None, "cut at the token limit", "no_answer"),
+    ({"output": " \n"}, None, "no output", "no_answer"),
+    ({"output": None}, None, "no output", "no_answer"),
+    ({"output": "Hm."}, 0.0, "no answer found", "not_found"),
+    (
+        {"output": "import argparse. The answer is 3.", "method": "pot"},
+        0.0,
+        "no program found",
+        "not_found",
+    ),
+    ({"output": FUNCTION, "method": "pot"}, 0.0, WRONG, "scored"),
+    ({"output": BOTH, "method": "f-1"}, 1.0, f"equal at 3 decimals; {WRONG}", "scored"),
+]
 
 
-NO_ANSWER = {
-    "refused: I can't help": {"refusal": "I can't help"},
-    "cut at the token limit": {"finish_reason": "length"},
-    "no output": {"output": " \n"},
-}
-WRONG = {"output": FUNCTION, "method": "pot"}
-NO_PROGRAM = {"output": "import argparse", "method": "pot"}
-BESIDE = "equal at 3 decimals; program: error, NameError: x"
+def test_an_output_is_scored_where_it_is_a_whole_answer() -> None:
+    for fields, *expected in OUTPUTS:
+        (row,) = rows([record(**{"output": "The answer is 0.5.", **fields})])
+        assert [row.value, row.reason, row.status] == expected
 
 
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        *((fields, (None, reason, "no_answer")) for reason, fields in NO_ANSWER.items()),
-        ({"output": None}, (None, "no output", "no_answer")),
-        ({"output": "Hm."}, (0.0, "no answer found", "not_found")),
-        (NO_PROGRAM, (0.0, "no program found", "not_found")),
-        (WRONG, (0.0, "program: error, NameError: x", "scored")),
-        ({"output": BOTH, "method": "f-1"}, (1.0, BESIDE, "scored")),
-    ],
-)
-def test_an_output_is_scored_where_it_is_a_whole_answer(
-    fields: dict[str, Any], expected: tuple[float | None, str, str]
-) -> None:
-    (row,) = rows([record(**({"output": "The answer is 0.5."} | fields))])
-    assert (row.value, row.reason, row.status) == expected
-
-
-@pytest.mark.parametrize("method", ["pot", "f-1"])
-def test_a_program_that_the_sandbox_lost_is_an_error_and_no_wrong_answer(method: str) -> None:
+def test_what_a_sandbox_or_a_grader_lost_is_an_error_and_so_is_an_unknown_problem() -> None:
     lost = Outcome("lost", message="its watcher ended", layers=LAYERS)
-    (row,), failures = scored([record(BOTH, method)], **{"return 0.5": lost})
-    assert (row.value, row.answer, row.status) == (None, None, "unknown")
-    assert failures == [f"financemath, m, {method}, 1: sandbox: its watcher ended"]
-
-
-def test_a_grader_that_crashed_is_an_error_and_no_wrong_answer() -> None:
+    for method in ("pot", "f-1"):
+        (row,), failures = scored([record(BOTH, method)], **{"return 0.5": lost})
+        assert (row.value, row.answer, row.status) == (None, None, "unknown")
+        assert failures == [f"financemath, m, {method}, 1: sandbox: its watcher ended"]
     (row,), failures = scored([record("\\boxed{5}", dataset=MATH.name)], dataset=MATH)
     assert (row.value, row.status, row.extraction) == (None, "unknown", "boxes/1")
     assert failures == ["olympiadbench-oe-maths, m, cot, 1: grader: ran out of time"]
-
-
-def test_an_output_to_an_unknown_problem_is_refused() -> None:
     with pytest.raises(InputError, match="financemath/m/cot: id '9' is no problem of financemath"):
         scored([record("x", id="9")])
 
 
-# Summaries
-
-
 def test_a_summary_counts_no_answer_as_wrong_and_leaves_out_what_is_not_known() -> None:
-    given = [
-        record("The answer is 0.5."),
-        record(None, id="2"),
-        record("The answer is 1.", method="f-1"),
-    ]
-    first, second = summarise(rows(given))
-    assert (first.method, first.n, first.accuracy, first.answered) == ("cot", 2, 50.0, 50.0)
-    assert (first.no_answer, first.unknown, second.accuracy) == (1, 0, 0.0)
-    assert first.accuracy_low is not None
-    assert first.accuracy_low < 50 < (first.accuracy_high or 0)
-    twice = [record("The answer is 0.5.", epoch=epoch) for epoch in (1, 2)]
-    (again,) = summarise(rows(twice))
-    assert (again.accuracy, again.accuracy_low, again.accuracy_high) == (100.0, None, None)
+    right, wrong = record("The answer is 0.5."), record("The answer is 1.", method="f-1")
+    given = rows([right, record(None, id="2"), wrong])
     unknown, _ = scored([record("\\boxed{5}", dataset=MATH.name)], dataset=MATH)
+    twice = rows([record("The answer is 0.5.", epoch=epoch) for epoch in (1, 2)])
+    told = [(one.n, one.accuracy, one.answered, one.no_answer) for one in summarise(given)]
+    assert told == [(2, 50.0, 50.0, 1), (1, 0.0, 100.0, 0)]
     (nothing,) = summarise(unknown)
     assert (nothing.n, nothing.accuracy, nothing.unknown) == (0, None, 1)
     shown = StringIO()
-    for each in ([*unknown, *rows(given)], rows(twice)):
+    for each in ([*unknown, *given], twice):
         print_summaries(Console(file=shown, width=120), each)
     for text in (" – ", "50.0 [9.5, 90.5]", "no answer", "100.0 (no interval)"):
         assert text in shown.getvalue()
 
 
+@pytest.mark.parametrize("names", [(["a"], METHODS), (MODELS, MANY)])
+def test_a_picture_has_a_bar_per_row_and_no_label_covers_another(names: Any) -> None:
+    given = [
+        ScoreRow(*one, str(n), None, "strict", float(n < Random(str(one)).uniform(2, 18)))
+        for one in product(("FinanceMath", "OlympiadBench"), names[0], names[1])
+        for n in range(20)
+    ]
+    figure = draw_accuracy(summarise(given))
+    assert len(figure.axes[0].patches) == lines(figure, "interval") == len(given) / 20
+    assert overlapping(figure) == []
+
+
 def test_a_figure_of_which_nothing_is_known_is_refused(tmp_path: Path) -> None:
     data, outputs = tmp_path / "q.jsonl", tmp_path / "q/m/cot.jsonl"
     outputs.parent.mkdir(parents=True)
-    data.write_text(json.dumps({"id": "1", "question": "?", "answer": "all odd $n$"}))
-    outputs.write_text(json.dumps({"id": "1", "output": "\\boxed{3}"}) + "\n")
-    options: dict[str, Any] = {"data": data, "rule": "math"}
-    (reason,) = evalcore.score(outputs, **options)["reason"]
-    assert reason == "needs a judge: the reference answer is prose"
+    data.write_text('{"id": "1", "question": "?", "answer": "all odd $n$"}')
+    outputs.write_text('{"id": "1", "output": "3"}\n')
     with pytest.raises(InputError, match="nothing to draw: nothing is known of any output"):
-        evalcore.score(outputs, figure=tmp_path / "a.svg", **options)
+        evalcore.score(outputs, data=data, rule="math", figure=tmp_path / "a.svg")
+
+
+ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, "5", "boxed/1", "equal")
+ROWS = [
+    ROW,
+    replace(ROW, id="2", value=0.0, answer=None, extraction=None, reason="no answer, found"),
+    replace(ROW, id="3", value=None, status="unknown", reason="needs a judge", sandbox="limits ok"),
+    replace(ROW, id="3", epoch=2, value=0.25, answer="a\nb", run="2026-01-02T03-04-05_E1"),
+    replace(ROW, id="4", value=None, status="no_answer", reason="refused"),
+    replace(ROW, id="5", value=0.0, status="not_found", answer=None),
+]
+GOOD = {"dataset": "d", "model": "m", "method": "a", "id": "1", "rule": "r", "value": 1}
+
+
+def write_table(path: Path, rows: Sequence[Mapping[str, Any]] | pd.DataFrame) -> Path:
+    frame, kind = pd.DataFrame(rows), path.suffix[1:].replace("jsonl", "json")
+    as_rows = {"orient": "records", "lines": path.suffix == ".jsonl"}
+    getattr(frame, f"to_{kind}")(path, **(as_rows if kind == "json" else {"index": False}))
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet"])
+def test_rows_come_back_from_tables_of_ours_and_of_others(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"scores{suffix}"
+    write_rows(ROWS, ScoreRow, choose_target(None, path))
+    assert read_scores(path) == ROWS
+    rows: list[dict[str, Any]] = [{}, {"value": None}, {"value": 0.0}, {}]
+    rows[3] = {"value": None, "status": "no_answer"}
+    given = [GOOD | {"id": n, "judge": "j", "status": None} | row for n, row in enumerate(rows, 1)]
+    found = read_scores(write_table(path, given))
+    assert [row.status for row in found] == ["scored", "unknown", "scored", "no_answer"]
+    assert found[0] == ScoreRow("d", "m", "a", "1", None, "r", 1.0)
+    without = [{name: row[name] for name in GOOD} for row in given[:3]]
+    assert read_scores(write_table(path, without)) == found[:3]
+    tokens = {"epoch": None, "prompt_tokens": 1, "completion_tokens": None}
+    row = GOOD | tokens | {"reasoning_tokens": None}
+    (read,) = read_rows(write_table(path, [row]), UsageRow, "tokens")
+    assert (read.prompt_tokens, read.completion_tokens) == (1, None)
+    row["completion_token"] = row.pop("completion_tokens")  # what may be null must be there
+    with pytest.raises(InputError, match="no column completion_tokens; rename `completion_token`"):
+        read_rows(write_table(path, [row]), UsageRow, "tokens")
+
+
+def test_wrong_outputs_are_those_that_every_rule_finds_wrong() -> None:
+    given = {"1": (1, 1), "2": (0, 1), "3": (0, None), "4": (None, None)}
+    parts: list[Any] = [
+        {"id": n, "rule": str(k), "value": own[k]} for n, own in given.items() for k in (0, 1)
+    ]
+    table = to_frame([replace(ROW, status="", **part) for part in parts], ScoreRow)
+    assert outputs_valued(table, 0.0) == {("d", "m", "cot", "3", None)}
+    assert outputs_valued(table, None) == {("d", "m", "cot", "4", None)}
+
+
+# A kind of file, its content, and what is said of it; ⏎ is a line break, and of GOOD some differ.
+MALFORMED = r"""
+csv: HEADER⏎LONG → :2: not valid CSV ;; csv: a,b⏎1,2⏎ → :2: no columns dataset
+csv: HEADER⏎d,m,a,1,r,good⏎ → :2: value: Expected float
+csv: HEADER⏎d,m,é,1,r,1⏎ → :2: not UTF-8; save the table
+csv: HEADER⏎d,m,a,1,r⏎ → :2: more or fewer cells than columns
+csv: HEADER,value⏎d,m,a,1,r,1,0⏎ → : two columns have one name ;; json: {} → a JSON list of rows
+jsonl: ⏎{⏎ → :2: not valid JSON ;; jsonl: [1]⏎ → :1: not a JSON object
+jsonl: {}⏎ → :1: no columns dataset, model
+jsonl: ⏎GOOD, "value": 1.5} → :2: value 1.5; a number f
+jsonl: GOOD, "value": "yes"} → :1: value: Expected float
+jsonl: GOOD, "model": ["m"]} → :1: model: Expected str, got array
+jsonl: GOOD, "status": "unknown"} → :1: status unknown, but value 1
+jsonl: GOOD, "value": null, "status": "scored"} → :1: status scored, but no value
+jsonl: GOOD, "status": "wrong"} → :1: status wrong, but value 1; expected scored or not_found
+parquet: no → not a Parquet file ;; txt: → one of .csv, .jsonl
+"""
+SHORT = {"⏎": "\n", "GOOD": json.dumps(GOOD)[:-1], "HEADER": ",".join(GOOD), "LONG": "x" * 200_000}
+
+
+@pytest.mark.parametrize("case", MALFORMED.strip().replace("\n", " ;; ").split(" ;; "))
+def test_malformed_rows_are_refused_with_their_place(tmp_path: Path, case: str) -> None:
+    given, _, message = case.partition(" → ")
+    suffix, _, content = given.partition(": ")
+    for short, whole in SHORT.items():
+        content = content.replace(short, whole)
+    path = tmp_path / f"s.{suffix.rstrip(':')}"
+    path.write_text(content, encoding="latin-1")
+    with pytest.raises(InputError) as error:
+        read_scores(path)
+    assert (str(path) + message if message[0] == ":" else message) in str(error.value)
+
+
+def test_a_column_under_another_name_is_refused_by_its_own(tmp_path: Path) -> None:
+    for wrong, said in (("score", "rename `score` to"), ("none", "rows of `evalcore score` were")):
+        renamed = pd.DataFrame([GOOD, GOOD | {"method": "b"}]).rename(columns={"value": wrong})
+        with pytest.raises(InputError, match=f"no column value; {said}"):
+            evalcore.logs(write_table(tmp_path / "scores.jsonl", renamed))
+        with pytest.raises(InputError, match=f"data frame, row 1: no column value; {said}"):
+            evalcore.compare(renamed, baseline="a")
+    path = tmp_path / "all.jsonl"
+    path.write_text(json.dumps({"id": "1", "method": "pot", "correct": True}) + "\n")
+    with pytest.raises(InputError, match=r"no columns dataset, model, rule, value; rename `corr"):
+        evalcore.logs(path, dataset="d", model="m")
+    with pytest.raises(InputError, match="no such file; rows of a table were expected"):
+        read_scores(tmp_path / "none.csv")
+
+
+def score(shared: Path, method: str, rule: list[str]) -> tuple[pd.DataFrame, pd.DataFrame, Any]:
+    folder = shared / "data" / "financemath"
+    given: dict[str, Any] = {"dataset": "financemath", "layout": "financemath", "method": method}
+    given |= {"data": folder / "validation.json", "rule": rule}
+    rows = evalcore.score(folder / f"validation/raw_{method}_outputs", **given)
+    assert len(rows) == len(rule) * 6 * 200
+    # The authors count an empty output as wrong; 43 of one model are.
+    assert (rows["value"].isna() == (rows["status"] == "no_answer")).all()
+    assert set(rows.loc[rows["value"].isna(), "model"]) == {"Qwen2-7B-Instruct"}
+    rates = pd.read_json(folder / f"results/validation_{method}_results.json")
+    verdicts = {
+        (path.stem, entry["question_id"]): float(entry["result"]["acc"])
+        for path in (folder / "validation" / f"processed_{method}_outputs").glob("*.json")
+        for entry in json.loads(path.read_bytes())
+    }
+    rows = rows.assign(value=rows["value"].fillna(0.0)).set_index(["rule", "model", "id"])
+    return rows, rates.set_index("model_name"), pd.Series(verdicts)
+
+
+@pytest.mark.usefixtures("sandbox_here")
+def test_programs_for_financemath(shared: Path) -> None:
+    rows, published, verdicts = score(shared, "pot", ["strict", "lenient"])
+    lenient, strict = rows.loc["lenient"], rows.loc["strict"].groupby("model")["value"].mean()
+    for model, own in lenient.groupby("model"):
+        shares = (100 * own["value"].mean(), 100 * own["answer"].notna().mean())
+        assert shares == pytest.approx(tuple(published.loc[model, ["accuracy", "execution_rate"]]))
+    assert (lenient["value"] != verdicts[lenient.index]).sum() <= 1, "at least 99.9 % agree"
+    models = ["gpt-4o", "claude-3-5-sonnet-20240620"]
+    assert (100 * strict[models]).tolist() == pytest.approx([46.5, 33.5])
+
+
+def test_texts_for_financemath(shared: Path) -> None:
+    rows, published, verdicts = score(shared, "cot", ["lenient"])
+    assert (rows["extraction"].notna() == rows["answer"].notna()).all()
+    folder = shared / "data/financemath/validation/raw_cot_outputs"
+    for model, own in cast("Any", rows.loc["lenient"].groupby("model")):
+        assert (own["value"] == verdicts[own.index]).mean() >= 0.985, model
+        assert 100 * own["value"].mean() == pytest.approx(published["accuracy"][model], abs=0.51)
+        texts = pd.read_json(folder / f"{model}.json").set_index("question_id")["output"]
+        unanswered = own[own["answer"].isna()].index.get_level_values("id")
+        assert not any(re.search(r"\d", texts[name][0]) for name in unanswered), model
+
+
+@pytest.mark.parametrize(("method", "accuracy"), [("direct", 50.4), ("cot", 40.4)])
+def test_word_sorting(shared: Path, method: str, accuracy: float) -> None:
+    folder = shared / "data" / "bbh"
+    given: dict[str, Any] = {"dataset": "bbh-word-sorting", "data": folder / "word_sorting.json"}
+    rows: Any = evalcore.score(folder / f"code-davinci-002-{method}", **given, layout="bbh")
+    assert (len(rows), set(rows["method"])) == (250, {method})
+    assert 100 * rows["value"].mean() == pytest.approx(accuracy)

@@ -2,17 +2,156 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
 
-from evalcore.rules import financemath, mathematics, words
-from evalcore.rules.base import Item, Tools, Verdict
+from evalcore.formats import Problem
+from evalcore.rules.notation import read_number
+from evalcore.sandbox import Outcome, Program
+from ngramscan.errors import SandboxError
 
-__all__ = ["RULES", "Item", "Tools", "Verdict"]
+
+class Verdict(NamedTuple):
+    """Whether an answer is the gold, from 0 to 1, and why; None: this rule can't tell."""
+
+    value: float | None
+    reason: str
+    failed: bool = False  # the grader crashed or ran out of time: an error, not a wrong answer
+
+
+class Item(NamedTuple):
+    """An answer, which a program gave or which was read from a text, and the problem it is to."""
+
+    problem: Problem
+    value: float | int | bool | str
+    is_computed: bool = False
+
+
+class Tools(NamedTuple):
+    """What rules need that takes processes of its own; both keep the order."""
+
+    run_programs: Callable[[Sequence[Program]], Sequence[Outcome]]
+    compare_formulas: Callable[[Sequence[Item]], Iterator[Verdict]]
+
+
+def exact(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
+    """Yield whether each text is the gold, white space and one full stop at the ends apart."""
+    for problem, value, _ in items:
+        texts = (str(value), problem.gold or "")
+        said, right = (text.strip().removesuffix(".").rstrip() for text in texts)
+        is_moved = sorted(said.split()) == sorted(right.split())
+        reason = "the same words in another order" if is_moved else "other words"
+        yield Verdict(1.0, "equal") if said == right else Verdict(0.0, reason)
+
+
+def numbers(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
+    """Yield whether each answer is the gold: the same integer, or within a millionth of it."""
+    for problem, value, _ in items:
+        said, right = read_number(str(value)), read_number(problem.gold or "")
+        if right is None:
+            yield Verdict(None, f"the gold is not a number: {problem.gold!r:.40}")
+        elif said is None:
+            yield _not_a_number(value)
+        elif said == right:
+            yield Verdict(1.0, "equal")
+        elif (said % 1 or right % 1) and math.isclose(said, right, rel_tol=1e-6):
+            yield Verdict(1.0, "equal within a millionth")
+        else:
+            yield Verdict(0.0, f"{said:.12g} is not {right:.12g}")
+
+
+def _not_a_number(value: object) -> Verdict:
+    return Verdict(0.0, f"not a number: {' '.join(str(value).split())[:40]!r}")
+
+
+def strict(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
+    """Yield whether each value equals the gold, which has binary noise in copies, at 3 decimals."""
+    return (_compare(item, {}, _equal_at_3_decimals) for item in items)
+
+
+def lenient(items: Sequence[Item], tools: Tools) -> Iterator[Verdict]:
+    """Yield whether each value is the gold as FinanceMath's authors see it, arXiv:2311.09797.
+
+    They are equal at 3 decimals (rounded up), within 0.15 % of each other, an exact power of ten
+    apart, or a factor of 100, 1,000 or 100,000 apart within 0.15 %. A lost sign passes, but for the
+    second. What a program gave is compared with what the reference program gives.
+    """
+    programs = {
+        problem.id: Program(problem.details["program"])
+        for problem, _, is_computed in items
+        if is_computed and "program" in problem.details
+    }
+    outcomes = dict(zip(programs, tools.run_programs(list(programs.values())), strict=True))
+    for name, outcome in outcomes.items():
+        if outcome.status != "ok":
+            what = f"its reference program gives no value ({outcome.status} {outcome.message})"
+            raise SandboxError(f"problem {name}: {what}")
+    return (_compare(item, outcomes if item.is_computed else {}, _close_enough) for item in items)
+
+
+def _compare(
+    item: Item, references: Mapping[str, Outcome], rule: Callable[[float, float], Verdict]
+) -> Verdict:
+    """Return a rule's verdict on what `float()` makes of a value and of its gold: True is 1."""
+    value: Any = item.value
+    if not item.is_computed and (value := read_number(str(value), rule is _close_enough)) is None:
+        return _not_a_number(item.value)
+    reference, known = references.get(item.problem.id), item.problem.details
+    gold = reference.value if reference else known.get("ground_truth", item.problem.gold)
+    if (g := _finite(gold)) is None:
+        return Verdict(None, f"the gold is not a finite number: {_shown(gold)}")
+    if (p := _finite(value)) is None:
+        return Verdict(0.0, f"not a finite number: {_shown(value)}")
+    if isinstance(gold, bool):
+        return Verdict(1.0, "equal") if p == g else Verdict(0.0, f"{p:g} is not {gold}")
+    return rule(p, g)
+
+
+def _equal_at_3_decimals(p: float, g: float) -> Verdict:
+    p, g = round(p, 3), round(g, 3)
+    if abs(p - g) <= 1e-6:
+        return Verdict(1.0, "equal at 3 decimals")
+    return Verdict(0.0, f"{p:.12g} is not {g:.12g}")
+
+
+def _close_enough(p: float, g: float) -> Verdict:
+    big, small = max(abs(p), abs(g)), min(abs(p), abs(g))
+    sign = ", a sign lost" if p * g < 0 else ""
+    up = [math.ceil(1000 * x) / 1000 if math.isfinite(1000 * x) else x for x in (big, small)]
+    if up[0] == up[1]:
+        return Verdict(1.0, f"equal at 3 decimals, rounded up{sign}")
+    if _near(p, g):
+        return Verdict(1.0, "within 0.15 %")
+    # exactly an integer in floating point, as the authors ask
+    if small and (exponent := math.log10(big / small)).is_integer():
+        return Verdict(1.0, f"10^{exponent:g} apart{sign}")
+    for factor in (100, 1_000, 100_000):
+        if _near(factor * small, big):
+            return Verdict(1.0, f"a factor of {factor:,} within 0.15 %{sign}")
+    return Verdict(0.0, f"{p:g} is not {g:g}")
+
+
+def _near(x: float, y: float) -> bool:
+    return y - 0.0015 * abs(y) <= x <= y + 0.0015 * abs(y)
+
+
+def _finite(value: Any) -> float | None:
+    with suppress(TypeError, ValueError, OverflowError):
+        return number if math.isfinite(number := float(value)) else None
+    return None
+
+
+def _shown(value: object) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
 
 RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Verdict]]] = {
-    "strict": financemath.strict,
-    "lenient": financemath.lenient,
-    "math": mathematics.math,
-    "exact": words.exact,
-    "numbers": words.numbers,
+    "strict": strict,
+    "lenient": lenient,
+    "math": lambda items, tools: tools.compare_formulas(items),
+    "exact": exact,
+    "numbers": numbers,
 }

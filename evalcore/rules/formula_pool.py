@@ -1,9 +1,6 @@
-"""Formulas compared in processes of our own, which may be ended: algebra may take any time.
+"""Formulas compared in processes that an alarm ends where they take too long.
 
-They are started as commands, not forked or spawned by `multiprocessing`: a fork would carry the
-caller's threads and locks, a spawn would run the caller's script again. A task that takes too long
-ends its process by an alarm: it is the kernel's and needs no help from Python, which may be deep in
-one multiplication. So no process outlives its parent by more than that.
+They are commands: a fork would carry the caller's threads and locks, a spawn run its script again.
 """
 
 from __future__ import annotations
@@ -11,134 +8,126 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import pickle
 import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import warnings
-from collections.abc import Generator, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from functools import partial
+from itertools import cycle
+from typing import Any
 
 from evalcore.formats import Problem
-from evalcore.rules.base import Item, Verdict
-from evalcore.rules.mathematics import compare_formulas, compare_texts
+from evalcore.rules import Item, Verdict
+from evalcore.rules.notation import levels, squeezed, why_a_judge
 from ngramscan.errors import InputError, WorkerLostError
 
+MAX_CHARACTERS = 10_000
+MAX_DEPTH = 60  # of brackets
 MEMORY_BYTES = 2 << 30  # of one process; SymPy itself takes a tenth of it
-START_SECONDS = 120.0  # in which a process must have begun to answer
-_COMMAND = (
-    "import sys; sys.path[:] = sys.argv[3:]; from evalcore.rules.formula_pool import serve; "
-    "serve(int(sys.argv[1]), float(sys.argv[2]))"
-)
+START_SECONDS = 120
+_COMMAND = "import sys; from evalcore.rules.formula_pool import serve; serve(float(sys.argv[1]))"
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no keys
 
 
 def compare_all(
     items: Iterable[Item], seconds: float = 10.0, workers: int | None = None
 ) -> Generator[Verdict, None, None]:
-    """Yield the verdict on each answer, in their order, while later ones are being compared.
-
-    It is `failed` where a process crashed, was killed or took more than `seconds`; the others go
-    on. An InputError says that math-verify is missing, a WorkerLostError that no process starts.
-    """
+    """Yield a verdict on each, in order, `failed` where a process crashed or took too long."""
     if importlib.util.find_spec("math_verify") is None:
         raise InputError("mathematics", "grading needs math-verify: pip install 'ngramscan[eval]'")
-    idle: list[_Worker] = []
-    started: list[_Worker] = []
-
-    def compare(item: Item) -> Verdict:
-        if (verdict := compare_texts(item)) is not None:
-            return verdict
-        try:
-            worker = idle.pop()
-        except IndexError:
-            worker = _Worker(seconds)
-            started.append(worker)
-        verdict = worker.compare(item)
-        if worker.process.poll() is None:
-            idle.append(worker)
-        return verdict
-
-    threads = ThreadPoolExecutor(workers or os.cpu_count() or 1)
-    try:
-        yield from threads.map(compare, items)
-    finally:
-        threads.shutdown(wait=False, cancel_futures=True)
-        for worker in list(started):
-            worker.process.kill()  # a thread that waits for it hears so
-        threads.shutdown()
-        for worker in started:
-            worker.close()
+    known = [(item, compare_texts(item)) for item in items]
+    others = [item for item, verdict in known if verdict is None]
+    number = min(workers or os.cpu_count() or 1, len(others))
+    with ExitStack() as stack:
+        shares = [others[first::number] for first in range(number)]
+        start = partial(_start, seconds, stack)
+        turns = cycle([_verdicts(share, start(share), start, seconds) for share in shares])
+        yield from (verdict or next(next(turns)) for _, verdict in known)
 
 
-class _Worker:
-    """One process, which compares one pair of formulas after the other."""
+def compare_texts(item: Item) -> Verdict | None:
+    """Return the verdict where the text alone decides; None where algebra is needed."""
+    answer, gold = str(item.value), item.problem.gold or ""
+    if len(answer) > MAX_CHARACTERS:
+        return Verdict(0.0, f"longer than {MAX_CHARACTERS:,} characters")
+    if max(levels(answer), default=0) > MAX_DEPTH:
+        return Verdict(0.0, f"brackets nested deeper than {MAX_DEPTH}")
+    if squeezed(answer) == squeezed(gold) != "":
+        return Verdict(1.0, "the same text")
+    why = why_a_judge(gold)
+    return Verdict(None, f"needs a judge: the reference answer is {why}") if why else None
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.connection, theirs = Pipe()
-        arguments = [str(theirs.fileno()), str(seconds), *sys.path]
-        with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _COMMAND, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
-                start_new_session=True,  # Ctrl-C is the parent's to handle
-            )
-        if isinstance(crash := self._hear(), str):
-            self.close()
+
+def _start(seconds: float, stack: ExitStack, items: Sequence[Item]) -> subprocess.Popen[bytes]:
+    """Start a process that compares these items, until the stack is closed."""
+    with tempfile.TemporaryFile() as file:
+        pickle.dump(items, file)
+        file.seek(0)
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _COMMAND, str(seconds)],
+            stdin=file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+            | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            start_new_session=True,  # Ctrl-C is the parent's to handle
+        )
+    stack.enter_context(process)
+    stack.callback(process.kill)
+    return process
+
+
+def _verdicts(items: Sequence[Item], process: Any, start: Any, seconds: float) -> Iterator[Verdict]:
+    """Yield what a process says of its items; behind one that ended it, another goes on."""
+    is_ready = False
+    for number in range(len(items)):
+        if not is_ready and isinstance(crash := _heard(process, START_SECONDS), str):
             raise WorkerLostError(f"grader: a process could not start: {crash}")
-
-    def compare(self, item: Item) -> Verdict:
-        with suppress(OSError):
-            self.connection.send(item)
-        if isinstance(said := self._hear(), Verdict):
-            return said
-        self.close()
-        return Verdict(None, f"grader: {said}", failed=True)
-
-    def _hear(self) -> Verdict | str:
-        """Return what the process says next, or what became of it."""
-        with suppress(EOFError, OSError):
-            if not self.connection.poll(START_SECONDS + self.seconds):
-                return "the process does not answer"
-            said: Verdict | str = self.connection.recv()
-            return said
-        status = self.process.wait()
-        if status == -signal.SIGALRM:
-            return f"time-out after {self.seconds:g} s"
-        if status < 0:
-            return f"the process was killed by {signal.Signals(-status).name}"
-        return f"the process ended with exit status {status}"
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        self.connection.close()
+        said = _heard(process, seconds)
+        if is_ready := not isinstance(said, str):
+            yield said
+        else:
+            yield Verdict(None, f"grader: {said}", failed=True)
+            process = start(items[number + 1 :])
 
 
-def serve(descriptor: int, seconds: float) -> None:
-    """Be such a process: compare what comes in until the caller is gone; `seconds` for each."""
+def _heard(process: Any, seconds: float) -> Any:
+    """Return what the process says next, or a text on what became of it."""
+    with suppress(EOFError, pickle.UnpicklingError):
+        return pickle.load(process.stdout)
+    status = process.wait()
+    if status == -signal.SIGALRM:
+        return f"time-out after {seconds:g} s"
+    if status < 0:
+        return f"the process was killed by {signal.Signals(-status).name}"
+    return f"the process ended with exit status {status}"
+
+
+def serve(seconds: float) -> None:
+    """Be such a process: say when it is ready, and a verdict for each item on standard input."""
     warnings.simplefilter("ignore")
     logging.disable()
     with suppress(ValueError, OSError):  # macOS knows the limit but sets it only sometimes
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     sys.set_int_max_str_digits(0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    caller = Connection(descriptor)
-    sys.excepthook = lambda kind, error, _: caller.send(
-        f"{kind.__name__}: {' '.join(str(error).split())[:200]}".rstrip(": ")
+    signal.alarm(START_SECONDS)
+    caller = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)  # what a library prints is nobody's
+    sys.excepthook = lambda kind, error, _: pickle.dump(
+        f"{kind.__name__}: {' '.join(str(error).split())[:200]}".rstrip(": "), caller
     )
-    caller.send(compare_formulas(Item(Problem("", "", "y+1"), "x+1")))  # imports what takes long
-    while True:
-        item = caller.recv()
+    from evalcore.rules.mathematics import compare_formulas
+
+    items = pickle.load(sys.stdin.buffer)
+    pickle.dump(compare_formulas(Item(Problem("", "", "y+1"), "x+1")), caller)
+    for item in items:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         verdict = compare_formulas(item)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        caller.send(verdict)
+        pickle.dump(verdict, caller)

@@ -1,76 +1,45 @@
-r"""Whether a mathematical answer is the gold: one or several, with units and tolerances.
+"""Whether a formula is the gold, by algebra.
 
-Answers are taken apart here and not by the algebra system: to it `(2, 1)` is an empty interval, and
-it forgets how often a number stands in a set. latex2sympy reads the formulas, SymPy computes them,
-and math-verify decides on what is not a number for any value of its variables: everywhere else it
-would round to six decimals. `compare_formulas` may take any time and belongs into a process that
-can be ended; `compare_texts` tells what needs no algebra.
+Answers are taken apart here: to SymPy `(2, 1)` is an empty interval, and a set has nothing twice.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from evalcore.rules.base import Item, Tools, Verdict
-from evalcore.rules.notation import (
-    AS_COMMANDS,
-    answers,
-    clean,
-    enclosed,
-    levels,
-    split,
-    squeezed,
-    unit_named,
-    why_a_judge,
-)
+import sympy
+from latex2sympy2_extended.latex2sympy2 import ConversionConfig, latex2sympy
+from math_verify import verify
+from sympy import Rational, factorial, factorial2
 
-MAX_CHARACTERS = 10_000
-MAX_DEPTH = 60
+from evalcore.rules import Item, Verdict, notation
+
 DIGITS = 60  # to which numbers are computed that are not rational
 MAX_DIGITS = 100_000  # of a number that is computed at all
+_Texts = Sequence[tuple[str, str]]  # each with its unit
 
 
-def math(items: Sequence[Item], tools: Tools) -> Iterator[Verdict]:
-    """Yield whether each formula is the gold, with the unit and tolerance of its problem."""
-    return tools.compare_formulas(items)
-
-
-def compare_texts(item: Item) -> Verdict | None:
-    """Return the verdict where the text alone decides; None where algebra is needed."""
-    answer, gold = str(item.value), item.problem.gold or ""
-    if len(answer) > MAX_CHARACTERS:
-        return Verdict(0.0, f"longer than {MAX_CHARACTERS:,} characters")
-    if max(levels(answer), default=0) > MAX_DEPTH:
-        return Verdict(0.0, f"brackets nested deeper than {MAX_DEPTH}")
-    if squeezed(answer) == squeezed(gold) != "":
-        return Verdict(1.0, "the same text")
-    if why := why_a_judge(gold):
-        return Verdict(None, f"needs a judge: the reference answer is {why}")
-    return None
+class NotMathematicsError(Exception):
+    """A text is not a formula."""
 
 
 def compare_formulas(item: Item) -> Verdict:
-    """Return the verdict on two formulas; takes as long as it takes.
-
-    A problem may have a `unit`, a `tolerance` (or a list, one for each answer), and be one that
-    `is_multiple_answer`, so that a comma never separates thousands.
-    """
-    known = item.problem.details
-    golds = answers(item.problem.gold or "", is_number=not known.get("is_multiple_answer"))
-    given = answers(str(item.value), is_number=len(golds) == 1)
-    stated = known.get("unit") or ""
-    units = [unit_named(stated) or clean(stated), *(unit for _, unit in golds)]
-    unit = next(filter(None, units), "")
+    """Return the verdict, with the unit and tolerances of the problem; it may take any time."""
+    known, stated = item.problem.details, item.problem.details.get("unit") or ""
+    golds = notation.answers(item.problem.gold or "", not known.get("is_multiple_answer"))
+    given = notation.answers(str(item.value), len(golds) == 1)
+    unit = notation.unit_of(stated) or stated or next((unit for _, unit in golds if unit), "")
     try:
-        _read_all([text for text, _ in golds])
+        _read_all(golds)
     except NotMathematicsError as error:
         return Verdict(None, f"grader: the reference answer can't be read: {error}", failed=True)
-    if other := next((one for _, one in given if unit and one not in {"", unit}), ""):
-        return Verdict(0.0, f"in {other}, not in {unit}")
+    if unit and (others := [one for _, one in given if one not in {"", unit}]):
+        return Verdict(0.0, f"in {others[0]}, not in {unit}")
     try:
         return _compare(golds, given, unit, known.get("tolerance"))
     except NotMathematicsError as error:
@@ -79,50 +48,38 @@ def compare_formulas(item: Item) -> Verdict:
         return Verdict(None, f"grader: {error}", failed=True)
 
 
-_HUNDREDTH = r"\cdot\frac{1}{100}"
-
-
-def _compare(
-    golds: Sequence[tuple[str, str]], given: Sequence[tuple[str, str]], unit: str, tolerance: Any
-) -> Verdict:
-    read = _read_all([text + _HUNDREDTH * (one == "%" and not unit) for text, one in given])
+def _compare(golds: _Texts, given: _Texts, unit: str, tolerance: Any) -> Verdict:
+    read = _read_all(given, parts=() if unit else ("%",))
     if len(given) != len(golds):
         return Verdict(0.0, f"answers given: {len(given)}; right are {len(golds)}")
     tolerances = tolerance if isinstance(tolerance, Sequence) else [tolerance] * len(golds)
-    if len(tolerances) != len(golds):
-        problem = f"{len(tolerances)} tolerances for {len(golds)} answers"
-        return Verdict(None, f"grader: {problem}", failed=True)
-    within = " and ".join(dict.fromkeys(str(one) for one in tolerances if one is not None))
-    if _are_paired(_read_all([text for text, _ in golds]), read, tolerances):
-        return Verdict(1.0, f"equal within {within}" if within else "equal")
+    if (n := len(tolerances)) != len(golds):
+        return Verdict(None, f"grader: {n} tolerances for {len(golds)} answers", failed=True)
+    stated = " and ".join(dict.fromkeys(str(one) for one in tolerances if one is not None))
+    within = stated and f" within {stated}"
+    if _are_paired(_read_all(golds), read, tolerances):
+        return Verdict(1.0, f"equal{within}")
     # 8 % may be given as 8, which was compared above, or as 0.08
     is_part = unit == "%" and not within and not any(one for _, one in given)
-    if is_part and _are_paired(
-        _read_all([f"{gold}{_HUNDREDTH}" for gold, _ in golds]), read, tolerances
-    ):
+    if is_part and _are_paired(_read_all(golds, parts={one for _, one in golds}), read, tolerances):
         return Verdict(1.0, "equal, as a part of one")
-    return Verdict(0.0, f"not equal within {within}" if within else "not equal")
-
-
-# One answer: brackets and relations are read here, all that has none is a formula
-
-
-class _Answer(NamedTuple):
-    form: str
-    """`#` for a formula, `(#,#]` for two in brackets; or one of `_RELATIONS`."""
-    formulas: list[str]
-    name: str = ""
-    """What they are said of: `x = 5`, `f(x) = 2x`, `x ∈ [0, 1]`, `0 < c < 1`."""
+    return Verdict(0.0, f"not equal{within}")
 
 
 _RELATIONS = ("=", "<", "≤", "≠")  # never >: the sides change
 
 
-def _read_all(texts: Sequence[str]) -> list[_Answer]:
-    """Return cleaned answers taken apart; raise where there is none, or one is no mathematics."""
+class _Answer(NamedTuple):
+    form: str  # `#` for a formula, `(#,#]` for two in brackets; or a relation
+    formulas: list[str]
+    name: str = ""  # what they are said of: `x = 5`, `f(x) = 2x`, `x ∈ [0, 1]`, `0 < c < 1`
+
+
+def _read_all(texts: _Texts, parts: Collection[str] = ()) -> list[_Answer]:
+    """Return answers taken apart, as a hundredth where their unit is one of `parts`; or raise."""
     if not texts:
         raise NotMathematicsError("it is empty")
-    read = [_read(text) for text in texts]
+    read = [_read(text + r"\cdot\frac{1}{100}" * (unit in parts)) for text, unit in texts]
     for answer in read:
         for formula in answer.formulas:
             _expression(formula)
@@ -130,31 +87,23 @@ def _read_all(texts: Sequence[str]) -> list[_Answer]:
 
 
 def _read(text: str) -> _Answer:
-    said = split(text, "([=≈<>≤≥≠∈])")
+    said = notation.split(text, "([=≈<>≤≥≠∈])")
     if {*said[1::2]} <= {">", "≥"}:
         said = [{">": "<", "≥": "≤"}.get(one, one) for one in reversed(said)]
     sides, signs = said[::2], "".join(said[1::2])
     name = sides[0] if _is_name(sides[0]) else ""
     if not signs or not all(sides):
         named = re.fullmatch(r"([A-Za-z])\s*(\[.*[)\]]|\(.*\])", text)  # `t(0, 4]`
-        return _Answer(*_flat(named[2] if named else text), named[1] if named else "")
+        return _flat(named[2])._replace(name=named[1]) if named else _flat(text)
     if name and (signs == "∈" or not signs.strip("=≈")):
-        return _read(sides[-1])._replace(name=squeezed(name))
-    if not signs.strip("<≤") and (interval := _interval(sides, signs, name)):
-        return interval
+        return _read(sides[-1])._replace(name=notation.squeezed(name))
+    if signs in {"<", "≤"} and (name or _is_name(sides[1])):
+        return _read(rf"-\infty<{''.join(said)}" if name else rf"{''.join(said)}<\infty")
+    if signs in {"<<", "<≤", "≤<", "≤≤"} and _is_name(sides[1]):
+        ends = "(["[signs[0] == "≤"], ")]"[signs[1] == "≤"]
+        return _read(f"{sides[1]}∈{ends[0]}{sides[0]},{sides[2]}{ends[1]}")
     form = signs if signs.strip("=≈") else "="
     return _Answer(form, [sides[0], sides[-1]]) if form in _RELATIONS else _Answer("#", [text])
-
-
-def _interval(sides: list[str], signs: str, name: str) -> _Answer | None:
-    """Return what an inequality says of a name on one side or in the middle; or None."""
-    if len(signs) == 1:
-        sides = [r"-\infty", *sides] if name else [*sides, r"\infty"]
-        signs = f"<{signs}" if name else f"{signs}<"
-    if len(sides) != 3 or not _is_name(sides[1]):
-        return None
-    ends = "(["[signs[0] == "≤"], ")]"[signs[1] == "≤"]
-    return _read(f"{ends[0]}{sides[0]},{sides[2]}{ends[1]}")._replace(name=squeezed(sides[1]))
 
 
 def _is_name(text: str) -> bool:
@@ -164,35 +113,25 @@ def _is_name(text: str) -> bool:
     return not re.search(calculation, bare) and bool(re.search("[A-Za-z]", bare))
 
 
-def _flat(text: str) -> tuple[str, list[str]]:
-    """Return how brackets stand in a text, and the formulas between them."""
-    brackets, inner = enclosed(text)
-    parts = [_flat(part) for part in split(inner, ",")] if brackets[:1] in {"(", "["} else []
+def _flat(text: str) -> _Answer:
+    brackets, inner = notation.enclosed(text)
+    parts = [_flat(part) for part in notation.split(inner, ",") if brackets[:1] in {"(", "["}]
     if len(parts) < 2:
-        return "#", [text]
-    form = ",".join(form for form, _ in parts)
-    return f"{brackets[0]}{form}{brackets[1]}", [one for _, inside in parts for one in inside]
-
-
-# Matching: order where it means something, and names where they do
+        return _Answer("#", [text])
+    form = ",".join(part.form for part in parts)
+    formulas = [formula for part in parts for formula in part.formulas]
+    return _Answer(f"{brackets[0]}{form}{brackets[1]}", formulas)
 
 
 def _are_paired(golds: list[_Answer], given: list[_Answer], tolerances: Sequence[Any]) -> bool:
-    """Tell whether as many answers as golds can be paired off with them, in any order."""
-    heads = {one.name.partition("(")[0] for one in golds if one.name}
-
-    @cache
-    def same(gold: int, answer: int) -> bool:
-        one, other = golds[gold], given[answer]
-        names = {answer.name.partition("(")[0] for answer in (one, other) if answer.name}
-        is_other = len(heads) > 1 and len(names) > 1
-        return not is_other and _is_same(one, other, tolerances[gold])
-
+    is_named = len(_heads(golds)) > 1
     owner: dict[int, int] = {}
 
     def placed(gold: int, tried: set[int]) -> bool:
         for answer in sorted(range(len(given)), key=lambda one: one != gold):
-            if answer not in tried and same(gold, answer):
+            pair = golds[gold], given[answer]
+            is_other = answer in tried or (is_named and len(_heads(pair)) > 1)
+            if not is_other and _is_same(*pair, tolerances[gold]):
                 tried.add(answer)
                 if answer not in owner or placed(owner[answer], tried):
                     owner[answer] = gold
@@ -200,6 +139,10 @@ def _are_paired(golds: list[_Answer], given: list[_Answer], tolerances: Sequence
         return False
 
     return all(placed(gold, set()) for gold in range(len(golds)))
+
+
+def _heads(answers: Sequence[_Answer]) -> set[str]:
+    return {answer.name.partition("(")[0] for answer in answers} - {""}
 
 
 def _is_same(gold: _Answer, given: _Answer, tolerance: float | None) -> bool:
@@ -221,25 +164,15 @@ def _is_same(gold: _Answer, given: _Answer, tolerance: float | None) -> bool:
         re.sub(r"\\[A-Za-z]+|[A-Za-z]", lambda found: names.get(found[0], found[0]), formula)
         for formula in given.formulas
     )
-    pairs = zip(gold.formulas, renamed, strict=True)
-    return all(_equal(one, other, tolerance) for one, other in pairs)
+    return all(_equal(*pair, tolerance) for pair in zip(gold.formulas, renamed, strict=True))
 
 
 def _is_multiple(gold: _Answer, given: _Answer) -> bool:
     """Tell whether one relation is the other times a constant, a positive one in an inequality."""
     one, other = (_expression(left) - _expression(right) for left, right in (gold[1], given[1]))
-    factors = [right / left for left, right in _values(one, other) if left != 0]
-    if len(factors) < 3 or not all(_near(factors[0], factor) for factor in factors):
-        return False
-    size = abs(factors[0]) if gold.form in "=≠" else factors[0]
-    return bool(factors[0].is_real and size > 1e-30)
-
-
-# Algebra
-
-
-class NotMathematicsError(Exception):
-    """A text is not a formula."""
+    first, *factors = [right / left for left, right in _values(one, other) if left != 0] or [0]
+    is_constant = len(factors) >= 2 and all(_near(first, factor) for factor in factors)
+    return is_constant and first.is_real and (abs(first) if gold.form in "=≠" else first) > 1e-30
 
 
 _NO_FORMULA = {
@@ -263,11 +196,8 @@ _FOR_LATEX2SYMPY = (
 
 @lru_cache(maxsize=4096)
 def _expression(text: str) -> Any:
-    """Return a cleaned formula as a SymPy expression that is not evaluated yet; raise if none."""
-    from latex2sympy2_extended.latex2sympy2 import ConversionConfig, latex2sympy
-    from sympy import factorial, factorial2
-
-    latex = text.translate(AS_COMMANDS)
+    """Return a cleaned formula as a SymPy expression that is not evaluated yet, or raise."""
+    latex = text.translate(notation.AS_COMMANDS)
     shown = repr(latex[:80])
     for problem, pattern in _NO_FORMULA.items():
         if re.search(pattern, re.sub(r"\\operatorname\{\w+\}", "", text)):
@@ -282,24 +212,13 @@ def _expression(text: str) -> Any:
             raise
         problem = str(error).partition("\n")[0]
         raise NotMathematicsError(f"{shown}: {problem}") from error
-    if "!!" not in text:
-        return found
-    return found.replace(  # it reads n!! as (n!)!
-        lambda e: e.func is factorial and e.args[0].func is factorial,
-        lambda e: factorial2(e.args[0].args[0]),
-    )
+    n = sympy.Wild("n")  # it reads n!! as (n!)!
+    return found.replace(factorial(factorial(n)), factorial2(n)) if "!!" in text else found
 
 
+@lru_cache(maxsize=4096)
 def _equal(gold: str, answer: str, tolerance: float | None) -> bool:
-    """Tell whether two formulas have the same value.
-
-    Rational numbers are compared exactly, others to 60 digits, and formulas with variables at
-    random values of these.
-    """
-    from math_verify import verify
-    from sympy import Expr
-    from sympy.core.function import AppliedUndef
-
+    """Tell whether two formulas have the same value, at random ones of their variables."""
     left, right = sides = _expression(gold), _expression(answer)
     if left == right:
         return True
@@ -308,41 +227,37 @@ def _equal(gold: str, answer: str, tolerance: float | None) -> bool:
         raise OverflowError(f"two numbers of more than {MAX_DIGITS} digits can't be compared")
     if any(too_large):
         return False
-    agreed = 0
-    if all(isinstance(one, Expr) and not one.atoms(AppliedUndef) for one in sides):
+    agreed, unknown = 0, sympy.core.function.AppliedUndef
+    if all(isinstance(one, sympy.Expr) and not one.atoms(unknown) for one in sides):
         if not left.free_symbols | right.free_symbols:
             return _same_number(left.doit(), right.doit(), answer, tolerance)
         for one, other in _values(left, right):
             if not _near(one, other):
                 return False
             agreed += 1
-    # a set, an unknown f(x), or what has no value anywhere; the process has a limit of time
+    # a set, an unknown f(x), or what has no value anywhere: all else it would round to six decimals
     options = {"numeric_precision": 50, "timeout_seconds": None, "raise_on_error": True}
     return agreed >= 3 or bool(verify(left, right, **options))
 
 
 def _is_too_large(found: Any) -> bool:
-    """Tell whether a power or factorial within has too many digits; parts come before wholes."""
-    from sympy import Pow, S, exp, factorial, log, postorder_traversal
-
-    for part in postorder_traversal(found):
-        if isinstance(part, Pow | exp | factorial) and not part.args[-1].free_symbols:
-            base = S(10**5) if isinstance(part, factorial) else part.base.evalf(15)  # n! < n^n
-            base = base if base.is_number and base != 0 else S(10)
-            if abs(part.args[-1] * log(base, 10)).evalf(15) > MAX_DIGITS:
+    """Tell whether a power or factorial within has too many digits."""
+    for part in sympy.postorder_traversal(found):  # parts come before wholes
+        if isinstance(part, sympy.Pow | sympy.exp | factorial) and not part.args[-1].free_symbols:
+            base = getattr(part, "base", sympy.S(10**5)).evalf(15)  # n! < n^n
+            base = base if base.is_number and base != 0 else sympy.S(10)
+            if abs(part.args[-1] * sympy.log(base, 10)).evalf(15) > MAX_DIGITS:
                 return True
     return False
 
 
 def _same_number(gold: Any, given: Any, answer: str, tolerance: float | None) -> bool:
     """Compare two numbers; a decimal of six significant digits or more may be rounded."""
-    from sympy import Rational
-
     off = abs(gold - given).evalf(DIGITS)
-    is_exact = gold.is_Rational and given.is_Rational
     if gold == given or (tolerance is not None and off <= Rational(str(tolerance))):
         return True
-    if tolerance is None and not is_exact and _near(gold.evalf(DIGITS), given.evalf(DIGITS)):
+    is_exact = tolerance is not None or (gold.is_Rational and given.is_Rational)
+    if not is_exact and _near(gold.evalf(DIGITS), given.evalf(DIGITS)):
         return True
     decimal = re.fullmatch(r"-?\s*(\d*)\.(\d+)", answer)
     # a gold that can be written out as a decimal should be
@@ -353,7 +268,6 @@ def _same_number(gold: Any, given: Any, answer: str, tolerance: float | None) ->
 
 
 def _near(left: Any, right: Any) -> bool:
-    """Tell whether two computed numbers agree in all digits but the last ones."""
     if not (left.is_number and right.is_number and left.is_finite and right.is_finite):
         return bool(left == right)
     scale = max(abs(left), abs(right))
@@ -361,14 +275,8 @@ def _near(left: Any, right: Any) -> bool:
 
 
 def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the values of two expressions where both have one, at the same points every time.
-
-    x, y, z and t take any sign, all others are positive, and whole for the letters that usually
-    are so, where something is rounded or counted.
-    """
-    from sympy import Mod, Rational, binomial, ceiling, factorial, factorial2, floor
-
-    counts = (floor, ceiling, factorial, factorial2, binomial, Mod)
+    """Yield the values of two expressions where both have one, at the same points every time."""
+    counts = (sympy.floor, sympy.ceiling, factorial, factorial2, sympy.binomial, sympy.Mod)
     is_whole = left.has(*counts) or right.has(*counts)
     symbols = sorted(left.free_symbols | right.free_symbols, key=str)
     draw = random.Random(20)
@@ -379,12 +287,10 @@ def _values(left: Any, right: Any) -> Iterator[tuple[Any, Any]]:
             value = Rational(draw.randint(1, 4000), draw.randint(300, 1000))
             if letter in "xyzt" and draw.random() < 0.5:
                 value = -value
-            if is_whole and letter in "ijklmnpqKMN":  # a rounding may differ in few places
+            if is_whole and letter in "ijklmnpqKMN":  # counted, or rounded in few places
                 value = Rational(number if len(symbols) == 1 else draw.randint(1, 15))
             point[symbol] = value
-        try:
-            values = [one.subs(point).evalf(DIGITS) for one in (left, right)]
-        except ValueError:  # SymPy's double factorial of a negative even number
-            continue
-        if all(one.is_number and one.is_finite for one in values):
-            yield values[0], values[1]
+        with suppress(ValueError):  # SymPy's double factorial of a negative even number
+            one, other = (side.subs(point).evalf(DIGITS) for side in (left, right))
+            if one.is_number and one.is_finite and other.is_number and other.is_finite:
+                yield one, other

@@ -1,13 +1,10 @@
-r"""How answers are written: cleaned of what LaTeX leaves to taste, split, freed of their units.
-
-Two answers are compared only after both went through here, so that `\dfrac`, `\left(`, a space or
-a dollar sign can't make a difference.
-"""
+r"""How answers are written, so that `\dfrac`, `\left(` or a space can't make a difference."""
 
 from __future__ import annotations
 
 import re
-from itertools import accumulate, pairwise
+from fractions import Fraction
+from itertools import accumulate
 
 _SPELLINGS = r"""
 ≤ \le \leq \leqslant \leqq <= | ≥ \ge \geq \geqslant \geqq >= | ≠ \ne \neq != | ≈ \approx | ∈ \in
@@ -45,11 +42,8 @@ def clean(text: str) -> str:
     for pattern, by in _REWRITES:
         text = re.sub(pattern, by, text)
     text = text.strip()
-    while (box := re.match(r"\\f?box(?:ed)?\s*(?=\{)", text)) is not None:
-        brackets, inside = enclosed(text[box.end() :].rstrip(" ."))
-        if not brackets:
-            break
-        text = inside
+    while (box := re.fullmatch(r"\\f?box(?:ed)?\s*(\{.*\})[ .]*", text)) and enclosed(box[1])[0]:
+        text = enclosed(box[1])[1]
     return text.rstrip(".,").strip()
 
 
@@ -73,20 +67,16 @@ def enclosed(text: str) -> tuple[str, str]:
 
 def split(text: str, separators: str) -> list[str]:
     """Cut a text where a separator stands outside all brackets; what its groups match is kept."""
-    outside = [min(pair) == 0 for pair in pairwise([0, *levels(text)])]
-    parts, start = [], 0
+    level, parts, start = levels(text), list[str](), 0
     for match in re.finditer(separators, text):
-        if outside[match.start()]:
+        if level[match.start()] == 0:
             parts += [text[start : match.start()].strip(), *match.groups()]
             start = match.end()
     return [*parts, text[start:].strip()]
 
 
-def answers(text: str, *, is_number: bool) -> list[tuple[str, str]]:
-    """Return the answers in a text, each with its unit apart, `` for none.
-
-    Commas, the braces of a set and a plus-minus sign make several, but `1,234` may be one number.
-    """
+def answers(text: str, is_number: bool) -> list[tuple[str, str]]:
+    """Return the answers in a text, each with its unit apart; `1,234` may be one or two."""
     text = clean(text)
     if is_number and re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", text):
         text = text.replace(",", "")
@@ -102,29 +92,24 @@ def answers(text: str, *, is_number: bool) -> list[tuple[str, str]]:
 
 
 _NO_PROSE = r"_\s*\{[^{}]*\}|\\[A-Za-z]+|\b(?:and|or|sin|cos|tan|log|sqrt|max|min|gcd|lcm)\b"
+_FOR_A_JUDGE = (  # where it stands: among formulas, around them (as §), or anywhere
+    ("prose", 0, r"[A-Za-z]{4,}|(?<![A-Za-z])(?:if|for|all|is)(?![A-Za-z])"),
+    ("prose", 1, r"[A-Za-z]{3,}|(?<![A-Za-z])(?:if|is|of|no|in)(?![A-Za-z])|\(\s*§"),
+    ("written with dots", 2, r"\\(?:[lc]?dots|underbrace)(?![A-Za-z])|\.\.\.|…"),
+    ("a set given by a condition", 2, r"\\\{[^{}]*(?:[:|]|\\mid)"),
+)
 
 
 def why_a_judge(gold: str) -> str:
     """Return why a reference answer is one that no algebra can compare, `` for nothing."""
-    formulas = " ".join(re.findall(r"\$([^$]*)(?:\$|$)", gold))
-    outside = re.sub(r"\$[^$]*(?:\$|$)", " § ", gold)
-    in_formulas, around = (
-        re.sub(_NO_PROSE, " ", re.sub(_TEXT, r" \1 ", text)) for text in (formulas, outside)
-    )
-    if (
-        re.search(r"\(\s*§", outside)  # a condition behind an answer
-        or "\\text{if" in gold
-        or re.search(r"[A-Za-z]{4,}|(?<![A-Za-z])(?:if|for|all|is)(?![A-Za-z])", in_formulas)
-        or re.search(r"[A-Za-z]{3,}|(?<![A-Za-z])(?:if|is|of|no|in)(?![A-Za-z])", around)
-    ):
-        return "prose"
-    if re.search(r"\\(?:[lc]?dots|underbrace)(?![A-Za-z])|\.\.\.|…", gold):
-        return "written with dots"
-    return "a set given by a condition" * bool(re.search(r"\\\{[^{}]*(?:[:|]|\\mid)", gold))
+    pieces = [*gold.split("$"), ""]
+    formulas, around = " ".join(pieces[1::2]), " § ".join(pieces[::2])
+    bare = [re.sub(_NO_PROSE, " ", re.sub(_TEXT, r" \1 ", text)) for text in (formulas, around)]
+    texts = (*bare, gold)
+    return next((why for why, place, sign in _FOR_A_JUDGE if re.search(sign, texts[place])), "")
 
 
-# Units: only those in the table, so that `2n` keeps its n
-
+# No other is a unit, so that `2n` keeps its n
 _UNIT_NAMES = """
 degree deg degrees; radian rad radians; second s sec secs seconds; minute min mins minutes;
 hour h hr hrs hours; day days; week weeks; month months; year years; unit units; dollar dollars;
@@ -134,6 +119,7 @@ inch inches; foot ft feet; yard yd yards; mile miles; litre l liter liters litre
 g gram grams; kg kilogram kilograms; % percent; km/hour kmh kph kmph; mile/hour mph
 """
 _UNITS = {alias: names.split()[0] for names in _UNIT_NAMES.split(";") for alias in names.split()}
+_UNIT = rf"(?:{'|'.join(_UNITS)})(?:\^[23])?"
 _POWERS = {"square": "^2", "sq": "^2", "cubic": "^3"}
 _SUFFIX = re.compile(  # marked as words, or standing free; one letter may be a variable
     rf"((?:{_TEXT}|(?<=[\d\s}})/])[A-Za-z]{{2,}}(?![A-Za-z]))"
@@ -141,24 +127,78 @@ _SUFFIX = re.compile(  # marked as words, or standing free; one letter may be a 
 )
 
 
-def unit_named(text: str) -> str:
+def unit_of(text: str) -> str:
     """Return the one name of a unit however it is written, `` for what is no unit we know."""
     text = re.sub(_TEXT, r"\1", clean(text)).replace("°", "degree").lower()
     words = re.sub(r"[{}.]", "", text.replace(" per ", "/")).split()
     joined = "".join(word for word in words if word not in _POWERS)
-    parts = [part.partition("^") for part in joined.split("/")]
-    if any(base not in _UNITS or power not in {"", "2", "3"} for base, _, power in parts):
+    if not re.fullmatch(rf"{_UNIT}(?:/{_UNIT})*", joined):
         return ""
-    named = "/".join(_UNITS[base] + caret + power for base, caret, power in parts)
+    named = re.sub("[a-z%]+", lambda word: _UNITS[word[0]], joined)
     return named + "".join(_POWERS.get(word, "") for word in words)
 
 
 def _without_unit(text: str) -> tuple[str, str]:
-    # degree signs behind a number, but not those with arc minutes behind them
-    if (bare := re.sub(r"(?<=[\w)}])\s*°(?!\s*[\w\\])", "", text)) != text:
+    if (bare := re.sub(r"(?<=[\w)}])\s*°(?!\s*[\w\\])", "", text)) != text:  # no arc minutes
         return bare, "degree"
     for match in _SUFFIX.finditer(text):
-        unit, value = unit_named(match[1]), text[: match.start()].strip()
+        unit, value = unit_of(match[1]), text[: match.start()].strip()
         if unit and value:
             return value, unit
     return text, ""
+
+
+_DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
+_EXPONENT = r"10\s*\^\s*\{?\s*([-+]?\d{1,3})\s*\}?"
+_PLAINER = (
+    ("[−–﹣－]", "-"),
+    (r"\\(?:text|textbf|mathrm|mathbf|boxed|fbox)\s*\{([^{}]*)\}", r"\1"),
+    (r"\{,\}", ","),
+    (r"\\(?:times|cdot)(?![A-Za-z])", "×"),
+    (r"\\(?:approx|simeq|sim)(?![A-Za-z])", "≈"),
+    (r"\\[,!;:]|\\left|\\right|\\[()\[\]]|\*\*|[`\"]", ""),
+    (rf"\\[dt]?frac\s*\{{\s*({_DIGITS})\s*\}}\s*\{{\s*({_DIGITS})\s*\}}", r" \1/\2"),
+    (r"\\(?=[$%£€#&_ ])|~", " "),
+    (r"\s+", " "),  # else the patterns below take quadratic time
+    (rf"\s*[x×*]\s*{_EXPONENT}", r"e\1"),
+    (rf"(?<![\w.]){_EXPONENT}", r"1e\1"),
+)
+_CURRENCY = r"(?:US\$|[$£€¥₤₹]|[A-Z]{3})?"
+_END = r"([eE][-+]?\d{1,3})?(?!\d|[.,]\d)"
+_VALUE = (
+    rf"(?<![\w.,^])([-+]?)\s*{_CURRENCY}\s*(-?)\s*"
+    rf"({_DIGITS})(?:\s*/\s*({_DIGITS}))?{_END}(?!-[A-Za-z])"
+)
+_VALUE_FIRST = rf"(?:(?i:approximately|about|around|roughly)|[\s(:{{])*+{_VALUE}"
+_FACTOR = re.compile(rf"\s*[x×*]\s*{_CURRENCY}\s*({_DIGITS}){_END}")
+_FORMULA = re.compile(r"\s*[-+*/×x^]\s*[\d(]")
+
+
+def read_number(text: str, as_authors: bool = False) -> float | int | None:
+    r"""Read an answer such as `$1,234.50`, `x ≈ −0.5`, `1.2 × 10^3`, `\frac{1}{2}`, `about 3 days`.
+
+    Of what follows the last `=` or `≈`, it is the number at the beginning, or, where words come
+    first, the last number. A formula is not computed, and percent signs and units never scale.
+    FinanceMath's authors take the first of `a or b` and compute products; where they find no number
+    they go on with 0, but here there is none.
+    """
+    for pattern, plainer in _PLAINER:
+        text = re.sub(pattern, plainer, text)
+    text = re.split("[=≈]", text.rstrip("=≈ "))[-1].strip()
+    if as_authors:
+        text = re.split(r"\s+or\s+", text, maxsplit=1)[0]
+    found = re.match(_VALUE_FIRST, text) or [None, *re.finditer(_VALUE, text)][-1]
+    if found is None:
+        return None
+    sign, inner, digits, divisor, power = (part.replace(",", "") for part in found.groups(""))
+    end = found.end()
+    try:
+        value = Fraction(digits + power) / Fraction(divisor or "1")
+        while as_authors and (factor := _FACTOR.match(text, end)):
+            value *= Fraction("".join(factor.groups("")).replace(",", ""))
+            end = factor.end()
+        number = float(value)
+    except (ZeroDivisionError, OverflowError, ValueError):  # or more digits than Python reads
+        return None
+    size = value.numerator if value and value.denominator == 1 else number
+    return None if _FORMULA.match(text, end) else -size if "-" in sign + inner else size

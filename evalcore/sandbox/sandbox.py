@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import socket
@@ -11,20 +12,19 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import wait as first_ready
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from evalcore.sandbox import files, kernel, layers, zygote
+from evalcore.sandbox import kernel, layers, zygote
 from evalcore.sandbox.layers import Limits
 from ngramscan.errors import SandboxError
 
 Status = Literal["ok", "error", "timeout", "memory", "killed", "no result", "lost"]
 """`lost`: the sandbox failed while the program ran, which says nothing about the program."""
 
-FIRST_WORD_WITHIN_S, REQUEST_WITHIN_S, END_WITHIN_S = 60.0, 30.0, 10.0
-GRACE_S = 30.0
+ANSWER_WITHIN_S, END_WITHIN_S, GRACE_S = 60.0, 10.0, 30.0
 """A supervisor ends its program in time; if none answers so long after, it is taken for dead."""
 ATTEMPTS_AT_MOST, AHEAD_AT_MOST = 3, 32
 """Starts of one program; and programs per worker that may end while an earlier one still runs."""
@@ -68,53 +68,26 @@ class Outcome:
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A program on its way through the sandbox."""
+    """A program on its way through the sandbox, and what has been received of its outcome."""
 
     program: Program
     attempts: int = 0
-    outcome: Outcome | None = None
-    received: bytes = b""
     deadline: float = 0.0
+    received: bytes = b""
+    outcome: Outcome | None = None
 
 
-Running = dict[socket.socket, Job]
-"""Programs under way, by the connections on which their outcomes will come."""
-
-
-class Sandbox:
+class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
     """A place where programs can be run that must do no harm. Use it with `with`, in one thread.
-
-    | layer        | what it stops                                                               |
-    |--------------|-----------------------------------------------------------------------------|
-    | `limits`     | too much memory or computing, large files, many descriptors, core dumps     |
-    | `privileges` | what only the superuser may do                                              |
-    | `namespaces` | seeing other processes, files, the network; processes that go on; many files |
-    | `landlock`   | reading and writing files outside, TCP, signals and abstract sockets         |
-    | `seccomp`    | starting processes and threads, sockets, other ways to reach the kernel      |
 
     In every case a program is a copy of a process with an empty environment that never held
     anything of this one; it has a session of its own, an empty input, no descriptor but its own,
-    and is ended when its time is over or when this process ends. Its own answer it can always
-    forge. What else it can do where layers are missing, SECURITY.md says.
+    and is ended when its time is over or when this process ends. SECURITY.md says what else it can
+    do where layers are missing.
 
-    Parameters
-    ----------
-    limits : Limits
-        What each program may use.
-    allow_weak : bool
-        Run programs even where neither namespaces nor Landlock are to be had.
-    workers : int or None
-        Programs that run at once; None: as many as there are processors for this process.
-    leave_out : collection of str
-        Names of layers that shall not be used.
-
-    Raises
-    ------
-    ValueError
-        No layer has such a name, or there are no workers.
-    SandboxError
-        Neither Landlock nor namespaces are to be had and `allow_weak` is false, or no Python can
-        be started.
+    Where there are neither namespaces nor Landlock, SandboxError is raised unless `allow_weak`.
+    `workers` programs run at once, by default one per processor; `leave_out` names layers that
+    shall not be used.
     """
 
     def __init__(
@@ -124,15 +97,14 @@ class Sandbox:
         workers: int | None = None,
         leave_out: Collection[str] = (),
     ) -> None:
-        unknown = sorted(set(leave_out) - set(layers.NAMES))
-        if unknown:
+        if unknown := sorted(set(leave_out) - set(layers.NAMES)):
             raise ValueError(f"no layer of the sandbox is named {unknown[0]!r}")
         if workers is not None and workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
         self._limits = limits or Limits()
         processors = len(os.sched_getaffinity(0)) if kernel.LINUX else os.cpu_count() or 1
         self._workers = workers or processors
-        self._leave_out = tuple(leave_out)
+        self._leave_out = sorted(leave_out)
         # One for programs that need no libraries, and when first needed another for those that do:
         # a process that has loaded libraries takes several times longer to copy.
         self._zygotes = {False: Zygote(self._leave_out)}
@@ -145,9 +117,6 @@ class Sandbox:
                 "--allow-weak-sandbox runs them with what there is"
             )
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -157,29 +126,20 @@ class Sandbox:
             each.close()
 
     def run(self, programs: Iterable[Program]) -> Generator[Outcome, None, None]:
-        """Run programs.
+        """Run programs; yield an outcome for each, in the same order.
 
-        Parameters
-        ----------
-        programs : iterable of Program
-            Read no further than needed to keep all workers busy.
-
-        Yields
-        ------
-        Outcome
-            One for each program, in the same order.
-
-        Raises
-        ------
-        SandboxError
-            The sandbox itself failed.
+        Programs are read no further than needed to keep all workers busy. Raises SandboxError where
+        the sandbox itself failed.
         """
-        waiting = map(Job, programs)
-        order: deque[Job] = deque()
-        running: Running = {}
+        waiting, order = map(Job, programs), deque[Job]()
+        running: dict[socket.socket, Job] = {}
+        ahead = AHEAD_AT_MOST * self._workers
         try:
             while True:
-                self._fill(waiting, order, running)
+                room = min(self._workers - len(running), ahead - len(order))
+                for job in itertools.islice(waiting, room):
+                    order.append(job)
+                    self._start(job, running)
                 if not order:
                     return
                 if (outcome := order[0].outcome) is not None:
@@ -191,86 +151,67 @@ class Sandbox:
             for connection in running:
                 connection.close()
 
-    def _fill(self, waiting: Iterator[Job], order: deque[Job], running: Running) -> None:
-        """Start programs until all workers are busy, or there are no more."""
-        while len(running) < self._workers and len(order) < AHEAD_AT_MOST * self._workers:
-            job = next(waiting, None)
-            if job is None:
-                return
-            order.append(job)
-            self._start(job, running)
-
-    def _start(self, job: Job, running: Running) -> None:
+    def _start(self, job: Job, running: dict[socket.socket, Job]) -> None:
         """Have a program run, in a new zygote if the old one has ended."""
+        needs_libraries = zygote.wanted_libraries(job.program.source) != 0
         while job.attempts < ATTEMPTS_AT_MOST:
             job.attempts += 1
-            try:
-                connection = self._zygote_for(job.program).ask(job.program, self._limits)
-            except OSError:
-                # The zygote has just ended.
-                continue
-            job.deadline = time.monotonic() + self._limits.seconds + GRACE_S
-            running[connection] = job
-            return
+            with contextlib.suppress(OSError):  # it has just ended
+                found = self._zygotes.get(needs_libraries)
+                if found is None or found.process.poll() is not None:
+                    if found is not None:
+                        found.close()
+                    found = self._zygotes[needs_libraries] = Zygote(self._leave_out)
+                running[found.ask(job.program, self._limits)] = job
+                job.deadline = time.monotonic() + self._limits.seconds + GRACE_S
+                return
         raise SandboxError(
             f"sandbox: its first process ended {ATTEMPTS_AT_MOST} times before a program started"
         )
 
-    def _zygote_for(self, program: Program) -> Zygote:
-        """Return a running zygote that suits a program."""
-        loaded = zygote.wanted_libraries(program.source) != 0
-        found = self._zygotes.get(loaded)
-        if found is not None and found.process.poll() is None:
-            return found
-        if found is not None:
-            found.close()
-        self._zygotes[loaded] = Zygote(self._leave_out)
-        return self._zygotes[loaded]
-
-    def _advance(self, running: Running) -> None:
+    def _advance(self, running: dict[socket.socket, Job]) -> None:
         """Wait for news of running programs, and note the outcomes."""
         ready = first_ready(list(running), timeout=1.0)
         for connection in [each for each in running if each in ready]:
-            job = running[connection]
             piece = b""
             with contextlib.suppress(ConnectionResetError):
                 piece = connection.recv(zygote.CHUNK)
-            job.received += piece
+            running[connection].received += piece
             if not piece:
-                del running[connection]
                 connection.close()
-                self._finish(job, running)
-        now = time.monotonic()
-        if any(job.deadline < now for job in running.values()):
+                self._finish(running.pop(connection), running)
+        if any(job.deadline < time.monotonic() for job in running.values()):
             # The supervisors end with their zygote, so that all connections close.
             for each in self._zygotes.values():
                 each.kill()
 
-    def _finish(self, job: Job, running: Running) -> None:
+    def _finish(self, job: Job, running: dict[socket.socket, Job]) -> None:
         """Read the reply for a program whose connection has closed."""
         if not job.received:
             self._start(job, running)
-        elif not job.received.endswith(b"}"):
-            message = "the process that watched the program ended"
-            job.outcome = Outcome("lost", message=message, layers=self.layers)
-        else:
-            reply = json.loads(job.received[1:])
+        elif job.received.endswith(b"}"):
+            reply = json.loads(job.received.removeprefix(zygote.STARTED))
             if "failed" in reply:
                 raise SandboxError(f"sandbox: a program could not be run: {reply['failed']}")
             job.outcome = Outcome(**reply, layers=self.layers)
+        else:
+            message = "the process that watched the program ended"
+            job.outcome = Outcome("lost", message=message, layers=self.layers)
 
 
 class Zygote:
     """The process that programs are copied from, seen from the one that asks for them."""
 
-    def __init__(self, leave_out: Collection[str]) -> None:
+    def __init__(self, leave_out: list[str]) -> None:
         self._control, theirs = socket.socketpair()
+        # Folders on the path that aren't of installed packages are the user's, and may hold data.
+        names = {"site-packages", "dist-packages"}
         config = {
             "control": theirs.fileno(),
             "parent": os.getpid(),
-            "packages": files.package_folders(),
+            "packages": [p for p in sys.path if os.path.basename(p) in names and os.path.isdir(p)],
             "temporary": tempfile.gettempdir(),
-            "leave_out": sorted(leave_out),
+            "leave_out": leave_out,
         }
         here = os.path.dirname(os.path.abspath(__file__))
         command = [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", START, json.dumps(config)]
@@ -301,17 +242,15 @@ class Zygote:
 
     def _first_word(self) -> dict[str, Any]:
         """Return what a new zygote says of itself: `layers`, and `base`, the folder it made."""
-        self._control.settimeout(FIRST_WORD_WITHIN_S)
+        self._control.settimeout(ANSWER_WITHIN_S)
         try:
             with self._control.makefile("rb") as file:
-                hello: dict[str, Any] = json.loads(file.readline() or b"{}")
-        except TimeoutError as error:
-            late = f"no answer within {FIRST_WORD_WITHIN_S:.0f} s"
-            raise SandboxError(f"sandbox: its first process gave {late}") from error
-        if "layers" not in hello:
-            reason = hello.get("failed", "it ended at once")
-            raise SandboxError(f"sandbox: its first process can't be started: {reason}")
-        return hello
+                hello = json.loads(file.readline() or '{"failed": "it ended at once"}')
+        except TimeoutError:
+            hello = {"failed": f"no answer within {ANSWER_WITHIN_S:.0f} s"}
+        if "failed" in hello:
+            raise SandboxError(f"sandbox: its first process can't be started: {hello['failed']}")
+        return dict(hello)
 
     def ask(self, program: Program, limits: Limits) -> socket.socket:
         """Have a program run; return where the reply will come. Closing that ends the program."""
@@ -320,7 +259,7 @@ class Zygote:
             with theirs:
                 wanted = bytes([zygote.wanted_libraries(program.source)])
                 socket.send_fds(self._control, [wanted], [theirs.fileno()])
-            ours.settimeout(REQUEST_WITHIN_S)
+            ours.settimeout(ANSWER_WITHIN_S)
             request = {**asdict(program), "limits": asdict(limits)}
             ours.sendall(json.dumps(request).encode() + b"\n")
         except BaseException:
@@ -342,5 +281,4 @@ class Zygote:
         finally:
             self.kill()
             if self._base is not None:
-                with contextlib.suppress(OSError):
-                    files.remove_tree(self._base)
+                zygote.remove_tree(self._base)

@@ -1,19 +1,17 @@
-"""A filter of system calls for the rest of a process's life.
+"""A filter of system calls: a second wall, beside namespaces and Landlock.
 
 A program that computes an answer needs one process, one thread, memory, and files of its own. The
-calls denied here start processes, reach others, or change more than the program's own state. The
-filter is a second wall: most of this is out of reach already through namespaces and Landlock.
+calls denied here start processes, reach others, or change more than the program's own state.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
-import functools
 import platform
 import re
 import struct
-from collections.abc import Collection
+from collections.abc import Iterable
 
 from evalcore.sandbox import kernel
 
@@ -66,19 +64,22 @@ ioperm 173 -, modify_ldt 154 -, personality 135 92,
 DENIED = {name: numbers for name, *numbers in re.findall(r"(\w+) (\d+) (\d+|-)", _TABLE)}
 """Calls by name, with their numbers on both architectures, `-` where there is no such call."""
 
-LOAD_WORD, JUMP, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, RETURN = 0x20, 0x05, 0x15, 0x35, 0x06
+LOAD_WORD, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24
 """Where the kernel puts them in the record that a filter reads, in bytes."""
 ALLOW, FAIL, KILL_PROCESS = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
-FILTER_MODE = 2
+FILTER_MODE, STEP = 2, struct.Struct("=HBBI")
 
 
 def step(code: int, operand: int, if_true: int = 0, if_false: int = 0) -> bytes:
     """Return one step of a filter; a jump leaves out as many steps as it says."""
-    return struct.pack("=HBBI", code, if_true, if_false, operand)
+    return STEP.pack(code, if_true, if_false, operand)
 
 
-STEP_BYTES = len(step(0, 0))
+def deny(values: Iterable[int]) -> bytes:
+    """Return the steps that end with EPERM where the loaded word is one of these, or go on."""
+    refuse = step(RETURN, FAIL | errno.EPERM)
+    return b"".join(step(JUMP_IF_EQUAL, value, if_false=1) + refuse for value in values)
 
 
 def steps(machine: str) -> bytes:
@@ -89,35 +90,22 @@ def steps(machine: str) -> bytes:
     architecture, whose numbers mean other things, end the process.
     """
     column = list(AUDIT_ARCHITECTURES).index(machine)
-    numbers = [int(row[column]) for row in DENIED.values() if row[column] != "-"]
-    made = [
-        step(LOAD_WORD, ARCHITECTURE),
-        step(JUMP_IF_EQUAL, AUDIT_ARCHITECTURES[machine], if_true=1),
-        step(RETURN, KILL_PROCESS),
-        step(LOAD_WORD, NUMBER),
-        step(JUMP_IF_AT_LEAST, LAST_KNOWN + 1, if_false=1),
-        step(RETURN, FAIL | errno.ENOSYS),
-        deny(numbers),
-    ]
+    made = step(LOAD_WORD, ARCHITECTURE)
+    made += step(JUMP_IF_EQUAL, AUDIT_ARCHITECTURES[machine], if_true=1)
+    made += step(RETURN, KILL_PROCESS)
+    made += step(LOAD_WORD, NUMBER)
+    made += step(JUMP_IF_AT_LEAST, LAST_KNOWN + 1, if_false=1)
+    made += step(RETURN, FAIL | errno.ENOSYS)
+    made += deny(int(numbers[column]) for numbers in DENIED.values() if numbers[column] != "-")
     for call, values in DENIED_COMMANDS:
         # The kernel takes only the lower half of these arguments.
         denied = step(LOAD_WORD, SECOND_ARGUMENT) + deny(values) + step(RETURN, ALLOW)
-        made += [step(JUMP_IF_EQUAL, call[column], if_false=len(denied) // STEP_BYTES), denied]
-    made += [
-        step(JUMP_IF_EQUAL, SET_LIMITS[column], if_false=3),
-        step(LOAD_WORD, FIRST_ARGUMENT),
-        step(JUMP_IF_EQUAL, 0, if_true=1),
-        step(RETURN, FAIL | errno.EPERM),
-        step(RETURN, ALLOW),
-    ]
-    return b"".join(made)
-
-
-def deny(values: Collection[int]) -> bytes:
-    """Return the steps that end with EPERM where the loaded word is one of these, or go on."""
-    left = range(len(values), 0, -1)
-    compare = [step(JUMP_IF_EQUAL, each, if_true=n) for n, each in zip(left, values, strict=True)]
-    return b"".join([*compare, step(JUMP, 1), step(RETURN, FAIL | errno.EPERM)])
+        made += step(JUMP_IF_EQUAL, call[column], if_false=len(denied) // STEP.size) + denied
+    made += step(JUMP_IF_EQUAL, SET_LIMITS[column], if_false=3)
+    made += step(LOAD_WORD, FIRST_ARGUMENT)
+    made += step(JUMP_IF_EQUAL, 0, if_true=1)
+    made += step(RETURN, FAIL | errno.EPERM)
+    return made + step(RETURN, ALLOW)
 
 
 def apply() -> None:
@@ -125,19 +113,11 @@ def apply() -> None:
 
     Raises OSError where the numbers of this architecture aren't known, or the kernel refuses.
     """
-    kernel.forbid_new_privileges()
-    kernel.control(kernel.SECCOMP, "seccomp", FILTER_MODE, built()[0])
-
-
-@functools.cache
-def built() -> tuple[bytes, ctypes.Array[ctypes.c_char]]:
-    """Return the filter for this machine, made once for this process and its copies.
-
-    The first part is what the kernel takes: the number of steps, and where the second part is.
-    """
     machine = platform.machine()
     if machine not in AUDIT_ARCHITECTURES or ctypes.sizeof(ctypes.c_void_p) != 8:
         raise OSError(errno.ENOSYS, f"the system calls of {machine} are not known")
     made = steps(machine)
-    buffer = ctypes.create_string_buffer(made, len(made))
-    return struct.pack("HP", len(made) // STEP_BYTES, ctypes.addressof(buffer)), buffer
+    place = ctypes.create_string_buffer(made, len(made))
+    counted = struct.pack("HP", len(made) // STEP.size, ctypes.addressof(place))
+    kernel.control(kernel.NO_NEW_PRIVILEGES, "no_new_privs", 1)
+    kernel.control(kernel.SECCOMP, "seccomp", FILTER_MODE, counted)

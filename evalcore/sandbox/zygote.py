@@ -1,11 +1,8 @@
 """The process that all programs are copies of: it holds Python and libraries, and no secrets.
 
 It starts with an empty environment, reads no program (the copy does) and is told nothing but which
-libraries to have ready. So there is nothing in its memory that a program could find.
-
-A copy, the supervisor, watches each program: gives it a world, ends it in time, and tells what
-became of it. It is a process of its own, since a process can enter a new world of processes only
-once, and since the one who asks may be busy elsewhere when the time is over.
+libraries to have ready. A copy, the supervisor, watches each program: a process can enter a new
+world of processes only once, and the one who asks may be busy when the time is over.
 """
 
 from __future__ import annotations
@@ -20,29 +17,28 @@ import select
 import signal
 import site
 import socket
+import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
-from typing import Any, NoReturn
+from collections.abc import Iterable, Iterator
+from secrets import token_hex
+from typing import Any
 
-from evalcore.sandbox import files, kernel, layers, program, seccomp
-from evalcore.sandbox.layers import World
+from evalcore.sandbox import kernel, layers, program
+from evalcore.sandbox.layers import Limits, World
 
-SMALL_LIBRARIES = (
-    *("cmath", "collections", "dataclasses", "datetime", "decimal", "fractions", "functools"),
-    *("itertools", "json", "math", "random", "re", "statistics", "string", "typing"),
-)
+SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache")
 LIBRARIES = ("numpy", "scipy.stats", "scipy.optimize", "sympy", "pandas")
 """Loaded once for all programs that name them: loading SymPy takes longer than running most
 programs. At most eight: a request is one byte, with a bit for each."""
 SINGLE_THREADED = (
-    *("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"),
-    *("VECLIB_MAXIMUM_THREADS", "OMP_THREAD_LIMIT", "RAYON_NUM_THREADS"),
+    "OPENBLAS_NUM_THREADS OMP_NUM_THREADS MKL_NUM_THREADS NUMEXPR_NUM_THREADS "
+    "VECLIB_MAXIMUM_THREADS OMP_THREAD_LIMIT RAYON_NUM_THREADS"
 )
 """Programs may start no threads; libraries must not try."""
 STARTED = b"+"
-"""Sent as soon as a request has been read: from then on the program counts as started."""
+"""The answer to a request: from then on the program counts as started."""
 LOOK_FOR_PARENT_EVERY_S, LOOK_EVERY_S, SHORT_WAIT_S, GIVE_UP_AFTER_S = 1.0, 0.05, 0.001, 5.0
 CHUNK = 1 << 16
 
@@ -60,55 +56,54 @@ def load(names: Iterable[str]) -> None:
             importlib.import_module(name)
 
 
-def main(arguments: str) -> None:
-    """Find out which layers there are, tell them, and run programs until nobody asks any more.
+def readable_folders(packages: list[str]) -> list[str]:
+    """Return what Python needs, with the folders of packages; none of them lies in another."""
+    python = os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "lib")
+    chosen: list[str] = []
+    for path in sorted({os.path.abspath(p) for p in (*SYSTEM, *python, *packages)}, key=len):
+        if os.path.exists(path) and not any(path.startswith(f"{known}/") for known in chosen):
+            chosen.append(path)
+    return chosen
 
-    The arguments are JSON, made by `Zygote` in the process that asks.
-    """
+
+def main(arguments: str) -> None:
+    """Tell which layers there are, and run programs until nobody asks any more; see `Zygote`."""
     config = json.loads(arguments)
     control = socket.socket(fileno=config["control"])
     sys.argv = [""]
     sys.path.extend(config["packages"])
     site.setquit()
-    os.environ.update(dict.fromkeys(SINGLE_THREADED, "1"), LANG="C.UTF-8", PATH="")
+    os.environ.update(dict.fromkeys(SINGLE_THREADED.split(), "1"), LANG="C.UTF-8", PATH="")
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    readable = files.readable_folders(config["packages"])
-    found = layers.probe_all(readable, config["leave_out"])
+    readable, leave_out = readable_folders(config["packages"]), config["leave_out"]
+    found = {name: layers.probe(name, readable, leave_out) for name in layers.NAMES}
+    # Where memory can't be limited, the other limits are still worth having.
+    active = {"limits", *(name for name, state in found.items() if state == layers.OK)}
+    active.difference_update(leave_out)
+    mapped = os.open("/proc/self/statm", os.O_RDONLY) if kernel.LINUX else None
+    base: str | None = None
     try:
-        world = enter(found, readable, config)
+        if "namespaces" in active:
+            kernel.enter_namespaces(readable)
+        else:
+            base = tempfile.mkdtemp(prefix="evalcore-", dir=config["temporary"])
     except OSError as error:
         control.sendall(json.dumps({"failed": str(error)}).encode() + b"\n")
         return
-    load(SMALL_LIBRARIES)
-    control.sendall(json.dumps({"layers": found, "base": world.base}).encode() + b"\n")
+    # Small ones that programs often use, beside those that are loaded here anyway.
+    load(["cmath", "datetime", "statistics", "string"])
+    control.sendall(json.dumps({"layers": found, "base": base}).encode() + b"\n")
     # The children end by themselves and are not waited for one by one.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        serve(control, world, config["parent"])
+        serve(control, World(active, readable, base, mapped), config["parent"])
     finally:
         # All supervisors end, and end their programs.
         os.killpg(0, signal.SIGTERM)
         with contextlib.suppress(ChildProcessError):
             os.wait()
-        if world.base is not None:
-            with contextlib.suppress(OSError):
-                files.remove_tree(world.base)
-
-
-def enter(found: dict[str, str], readable: list[str], config: dict[str, Any]) -> World:
-    """Move into the world that programs will be in; OSError where a layer can't be used."""
-    active = {name for name, state in found.items() if state == layers.OK}
-    if "limits" not in config["leave_out"]:
-        # Where memory can't be limited, the other limits are still worth having.
-        active.add("limits")
-    if "seccomp" in active:
-        seccomp.built()
-    mapped = os.open("/proc/self/statm", os.O_RDONLY) if kernel.LINUX else None
-    if "namespaces" in active:
-        files.enter_namespaces(readable)
-        return World(active, readable, None, mapped)
-    base = tempfile.mkdtemp(prefix="evalcore-", dir=config["temporary"])
-    return World(active, readable, base, mapped)
+        if base is not None:
+            remove_tree(base)
 
 
 def serve(control: socket.socket, world: World, parent: int) -> None:
@@ -136,167 +131,133 @@ def serve(control: socket.socket, world: World, parent: int) -> None:
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     supervise(connection, world)
             finally:
-                os._exit(1)
+                os._exit(0)
 
 
-def supervise(connection: socket.socket, world: World) -> NoReturn:
-    """Run the program that is asked for on a connection, answer there, and end this process.
+def supervise(connection: socket.socket, world: World) -> None:
+    """Run the program that is asked for on a connection, and answer there.
 
     The request is a line of JSON: `source`, `answer_from`, `limits`. The answer is `STARTED`, then
-    the outcome as JSON, or `failed`: why the sandbox itself failed. When the other side closes the
-    connection, or the zygote asks to end, nobody waits for the outcome any more.
+    the outcome as JSON, or `failed`: why the sandbox itself failed.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         with connection.makefile("rb") as file:
-            line = file.readline()
-        if not line.endswith(b"\n"):
-            sys.exit(1)
+            request = json.loads(file.readline())
         connection.sendall(STARTED)
-        reply = attend(json.loads(line), connection, world)
+        reply = attend(request, connection, world)
     except (OSError, ValueError, MemoryError) as error:
         reply = {"failed": f"{type(error).__name__}: {error}"}
     with contextlib.suppress(OSError):
-        connection.sendall(json.dumps(reply).encode())
-    os._exit(0)
+        # Without halves of characters, which no file takes.
+        connection.sendall(json.dumps(reply, ensure_ascii=False).encode(errors="replace"))
 
 
-def attend(request: dict[str, Any], connection: socket.socket, world: World) -> dict[str, Any]:
+def attend(request: dict[str, Any], connection: socket.socket, world: World) -> program.Report:
     """Run a program to its end, and return its outcome."""
-    limits = layers.Limits(**request["limits"])
+    limits = Limits(**request["limits"])
     if world.base is None:
-        files.enter_for_program(limits.files_bytes)
-        work = files.WORK
+        kernel.enter_for_program(limits.files_bytes)
+        work = kernel.WORK
     else:
         kernel.control(kernel.ADOPT_ORPHANS, "child subreaper", 1)
         work = tempfile.mkdtemp(dir=world.base)
     try:
-        running = Running(request, limits, world, work)
+        pid, output, result = start(request, limits, world, work)
+        started = time.monotonic()
+        code: int | None = None
         try:
-            in_time = running.watch(connection)
-            seconds = time.monotonic() - running.started
+            code, told, printed = follow(pid, output, result, limits, connection)
+            seconds = time.monotonic() - started
         finally:
-            running.end()
+            end(pid, has_ended=code is not None)
     finally:
         if world.base is not None:
-            with contextlib.suppress(OSError):
-                files.remove_tree(work)
-    if not in_time:
-        message = f"not done within {limits.seconds:g} s"
-        return {"status": "timeout", "message": message, "seconds": seconds}
-    return running.report() | {"seconds": seconds}
+            remove_tree(work)
+    if code is None:
+        report = program.failure("timeout", f"not done within {limits.seconds:g} s")
+    elif code < 0 and not told:
+        known = {each.value: each.name for each in signal.Signals}
+        report = program.failure("killed", f"ended by the signal {known.get(-code, -code)}")
+    else:
+        report = program.read_report(told, printed, limits.result_bytes)
+    return report | {"seconds": seconds}
 
 
-class Running:
-    """A running program, and what has been read from it.
+def start(request: dict[str, Any], limits: Limits, world: World, work: str) -> tuple[int, int, int]:
+    """Start a program; return its number, and where its output and its result can be read.
 
     OSError where a layer of the sandbox can't be put up; the program is not run then.
     """
+    output, output_end = os.pipe()
+    result, result_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            kernel.control(kernel.DEATH_SIGNAL, "parent death signal", signal.SIGKILL)
+            # If the supervisor died before the kernel knew of the tie, nobody reads the first word.
+            layers.confine(world, limits, work, output_end, result_end)
+            program.run(request["source"], request["answer_from"])
+        finally:
+            os._exit(1)
+    os.close(output_end)
+    os.close(result_end)
+    first = os.read(result, 1)
+    if first != layers.CONFINED:
+        reason = (first + os.read(result, CHUNK)).decode(errors="replace")
+        os.waitpid(pid, 0)
+        raise OSError(reason or "its process ended while being confined")
+    return pid, output, result
 
-    def __init__(
-        self, request: dict[str, Any], limits: layers.Limits, world: World, work: str
-    ) -> None:
-        self._limits = limits
-        self._printed = self._told = b""
-        self._printed_is_cut = False
-        self._status: int | None = None
-        self._output, output_end = os.pipe()
-        self._result, result_end = os.pipe()
-        ready, go = os.pipe()
-        self._pid = os.fork()
-        if self._pid == 0:
-            try:
-                os.close(go)
-                os.setsid()
-                for number in (signal.SIGTERM, signal.SIGCHLD):
-                    signal.signal(number, signal.SIG_DFL)
-                kernel.control(kernel.DEATH_SIGNAL, "parent death signal", signal.SIGKILL)
-                # Nothing comes if the supervisor died before the kernel knew of the tie.
-                if os.read(ready, 1):
-                    layers.confine(world, limits, work, output_end, result_end)
-                    program.run(request["source"], request["answer_from"], limits.result_bytes)
-            finally:
-                os._exit(1)
-        for descriptor in (output_end, result_end, ready):
-            os.close(descriptor)
-        os.write(go, b"+")
-        os.close(go)
-        first = os.read(self._result, 1)
-        if first != layers.CONFINED:
-            with open(self._result, "rb") as file:
-                reason = (first + file.read()).decode(errors="replace")
-            os.waitpid(self._pid, 0)
-            raise OSError(reason or "its process ended while being confined")
-        self._open = {self._output, self._result}
-        self.started = time.monotonic()
 
-    def watch(self, connection: socket.socket) -> bool:
-        """Read until the program ends or its time is over; return whether it ended in time."""
-        deadline, asked = self.started + self._limits.seconds, connection.fileno()
-        while self._status is None:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return False
-            wait = min(LOOK_EVERY_S if self._open else SHORT_WAIT_S, left)
-            ready, _, _ = select.select([*self._open, asked], [], [], wait)
-            if asked in ready:
-                sys.exit(1)  # tidying up on the way
-            self._take_from(ready)
-            ended, status = os.waitpid(self._pid, os.WNOHANG)
-            if ended:
-                self._status = status
-        # Another process may still write to what the program left open: not for ever.
-        while time.monotonic() < deadline and (rest := select.select(self._open, [], [], 0)[0]):
-            self._take_from(rest)
-        return True
+def follow(
+    pid: int, output: int, result: int, limits: Limits, connection: socket.socket
+) -> tuple[int | None, bytes, bytes]:
+    """Read until a program ends or its time is over; return its exit code, if it ended in time.
 
-    def _take_from(self, descriptors: list[int]) -> None:
-        """Read a piece; keep the end of what was printed, and the beginning of what was told."""
-        most = self._limits.result_bytes
-        for descriptor in descriptors:
+    Returns also what `program.read_report` needs.
+    """
+    deadline, most = time.monotonic() + limits.seconds, limits.result_bytes + 1
+    asked, open_ends = connection.fileno(), {output, result}
+    code: int | None = None
+    told = printed = b""
+    while (left := deadline - time.monotonic()) > 0:
+        # When it has ended, what is there is read; others may still write, but not for ever.
+        wait = 0 if code is not None else min(LOOK_EVERY_S if open_ends else SHORT_WAIT_S, left)
+        ready, _, _ = select.select([asked, *open_ends], [], [], wait)
+        if asked in ready:
+            sys.exit(1)  # nobody waits for the outcome any more
+        if code is not None and not ready:
+            break
+        for descriptor in ready:
             piece = os.read(descriptor, CHUNK)
             if not piece:
-                self._open.discard(descriptor)
-            elif descriptor == self._output:
-                kept = self._printed + piece
-                self._printed_is_cut = self._printed_is_cut or len(kept) > most
-                self._printed = kept[-most:]
+                open_ends.discard(descriptor)
+            elif descriptor == output:
+                printed = (printed + piece)[-most:]
             else:
-                # One byte more than allowed shows that it was too much.
-                self._told = (self._told + piece)[: most + 1]
-
-    def end(self) -> None:
-        """Kill the program and all that it started, and wait for it."""
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        if self._status is None:
-            os.kill(self._pid, signal.SIGKILL)
-            _, self._status = os.waitpid(self._pid, 0)
-        kill_descendants(self._pid)
-
-    def report(self) -> dict[str, Any]:
-        """Return the status, value, kind and message of the outcome, when the program has ended."""
-        printed = self._printed.decode(errors="replace")
-        most = self._limits.result_bytes
-        try:
-            return program.read_report(self._told, printed, self._printed_is_cut, most)
-        except program.MalformedError as error:
-            code = os.waitstatus_to_exitcode(self._status or 0)
-            if self._told or code >= 0:
-                return {"status": "no result", "message": str(error)}
-        known = {each.value: each.name for each in signal.Signals}
-        return {"status": "killed", "message": f"ended by the signal {known.get(-code, -code)}"}
+                told = (told + piece)[:most]
+        if code is None and (ended := os.waitpid(pid, os.WNOHANG))[0]:
+            code = os.waitstatus_to_exitcode(ended[1])
+    return code, told, printed
 
 
-def kill_descendants(group: int) -> None:
-    """Kill what a program left running, and wait for it; `group` is that of the program.
+def end(pid: int, has_ended: bool) -> None:
+    """Kill a program and all that it started, and wait for it.
 
     On Linux, a process whose parent has ended becomes a child of this one, so that nothing gets
-    away; elsewhere only the group is known. A program that starts processes faster than they are
-    found here can't be stopped in this way: the filter of system calls forbids it to start any.
+    away; elsewhere only the group is known. Processes that are started faster than they are found
+    here can't be stopped: the filter of system calls forbids to start any.
     """
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if not has_ended:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
     if not kernel.LINUX:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
+            os.killpg(pid, signal.SIGKILL)
     listed = f"/proc/{os.getpid()}/task/{os.getpid()}/children"
     until = time.monotonic() + GIVE_UP_AFTER_S
     while time.monotonic() < until:
@@ -310,3 +271,35 @@ def kill_descendants(group: int) -> None:
                 for child in file.read().split():
                     os.kill(int(child), signal.SIGKILL)
             time.sleep(0.001)
+
+
+@contextlib.contextmanager
+def opened(name: str, parent: int | None = None) -> Iterator[int]:
+    """Open a folder, whatever rights a program gave it."""
+    os.chmod(name, stat.S_IRWXU, dir_fd=parent)
+    folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def remove_tree(path: str) -> None:
+    """Remove a folder with what a program left in it, of any depth, rights and names, if possible.
+
+    What lies in its folders is moved up beside them: a path of thousands of names is longer than
+    the system takes, and recursion ends early.
+    """
+    with contextlib.suppress(OSError), opened(path) as top:
+        while entries := list(os.scandir(top)):
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    os.unlink(entry.name, dir_fd=top)
+                    continue
+                with opened(entry.name, top) as inner:
+                    for deeper in list(os.scandir(inner)):
+                        if deeper.is_dir(follow_symlinks=False):
+                            os.chmod(deeper.name, stat.S_IRWXU, dir_fd=inner)
+                        os.rename(deeper.name, token_hex(16), src_dir_fd=inner, dst_dir_fd=top)
+                os.rmdir(entry.name, dir_fd=top)
+        os.rmdir(path)

@@ -118,8 +118,9 @@ def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
     @wraps(function)
     def called(*arguments: P.args, **options: P.kwargs) -> pd.DataFrame:
         by_name = [one.name for one in known if one.kind is not one.VAR_POSITIONAL]
-        for name in options.keys() - set(by_name):
-            raise unknown_option(function.__name__, name, by_name)
+        for name in options:
+            if name not in by_name:
+                raise unknown_option(function.__name__, name, by_name)
         bound = signature.bind(*arguments, **options)
         bound.apply_defaults()
         for name, one in parameters(called).items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -105,3 +105,17 @@ def rate(value: float) -> str:
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"
+
+
+def with_interval(
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    show: Callable[[float], str] = rate,
+) -> str:
+    """Return a value with its interval as they stand in a table."""
+    if value is None:
+        return UNKNOWN
+    if low is None or high is None:
+        return f"{show(value)} (no interval)"
+    return f"{show(value)} [{show(low)}, {show(high)}]"

@@ -64,10 +64,12 @@ def _frame(frame: pd.DataFrame) -> Rows:
         yield f"data frame, row {number}", dict(zip(names, row, strict=True))
 
 
-def _csv(path: Path) -> Rows:
+def csv_rows(path: Path, absent: str | None = None) -> Rows:
+    """Yield the rows of CSV; wrong quotes and missing cells are refused, or these are `absent`."""
     content = path.read_bytes()
     try:
-        reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        text = io.StringIO(content.decode("utf-8-sig"), newline="")
+        reader = csv.DictReader(text, restval=absent, strict=absent is None)
         _refuse_same_names(str(path), reader.fieldnames or ())
         for row in reader:
             if None in row or None in row.values():
@@ -77,7 +79,7 @@ def _csv(path: Path) -> Rows:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}:{line}", "not UTF-8; save the table as CSV in UTF-8") from error
     except csv.Error as error:
-        raise InputError(f"{path}:{reader.line_num}", f"not valid CSV: {error}") from error
+        raise InputError(f"{path}:{reader.reader.line_num}", f"not valid CSV: {error}") from error
 
 
 def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
@@ -88,17 +90,18 @@ def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
 def _jsonl(path: Path) -> Rows:
     for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
         if line.strip():
-            yield f"{path}:{number}", _decoded(f"{path}:{number}", line)
+            yield f"{path}:{number}", decoded(f"{path}:{number}", line)
 
 
 def _json(path: Path) -> Rows:
-    rows = _decoded(str(path), path.read_bytes())
+    rows = decoded(str(path), path.read_bytes())
     if not isinstance(rows, list):
         raise InputError(str(path), "a JSON list of rows was expected")
     return ((f"{path}[{number}]", row) for number, row in enumerate(rows, 1))
 
 
-def _decoded(place: str, content: bytes) -> Any:
+def decoded(place: str, content: bytes) -> Any:
+    """Return what JSON says, or raise InputError with its place."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -112,11 +115,11 @@ def _parquet(path: Path) -> Rows:
     try:
         rows = pyarrow.parquet.read_table(path).to_pylist()
     except (OSError, pyarrow.ArrowException) as error:
-        raise InputError(str(path), f"no Parquet file: {error}") from error
+        raise InputError(str(path), f"not a Parquet file: {error}") from error
     return ((f"{path}[{number}]", row) for number, row in enumerate(rows, 1))
 
 
-SUFFIXES = {".csv": _csv, ".jsonl": _jsonl, ".json": _json, ".parquet": _parquet}
+SUFFIXES = {".csv": csv_rows, ".jsonl": _jsonl, ".json": _json, ".parquet": _parquet}
 """How files of tables end, and what reads them."""
 
 

@@ -23,6 +23,8 @@ ITEMS_FOR_AN_INTERVAL = 10
 VALUES_AT_ONCE = 1_000_000
 SMALLEST_ERROR = 1e-6
 """Of a draw, relative to that of the data; what is smaller is a rounding error of zero."""
+_NO_SPREAD = 1e-9
+"""A standard error below it, relative to the value, is a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,42 +49,49 @@ class Studentized(NamedTuple):
             return Studentized(np.log(self.values), self.errors / self.values)
 
 
-def studentized_limits(
+def studentized_interval(
     found: Studentized, drawn: Studentized, n: int, level: float = 0.95, one_more: float = 0.0
-) -> tuple[float, float]:
-    """Return the interval of a value.
+) -> Estimate:
+    """Estimate a positive value, with an interval by its logarithm.
 
     Parameters
     ----------
     found : Studentized, shape (1,)
-        Of the data; the error is positive.
+        Of the data.
     drawn : Studentized, shape (draws,)
-        Of the draws; those whose value is not finite or has no error are left out.
+        Of the draws; those whose logarithm is not finite or has no error are left out.
     n : int
-        How many items the data have; at least 2.
+        How many items the data have.
     level : float
         Probability that the interval covers the truth.
     one_more : float
-        How far one more item, as extreme as may be expected, would move the value. Its square is
-        added to the variance of the data, since few samples of skewed values have their tail.
+        How far one more item, as extreme as may be expected, would move the logarithm. Its square
+        is added to the variance of the data, since few samples of skewed values have their tail.
 
     Returns
     -------
-    (float, float)
-        In the unit of the value. Each limit is at least as far away as that of Student's t
-        interval: where few items differ, draws have few values, and their quantiles say too little.
+    Estimate
+        Each limit is at least as far away as that of Student's t interval: where few items differ,
+        draws have few values, and their quantiles say too little. `note` says why there is none.
 
     Notes
     -----
     Source: Davison & Hinkley 1997, Bootstrap Methods and their Application, section 5.2.
     """
+    (log,), (error,) = found.log()
+    note = "" if error > _NO_SPREAD else "no interval: all items give the same value"
+    if n < ITEMS_FOR_AN_INTERVAL:
+        note = f"no interval: {n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
+    if note:
+        return Estimate(float(found.values[0]), None, None, level, note)
+    values, errors = drawn.log()
+    usable = np.isfinite(values) & (errors > SMALLEST_ERROR * error)
+    distances = (values[usable] - log) / errors[usable]
     tail = (1 - level) / 2
-    value, error = float(found.values[0]), float(np.hypot(found.errors[0], one_more))
-    usable = np.isfinite(drawn.values) & (drawn.errors > SMALLEST_ERROR * found.errors)
-    distances = (drawn.values[usable] - value) / drawn.errors[usable]
     least, most = np.quantile(distances, [tail, 1 - tail]) if distances.size else (0.0, 0.0)
-    student = float(special.stdtrit(n - 1, 1 - tail))
-    return value - max(float(most), student) * error, value - min(float(least), -student) * error
+    student, error = special.stdtrit(n - 1, 1 - tail), np.hypot(error, one_more)
+    low, high = np.exp([log - max(most, student) * error, log - min(least, -student) * error])
+    return Estimate(float(found.values[0]), float(low), float(high), level)
 
 
 class Ratio:
@@ -103,8 +112,9 @@ class Ratio:
 
     @property
     def largest_influence(self) -> float:
-        """How far the most extreme item moves the ratio."""
-        return float(np.abs(self.residuals).max() / self._below.sum())
+        """How far the most extreme item moves the logarithm of the ratio."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.abs(self.residuals).max() / self._above.sum())
 
     def rows(self) -> Floats:
         """Return the columns that are summed in each draw, as rows: shape (5, items)."""

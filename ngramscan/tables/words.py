@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.catalog import find_hosted
-from ngramscan.output.layout import UNKNOWN, rate
+from ngramscan.output import layout
 from ngramscan.progress import format_bytes
 from ngramscan.totals import Total
 
@@ -23,8 +23,4 @@ def headline(index: str, size: IndexSize) -> str:
 
 def with_interval(total: Total | None) -> str:
     """Return the value of a statistic and its interval."""
-    if total is None or total.value is None:
-        return UNKNOWN
-    if total.low is None or total.high is None:
-        return f"{rate(total.value)} (no interval)"
-    return f"{rate(total.value)} [{rate(total.low)}, {rate(total.high)}]"
+    return layout.with_interval(total.value, total.low, total.high) if total else layout.UNKNOWN

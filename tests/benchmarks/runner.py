@@ -35,7 +35,7 @@ def by_runner(url: str) -> None:
     questions = [Question(replace(blank, id=str(n)), each) for n, each in enumerate(MESSAGES)]
     with tempfile.TemporaryDirectory() as folder, open_endpoint(url, ApiKey()) as ask:
         path = Path(folder) / "direct.jsonl"
-        missing = ask_missing(ask, questions, path, Usage(), CONCURRENCY, SILENT)[1]
+        missing = ask_missing(ask, path, questions, Usage(), CONCURRENCY, SILENT)[1]
         assert not missing
 
 
