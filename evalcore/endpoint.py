@@ -165,7 +165,10 @@ def open_endpoint(
 def _completions_url(base_url: str | None) -> str:
     if not base_url:
         raise InputError("--base-url", "missing; the address of an endpoint was expected")
-    parts = urlsplit(base_url)
+    try:
+        parts = urlsplit(base_url)
+    except ValueError as error:
+        raise InputError("--base-url", f"not a URL: {error}") from error
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise InputError(f"--base-url {base_url}", "no URL; http://… or https://… was expected")
     if parts.username or parts.password or parts.query or parts.fragment:

@@ -201,7 +201,6 @@ def test_where_there_is_no_interval_a_note_says_why() -> None:
 
 
 def weighted_by_definition(pairs: list[tuple[str, str]], worth: dict[str, float], k: int) -> float:
-    """Over all pairs of items, one by one: disagreement seen, and that of labels put together."""
     seen = [abs(worth[a] - worth[b]) ** k for a, b in pairs]
     mixed = [abs(worth[a] - worth[b]) ** k for a, _ in pairs for _, b in pairs]
     return float(1 - np.mean(seen) / np.mean(mixed))

@@ -72,7 +72,6 @@ def made(tmp_path: Path) -> Made:
 
 
 def check(row: dict[str, Any], note: str = "", **expected: Any) -> None:
-    """See that a row has these values, and a note with these words."""
     assert {name: row[name] for name in expected} == pytest.approx(expected)
     assert note in row["note"]
 

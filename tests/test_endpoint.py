@@ -85,6 +85,7 @@ def test_what_is_unusable_is_refused_unseen(monkeypatch: pytest.MonkeyPatch) -> 
         (address, "", "--base-url: missing"),
         (address, "ftp://host/v1", "--base-url.*no URL"),
         (address, "http://", "--base-url.*no URL"),
+        (address, f"http://{SECRET}@[x", "--base-url: not a URL"),
         (address, f"https://user:{SECRET}@host/v1", "--base-url.*more than an address"),
         (address, f"https://host/v1?key={SECRET}", "--base-url.*more than an address"),
         *((read_key, name, name) for name in ("TWO_LINES", "ACCENT")),

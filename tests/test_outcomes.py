@@ -60,7 +60,6 @@ def write(path: Path, answers: Answers) -> Path:
 
 
 def records(frame: Any, *names: str) -> list[Any]:
-    """Return rows as dictionaries, or some columns of each."""
     found = json.loads(frame.to_json(orient="records", double_precision=15))
     return [tuple(one[name] for name in names) if names else one for one in found]
 

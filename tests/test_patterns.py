@@ -56,7 +56,7 @@ def test_a_path_and_a_name_give_the_same_set() -> None:
     [
         pytest.param("- a\n- b\n", "mine.yaml:1: a mapping was expected", id="a list"),
         pytest.param("", "mine.yaml: a mapping was expected", id="empty"),
-        pytest.param("name: [\n", "mine.yaml:2: not valid YAML", id="no YAML"),
+        pytest.param("name: [\n", "mine.yaml:2: not valid YAML", id="not YAML"),
         pytest.param("name: a\x00b\n", "mine.yaml: not valid YAML", id="a raw NUL"),
         pytest.param("name: x\n", "mine.yaml:1: no patterns", id="no patterns"),
         pytest.param("name: x\npatterns: []\n", "mine.yaml:2: patterns: a list", id="none in it"),

@@ -166,7 +166,7 @@ answer = 5
 print('7')
 sys.stdout = sys.stderr = None
 sys.__stdout__ = 5
-### an alarm while the answer is told loses only the own result | stopped, error, no result, killed
+### an alarm during the answer loses only its own result | stopped, error, no result, killed
 def ring(*_): raise RuntimeError("ring")
 signal.signal(signal.SIGALRM, ring)
 signal.setitimer(signal.ITIMER_REAL, 0.0001, 0.0001)
@@ -294,7 +294,7 @@ def test_nothing_is_left_when_the_one_who_asks_is_ended(
         asking.assert_nothing_left()
 
 
-# What is told when the first process or the program is killed.
+# Messages when the first process or the program is killed.
 KILLED = {0: "the process that watched the program ended", 2: "ended by the signal SIGKILL"}
 
 
