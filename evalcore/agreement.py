@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from evalcore.scores import key_of, read_scores
 from ngramscan.errors import InputError
-from ngramscan.output import optional_target
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.options import save
-from ngramscan.output.row_files import GivenTables, Table, as_tables, name_of, read_table
+from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_table
+from ngramscan.report import optional_target
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.options import save
 from ngramscan.statistics import resampling
 from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.resampling import Resampling, Studentized

@@ -17,9 +17,9 @@ import msgspec
 
 from evalcore.claim_formulas import Cell, Evaluator, Tables, parse_formula, parse_printed, select
 from ngramscan.errors import InputError
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.row_files import read_table
-from ngramscan.yaml_files import as_type, parse_yaml, read_text
+from ngramscan.reading.row_files import read_table
+from ngramscan.reading.yaml_files import as_type, parse_yaml, read_text
+from ngramscan.report.command import Option, Result, command
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -16,11 +16,11 @@ import platformdirs
 
 from evalcore.formats import FORMATS, Benchmark, Problem
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
-from ngramscan.output import listed, refuse_other, write_whole
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.layout import Layout, cell, print_columns
-from ngramscan.output.row_files import SUFFIXES
-from ngramscan.yaml_files import as_type, input_errors, parse_yaml, read_text
+from ngramscan.reading.row_files import SUFFIXES
+from ngramscan.reading.yaml_files import as_type, input_errors, parse_yaml, read_text
+from ngramscan.report import listed, refuse_other, write_whole
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.layout import Layout, cell, print_columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ngramscan import __version__
-from ngramscan.output.command import Commands
+from ngramscan.report.command import Commands
 
 main = Commands(
     "evalcore",

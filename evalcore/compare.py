@@ -18,11 +18,11 @@ from evalcore.pairing import ALL, CELL, LEAST, NAMES, NOT_ANSWERED, find_pairs, 
 from evalcore.scores import ScoreRow, read_all
 from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
 from ngramscan.errors import InputError
-from ngramscan.output import optional_target, refuse_other
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.layout import UNKNOWN, Layout, cell, print_columns
-from ngramscan.output.options import save
-from ngramscan.output.row_files import GivenTables
+from ngramscan.reading.row_files import GivenTables
+from ngramscan.report import optional_target, refuse_other
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns
+from ngramscan.report.options import save
 from ngramscan.statistics.p_values import holm
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from evalcore.outcomes import ALL, Names, NoAnswer
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, key_of, read_chosen
 from ngramscan.errors import InputError
-from ngramscan.output import refuse_other
-from ngramscan.output.canvas import check_target, save_figure
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.layout import Layout, cell, print_columns
-from ngramscan.output.row_files import GivenTables, read_rows
+from ngramscan.reading.row_files import GivenTables, read_rows
+from ngramscan.report import refuse_other
+from ngramscan.report.canvas import check_target, save_figure
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.layout import Layout, cell, print_columns
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Ratio, Resampling
 

@@ -7,8 +7,8 @@ from itertools import cycle
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from ngramscan.output import canvas
-from ngramscan.output.canvas import COLOURS, GREY, HATCHES, MARKS, clean_axes, finish, wrap
+from ngramscan.report import canvas
+from ngramscan.report.canvas import COLOURS, GREY, HATCHES, MARKS, clean_axes, finish, wrap
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from ngramscan.errors import InputError
-from ngramscan.output.row_files import csv_rows, decoded, read_table
-from ngramscan.yaml_files import as_type, read_text
+from ngramscan.reading.row_files import csv_rows, decoded, read_table
+from ngramscan.reading.yaml_files import as_type, read_text
 
 Answers = Literal["program", "text", "either"]
 """What answers to a method: its program, its text, or the text where no program gives a value."""

@@ -24,10 +24,10 @@ from evalcore.records import Record, in_order, read_records
 from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, group_of, key_of, outputs_valued
 from ngramscan.errors import InputError, RemoteError
 from ngramscan.journal import Journal
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.layout import print_rows
-from ngramscan.output.row_files import Table
 from ngramscan.progress import SILENT, Progress
+from ngramscan.reading.row_files import Table
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.layout import print_rows
 
 
 @dataclass(frozen=True, slots=True)

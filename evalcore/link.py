@@ -16,12 +16,12 @@ from evalcore.compare import CompareRow, compare_methods, p_text
 from evalcore.figures import draw_links
 from evalcore.scores import read_all, refuse_unscored
 from ngramscan.errors import InputError
-from ngramscan.output import optional_target, refuse_other, to_frame
-from ngramscan.output.canvas import check_target, save_figure
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.layout import Layout, print_columns, print_rows, with_interval
-from ngramscan.output.options import save
-from ngramscan.output.row_files import Table, read_rows, read_table
+from ngramscan.reading.row_files import Table, read_rows, read_table
+from ngramscan.report import optional_target, refuse_other, to_frame
+from ngramscan.report.canvas import check_target, save_figure
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.layout import Layout, print_columns, print_rows, with_interval
+from ngramscan.report.options import save
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
 CORRELATIONAL = (

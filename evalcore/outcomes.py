@@ -13,11 +13,11 @@ import numpy as np
 from evalcore.pairing import CELL, LEAST, NOT_ANSWERED, NOT_ASKED, RIGHT, left_out, to_table
 from evalcore.scores import ScoreRow, read_chosen
 from ngramscan.errors import InputError
-from ngramscan.output import optional_target
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.layout import print_rows
-from ngramscan.output.options import save
-from ngramscan.output.row_files import GivenTables
+from ngramscan.reading.row_files import GivenTables
+from ngramscan.report import optional_target
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.layout import print_rows
+from ngramscan.report.options import save
 from ngramscan.statistics.proportions import mcnemar, wilson
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import msgspec
 
 from evalcore.formats import Answers, Benchmark, Problem
 from ngramscan.errors import InputError
-from ngramscan.yaml_files import as_type, parse_yaml, read_text
+from ngramscan.reading.yaml_files import as_type, parse_yaml, read_text
 
 # Two braces, since prompts are full of LaTeX's single ones.
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z][\w+.-]*)\}\}")

@@ -18,9 +18,9 @@ import msgspec
 
 from evalcore.benchmarks import Dataset
 from ngramscan.errors import InputError
-from ngramscan.output.row_files import decoded
-from ngramscan.surrogates import describe_halves, replace_halves
-from ngramscan.yaml_files import as_type, input_errors
+from ngramscan.reading.row_files import decoded
+from ngramscan.reading.surrogates import describe_halves, replace_halves
+from ngramscan.reading.yaml_files import as_type, input_errors
 
 _OPENING = b'{"id": '  # how each of our lines begins
 _NOT_ENDED = "the last line was not written to its end"

@@ -21,8 +21,8 @@ from evalcore.prompts import PromptSet, load_templates
 from evalcore.records import Record, read_records
 from ngramscan.errors import InputError, RemoteError, RemoteRefused
 from ngramscan.journal import now
-from ngramscan.output.command import Option, Result, command
 from ngramscan.progress import SILENT, Progress
+from ngramscan.report.command import Option, Result, command
 
 _NOTE_EVERY_S = 10.0
 

@@ -21,10 +21,10 @@ from evalcore.rules.formula_pool import compare_all
 from evalcore.sandbox import Limits, Outcome, Program, Sandbox
 from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow, print_summaries, summarise
 from ngramscan.errors import InputError
-from ngramscan.output import refuse_other
-from ngramscan.output.canvas import check_target, save_figure
-from ngramscan.output.command import Option, Result, command
 from ngramscan.progress import SILENT, Progress
+from ngramscan.report import refuse_other
+from ngramscan.report.canvas import check_target, save_figure
+from ngramscan.report.command import Option, Result, command
 
 
 def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[str]) -> Benchmark:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ngramscan.errors import InputError
-from ngramscan.output.layout import Layout, cell, print_columns, with_interval
-from ngramscan.output.row_files import GivenTables, Table, as_tables, name_of, read_rows
+from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
+from ngramscan.report.layout import Layout, cell, print_columns, with_interval
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -195,7 +195,7 @@ def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
         n, values = len(known), [row.value or 0.0 for row in known]
         low = high = None
         if known and {*values} <= {0.0, 1.0} and len({row.id for row in known}) == n:
-            from ngramscan.statistics.proportions import wilson  # NumPy is slow to import
+            from ngramscan.statistics.proportions import wilson
 
             share = wilson(sum(values), n)
             low, high = (100 * (limit or 0.0) for limit in (share.low, share.high))

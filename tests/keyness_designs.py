@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control, hypergeom
 
-from ngramscan.contrasts import adjusted
-from ngramscan.presence import PresenceTest, Sides
+from ngramscan.outputs.keyness import adjusted
+from ngramscan.outputs.presence import PresenceTest, Sides
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import ngramscan
-from ngramscan.blending import Blend, Blending, PatternPresence, Retention, find_blends
 from ngramscan.errors import InputError
-from ngramscan.markers import Marker, count_markers
-from ngramscan.outputs import Group, Output, OutputFields, OutputSet, read_outputs
-from ngramscan.patterns import load_patterns, parse_patterns
+from ngramscan.outputs.blend import Blend, Blending, PatternPresence, Retention, find_blends
+from ngramscan.outputs.markers import Marker, count_markers
+from ngramscan.outputs.reading import Group, Output, OutputFields, OutputSet, read_outputs
+from ngramscan.patterns.files import load_patterns, parse_patterns
+from ngramscan.report.tables import print_blending
 from ngramscan.statistics.proportions import mcnemar, wilson
-from ngramscan.tables import print_blending
 from tests.command import run
 
 PATTERNS = """

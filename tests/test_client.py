@@ -13,7 +13,7 @@ import pytest
 
 from ngramscan.errors import InputError, RemoteError, RemoteRefused, RemoteUnavailable
 from ngramscan.indexes.base import ApiSettings
-from ngramscan.indexes.client import ApiClient
+from ngramscan.indexes.http.client import ApiClient
 from ngramscan.progress import Silent
 from tests.fake_clock import FakeClock
 
@@ -220,7 +220,7 @@ def test_a_host_in_trouble_is_given_up_after_one_question() -> None:
 def test_a_host_without_a_connection_is_given_up_in_seconds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ngramscan.indexes.client.UNREACHABLE_AFTER_S", 0.3)
+    monkeypatch.setattr("ngramscan.indexes.http.client.UNREACHABLE_AFTER_S", 0.3)
     client = ApiClient("http://127.0.0.1:9/", ApiSettings(), Silent())
     with client:
         started_at = time.perf_counter()
@@ -234,7 +234,7 @@ def test_a_host_without_a_connection_is_given_up_in_seconds(
 
 
 def test_even_a_look_up_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ngramscan.indexes.client.UNREACHABLE_AFTER_S", 0.2)
+    monkeypatch.setattr("ngramscan.indexes.http.client.UNREACHABLE_AFTER_S", 0.2)
     release = threading.Event()
 
     def hang(_: httpx.Request) -> httpx.Response:

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from ngramscan.cluster import run_on_cluster
 from ngramscan.corpora import open_corpus
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import Place, Window
-from ngramscan.indexes.scan import ScanIndex, ScanOptions
+from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
+from ngramscan.processes.dask import run_on_cluster
+from ngramscan.processes.pool import Watch
 from ngramscan.progress import Silent
-from ngramscan.spread import Watch
 from tests import corpus_files, worker_tasks
 from tests.command import NGRAMSCAN, Ran, run, without
 from tests.test_scan_runs import command, kept, undisturbed

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 import evalcore
 from ngramscan.errors import IncompleteError, InputError
-from ngramscan.output.command import Commands, Option, Result, command, to_click
 from ngramscan.progress import SILENT, Progress
+from ngramscan.report.command import Commands, Option, Result, command, to_click
 
 if TYPE_CHECKING:
     import pandas as pd

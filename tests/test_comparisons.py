@@ -19,7 +19,7 @@ from evalcore.compare import CompareRow, compare_methods, p_text
 from evalcore.scores import ScoreRow, choose_runs
 from evalcore.statistics import Settings
 from ngramscan.errors import InputError
-from ngramscan.output import choose_target, to_frame, write_rows
+from ngramscan.report import choose_target, to_frame, write_rows
 
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")
 Given = float | str | None

@@ -17,10 +17,10 @@ import pytest
 from rich.console import Console
 
 import ngramscan
-from ngramscan.concordance import Concordance, Context
-from ngramscan.documents import DocumentRow, DrawRow
 from ngramscan.errors import IncompleteError, InputError
-from ngramscan.tables import print_contexts
+from ngramscan.prevalence.contexts import Concordance, Context
+from ngramscan.prevalence.docnorm import DocumentRow, DrawRow
+from ngramscan.report.tables import print_contexts
 from tests.api_server import ApiServer, Faults, Spawned, spawn
 from tests.command import NGRAMSCAN, run
 

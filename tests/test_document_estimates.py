@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from ngramscan.document_estimates import (
+from ngramscan.prevalence.estimators import (
     Bounds,
     Draws,
     coincidences,

@@ -14,15 +14,14 @@ import numpy as np
 import pytest
 
 from ngramscan.corpora import open_corpus
-from ngramscan.documents import DocumentRow, Norming, NormOptions, norm_documents
-from ngramscan.draws import Estimator
-from ngramscan.indexes import ScanOptions
-from ngramscan.indexes.api import ApiAccess, ApiIndex
 from ngramscan.indexes.base import ApiSettings, IndexSize
-from ngramscan.indexes.client import ApiClient
-from ngramscan.indexes.scan import ScanIndex
+from ngramscan.indexes.http.api import ApiAccess, ApiIndex
+from ngramscan.indexes.http.client import ApiClient
+from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.journal import Journal
-from ngramscan.patterns import Pattern, Query
+from ngramscan.patterns.model import Pattern, Query
+from ngramscan.prevalence.docnorm import DocumentRow, Norming, NormOptions, norm_documents
+from ngramscan.prevalence.draws import Estimator
 from ngramscan.progress import Silent
 from tests import oracle
 from tests.api_server import ApiServer, Faults

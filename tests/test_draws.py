@@ -8,7 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from ngramscan.draws import (
+from ngramscan.indexes.base import Found, Place, Segment, Window
+from ngramscan.matching import find_starts
+from ngramscan.prevalence.draws import (
     SHIFT_BYTES,
     Estimator,
     Share,
@@ -16,8 +18,6 @@ from ngramscan.draws import (
     draw_places,
     least_distance,
 )
-from ngramscan.indexes.base import Found, Place, Segment, Window
-from ngramscan.matching import find_starts
 
 FOUND = Found("q", (Segment(0, 100, 103), Segment(2, 0, 1), Segment(3, 7, 13)))
 ALL = [Place("q", s.shard, rank) for s in FOUND.segments for rank in range(s.low, s.high)]

@@ -23,7 +23,7 @@ from evalcore.logs import UsageRow
 from evalcore.records import Record, record_path
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.output import choose_target, to_frame, write_rows
+from ngramscan.report import choose_target, to_frame, write_rows
 from ngramscan.statistics.resampling import Resampling
 
 USAGE = [field.name for field in fields(UsageRow)][:8]

@@ -21,7 +21,7 @@ from evalcore.prompts import load_templates
 from evalcore.records import read_records
 from evalcore.scores import read_scores
 from ngramscan.errors import IncompleteError
-from ngramscan.pace import SystemClock
+from ngramscan.pace.pace import SystemClock
 from tests.chat_server import Answer, ChatServer, Faults, Messages, chat_server, hash_of
 from tests.made_benchmarks import write, write_financemath, write_proofbench
 

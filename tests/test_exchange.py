@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager, suppress
 import httpx
 import pytest
 
-from ngramscan import exchange
+from ngramscan.pace import exchange
 from ngramscan.progress import SILENT
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

@@ -13,14 +13,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ngramscan import figures
-from ngramscan.blending import find_blends
-from ngramscan.counts import Count
 from ngramscan.errors import InputError
-from ngramscan.outputs import OutputFields, read_outputs
-from ngramscan.patterns import load_patterns
-from ngramscan.strategy_rules import load_rules
-from ngramscan.strategy_shares import StrategyShare, classify_outputs
+from ngramscan.outputs.blend import find_blends
+from ngramscan.outputs.reading import OutputFields, read_outputs
+from ngramscan.outputs.strategies import StrategyShare, classify_outputs
+from ngramscan.outputs.strategy_rules import load_rules
+from ngramscan.patterns.files import load_patterns
+from ngramscan.prevalence.count import Count
+from ngramscan.report import figures
 from tests.command import run
 
 if TYPE_CHECKING:

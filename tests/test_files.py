@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ngramscan.errors import InputError
-from ngramscan.output import check_writable, write_whole
+from ngramscan.report import check_writable, write_whole
 from tests.command import run
 
 INFO = ("index", "list", "--format", "csv", "-o")

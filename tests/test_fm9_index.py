@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from ngramscan.errors import IndexFormatError, InputError
-from ngramscan.indexes import IndexOptions, ScanOptions, open_indexes
 from ngramscan.indexes.base import (
     Index,
     IndexSize,
@@ -22,6 +21,8 @@ from ngramscan.indexes.base import (
     WindowFailure,
 )
 from ngramscan.indexes.fm9 import Fm9Index
+from ngramscan.indexes.opening import IndexOptions, open_indexes
+from ngramscan.indexes.scan.index import ScanOptions
 from ngramscan.progress import Silent
 from tests.test_fm9_reader import write_shard
 

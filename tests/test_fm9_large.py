@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import ngramscan
+from benchmarks.index_build import documents
 from ngramscan.fm9.reader import open_shards
 from ngramscan.matching import count_by_brute_force
 from tests import fm9_reference
-from tests.benchmarks.index_build import documents
 from tests.command import run
 
 SIZE_BYTES = 52_000_000

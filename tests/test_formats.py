@@ -20,7 +20,7 @@ from ngramscan.corpora import parquet as parquet_module
 from ngramscan.corpora.base import CorpusFile
 from ngramscan.corpora.streams import open_file
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.patterns import load_patterns
+from ngramscan.patterns.files import load_patterns
 from tests import corpus_files, oracle
 from tests.command import run
 

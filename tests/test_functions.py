@@ -21,7 +21,7 @@ from evalcore.records import read_records
 from evalcore.scores import ScoreRow
 from ngramscan.cli import main as ngramscan_main
 from ngramscan.errors import InputError
-from ngramscan.output import to_frame
+from ngramscan.report import to_frame
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f"{package.__name__}.{name}": getattr(package, name)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ngramscan.indexes.catalog import CATALOG, PAPER, find_hosted
-from ngramscan.patterns import load_patterns
+from ngramscan.patterns.files import load_patterns
 from tests import oracle
 from tests.api_server import FAULT_KINDS, ApiServer, Faults, Spawned, spawn
 from tests.command import NGRAMSCAN, Ran, run, without

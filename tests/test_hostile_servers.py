@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from ngramscan import exchange
 from ngramscan.cli import main
+from ngramscan.pace import exchange
 
 TEXT = "here step by step we go"
 DEEP = b"[" * 100_000 + b"]" * 100_000

@@ -20,7 +20,8 @@ from scipy.stats import chi2_contingency, false_discovery_control
 
 import ngramscan
 from ngramscan.commands.keyness import Question, kind_of, write_patterns
-from ngramscan.contrasts import (
+from ngramscan.errors import InputError
+from ngramscan.outputs.keyness import (
     Keyness,
     KeynessOptions,
     KeynessRow,
@@ -28,14 +29,13 @@ from ngramscan.contrasts import (
     compare,
     compared_ngrams,
 )
-from ngramscan.errors import InputError
-from ngramscan.ngram_rates import log_likelihood
-from ngramscan.ngrams import Least
-from ngramscan.patterns import load_patterns
-from ngramscan.presence import Sides
-from ngramscan.tables import print_keyness
-from ngramscan.tables.keyness import visible
-from ngramscan.tokens import Tokens, split_characters, split_words
+from ngramscan.outputs.ngram_rates import log_likelihood
+from ngramscan.outputs.ngrams import Least
+from ngramscan.outputs.presence import Sides
+from ngramscan.outputs.tokens import Tokens, split_characters, split_words
+from ngramscan.patterns.files import load_patterns
+from ngramscan.report.tables import print_keyness
+from ngramscan.report.tables.keyness import visible
 from tests.command import run
 from tests.keyness_designs import WORDS, Design, Population
 

@@ -7,8 +7,8 @@ from shutil import which
 
 import pytest
 
-from ngramscan.output import choose_target, to_text, write_rows
-from ngramscan.output.latex import escape, to_latex
+from ngramscan.report import choose_target, to_text, write_rows
+from ngramscan.report.latex import escape, to_latex
 
 
 @dataclass(frozen=True)

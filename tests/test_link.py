@@ -21,7 +21,7 @@ from evalcore.figures import draw_links
 from evalcore.link import CORRELATIONAL, LinkRow, PatternCount, rank_agreement
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.output import to_frame
+from ngramscan.report import to_frame
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
 SCORED = [

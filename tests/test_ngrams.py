@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ngramscan import ngrams
-from ngramscan.ngrams import Least, count_ngrams
-from ngramscan.tokens import Tokens, split_characters, split_words, usual_forms
+from ngramscan.outputs import ngrams
+from ngramscan.outputs.ngrams import Least, count_ngrams
+from ngramscan.outputs.tokens import Tokens, split_characters, split_words, usual_forms
 
 TEXTS = st.lists(st.text(alphabet="ab_é1 (\n😀", max_size=25), min_size=1, max_size=8)
 LENGTHS = st.tuples(st.integers(1, 6), st.integers(1, 6)).map(sorted)

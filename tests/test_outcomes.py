@@ -19,7 +19,7 @@ from evalcore.cli import main
 from evalcore.outcomes import outcomes
 from evalcore.scores import ScoreRow
 from ngramscan.errors import IncompleteError, InputError
-from ngramscan.output import to_frame
+from ngramscan.report import to_frame
 
 Answers = Mapping[tuple[str, str, str], Iterable[str]]
 TWO: Answers = {

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from ngramscan.errors import InputError
-from ngramscan.output import Target, choose_target, to_frame, to_text, write_rows, write_whole
-from ngramscan.output.options import Group, keeps_nothing
+from ngramscan.report import Target, choose_target, to_frame, to_text, write_rows, write_whole
+from ngramscan.report.options import Group, keeps_nothing
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,14 @@ from click.testing import CliRunner
 import ngramscan
 from ngramscan.cli import main
 from ngramscan.errors import InputError
-from ngramscan.outputs import Group, OutputFields, OutputSet, methods_of, parts_of, read_outputs
+from ngramscan.outputs.reading import (
+    Group,
+    OutputFields,
+    OutputSet,
+    methods_of,
+    parts_of,
+    read_outputs,
+)
 from tests.command import run
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngramscan.overlaps import (
+from ngramscan.patterns.files import load_patterns
+from ngramscan.patterns.model import Pattern, Query
+from ngramscan.patterns.overlaps import (
     closing_forms,
     describe_overlaps,
     merged_strings,
@@ -15,7 +17,6 @@ from ngramscan.overlaps import (
     overlaps,
     plan_union,
 )
-from ngramscan.patterns import Pattern, Query, load_patterns
 from tests.oracle import occurrences_fast
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ngramscan.pace import LOWEST_RATE, HostPace
+from ngramscan.pace.pace import LOWEST_RATE, HostPace
 from tests.fake_clock import FakeClock
 
 

@@ -6,15 +6,8 @@ from pathlib import Path
 import pytest
 
 from ngramscan.errors import InputError
-from ngramscan.patterns import (
-    Pattern,
-    PatternSet,
-    load_patterns,
-    merge,
-    parse_patterns,
-    shipped_sets,
-    tier_scopes,
-)
+from ngramscan.patterns.files import load_patterns, parse_patterns, shipped_sets
+from ngramscan.patterns.model import Pattern, PatternSet, merge, tier_scopes
 
 
 def entry(**changes: str) -> str:

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binomtest, fisher_exact, hypergeom
 
-from ngramscan.contrasts import adjusted
-from ngramscan.presence import FEWEST_PAIRS, PresenceTest, Sides, hypergeometric_tail
+from ngramscan.outputs.keyness import adjusted
+from ngramscan.outputs.presence import FEWEST_PAIRS, PresenceTest, Sides, hypergeometric_tail
 from tests.keyness_designs import FACTORS, Design, Population, Q, simulate
 
 Flags = NDArray[np.bool_]

@@ -12,7 +12,6 @@ import httpx
 import pytest
 
 from ngramscan.errors import RemoteRefused, RemoteUnavailable
-from ngramscan.indexes.api import ApiAccess, ApiIndex
 from ngramscan.indexes.base import (
     ApiSettings,
     Found,
@@ -23,8 +22,9 @@ from ngramscan.indexes.base import (
     Window,
     WindowFailure,
 )
-from ngramscan.indexes.client import ApiClient
-from ngramscan.indexes.replies import read_found, read_window
+from ngramscan.indexes.http.api import ApiAccess, ApiIndex
+from ngramscan.indexes.http.client import ApiClient
+from ngramscan.indexes.http.replies import read_found, read_window
 from ngramscan.journal import Journal
 from ngramscan.progress import Silent
 from tests.api_server import ApiServer, Faults

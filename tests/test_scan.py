@@ -11,8 +11,8 @@ import pytest
 from ngramscan.corpora import open_corpus
 from ngramscan.errors import CorpusError
 from ngramscan.indexes.base import IndexSize, QueryCount
-from ngramscan.indexes.scan import ScanIndex, ScanOptions
-from ngramscan.patterns import load_patterns
+from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
+from ngramscan.patterns.files import load_patterns
 from ngramscan.progress import Silent
 from tests import oracle
 from tests.command import run

@@ -24,7 +24,7 @@ from ngramscan import count
 from ngramscan.corpora import open_corpus
 from ngramscan.corpora.files import find_files
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.indexes.scan import ScanIndex, ScanOptions
+from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.progress import Silent
 from tests import corpus_files, oracle
 from tests.command import NGRAMSCAN, Ran, run, without

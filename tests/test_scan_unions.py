@@ -10,10 +10,10 @@ import pytest
 
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError
-from ngramscan.indexes import scan_pieces
 from ngramscan.indexes.base import DocumentCounts, DocumentIndex, IndexSize
-from ngramscan.indexes.sampling import estimate_total, take_sample
-from ngramscan.indexes.scan import ScanIndex, ScanOptions
+from ngramscan.indexes.scan import pieces as scan_pieces
+from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
+from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.journal import Journal
 from ngramscan.progress import Silent
 from ngramscan.statistics.estimates import Estimate

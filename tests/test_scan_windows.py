@@ -14,14 +14,12 @@ from typing import Any
 
 import pytest
 
-from ngramscan import matching, scanning
+from ngramscan import matching
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
 from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora import parquet as parquet_module
 from ngramscan.corpora.base import Corpus
 from ngramscan.errors import CorpusError, EngineError, InputError
-from ngramscan.excerpts import cut_ends
-from ngramscan.indexes import scan_pieces
 from ngramscan.indexes.base import (
     DocumentIndex,
     Found,
@@ -31,7 +29,10 @@ from ngramscan.indexes.base import (
     Window,
     WindowFailure,
 )
-from ngramscan.indexes.scan import ScanIndex, ScanOptions
+from ngramscan.indexes.scan import counting as scanning
+from ngramscan.indexes.scan import pieces as scan_pieces
+from ngramscan.indexes.scan.excerpts import cut_ends
+from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.journal import Journal
 from ngramscan.progress import Silent
 from tests import corpus_files, oracle

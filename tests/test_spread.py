@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ngramscan.errors import CorpusError, WorkerLostError
-from ngramscan.spread import Report, Watch, run_on_processes
+from ngramscan.processes.pool import Report, Watch, run_on_processes
 from tests import worker_tasks
 
 
@@ -93,7 +93,8 @@ def children() -> set[str]:
 
 def test_processes_end_when_their_parent_is_killed() -> None:
     program = (
-        "import time\nfrom tests.worker_tasks import square\nfrom ngramscan.spread import *\n"
+        "import time\nfrom tests.worker_tasks import square\n"
+        "from ngramscan.processes.pool import *\n"
         "stream = run_on_processes(square, list(range(9)), 2, Watch(print, print))\n"
         "next(stream); time.sleep(60)\n"
     )

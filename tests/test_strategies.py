@@ -11,10 +11,10 @@ import pytest
 
 import ngramscan
 from ngramscan.errors import InputError
-from ngramscan.formulas import take_apart
-from ngramscan.outputs import OutputFields, read_outputs
-from ngramscan.strategy_rules import load_rules, parse_rules
-from ngramscan.strategy_shares import Classified, StrategyShare, classify_outputs, find_strategy
+from ngramscan.outputs.formulas import take_apart
+from ngramscan.outputs.reading import OutputFields, read_outputs
+from ngramscan.outputs.strategies import Classified, StrategyShare, classify_outputs, find_strategy
+from ngramscan.outputs.strategy_rules import load_rules, parse_rules
 from tests.command import run
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "outputs"

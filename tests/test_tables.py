@@ -6,10 +6,10 @@ import pytest
 from rich.console import Console
 
 from ngramscan.commands.index import IndexRow
-from ngramscan.counts import count_queries
 from ngramscan.indexes.base import IndexSize
-from ngramscan.tables import print_counting, print_rows
-from ngramscan.totals import make_totals
+from ngramscan.prevalence.count import count_queries
+from ngramscan.prevalence.totals import make_totals
+from ngramscan.report.tables import print_counting, print_rows
 from tests.test_totals import COUNTS, SET, Known
 
 SIZE = IndexSize(documents=2_000_000, bytes=4_000_000_000)

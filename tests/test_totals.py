@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from ngramscan.counts import count_queries
 from ngramscan.errors import RemoteUnavailable
 from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
-from ngramscan.patterns import Pattern, PatternSet
+from ngramscan.patterns.model import Pattern, PatternSet
+from ngramscan.prevalence.count import count_queries
+from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total, make_totals
 from ngramscan.statistics.estimates import geometric_mean_ratio
-from ngramscan.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total, make_totals
 
 
 class Known:

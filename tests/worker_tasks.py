@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from ngramscan.errors import CorpusError
-from ngramscan.spread import Report
+from ngramscan.processes.pool import Report
 
 
 def square(number: int, report: Report) -> int:

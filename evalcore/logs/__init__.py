@@ -16,10 +16,10 @@ import msgspec
 from evalcore import scores
 from evalcore.logs.readers import Log, UsageRow, decode, read_inspect, read_lm_eval
 from ngramscan.errors import InputError
-from ngramscan.output import optional_target
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.options import save
-from ngramscan.yaml_files import input_errors
+from ngramscan.reading.yaml_files import input_errors
+from ngramscan.report import optional_target
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.options import save
 
 __all__ = ["UsageRow", "logs", "read_logs"]
 

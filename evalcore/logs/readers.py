@@ -19,8 +19,8 @@ import msgspec
 from evalcore.records import Number
 from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.output.row_files import decoded
-from ngramscan.yaml_files import as_type
+from ngramscan.reading.row_files import decoded
+from ngramscan.reading.yaml_files import as_type
 
 if sys.version_info >= (3, 14):
     import zipfile

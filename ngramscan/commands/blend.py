@@ -7,16 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from ngramscan import tables
-from ngramscan.blending import Blend, Isolation, PatternPresence, Retention, find_blends
 from ngramscan.commands.count import load_selection
 from ngramscan.commands.docnorm import DEFAULT_SET
-from ngramscan.figures import check_target, draw_blend, save_figure
-from ngramscan.output import optional_target
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.options import save
-from ngramscan.outputs import OutputFields, read_outputs
-from ngramscan.patterns import Tier
+from ngramscan.outputs.blend import Blend, Isolation, PatternPresence, Retention, find_blends
+from ngramscan.outputs.reading import OutputFields, read_outputs
+from ngramscan.patterns.model import Tier
+from ngramscan.report import optional_target, tables
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.figures import check_target, draw_blend, save_figure
+from ngramscan.report.options import save
 
 
 @command

@@ -8,17 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from ngramscan import tables
-from ngramscan.commands.access import MAX_LINE, Access
 from ngramscan.commands.docnorm import DEFAULT_INDEX
-from ngramscan.commands.missing import explained
-from ngramscan.concordance import Concordance, Context, find_contexts
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes import open_indexes
 from ngramscan.indexes.base import TIMEOUT_S, RankedIndex
 from ngramscan.indexes.catalog import DEFAULT_URL
-from ngramscan.output.command import Option, Result, command
+from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.options import MAX_LINE, Access
+from ngramscan.prevalence.contexts import Concordance, Context, find_contexts
+from ngramscan.prevalence.missing import explained
 from ngramscan.progress import SILENT, Progress
+from ngramscan.report import tables
+from ngramscan.report.command import Option, Result, command
 
 
 def _describe(concordances: Sequence[Concordance]) -> Iterator[str]:

@@ -9,21 +9,21 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
-from ngramscan import tables
-from ngramscan.commands.access import MAX_LINE, Access
-from ngramscan.commands.missing import describe_missing
-from ngramscan.counts import Count, count_queries
 from ngramscan.errors import InputError
-from ngramscan.figures import check_target, draw_prevalence, save_figure
-from ngramscan.indexes import DEFAULT_SPEC, open_indexes
 from ngramscan.indexes.base import TIMEOUT_S
 from ngramscan.indexes.catalog import DEFAULT_URL
-from ngramscan.output import optional_target
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.options import save
-from ngramscan.patterns import PatternSet, Tier, load_patterns, merge
+from ngramscan.indexes.opening import DEFAULT_SPEC, open_indexes
+from ngramscan.indexes.options import MAX_LINE, Access
+from ngramscan.patterns.files import load_patterns
+from ngramscan.patterns.model import PatternSet, Tier, merge
+from ngramscan.prevalence.count import Count, count_queries
+from ngramscan.prevalence.missing import describe_missing
+from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.progress import SILENT, Progress
-from ngramscan.totals import Total, make_totals
+from ngramscan.report import optional_target, tables
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.figures import check_target, draw_prevalence, save_figure
+from ngramscan.report.options import save
 
 
 def load_selection(

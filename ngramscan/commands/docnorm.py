@@ -8,23 +8,22 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from ngramscan import tables
-from ngramscan.commands.access import MAX_LINE, Access
 from ngramscan.commands.count import load_ahead, load_selection
-from ngramscan.commands.missing import describe_missing
-from ngramscan.documents import DocumentRow, DrawRow, NormOptions, norm_documents
-from ngramscan.draws import Estimator
 from ngramscan.errors import InputError
-from ngramscan.indexes import IndexOptions, open_indexes
 from ngramscan.indexes.base import TIMEOUT_S, DocumentIndex
 from ngramscan.indexes.catalog import DEFAULT_URL
-from ngramscan.output import optional_target
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.options import save
-from ngramscan.overlaps import merged_of_unions
-from ngramscan.patterns import Query, Tier
+from ngramscan.indexes.opening import IndexOptions, open_indexes
+from ngramscan.indexes.options import MAX_LINE, Access
+from ngramscan.patterns.model import Query, Tier
+from ngramscan.patterns.overlaps import merged_of_unions
+from ngramscan.prevalence.docnorm import DocumentRow, DrawRow, NormOptions, norm_documents
+from ngramscan.prevalence.draws import Estimator
+from ngramscan.prevalence.missing import describe_missing
+from ngramscan.prevalence.totals import Total
 from ngramscan.progress import SILENT, Progress
-from ngramscan.totals import Total
+from ngramscan.report import optional_target, tables
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.options import save
 
 DEFAULT_INDEX = "dclm"
 DEFAULT_SET = "f1"

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ngramscan.commands.access import MAX_LINE, Access
-from ngramscan.commands.missing import explained
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError
-from ngramscan.indexes import open_indexes
 from ngramscan.indexes.base import TIMEOUT_S, QueryFailure
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL
-from ngramscan.output.command import Option, Result, command
+from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.options import MAX_LINE, Access
+from ngramscan.prevalence.missing import explained
 from ngramscan.progress import SILENT, Progress
+from ngramscan.report.command import Option, Result, command
 
 if TYPE_CHECKING:
     from ngramscan.fm9.build import BuiltShard

@@ -11,17 +11,23 @@ from typing import Annotated, Literal
 
 import yaml
 
-from ngramscan import tables
 from ngramscan.commands.count import load_ahead
-from ngramscan.contrasts import Keyness, KeynessOptions, KeynessRow, compare
 from ngramscan.errors import InputError
-from ngramscan.ngrams import Least
-from ngramscan.output import check_writable, write_whole
-from ngramscan.output.command import Option, Result, command
-from ngramscan.outputs import Output, OutputFields, OutputSet, methods_of, parts_of, read_outputs
-from ngramscan.patterns import Tier
-from ngramscan.presence import Sides
-from ngramscan.tokens import split_characters, split_words
+from ngramscan.outputs.keyness import Keyness, KeynessOptions, KeynessRow, compare
+from ngramscan.outputs.ngrams import Least
+from ngramscan.outputs.presence import Sides
+from ngramscan.outputs.reading import (
+    Output,
+    OutputFields,
+    OutputSet,
+    methods_of,
+    parts_of,
+    read_outputs,
+)
+from ngramscan.outputs.tokens import split_characters, split_words
+from ngramscan.patterns.model import Tier
+from ngramscan.report import check_writable, tables, write_whole
+from ngramscan.report.command import Option, Result, command
 
 _LENGTHS = {"word": (1, 6), "character": (4, 12)}
 """What is looked for by default; the largest are the largest there are."""

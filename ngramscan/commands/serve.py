@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from ngramscan.output.command import Option, Result, command
 from ngramscan.progress import SILENT, Progress
+from ngramscan.report.command import Option, Result, command
 
 
 @command

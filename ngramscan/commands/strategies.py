@@ -6,14 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from ngramscan import tables
-from ngramscan.figures import check_target, draw_strategies, save_figure
-from ngramscan.output import optional_target
-from ngramscan.output.command import Option, Result, command
-from ngramscan.output.options import save
-from ngramscan.outputs import OutputFields, read_outputs
-from ngramscan.strategy_rules import load_rules
-from ngramscan.strategy_shares import Classified, StrategyShare, classify_outputs
+from ngramscan.outputs.reading import OutputFields, read_outputs
+from ngramscan.outputs.strategies import Classified, StrategyShare, classify_outputs
+from ngramscan.outputs.strategy_rules import load_rules
+from ngramscan.report import optional_target, tables
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.figures import check_target, draw_strategies, save_figure
+from ngramscan.report.options import save
 
 
 @command

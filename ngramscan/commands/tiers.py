@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from ngramscan import tables
 from ngramscan.commands.count import load_selection
 from ngramscan.commands.docnorm import DEFAULT_SET
-from ngramscan.output.command import Option, Result, command
-from ngramscan.outputs import OutputFields, read_outputs
-from ngramscan.patterns import Tier
-from ngramscan.tier_ratios import TierRatio, compare_tiers
+from ngramscan.outputs.reading import OutputFields, read_outputs
+from ngramscan.outputs.tiers import TierRatio, compare_tiers
+from ngramscan.patterns.model import Tier
+from ngramscan.report import tables
+from ngramscan.report.command import Option, Result, command
 
 
 @command

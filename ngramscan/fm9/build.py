@@ -19,8 +19,8 @@ from ngramscan.errors import InputError
 from ngramscan.fm9.gather import Shard, gather_shards
 from ngramscan.fm9.new_folder import as_input_error, new_folder
 from ngramscan.fm9.writer import LONGEST_TEXT, MEMORY_PER_BYTE, Written, write_fm9
+from ngramscan.processes.pool import Report, Watch, run_on_processes
 from ngramscan.progress import Progress, format_bytes
-from ngramscan.spread import Report, Watch, run_on_processes
 
 SHARD_BYTES = 1_000_000_000
 LARGEST_SHARD_BYTES = LONGEST_TEXT

@@ -27,8 +27,8 @@ from ngramscan.fm9 import check_kernels, kernels
 from ngramscan.fm9.files import NEWLINE, SEPARATOR, Fm9File, Offsets
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK
 from ngramscan.fm9.reader import FILES
+from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
-from ngramscan.spread import usable_cores
 
 _SAMPLED = 200
 """Occurrences and documents that are looked at where the check is not deep."""

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 from ngramscan.errors import IndexFormatError, InputError
-from ngramscan.excerpts import cut_ends
 from ngramscan.fm9.reader import Shard, ShardWindow, open_shards
 from ngramscan.indexes.base import (
     Found,
@@ -23,9 +22,10 @@ from ngramscan.indexes.base import (
     Window,
     WindowFailure,
 )
+from ngramscan.indexes.scan.excerpts import cut_ends
 from ngramscan.journal import now
+from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
-from ngramscan.spread import usable_cores
 
 _WINDOWS_AT_ONCE = 64
 """Of one task: enough that calls cost nothing, few enough that progress is seen."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ngramscan.errors import InputError
+from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.serve.protocol import ServedIndex
-from ngramscan.spread import usable_cores
 
 __all__ = ["ServeOptions", "serve_folders"]
 

@@ -1,0 +1,1 @@
+"""Indexes behind the infini-gram-mini protocol."""

@@ -1,0 +1,1 @@
+"""Corpora that are read once for an answer."""

@@ -1,0 +1,1 @@
+"""Recorded outputs of models: markers, tiers, n-grams, strategies."""

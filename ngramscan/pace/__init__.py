@@ -1,0 +1,1 @@
+"""How fast a server is asked, and asking it."""

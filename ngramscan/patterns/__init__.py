@@ -1,0 +1,1 @@
+"""What is counted: pattern sets, and how patterns lie in each other."""

@@ -1,0 +1,156 @@
+"""How queries lie in each other, so that no place of a text is counted twice unawares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import Literal
+
+from ngramscan.patterns.model import Query, scopes
+
+
+def nesting(texts: Iterable[str]) -> dict[str, list[str]]:
+    """Return, for each text that contains others of `texts`, those others."""
+    unique = list(dict.fromkeys(texts))
+    inner = {
+        text: [other for other in unique if other != text and other in text] for text in unique
+    }
+    return {text: others for text, others in inner.items() if others}
+
+
+def closing_forms(texts: Iterable[str]) -> dict[str, str]:
+    r"""Return, for each `\end{x}` whose `\begin{x}` is in `texts`, that opening form."""
+    unique = set(texts)
+    return {
+        text: opening
+        for text in unique
+        if text.startswith("\\end{") and (opening := "\\begin{" + text[5:]) in unique
+    }
+
+
+def merged_strings(first: str, second: str) -> list[str]:
+    """Return the strings in which the end of `first` is the start of `second`.
+
+    Only overlaps of whole words count ("using the formula for", never "solve foreturn answer"):
+    the others do not occur in text, and each string costs a query.
+    """
+    merged = []
+    for shared in range(1, min(len(first), len(second))):
+        word_starts = not (first[-shared - 1].isalnum() and first[-shared].isalnum())
+        word_ends = not (second[shared - 1].isalnum() and second[shared].isalnum())
+        if word_starts and word_ends and first.endswith(second[:shared]):
+            merged.append(first + second[shared:])
+    return merged
+
+
+def overlaps(texts: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return the merged strings of all ordered pairs of different texts, each with its pair.
+
+    A text that contains another, or lies in it, overlaps it in whole; see `nesting` for those.
+    """
+    unique = list(dict.fromkeys(texts))
+    return {
+        merged: (first, second)
+        for first, second in permutations(unique, 2)
+        if first not in second and second not in first
+        for merged in merged_strings(first, second)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class UnionPlan:
+    """How the occurrences of overlapping queries are counted once each.
+
+    The union is the sum over `kept` minus the sum over `merged`.
+    """
+
+    kept: tuple[str, ...]
+    """Queries that contain no other, without closing forms of opening forms that are there."""
+    merged: tuple[str, ...]
+    """The strings in which two of them overlap: there, one place was counted twice."""
+
+
+def plan_union(texts: Iterable[str]) -> UnionPlan:
+    """Plan the union of the occurrences of some queries."""
+    unique = list(dict.fromkeys(texts))
+    dropped = nesting(unique).keys() | closing_forms(unique).keys()
+    kept = [text for text in unique if text not in dropped]
+    return UnionPlan(tuple(kept), tuple(overlaps(kept)))
+
+
+def merged_of_unions(queries: Sequence[Query]) -> list[str]:
+    """Return the strings, beside the queries, that the unions of all scopes are made of."""
+    merged: dict[str, None] = {}
+    for scope in scopes(queries):
+        merged |= dict.fromkeys(plan_union(scope.texts).merged)
+    counted = {query.text for query in queries}
+    return [text for text in merged if text not in counted]
+
+
+def union_of_occurrences(texts: Iterable[str], occurrences: Mapping[str, int]) -> int | None:
+    """Return the occurrences of some queries, each place once; None: a count is missing."""
+    plan = plan_union(texts)
+    if any(text not in occurrences for text in (*plan.kept, *plan.merged)):
+        return None
+    counted = sum(occurrences[text] for text in plan.kept)
+    return counted - sum(occurrences[text] for text in plan.merged)
+
+
+Relation = Literal[
+    "equal_patterns", "nested_patterns", "overlapping_patterns", "paired_patterns", "longer_words"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Why two counts, or a count and a word, are not independent."""
+
+    relation: Relation
+    method: str
+    other_method: str
+    sentence: str
+
+
+def describe_overlaps(queries: Sequence[Query]) -> list[Overlap]:
+    """Return what overlaps; first between methods, where it weakens a ratio of the two."""
+    pairs = [pair for pair in combinations(queries, 2) if pair[0].pattern != pair[1].pattern]
+    overlaps = [overlap for pair in pairs if (overlap := _describe(*pair))]
+    overlaps.sort(key=lambda overlap: overlap.method == overlap.other_method)
+    return [*overlaps, *_describe_closing_forms(queries), *_describe_longer_words(queries)]
+
+
+def _describe(one: Query, other: Query) -> Overlap | None:
+    a, b = one.text, other.text
+    merged = merged_strings(a, b) + merged_strings(b, a)
+    relation: Relation
+    if a == b:
+        relation, sentence = "equal_patterns", f'"{a}" is in both lists'
+    elif a in b or b in a:
+        longer, shorter = (b, a) if a in b else (a, b)
+        relation, sentence = "nested_patterns", f'"{shorter}" also counts every "{longer}"'
+    elif merged:
+        relation = "overlapping_patterns"
+        sentence = f'"{a}" and "{b}" both count in "{merged[0]}"'
+    else:
+        return None
+    return Overlap(relation, one.pattern.method, other.pattern.method, sentence)
+
+
+def _describe_closing_forms(queries: Sequence[Query]) -> Iterator[Overlap]:
+    methods = {query.text: query.pattern.method for query in queries}
+    for closing, opening in sorted(closing_forms(methods).items()):
+        yield Overlap(
+            "paired_patterns",
+            methods[opening],
+            methods[closing],
+            f"{opening} and {closing} are the same environments; the union counts the first",
+        )
+
+
+def _describe_longer_words(queries: Sequence[Query]) -> Iterator[Overlap]:
+    for pattern in dict.fromkeys(query.pattern for query in queries):
+        if pattern.longer_words:
+            words = ", ".join(f'"{word}"' for word in pattern.longer_words)
+            sentence = f'"{pattern.text}" also counts the longer {words}'
+            yield Overlap("longer_words", pattern.method, pattern.method, sentence)

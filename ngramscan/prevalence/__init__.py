@@ -1,0 +1,1 @@
+"""Patterns and indexes: counts, totals, documents, contexts."""

@@ -1,0 +1,109 @@
+"""Tasks over a Dask cluster that is running; this package never starts one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from ngramscan.errors import InputError, NgramscanError, RemoteUnavailable, WorkerLostError
+from ngramscan.processes.pool import Done, Report, Watch
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_CONNECT_S = 15
+_LOOK_EVERY_S = 0.2
+
+
+def run_on_cluster(
+    work: Callable[[T, Report], R], tasks: Sequence[T], scheduler: str, watch: Watch
+) -> Iterator[Done[R]]:
+    """Do tasks on a Dask cluster and yield each as it is done, in any order.
+
+    Parameters
+    ----------
+    work : callable
+        A function of a module of this package, which the workers must have installed too.
+    tasks : sequence
+        What it is called with, and a `Report` that tells nobody.
+    scheduler : str
+        Address of a running scheduler, such as `tcp://10.0.0.1:8786`.
+    watch : Watch
+        Told of lost workers.
+
+    Raises
+    ------
+    InputError
+        Dask is not installed.
+    RemoteUnavailable
+        There is no scheduler at the address, or it has no workers.
+    """
+    try:
+        from dask.distributed import Client
+    except ImportError as error:
+        raise InputError("--scheduler", "needs Dask: pip install 'ngramscan[cluster]'") from error
+    try:
+        client: Any = Client(  # type: ignore[no-untyped-call]
+            scheduler, timeout=_CONNECT_S, set_as_default=False
+        )
+    except (OSError, ValueError, TimeoutError) as error:
+        raise RemoteUnavailable(f"--scheduler {scheduler}: can't be reached") from error
+    with client:
+        if not client.scheduler_info()["workers"]:
+            raise RemoteUnavailable(f"--scheduler {scheduler}: it has no workers")
+        numbers = range(len(tasks))
+        # By task number and not by content: a result must count for one task only.
+        keys = [f"ngramscan-{time.time_ns()}-{number}" for number in numbers]
+        futures = client.map(_do, [(work, task) for task in tasks], key=keys)
+        yield from _collect(client, dict(zip(futures, numbers, strict=True)), watch)
+
+
+def _do(work_and_task: tuple[Callable[[Any, Report], Any], Any]) -> Any:
+    work, task = work_and_task
+    try:
+        return work(task, _tell_nobody)
+    except NgramscanError as error:
+        return error  # raised, it would be tried again and logged as a crash
+
+
+def _tell_nobody(_amount: int) -> None:
+    pass
+
+
+def _collect(client: Any, futures: dict[Any, int], watch: Watch) -> Iterator[Done[Any]]:
+    known = set(client.scheduler_info()["workers"])
+    looked_at = time.monotonic()
+    while futures:
+        done = [future for future in futures if future.done()]
+        for future in done:
+            yield _done(future, futures.pop(future))
+            future.release()
+        if time.monotonic() - looked_at > 5 * _LOOK_EVERY_S:
+            known = _tell_losses(client, known, watch)
+            looked_at = time.monotonic()
+        if not done:
+            time.sleep(_LOOK_EVERY_S)
+    _tell_losses(client, known, watch)
+
+
+def _tell_losses(client: Any, known: set[str], watch: Watch) -> set[str]:
+    # A worker that its nanny starts again comes back under another address.
+    present = set(client.scheduler_info()["workers"])
+    for address in sorted(known - present):
+        watch.notice(f"the worker {address} was lost; another does its tasks")
+    return present
+
+
+def _done(future: Any, number: int) -> Done[Any]:
+    # It waits: a worker lost after its task was done takes the result with it, to be done again.
+    error = future.exception()
+    if error is None:
+        result = future.result()
+        if isinstance(result, NgramscanError):
+            return Done(number, None, result)
+        return Done(number, result)
+    if type(error).__name__ in {"KilledWorker", "CancelledError", "FutureCancelledError"}:
+        lost = WorkerLostError(f"workers of the cluster were lost at the same task ({error})")
+        return Done(number, None, lost)
+    raise RuntimeError("a worker of the cluster failed") from error

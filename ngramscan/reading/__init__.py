@@ -1,0 +1,1 @@
+"""Files of users: YAML and tables, refused where they are not what they should be."""

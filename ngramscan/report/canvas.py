@@ -1,0 +1,148 @@
+"""What all pictures share: colours, labels, the file they end in."""
+
+from __future__ import annotations
+
+import importlib.util
+import textwrap
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ngramscan.errors import InputError
+from ngramscan.report import check_writable, write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's, which differ for colour-blind readers; in this order also in grey.
+COLOURS = ("#0072B2", "#E69F00", "#D55E00", "#56B4E9", "#009E73", "#CC79A7", "#F0E442", "#000000")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "--", "oo")
+GREY = "#666666"
+ALL_MODELS = "all"
+FORMATS = (".svg", ".png")
+_STYLE: Any = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
+    "font.size": 9,
+    "axes.linewidth": 0.7,
+    "hatch.linewidth": 0.6,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "ngramscan",
+}
+
+
+def check_target(path: Path | None) -> None:
+    """Raise an InputError where a figure was asked for that can't be drawn or written."""
+    if path is None:
+        return
+    _check_suffix(path)
+    check_library(str(path))
+    check_writable(path)
+
+
+def _check_suffix(path: Path) -> None:
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(str(path), f"a figure's name ends in {' or '.join(FORMATS)}")
+
+
+def check_library(where: str = "figures") -> None:
+    """Raise an InputError where matplotlib is missing."""
+    if importlib.util.find_spec("matplotlib") is None:
+        problem = "drawing needs matplotlib: pip install 'ngramscan[figures]'"
+        raise InputError(where, problem)
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure, whole or not at all; the same figure gives the same bytes.
+
+    Raises
+    ------
+    InputError
+        The suffix is none of `FORMATS`, or the file can't be written.
+    """
+    check_target(path)
+    from matplotlib import rc_context
+
+    kind = path.suffix.lower().removeprefix(".")
+    metadata = {"Date": None} if kind == "svg" else {"Software": None}
+    options: dict[str, Any] = {"format": kind, "dpi": 200, "metadata": metadata}
+    with rc_context(_STYLE), warnings.catch_warnings():
+        # A pattern may be of any script; in SVG the reader's font has what ours has not.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        write_whole(path, lambda file: figure.savefig(file, **options))
+
+
+def new_figure(
+    size: tuple[float, float], panels: tuple[int, int] = (1, 1), **options: Any
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure of a size in inches and its panels, row by row."""
+    check_library()
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(_STYLE):
+        figure = Figure(figsize=size, layout="constrained", facecolor="white")
+        axes = figure.subplots(*panels, squeeze=False, **options)
+    return figure, [one for row in axes for one in row]
+
+
+def finish(figure: Figure, title: str, width: float) -> Figure:
+    """Put a title above, and take dollar signs in labels as what they are."""
+    from matplotlib import rc_context
+    from matplotlib.text import Text
+
+    with rc_context(_STYLE):
+        figure.suptitle(
+            wrap(title, round(width * 11)), x=0.01, ha="left", fontsize=11, fontweight="bold"
+        )
+    for text in figure.findobj(Text):
+        if isinstance(text, Text):
+            text.set_parse_math(False)
+    return figure
+
+
+def clean_axes(axes: Axes, grid: str | None = "x") -> None:
+    """Leave out what is no data."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(length=3, width=0.7)
+    if grid == "x":
+        axes.grid(axis="x", color="#E0E0E0", lw=0.6)
+        axes.set_axisbelow(True)
+
+
+def wrap(text: str, width: int) -> str:
+    """Return a label in lines of some width; words longer than that are broken."""
+    return textwrap.fill(" ".join(text.split()), width) or "–"
+
+
+def shorten(text: str, width: int) -> str:
+    """Return a label in one line, cut where it is longer."""
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def lines_of(labels: Sequence[str]) -> int:
+    """Return how many lines some labels take, each as many as the longest."""
+    return len(labels) * max((label.count("\n") + 1 for label in labels), default=0)
+
+
+def varying(keys: Sequence[tuple[str, ...]], separator: str = " · ") -> list[str]:
+    """Return labels of keys without the parts that are the same in all, or empty."""
+    different = [len(set(part)) > 1 for part in zip(*keys, strict=True)]
+    labels = [
+        separator.join(p for p, differs in zip(key, different, strict=True) if differs and p)
+        for key in keys
+    ]
+    return [
+        label or separator.join(filter(None, key)) for label, key in zip(labels, keys, strict=True)
+    ]
+
+
+def common(keys: Sequence[tuple[str, ...]]) -> str:
+    """Return the parts that are the same in all keys, for a title; empty: there is one key."""
+    if len(keys) < 2:
+        return ""
+    parts = [set(part) for part in zip(*keys, strict=True)]
+    return " · ".join(part.pop() for part in parts if len(part) == 1 and part != {""})

@@ -1,0 +1,14 @@
+"""Rows → pictures. matplotlib is imported where one is drawn."""
+
+from ngramscan.report.canvas import check_target, save_figure
+from ngramscan.report.figures.blend import draw_blend
+from ngramscan.report.figures.count import draw_prevalence
+from ngramscan.report.figures.strategies import draw_strategies
+
+__all__ = [
+    "check_target",
+    "draw_blend",
+    "draw_prevalence",
+    "draw_strategies",
+    "save_figure",
+]

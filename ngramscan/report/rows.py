@@ -1,0 +1,145 @@
+"""Rows → csv, jsonl, json, latex or parquet, on stdout or in a file; and a data frame.
+
+Every command ends here, so that all formats mean the same everywhere: one record per row, columns
+in the order of the row's fields, null for what is not known. A file is written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+
+from ngramscan.errors import InputError
+from ngramscan.progress import visible_json
+from ngramscan.report.files import check_writable, write_whole
+from ngramscan.report.latex import to_latex
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMATS = ("table", "csv", "jsonl", "json", "latex")
+_SUFFIXES = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".json": "json",
+    ".parquet": "parquet",
+    ".tex": "latex",
+}
+
+
+CSV_SAFE: ContextVar[bool] = ContextVar("CSV_SAFE", default=False)
+"""Whether texts that a spreadsheet would run are written with an apostrophe before them."""
+_RUN = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where rows go, and in which format."""
+
+    format: str
+    path: Path | None = None
+    """None: stdout."""
+
+
+def choose_target(format_name: str | None, path: Path | None) -> Target:
+    """Return where rows go, before any work is done for them.
+
+    Raises
+    ------
+    InputError
+        The file can't be written, or its suffix names no format.
+    """
+    if path is None:
+        return Target(format_name or "table")
+    check_writable(path)
+    by_suffix = _SUFFIXES.get(path.suffix.lower())
+    chosen = format_name or by_suffix
+    if chosen is None or chosen == "table":
+        known = ", ".join(_SUFFIXES)
+        raise InputError(f"-o {path}", f"no file format named; expected {known}, or --format csv")
+    return Target(chosen, path)
+
+
+def optional_target(path: str | Path | None) -> Target | None:
+    """Return the file where further rows go, where one is named."""
+    return choose_target(None, Path(path)) if path else None
+
+
+def to_text(rows: Sequence[Any], row_type: type, format_name: str) -> str:
+    """Return rows as csv, jsonl, json or latex."""
+    if format_name == "latex":
+        return to_latex(rows, row_type)
+    records = [asdict(row) for row in rows]
+    if format_name == "jsonl":
+        return "".join(_json(record) + "\n" for record in records)
+    if format_name == "json":
+        return _json(records, indent=1) + "\n"
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [f.name for f in fields(row_type)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(_safe, records) if CSV_SAFE.get() else records)
+    return text.getvalue()
+
+
+def _safe(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a row in which no text begins like a formula of a spreadsheet."""
+    return {
+        name: f"'{value}" if isinstance(value, str) and value.startswith(_RUN) else value
+        for name, value in record.items()
+    }
+
+
+def _json(value: object, indent: int | None = None) -> str:
+    return visible_json(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def to_frame(rows: Sequence[Any], row_type: type) -> pd.DataFrame:
+    """Return rows as a data frame; what may be missing keeps its type (Int64, Float64, string)."""
+    import pandas as pd  # slow to import, and not needed by the commands
+
+    return pd.DataFrame(
+        {
+            name: pd.Series([_encodable(getattr(row, name)) for row in rows], dtype=_dtype(hint))
+            for name, hint in get_type_hints(row_type).items()
+        }
+    )
+
+
+def _encodable(value: Any) -> Any:
+    """Return a text with escapes for halves of characters, as names of files may have them."""
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-8", "backslashreplace").decode()
+
+
+def _dtype(hint: object) -> Literal["boolean", "Int64", "Float64", "string"]:
+    parts = getattr(hint, "__args__", (hint,))
+    if bool in parts:
+        return "boolean"
+    if float in parts:
+        return "Float64"
+    return "Int64" if int in parts else "string"
+
+
+def write_rows(rows: Sequence[Any], row_type: type, target: Target) -> None:
+    """Write rows to a file.
+
+    Raises
+    ------
+    InputError
+        The file can't be written; what stood there before still does.
+    """
+    assert target.path is not None
+    if target.format == "parquet":
+        frame = to_frame(rows, row_type)
+        write_whole(target.path, lambda path: frame.to_parquet(path, index=False))
+    else:
+        text = to_text(rows, row_type, target.format)
+        data = text.encode("utf-8", "backslashreplace")  # halves of characters, in names of files
+        write_whole(target.path, lambda path: path.write_bytes(data))

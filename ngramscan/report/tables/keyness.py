@@ -1,0 +1,62 @@
+"""The table of `keyness`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from ngramscan.outputs.keyness import KeynessRow
+from ngramscan.report.layout import Layout, cell, print_columns, rate
+
+_VISIBLE = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
+_FOOTNOTE = (
+    "log ratio: 1 is twice as frequent, with {level:.0%} intervals; G2 only ranks; q is of a test"
+    " of presence, problems as clusters; DP: 0 evenly spread over the outputs of the method, 1 in"
+    " one alone"
+)
+
+
+def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Console) -> None:
+    """Print n-grams; `lines` tell of how much they are."""
+    for line in lines:
+        console.print(Text(line))
+    if not rows:
+        return
+    columns = {
+        "n-gram": [visible(row.ngram) for row in rows],
+        "count": [cell(row.count) for row in rows],
+        "others": [cell(row.other_count) for row in rows],
+        "per million": [rate(row.per_million) for row in rows],
+        "others'": [rate(row.other_per_million) for row in rows],
+        "outputs": [f"{row.document_share:.1%}" for row in rows],
+        "others' outputs": [f"{row.other_document_share:.1%}" for row in rows],
+        "G2": [rate(row.g2) for row in rows],
+        "log ratio": [_interval(row) for row in rows],
+        "DP": [f"{row.dispersion:.2f}" for row in rows],
+        "q": [f"{row.q:.1g}" for row in rows],
+    }
+    optional = (
+        *("per million", "others'", "DP", "q", "others' outputs", "outputs", "G2", "others"),
+        "count",
+    )
+    print_columns(console, columns, Layout(1, frozenset({"n-gram"}), optional))
+    console.print(Text(_FOOTNOTE.format(level=rows[0].level), style="dim"))
+
+
+def _interval(row: KeynessRow) -> str:
+    return f"{row.log_ratio:.1f} [{row.log_ratio_low:.1f}, {row.log_ratio_high:.1f}]"
+
+
+def visible(text: str) -> str:
+    """Return a text on one line: line ends, tabs and spaces that would not be seen as signs."""
+    inner = "".join(_VISIBLE.get(letter, letter) for letter in text)
+    stripped = inner.strip(" ")
+    if not stripped:
+        return "·" * len(inner)
+    before = len(inner) - len(inner.lstrip(" "))
+    after = len(inner) - len(inner.rstrip(" "))
+    body = stripped.replace("  ", "··")
+    shown = "·" * before + body + "·" * after
+    return "".join(letter if letter.isprintable() else "�" for letter in shown)
