@@ -16,7 +16,6 @@ from ngramscan.indexes.base import (
     IndexSize,
     Place,
     QueryCount,
-    RankedIndex,
     Window,
     WindowFailure,
 )
@@ -181,7 +180,6 @@ def test_it_is_opened_by_its_spec() -> None:
     with open_indexes([spec], IndexOptions(), Silent()) as indexes:
         (index,) = indexes
         assert index.name == spec
-        assert isinstance(index, RankedIndex)
         (count,) = index.counts(["step by step"])
         assert isinstance(count, QueryCount)
         assert count == QueryCount("step by step", 713, None, "fm9", count.asked_at)

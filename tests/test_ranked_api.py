@@ -15,10 +15,10 @@ from ngramscan.errors import RemoteRefused, RemoteUnavailable
 from ngramscan.indexes.base import (
     ApiSettings,
     Found,
+    Index,
     IndexSize,
     Place,
     QueryFailure,
-    RankedIndex,
     Window,
     WindowFailure,
 )
@@ -70,13 +70,13 @@ def index(server: ApiServer, tmp_path: Path) -> Iterator[ApiIndex]:
         yield index
 
 
-def found(index: RankedIndex, query: str) -> Found:
+def found(index: Index, query: str) -> Found:
     (reply,) = index.find([query])
     assert isinstance(reply, Found)
     return reply
 
 
-def windows(index: RankedIndex, places: list[Place], context: int) -> dict[Place, Window]:
+def windows(index: Index, places: list[Place], context: int) -> dict[Place, Window]:
     got = list(index.windows(places, context))
     assert all(isinstance(window, Window) for window in got), got
     by_place = {window.place: window for window in got if isinstance(window, Window)}

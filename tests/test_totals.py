@@ -5,7 +5,15 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from ngramscan.errors import RemoteUnavailable
-from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
+from ngramscan.indexes.base import (
+    Found,
+    IndexSize,
+    Place,
+    QueryCount,
+    QueryFailure,
+    Window,
+    WindowFailure,
+)
 from ngramscan.patterns.model import Pattern, PatternSet
 from ngramscan.prevalence.count import count_queries
 from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total, make_totals
@@ -20,6 +28,7 @@ class Known:
         self._counts = counts
         self._size = size
         self.asked: list[str] = []
+        self.longest_context = 0
 
     def size(self) -> IndexSize:
         return self._size
@@ -30,7 +39,13 @@ class Known:
             if query in self._counts:
                 yield QueryCount(query, self._counts[query], None, "api", "2026-11-20")
             else:
-                yield QueryFailure(query, RemoteUnavailable("no"))
+                yield QueryFailure(self.name, query, RemoteUnavailable("no"))
+
+    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+        raise NotImplementedError
+
+    def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
+        raise NotImplementedError
 
 
 class Broken(Known):

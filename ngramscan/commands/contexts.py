@@ -10,7 +10,7 @@ from typing import Annotated
 
 from ngramscan.commands.docnorm import DEFAULT_INDEX
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import TIMEOUT_S, RankedIndex
+from ngramscan.indexes.base import TIMEOUT_S
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import MAX_LINE, Access
@@ -103,7 +103,6 @@ def contexts(
     found = []
     with open_indexes(index, access.options(), progress) as indexes:
         for one in indexes:
-            assert isinstance(one, RankedIndex), "all of ours are"
             try:
                 found.append(find_contexts(text, one, n, width, seed))
             except NgramscanError as error:

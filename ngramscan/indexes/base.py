@@ -51,8 +51,9 @@ class QueryCount:
 
 @dataclass(frozen=True, slots=True)
 class QueryFailure:
-    """Why there is no count of one query."""
+    """Why one query could not be counted or found in an index."""
 
+    index: str
     query: str
     error: NgramscanError
 
@@ -160,9 +161,11 @@ class DocumentCounts:
 
 
 class Index(Protocol):
-    """A corpus that can be asked."""
+    """A corpus that can be asked; it numbers the occurrences of a query, so some can be drawn."""
 
     name: str
+    longest_context: int
+    """The most bytes on each side of an occurrence that a window can have."""
 
     def size(self) -> IndexSize:
         """Return what is known of the size by now; a scan knows it once it has read."""
@@ -177,14 +180,6 @@ class Index(Protocol):
         NgramscanError
             The index as a whole gave up; queries not yielded have no count.
         """
-
-
-@runtime_checkable
-class RankedIndex(Index, Protocol):
-    """An index that numbers the occurrences of a query, so that some can be drawn."""
-
-    longest_context: int
-    """The most bytes on each side of an occurrence that a window can have."""
 
     def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
         """Start to look up all queries, and yield where each is found, in any order."""

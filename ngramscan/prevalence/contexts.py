@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ngramscan.errors import NgramscanError
-from ngramscan.indexes.base import Place, QueryFailure, RankedIndex, Window, WindowFailure
+from ngramscan.indexes.base import Index, Place, QueryFailure, Window, WindowFailure
 from ngramscan.prevalence.draws import draw_places
 
 _BYTES_PER_CHARACTER = 4
@@ -42,14 +42,14 @@ class Concordance:
     failures: list[WindowFailure] = field(default_factory=list)
 
 
-def find_contexts(text: str, index: RankedIndex, n: int, width: int, seed: int) -> Concordance:
+def find_contexts(text: str, index: Index, n: int, width: int, seed: int) -> Concordance:
     """Draw occurrences of a text, each as likely as any other, and show what is around them.
 
     Parameters
     ----------
     text : str
         What to look for.
-    index : RankedIndex
+    index : Index
         Where.
     n : int
         How many different occurrences; all, in the order of the index, where there are no more.
@@ -73,7 +73,7 @@ def find_contexts(text: str, index: RankedIndex, n: int, width: int, seed: int) 
 
 
 def _look_at(
-    index: RankedIndex, places: Sequence[Place], width: int
+    index: Index, places: Sequence[Place], width: int
 ) -> tuple[dict[Place, Window], list[WindowFailure]]:
     windows: dict[Place, Window] = {}
     failures: list[WindowFailure] = []

@@ -40,15 +40,6 @@ class Count:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """A count that could not be made."""
-
-    index: str
-    query: str
-    error: NgramscanError
-
-
 @dataclass(slots=True)
 class Counting:
     """All that came of counting one pattern set in some indexes."""
@@ -56,7 +47,7 @@ class Counting:
     queries: list[Query]
     rows: list[Count] = field(default_factory=list)
     """In the order of the indexes, then of the patterns."""
-    missing: list[Missing] = field(default_factory=list)
+    missing: list[QueryFailure] = field(default_factory=list)
     occurrences: dict[str, dict[str, int]] = field(default_factory=dict)
     """Per index, of all strings that were counted: the queries, and those in which two overlap."""
     sizes: dict[str, IndexSize] = field(default_factory=dict)
@@ -92,7 +83,7 @@ def _collect(
     index: Index,
     stream: Iterator[QueryCount | QueryFailure],
     texts: Sequence[str],
-    missing: list[Missing],
+    missing: list[QueryFailure],
 ) -> dict[str, QueryCount]:
     counts: dict[str, QueryCount] = {}
     failures: dict[str, NgramscanError] = {}
@@ -104,7 +95,9 @@ def _collect(
                 counts[reply.query] = reply
     except NgramscanError as error:  # the index as a whole
         failures |= {text: error for text in texts if text not in counts}
-    missing += [Missing(index.name, text, failures[text]) for text in texts if text in failures]
+    missing += [
+        QueryFailure(index.name, text, failures[text]) for text in texts if text in failures
+    ]
     return counts
 
 

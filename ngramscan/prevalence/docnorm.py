@@ -22,13 +22,11 @@ from ngramscan.indexes.base import (
     IndexSize,
     Place,
     QueryFailure,
-    RankedIndex,
     Window,
     WindowFailure,
 )
 from ngramscan.patterns.model import Query, Scope, scopes
 from ngramscan.patterns.overlaps import merged_of_unions, nesting, union_of_occurrences
-from ngramscan.prevalence.count import Missing
 from ngramscan.prevalence.draws import Estimator, Share, document_share, draw_places
 from ngramscan.prevalence.estimators import (
     DRAWS_FOR_VARIANCE,
@@ -130,7 +128,7 @@ class Norming:
     options: NormOptions
     rows: list[DocumentRow] = field(default_factory=list)
     totals: list[Total] = field(default_factory=list)
-    missing: list[Missing] = field(default_factory=list)
+    missing: list[QueryFailure] = field(default_factory=list)
     sizes: dict[str, IndexSize] = field(default_factory=dict)
     draws: list[DrawRow] = field(default_factory=list)
 
@@ -209,14 +207,14 @@ def _texts(queries: Iterable[Query]) -> list[str]:
 
 
 def _read(
-    index: DocumentIndex, queries: Sequence[Query], missing: list[Missing]
+    index: DocumentIndex, queries: Sequence[Query], missing: list[QueryFailure]
 ) -> _IndexDocuments:
     texts, unions = _texts(queries), _unions(queries)
     asked = [*texts, *merged_of_unions(queries)]
     try:
         known = index.document_counts(asked, unions)
     except NgramscanError as error:
-        missing += [Missing(index.name, text, error) for text in texts]
+        missing += [QueryFailure(index.name, text, error) for text in texts]
         return _IndexDocuments({}, {}, {})
     return _IndexDocuments(
         {count.query: count.occurrences for count in known.counts},
@@ -260,7 +258,6 @@ class _Sampler:
     """Draws occurrences of some queries in one index and looks at their documents."""
 
     def __init__(self, index: Index, queries: Sequence[Query], options: NormOptions) -> None:
-        assert isinstance(index, RankedIndex)
         self._index = index
         self._queries = list(queries)
         self._options = options
@@ -292,7 +289,7 @@ class _Sampler:
             }
             self._look_at(draws)
         norming.missing += [
-            Missing(self._index.name, text, error) for text, error in self._errors.items()
+            QueryFailure(self._index.name, text, error) for text, error in self._errors.items()
         ]
         done = {text: places for text, places in draws.items() if text not in self._errors}
         if self._options.keep_draws:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ngramscan.errors import NgramscanError
+from ngramscan.indexes.base import QueryFailure
 from ngramscan.patterns.model import Query
-from ngramscan.prevalence.count import Missing
 
 _SHOWN_REASONS = 5
 OFFLINE_HINT = "without a network: --index python, or --index scan:PATH for a corpus of your own"
 
 
 def describe_missing(
-    missing: Sequence[Missing], queries: Sequence[Query], n_indexes: int, what: str = "counts"
+    missing: Sequence[QueryFailure], queries: Sequence[Query], n_indexes: int, what: str = "counts"
 ) -> list[str]:
     """Return, one line per reason, what could not be done and why.
 
     Parameters
     ----------
-    missing : sequence of Missing
+    missing : sequence of QueryFailure
         What failed; queries that are not among `queries` were asked for totals only.
     queries : sequence of Query
         All that was asked for.
@@ -30,7 +30,7 @@ def describe_missing(
     """
     asked = {query.text for query in queries}
     expected = len(queries) * n_indexes
-    reasons: dict[str, list[Missing]] = {}
+    reasons: dict[str, list[QueryFailure]] = {}
     for one in missing:
         reasons.setdefault(str(one.error), []).append(one)
     lines = [
@@ -45,7 +45,7 @@ def describe_missing(
 
 
 def _describe_reason(
-    reason: str, missing: Sequence[Missing], asked: set[str], expected: str
+    reason: str, missing: Sequence[QueryFailure], asked: set[str], expected: str
 ) -> str:
     rows = sum(one.query in asked for one in missing)
     indexes = list(dict.fromkeys(one.index for one in missing))

@@ -89,11 +89,15 @@ class ApiIndex:
         The questions are under way when this returns, so that several indexes of one host are
         asked at once.
         """
-        return self._each(queries, _count_question, self._read_count, QueryFailure)
+        return self._each(
+            queries, _count_question, self._read_count, partial(QueryFailure, self.name)
+        )
 
     def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
         """Start to look up what the journal does not have, and yield where each query is found."""
-        return self._each(queries, _find_question, self._read_found, QueryFailure)
+        return self._each(
+            queries, _find_question, self._read_found, partial(QueryFailure, self.name)
+        )
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Start to fetch what the journal does not have, and yield all windows.
