@@ -1,0 +1,1 @@
+"""Servers, builders and oracles that several tests use."""
