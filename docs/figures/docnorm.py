@@ -1,6 +1,6 @@
-"""Draw docs/documents.svg: occurrences per document, true and estimated, in simulated corpora.
+"""Draw docs/docnorm.svg: occurrences per document, true and estimated, in simulated corpora.
 
-python docs/figures/documents.py
+python docs/figures/docnorm.py
 
 Needs matplotlib. Seeded: the same file every time.
 """
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ngramscan.document_estimates import Draws, coincidences, documents_of_draws
 
-FIGURE = Path(__file__).resolve().parent.parent / "documents.svg"
+FIGURE = Path(__file__).resolve().parent.parent / "docnorm.svg"
 SEED = 20261121
 CORPORA = 28
 DOCUMENTS = 100_000
