@@ -57,7 +57,7 @@ def seconds(ask: Callable[[str], None], url: str) -> float:
 
 
 def main() -> None:
-    command = [sys.executable, "-m", "tests.chat_server"]
+    command = [sys.executable, "-m", "tests.support.chat_server"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         url = server.stdout.readline().strip()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ngramscan.commands.strategies import strategies
     from ngramscan.commands.tiers import tiers
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "blend",
     "contexts",

@@ -17,7 +17,7 @@ import evalcore
 from evalcore.benchmarks import Dataset, benchmarks, find_benchmark, load_dataset
 from evalcore.formats import Problem
 from ngramscan.errors import IncompleteError
-from tests.made_benchmarks import refused, write, write_financemath, write_proofbench
+from tests.support.made_benchmarks import refused, write, write_financemath, write_proofbench
 
 PHYSICS, MATHS = "olympiadbench-oe-physics", "olympiadbench-oe-maths"
 

@@ -22,8 +22,8 @@ from evalcore.records import read_records
 from evalcore.scores import read_scores
 from ngramscan.errors import IncompleteError
 from ngramscan.pace.pace import SystemClock
-from tests.chat_server import Answer, ChatServer, Faults, Messages, chat_server, hash_of
-from tests.made_benchmarks import write, write_financemath, write_proofbench
+from tests.support.chat_server import Answer, ChatServer, Faults, Messages, chat_server, hash_of
+from tests.support.made_benchmarks import write, write_financemath, write_proofbench
 
 ROOT = Path(__file__).resolve().parent.parent
 METHODS = ("cot", "pot", "f-1")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import evalcore
-from tests.chat_server import chat_server
+from tests.support.chat_server import chat_server
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")

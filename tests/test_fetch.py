@@ -19,7 +19,7 @@ import evalcore
 from evalcore.benchmarks import benchmarks
 from evalcore.cli import main
 from ngramscan.errors import InputError, RemoteError
-from tests.made_benchmarks import refused
+from tests.support.made_benchmarks import refused
 
 BODY = b"some published bytes\n"
 SHA256 = hashlib.sha256(BODY).hexdigest()

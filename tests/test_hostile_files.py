@@ -20,8 +20,8 @@ from evalcore.logs import read_logs
 from ngramscan.cli import main as ngramscan_main
 from ngramscan.corpora import ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError, InputError
-from tests.made_benchmarks import write_financemath
-from tests.made_logs import header, row, sample, write_lm_eval, zip_bytes
+from tests.support.made_benchmarks import write_financemath
+from tests.support.made_logs import header, row, sample, write_lm_eval, zip_bytes
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -13,8 +13,8 @@ from evalcore.logs import read_logs
 from evalcore.logs.readers import Log
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
-from tests import made_logs
-from tests.made_logs import TIME, Fields, failed, header, refused, row, sample
+from tests.support import made_logs
+from tests.support.made_logs import TIME, Fields, failed, header, refused, row, sample
 
 # Inspect
 

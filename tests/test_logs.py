@@ -18,7 +18,16 @@ from evalcore.logs import read_logs
 from evalcore.scores import ScoreRow, read_scores
 from ngramscan.errors import InputError
 from ngramscan.report import choose_target, write_rows
-from tests.made_logs import TIME, failed, header, refused, row, sample, write_inspect, write_lm_eval
+from tests.support.made_logs import (
+    TIME,
+    failed,
+    header,
+    refused,
+    row,
+    sample,
+    write_inspect,
+    write_lm_eval,
+)
 
 NAMES: dict[str, Any] = {"dataset": "sums", "model": "made"}
 

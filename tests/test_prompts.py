@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from evalcore.benchmarks import benchmarks, find_benchmark
 from evalcore.formats import Problem
 from evalcore.prompts import PromptSet, load_templates
-from tests.made_benchmarks import refused
+from tests.support.made_benchmarks import refused
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")

@@ -13,8 +13,8 @@ import pytest
 
 from evalcore.records import Record, messages_sha256, open_records, read_records, record_path
 from ngramscan.outputs.reading import OutputFields, read_outputs
-from tests.chat_server import hash_of
-from tests.made_benchmarks import refused, write
+from tests.support.chat_server import hash_of
+from tests.support.made_benchmarks import refused, write
 
 OURS, FINANCE, BENCH = "a/b/c.jsonl", "made-1.json", "lab-made-1-cot/task.json"
 FULL = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))

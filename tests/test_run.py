@@ -21,7 +21,7 @@ from evalcore.records import Record, read_records
 from evalcore.run import Usage, ask_missing, open_replay
 from ngramscan.errors import InputError, RemoteRefused
 from ngramscan.progress import SILENT, Silent
-from tests.chat_server import chat_server, hash_of
+from tests.support.chat_server import chat_server, hash_of
 from tests.test_records import recorded
 
 ANSWER: Any = {"output": "4", "attempts": 1, "prompt_tokens": 10, "completion_tokens": 5}

@@ -19,9 +19,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.sandboxed import SECRET, USERS, Person, person_of
+from tests.support.sandboxed import SECRET, USERS, Person, person_of
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the layers are Linux's")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(sys.platform != "linux", reason="the layers are Linux's"),
+]
 
 BEFORE = """
 import ctypes, errno, fcntl, mmap, os, resource, shutil, signal, socket, subprocess, sys, tempfile

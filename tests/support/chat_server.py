@@ -1,4 +1,4 @@
-"""A chat endpoint on loopback, with faults on demand; also `python -m tests.chat_server`."""
+"""A chat endpoint on loopback, with faults on demand; it can run as a program of its own."""
 
 from __future__ import annotations
 
