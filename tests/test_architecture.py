@@ -147,6 +147,30 @@ def test_a_function_keeps_its_name_whoever_imports_its_module(statement: str) ->
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+@pytest.mark.parametrize(
+    ("room", "word", "row_type"),
+    [
+        ("prevalence", "count", "CountRow"),
+        ("prevalence", "docnorm", "DocnormRow"),
+        ("prevalence", "contexts", "ContextRow"),
+        ("outputs", "blend", "BlendRow"),
+        ("outputs", "tiers", "TierRow"),
+        ("outputs", "keyness", "KeynessRow"),
+        ("outputs", "strategies", "StrategyRow"),
+    ],
+)
+def test_a_command_bears_one_word_everywhere(room: str, word: str, row_type: str) -> None:
+    for package in ("commands", room, "report.tables"):
+        assert f"ngramscan.{package}.{word}" in MODULES
+    assert f"class {row_type}" in MODULES[f"ngramscan.{room}.{word}"].read_text()
+    assert (ROOT / "docs" / f"{word}.md").is_file()
+
+
+def test_every_command_has_a_page() -> None:
+    words = [name.split(".")[2] for name in MODULES if name.startswith("ngramscan.commands.")]
+    assert not [word for word in words if not (ROOT / "docs" / f"{word}.md").is_file()]
+
+
 # The size of things: what is longer is several things
 
 
