@@ -1,8 +1,9 @@
-"""What a command's function and its command in the terminal share: all that stands once."""
+"""A function with options → a command: the same in Python and in the terminal."""
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +13,14 @@ import click
 import pytest
 from click.testing import CliRunner
 
-import evalcore
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.progress import SILENT, Progress
-from ngramscan.report.command import Commands, Option, Result, command, to_click
+from ngramscan.report.command import Commands, Option, Result, command
 
 if TYPE_CHECKING:
     import pandas as pd
+
+RAISED = {"interrupt": KeyboardInterrupt(), "wrong": InputError("place", "\x1bwrong")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +98,39 @@ def measure(
     )
 
 
-def terminal(*arguments: str) -> tuple[int, str, str]:
-    ran = CliRunner().invoke(to_click(measure, keeps=False), list(arguments))
+@command
+def do_again(*, what: str, times: Annotated[int | None, Option(flags="-n")] = None) -> Result:
+    """Do it again; some things go wrong.
+
+    Parameters
+    ----------
+    what : str
+        What to do.
+    times : int, optional
+        How often.
+    """
+    if what in RAISED:
+        raise RAISED[what]
+    return Result([Row(what, str(times))], Row, is_silent=True, exit_code=3)
+
+
+@command
+def do_more(*, unit: str = "") -> Result:
+    """Do more.
+
+    Parameters
+    ----------
+    unit : see measure
+    """
+    return Result([Row("unit", unit)], Row)
+
+
+def terminal(*arguments: str, keeping: Sequence[str] = ()) -> tuple[int, str, str]:
+    group = Commands("tests.test_command", ["measure"])
+    inner = Commands("tests.test_command", ["again", "more"], keeping, prefix="do_")
+    group.add_command(inner, "do")
+    ran = CliRunner(catch_exceptions=False).invoke(group, list(arguments))
     return ran.exit_code, ran.stdout, ran.stderr
-
-
-def rows(text: str) -> dict[str, str]:
-    return {
-        name: value.strip('"')
-        for name, value in (line.split(",", 1) for line in text.splitlines()[1:])
-    }
 
 
 def as_dict(frame: pd.DataFrame) -> dict[str, str]:
@@ -113,42 +138,46 @@ def as_dict(frame: pd.DataFrame) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("options", "arguments"),
+    ("options", "line"),
     [
-        ({}, []),
-        ({"unit": "foot"}, ["--unit", "foot"]),
-        ({"names": "c"}, ["--names", "c"]),
-        ({"names": ["c", "d "]}, ["--names", "c, d"]),
-        ({"by": "x,y"}, ["--by", "x,y"]),
-        ({"by": ["x", "y"]}, ["--by", "x", "--by", "y"]),
-        ({"level": 0.5, "most": 3}, ["--level", ".5", "-n", "3"]),
-        ({"averages": "a.csv"}, ["--averages", "a.csv"]),
+        ({}, ""),
+        ({"unit": "foot"}, "--unit FOOT"),
+        ({"names": "c"}, "--names c"),
+        ({"names": ["c", "d "]}, "--names c,d"),
+        ({"by": "x,y"}, "--by x,y"),
+        ({"by": ["x", "y"]}, "--by x --by y"),
+        ({"level": 0.5, "most": 3}, "--level .5 -n 3"),
+        ({"averages": "a.csv"}, "--averages a.csv"),
     ],
 )
 def test_python_and_the_terminal_give_the_function_the_same(
-    options: dict[str, Any], arguments: list[str]
+    options: dict[str, Any], line: str
 ) -> None:
-    code, stdout, _ = terminal("x", *arguments, "--format", "csv")
+    code, stdout, _ = terminal("measure", "x", *line.split(), "--format", "csv")
     assert code == 0
-    assert rows(stdout) == as_dict(measure("x", **options))
+    parts = [line.split(",", 1) for line in stdout.splitlines()[1:]]
+    assert {name: value.strip('"') for name, value in parts} == as_dict(measure("x", **options))
 
 
 @pytest.mark.parametrize(
-    ("options", "arguments", "place"),
+    ("options", "line"),
     [
-        ({"unit": "inch"}, ["--unit", "inch"], "--unit inch"),
-        ({"level": 1}, ["--level", "1"], "--level 1"),
-        ({"level": "high"}, ["--level", "high"], "--level high"),
-        ({"most": 0}, ["--most", "0"], "--most 0"),
-        ({"most": 1.5}, ["--most", "1.5"], "--most 1.5"),
+        ({"unit": "inch"}, "--unit inch"),
+        ({"level": 1}, "--level 1"),
+        ({"level": "high"}, "--level high"),
+        ({"most": 0}, "--most 0"),
+        ({"most": 1.5}, "--most 1.5"),
     ],
 )
-def test_what_the_terminal_refuses_python_refuses(
-    options: dict[str, Any], arguments: list[str], place: str
-) -> None:
-    assert terminal("x", *arguments)[0] == 2
-    with pytest.raises(InputError, match=f"^{place}: "):
+def test_what_the_terminal_refuses_python_refuses(options: dict[str, Any], line: str) -> None:
+    code, _, stderr = terminal("measure", "x", *line.split())
+    assert code == 2
+    with pytest.raises(InputError, match=f"^{line}: ") as caught:
         measure("x", **options)
+    if "unit" in options:
+        assert str(caught.value) == "--unit inch: one of metre, foot was expected"
+    else:
+        assert str(caught.value).removeprefix(f"{line}: ") in stderr, "in the same words"
 
 
 def test_an_unknown_or_hidden_option_is_a_type_error_with_the_nearest_name() -> None:
@@ -164,16 +193,18 @@ def test_an_unknown_or_hidden_option_is_a_type_error_with_the_nearest_name() -> 
 
 
 def test_the_terminal_shows_heading_rows_notices_and_failures() -> None:
-    code, stdout, stderr = terminal("x", "--fail", "--stars")
+    code, stdout, stderr = terminal("measure", "x", "--fail", "--stars")
     assert code == 1
     assert stdout.startswith("a heading*\n")
     assert stderr == "a notice\nError: one\nError: two\n"
-    code, stdout, stderr = terminal("x", "--format", "csv")
+    _, stdout, stderr = terminal("measure", "x", "--format", "csv")
     assert stdout.startswith("name,value\n")
     assert stderr == "a heading\na notice\n"
-    assert terminal("x", "--format", "csv", "-q")[2] == ""
-    assert "for & paper" in terminal("x", "--format", "latex")[1]
-    assert "a detail" in terminal("x", "-v")[2]
+    assert terminal("measure", "x", "--format", "csv", "-q")[2] == ""
+    assert "for & paper" in terminal("measure", "x", "--format", "latex")[1]
+    assert "a detail" in terminal("measure", "x", "-v")[2]
+    assert terminal("do", "again", "--what", "x") == (3, "", "")
+    assert terminal("do", "again", "--what", "x", "--format", "csv")[1] == "name,value\nx,None\n"
 
 
 def test_failures_in_python_are_an_error_that_has_the_rows() -> None:
@@ -184,13 +215,22 @@ def test_failures_in_python_are_an_error_that_has_the_rows() -> None:
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     path = str(tmp_path / "a.csv")
-    ran = CliRunner().invoke(to_click(measure, keeps=False), ["x", "-o", path, "--averages", path])
-    assert isinstance(ran.exception, InputError)
-    assert "writes to the same file" in str(ran.exception)
+    code, stdout, stderr = terminal("measure", "x", "-o", path, "--averages", path)
+    assert (code, stdout) == (2, "")
+    assert (
+        stderr == f"Error: --averages {path}: -o writes to the same file; two files were expected\n"
+    )
 
 
-def test_help_is_read_off_the_function() -> None:
-    text = " ".join(terminal("--help")[1].split())
+def test_what_goes_wrong_is_one_line_and_an_exit_code() -> None:
+    line, kept = ("do", "again", "--what"), "what was done is kept: run the same command again.\n"
+    assert terminal(*line, "wrong") == (2, "", "Error: place: \\x1bwrong\n")
+    assert terminal(*line, "interrupt") == (130, "", "Interrupted; nothing was kept.\n")
+    assert terminal(*line, "interrupt", keeping=["again"]) == (130, "", f"Interrupted; {kept}")
+
+
+def test_help_is_read_off_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = " ".join(terminal("measure", "--help")[1].split())
     assert "Measure something. WHAT is a thing. Examples: toy measure x --level 0.9 toy" in text
     assert r"toy measure x \ --unit foot" in text
     assert ">>>" not in text
@@ -204,51 +244,15 @@ def test_help_is_read_off_the_function() -> None:
         "-q, --quiet Show no progress and no notices.",
     ):
         assert part in text, text
+    monkeypatch.setattr("tests.measure", measure, raising=False)
+    assert re.search("--unit TEXT +The unit; see", terminal("do", "more", "--help")[1])
 
 
 def test_what_is_needed_and_is_not_there_is_told() -> None:
-    @command
-    def need(*, method: str, times: int | None = None) -> Result:
-        """Do it.
-
-        Parameters
-        ----------
-        method : str
-            Which.
-        times : int, optional
-            How often.
-        """
-        return Result([Row("method", f"{method} {times}")], Row)
-
-    def run(*arguments: str) -> Any:
-        return CliRunner().invoke(to_click(need, keeps=True), [*arguments, "--format", "csv"])
-
-    missing, wrong = run(), run("--method", "x", "--times", "1.5")
-    assert (missing.exit_code, wrong.exit_code) == (2, 2)
-    assert "Missing option '--method'" in missing.stderr
-    assert "'1.5' is not a valid integer." in wrong.stderr
-    assert run("--method", "x", "--times", "-3").stdout == "name,value\nmethod,x -3\n"
-
-
-def test_what_another_command_says_is_not_said_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    @command
-    def again(*, unit: str = "") -> Result:
-        """Do it again.
-
-        Parameters
-        ----------
-        unit : see measure
-        """
-        return Result([Row("unit", unit)], Row)
-
-    monkeypatch.setattr("tests.measure", measure, raising=False)
-    assert "--unit TEXT The unit" in " ".join(
-        CliRunner().invoke(to_click(again, keeps=True), ["--help"]).stdout.split()
-    )
-
-
-def test_commands_are_imported_when_they_are_used() -> None:
-    group = Commands("evalcore", evalcore.__all__, keeping=[], name="evalcore")
-    context = click.Context(group)
-    assert set(evalcore.__all__) <= set(group.list_commands(context))
-    assert group.get_command(context, "nothing") is None
+    code, _, stderr = terminal("do", "again")
+    assert (code, "Missing option '--what'" in stderr) == (2, True)
+    code, _, stderr = terminal("do", "again", "--what", "x", "-n", "1.5")
+    assert (code, "'1.5' is not a valid integer." in stderr) == (2, True)
+    assert "did you mean" in terminal("do", "agian")[2].lower()
+    group = Commands("tests.test_command", ["measure"])
+    assert group.get_command(click.Context(group), "nothing") is None

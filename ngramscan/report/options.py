@@ -167,6 +167,8 @@ def checked(option: click.Parameter, value: Any) -> Any:
         try:
             values.append(option.type.convert(str(one), None, None))  # as typed: 1.5 is no integer
         except click.UsageError as error:
+            if isinstance(option.type, click.Choice):  # whose own message has them in lower case
+                refuse_other(option.opts[-1], one, option.type.choices)
             raise InputError(f"{option.opts[-1]} {one}", error.message.removesuffix(".")) from error
     if not option.multiple:
         return values[0]
