@@ -7,6 +7,9 @@ import os
 import pty
 import subprocess
 import sys
+import threading
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ import pandas as pd
 import pytest
 
 import ngramscan
+from ngramscan.cli import main
 from ngramscan.errors import IncompleteError, InputError
 from tests.support.command import NGRAMSCAN, invoke
 
@@ -209,27 +213,24 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
     assert done.stderr == ""
 
 
-def test_progress_bars_are_for_terminals_only(here: Path) -> None:
+def test_progress_bars_are_for_terminals_only(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a real terminal of 80 columns there are bars and colours; rows are the same."""
     (here / "c.jsonl").write_text((here / "c.jsonl").read_text() * 50_000)
+    monkeypatch.setenv("TERM", "xterm-256color")
     leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        [*NGRAMSCAN, *COUNT],
-        stdout=subprocess.PIPE,
-        stderr=follower,
-        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"},
-    )
-    os.close(follower)
-    assert process.stdout is not None
-    shown = b""
-    try:
-        while part := os.read(leader, 65536):
-            shown += part
-    except OSError:  # the other end was closed
-        os.close(leader)
-    with process.stdout:
-        stdout = process.stdout.read()
-    assert process.wait() == 0
-    assert b"bytes" in shown
-    assert b"MB/s" in shown
-    assert b"\x1b" not in stdout
+    shown: list[bytes] = []
+
+    def read() -> None:
+        with suppress(OSError):  # the other end was closed
+            while part := os.read(leader, 65536):
+                shown.append(part)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    stdout = StringIO()
+    with os.fdopen(follower, "w") as stderr, redirect_stderr(stderr), redirect_stdout(stdout):
+        main.main([*COUNT, "--workers", "1"], standalone_mode=False)
+    reader.join()
+    os.close(leader)
+    assert b"MB/s" in b"".join(shown)
+    assert "\x1b" not in stdout.getvalue()

@@ -6,11 +6,10 @@ import csv
 import io
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
 from click.testing import CliRunner
 
 import evalcore.cli
@@ -51,17 +50,3 @@ def invoke(*arguments: str | Path, package: str = "ngramscan") -> Ran:
 def without(rows: Sequence[dict[str, str]], *columns: str) -> list[dict[str, str]]:
     """Return rows without the columns that differ from run to run."""
     return [{key: row[key] for key in row if key not in columns} for row in rows]
-
-
-def every_command(package: str) -> dict[str, click.Command]:
-    """Return the commands of a package by their names in the terminal, those of groups too."""
-
-    def inside(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
-        for name in group.list_commands(click.Context(group)):
-            command = group.get_command(click.Context(group), name)
-            if isinstance(command, click.Group):
-                yield from inside(command, f"{path} {name}")
-            elif command:
-                yield f"{path} {name}", command
-
-    return dict(inside(MAINS[package], package))
