@@ -99,13 +99,11 @@ def contexts(
                 found.append(find_contexts(text, one, n, width, seed))
             except NgramscanError as error:
                 raise explained(error) from error
-    for one in found:
-        drawn = len(one.contexts) + len(one.failures)
-        reasons = Counter(str(explained(failure.error)) for failure in one.failures)
-        failures += [
-            f"{reason}; {missing} of {drawn} contexts missing ({one.index})"
-            for reason, missing in reasons.items()
-        ]
-    rows = [row for one in found for row in one.contexts]
+    for shown in found:
+        drawn = len(shown.contexts) + len(shown.failures)
+        reasons = Counter(str(explained(failure.error)) for failure in shown.failures)
+        for reason, missing in reasons.items():
+            failures.append(f"{reason}; {missing} of {drawn} contexts missing ({shown.index})")
+    rows = [row for shown in found for row in shown.contexts]
     table = partial(tables.print_contexts, found, seed)
     return Result(rows, Context, failures=failures, print_table=table)

@@ -93,8 +93,7 @@ def count(
     concurrency : int
         Maximum number of requests at a time.
     rate : float, optional
-        Maximum number of requests per second; 0 for no limit. By default 4, and no limit for
-        loopback addresses.
+        Maximum requests per second; 0 for no limit. By default 4, but none for loopback addresses.
     timeout_s : float
         Maximum seconds per request, from connecting to the last byte of the answer.
     journal : str or Path, optional
@@ -108,8 +107,7 @@ def count(
     scheduler : str, optional
         Read on a running Dask cluster at this address: tcp://HOST:PORT.
     sample_files : str or int, optional
-        Read only this many files (50) or this share of them (10%), drawn at random, and estimate
-        the counts of all of them.
+        Read only this many files (50) or this share (10%), drawn at random, to estimate all counts.
     seed : int
         Random seed.
     limit_documents : int, optional

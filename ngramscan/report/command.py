@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
@@ -39,7 +40,6 @@ from ngramscan.report.options import (
     parameters,
     refuse_same_file,
     sections_of,
-    unknown_option,
 )
 from ngramscan.report.rows import (
     CSV_SAFE,
@@ -100,7 +100,13 @@ def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
     def called(*arguments: P.args, **options: P.kwargs) -> pd.DataFrame:
         for name in options:
             if name not in by_name:
-                raise unknown_option(function.__name__, name, by_name)
+                nearest = get_close_matches(name, by_name, n=1)
+                hint = (
+                    f"did you mean {nearest[0]!r}?"
+                    if nearest
+                    else f"there are {', '.join(by_name)}"
+                )
+                raise TypeError(f"{function.__name__}(): there is no option {name!r}; {hint}")
         bound = signature.bind(*arguments, **options)
         bound.apply_defaults()
         for name, one in parameters(function).items():

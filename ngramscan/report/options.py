@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -142,16 +141,12 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
         return click.Path(path_type=Path)
     if str in types or (float not in types and int not in types):
         return click.STRING
-    least, most, over, under = option.least, option.most, option.over, option.under
-    if {least, most, over, under} == {None}:
+    least = option.least if option.over is None else option.over
+    most = option.most if option.under is None else option.under
+    if least is None and most is None:
         return click.FLOAT if float in types else click.INT
-    limits: dict[str, Any] = {
-        "min": least if over is None else over,
-        "max": most if under is None else under,
-        "min_open": over is not None,
-        "max_open": under is not None,
-    }
-    return click.FloatRange(**limits) if float in types else click.IntRange(**limits)
+    limits: Any = (least, most, option.over is not None, option.under is not None)
+    return click.FloatRange(*limits) if float in types else click.IntRange(*limits)
 
 
 # Checking what is given
@@ -180,13 +175,6 @@ def listed(given: str | Iterable[str]) -> tuple[str, ...]:
     texts = [given] if isinstance(given, str) else given
     parts = (part.strip() for text in texts for part in text.split(","))
     return tuple(part for part in parts if part)
-
-
-def unknown_option(function: str, name: str, known: Sequence[str]) -> TypeError:
-    """Return the error of an option that a function does not have; it names the nearest."""
-    nearest = get_close_matches(name, known, n=1)
-    hint = f"did you mean {nearest[0]!r}?" if nearest else f"there are {', '.join(known)}"
-    return TypeError(f"{function}(): there is no option {name!r}; {hint}")
 
 
 def refuse_other(option: str, value: str, known: Iterable[str]) -> None:
