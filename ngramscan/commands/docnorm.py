@@ -106,7 +106,7 @@ def docnorm(
     """Estimate how many documents contain patterns, with intervals.
 
     PATTERNS are YAML files or names of shipped sets; by default the set f1, tiers T1 and T2. Hosted
-    indexes know occurrences only, so some are drawn at random and their documents looked at;
+    indexes know occurrences only, so some are drawn at random and their documents read;
     corpora that are read (scan:, python) are counted exactly.
 
     Parameters
@@ -119,7 +119,7 @@ def docnorm(
     max_samples : int
         With `target`, draw no more occurrences per pattern than this.
     estimator : str
-        How documents follow from draws; `unique` is K/U, to see what it can't show.
+        How documents are estimated; `unique`: by distinct documents per draw, an upper bound.
     context : int
         Bytes of a document that are read on each side; services give 10,000 at most.
     totals : str or Path, optional
