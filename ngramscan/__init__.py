@@ -6,7 +6,6 @@ One function per command, with the same name and options, returning a data frame
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,18 +15,19 @@ if TYPE_CHECKING:
     from ngramscan.commands.docnorm import docnorm
     from ngramscan.commands.index import index_build, index_info, index_list, index_verify
     from ngramscan.commands.keyness import keyness
-    from ngramscan.commands.serve import serve
     from ngramscan.commands.strategies import strategies
     from ngramscan.commands.tiers import tiers
 
 __version__ = "0.1.0"
 __all__ = ["blend", "contexts", "count", "docnorm", "index_build", "index_info", "index_list"]
-__all__ += ["index_verify", "keyness", "serve", "strategies", "tiers"]
+__all__ += ["index_verify", "keyness", "strategies", "tiers"]
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module(f"ngramscan.commands.{name.partition('_')[0]}"), name)
+        from ngramscan import commands
+
+        return getattr(commands, name)
     raise AttributeError(f"module 'ngramscan' has no attribute {name!r}")
 
 

@@ -8,7 +8,7 @@ from ngramscan import __version__
 from ngramscan.report.command import Commands
 
 main = Commands(
-    "ngramscan",
+    "ngramscan.commands",
     ["count", "docnorm", "contexts", "blend", "tiers", "keyness", "strategies", "serve"],
     keeping=["count", "docnorm", "contexts"],
     name="ngramscan",
@@ -22,7 +22,7 @@ main = Commands(
 click.version_option(__version__, prog_name="ngramscan")(main)
 main.add_command(
     Commands(
-        "ngramscan",
+        "ngramscan.commands",
         ["list", "info", "build", "verify"],
         prefix="index_",
         name="index",
