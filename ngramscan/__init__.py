@@ -19,19 +19,8 @@ if TYPE_CHECKING:
     from ngramscan.commands.tiers import tiers
 
 __version__ = "0.2.0"
-__all__ = [
-    "blend",
-    "contexts",
-    "count",
-    "docnorm",
-    "index_build",
-    "index_info",
-    "index_list",
-    "index_verify",
-    "keyness",
-    "strategies",
-    "tiers",
-]
+__all__ = ["blend", "contexts", "count", "docnorm", "index_build", "index_info", "index_list"]
+__all__ += ["index_verify", "keyness", "strategies", "tiers"]
 
 
 def __getattr__(name: str) -> Any:
@@ -43,4 +32,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return sorted({*globals(), *__all__})

@@ -21,7 +21,7 @@ from ngramscan.outputs.reading import Group, Output, OutputFields, OutputSet, re
 from ngramscan.patterns.files import load_patterns, parse_patterns
 from ngramscan.report.tables import print_blending
 from ngramscan.statistics.proportions import mcnemar, wilson
-from tests.command import run
+from tests.support.command import run
 
 PATTERNS = """
 name: own

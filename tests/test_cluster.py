@@ -21,7 +21,7 @@ from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Watch
 from ngramscan.progress import Silent
 from tests import corpus_files, worker_tasks
-from tests.command import NGRAMSCAN, Ran, run, without
+from tests.support.command import NGRAMSCAN, Ran, run, without
 from tests.test_scan_runs import command, kept, undisturbed
 from tests.test_scan_runs import slow as slow  # noqa: PLC0414 - a fixture of that module
 

@@ -1,4 +1,4 @@
-"""What a command's function and its command in the terminal share: all that stands once."""
+"""A function with options → a command: the same in Python and in the terminal."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import click
 import pytest
 from click.testing import CliRunner
 
-import evalcore
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.progress import SILENT, Progress
-from ngramscan.report.command import Commands, Option, Result, command, to_click
+from ngramscan.report.command import Commands, Option, Result, command
 
-if TYPE_CHECKING:
-    import pandas as pd
+RAISED = {"interrupt": KeyboardInterrupt(), "wrong": InputError("place", "\x1bwrong")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +61,8 @@ def measure(
         on two lines.
     most, key : int, optional
         The most.
-    fail : bool
-        Fail.
-    stars : bool
-        Stars.
-    averages : Path, optional
-        Averages.
-    progress : Progress
-        Told.
-
-    Returns
-    -------
-    DataFrame
-        What was given.
+    fail, stars, averages, progress : various
+        More.
 
     Examples
     --------
@@ -96,59 +83,69 @@ def measure(
     )
 
 
-def terminal(*arguments: str) -> tuple[int, str, str]:
-    ran = CliRunner().invoke(to_click(measure, keeps=False), list(arguments))
+@command
+def do_again(*, what: str, times: Annotated[int | None, Option(flags="-n")] = None) -> Result:
+    """Do it again; some things go wrong.
+
+    Parameters
+    ----------
+    what, times : various
+        What to do, and how often.
+    """
+    if what in RAISED:
+        raise RAISED[what]
+    return Result([Row(what, str(times))], Row, is_silent=True, exit_code=3)
+
+
+def terminal(line: str, keeping: Sequence[str] = ()) -> tuple[int, str, str]:
+    group = Commands("tests.test_command", ["measure"])
+    group.add_command(Commands("tests.test_command", ["again"], keeping, prefix="do_"), "do")
+    ran = CliRunner(catch_exceptions=False).invoke(group, line.split())
     return ran.exit_code, ran.stdout, ran.stderr
 
 
-def rows(text: str) -> dict[str, str]:
-    return {
-        name: value.strip('"')
-        for name, value in (line.split(",", 1) for line in text.splitlines()[1:])
-    }
-
-
-def as_dict(frame: pd.DataFrame) -> dict[str, str]:
-    return dict(zip(frame["name"], frame["value"], strict=True))
-
-
 @pytest.mark.parametrize(
-    ("options", "arguments"),
+    ("options", "line"),
     [
-        ({}, []),
-        ({"unit": "foot"}, ["--unit", "foot"]),
-        ({"names": "c"}, ["--names", "c"]),
-        ({"names": ["c", "d "]}, ["--names", "c, d"]),
-        ({"by": "x,y"}, ["--by", "x,y"]),
-        ({"by": ["x", "y"]}, ["--by", "x", "--by", "y"]),
-        ({"level": 0.5, "most": 3}, ["--level", ".5", "-n", "3"]),
-        ({"averages": "a.csv"}, ["--averages", "a.csv"]),
+        ({}, ""),
+        ({"unit": "foot"}, "--unit FOOT"),
+        ({"names": "c"}, "--names c"),
+        ({"names": ["c", "d "]}, "--names c,d"),
+        ({"by": "x,y"}, "--by x,y"),
+        ({"by": ["x", "y"]}, "--by x --by y"),
+        ({"level": 0.5, "most": 3}, "--level .5 -n 3"),
+        ({"averages": "a.csv"}, "--averages a.csv"),
     ],
 )
 def test_python_and_the_terminal_give_the_function_the_same(
-    options: dict[str, Any], arguments: list[str]
+    options: dict[str, Any], line: str
 ) -> None:
-    code, stdout, _ = terminal("x", *arguments, "--format", "csv")
+    code, stdout, _ = terminal(f"measure x {line} --format csv")
     assert code == 0
-    assert rows(stdout) == as_dict(measure("x", **options))
+    frame = measure("x", **options)
+    parts = [line.split(",", 1)[1].strip('"') for line in stdout.splitlines()[1:]]
+    assert parts == frame["value"].tolist()
 
 
 @pytest.mark.parametrize(
-    ("options", "arguments", "place"),
+    ("options", "line"),
     [
-        ({"unit": "inch"}, ["--unit", "inch"], "--unit inch"),
-        ({"level": 1}, ["--level", "1"], "--level 1"),
-        ({"level": "high"}, ["--level", "high"], "--level high"),
-        ({"most": 0}, ["--most", "0"], "--most 0"),
-        ({"most": 1.5}, ["--most", "1.5"], "--most 1.5"),
+        ({"unit": "inch"}, "--unit inch"),
+        ({"level": 1}, "--level 1"),
+        ({"level": "high"}, "--level high"),
+        ({"most": 0}, "--most 0"),
+        ({"most": 1.5}, "--most 1.5"),
     ],
 )
-def test_what_the_terminal_refuses_python_refuses(
-    options: dict[str, Any], arguments: list[str], place: str
-) -> None:
-    assert terminal("x", *arguments)[0] == 2
-    with pytest.raises(InputError, match=f"^{place}: "):
+def test_what_the_terminal_refuses_python_refuses(options: dict[str, Any], line: str) -> None:
+    code, _, stderr = terminal(f"measure x {line}")
+    assert code == 2
+    with pytest.raises(InputError, match=f"^{line}: ") as caught:
         measure("x", **options)
+    if "unit" in options:
+        assert str(caught.value) == "--unit inch: one of metre, foot was expected"
+    else:
+        assert str(caught.value).removeprefix(f"{line}: ") in stderr, "in the same words"
 
 
 def test_an_unknown_or_hidden_option_is_a_type_error_with_the_nearest_name() -> None:
@@ -164,33 +161,38 @@ def test_an_unknown_or_hidden_option_is_a_type_error_with_the_nearest_name() -> 
 
 
 def test_the_terminal_shows_heading_rows_notices_and_failures() -> None:
-    code, stdout, stderr = terminal("x", "--fail", "--stars")
+    code, stdout, stderr = terminal("measure x --fail --stars")
     assert code == 1
     assert stdout.startswith("a heading*\n")
     assert stderr == "a notice\nError: one\nError: two\n"
-    code, stdout, stderr = terminal("x", "--format", "csv")
-    assert stdout.startswith("name,value\n")
-    assert stderr == "a heading\na notice\n"
-    assert terminal("x", "--format", "csv", "-q")[2] == ""
-    assert "for & paper" in terminal("x", "--format", "latex")[1]
-    assert "a detail" in terminal("x", "-v")[2]
-
-
-def test_failures_in_python_are_an_error_that_has_the_rows() -> None:
     with pytest.raises(IncompleteError, match=r"^one; two$") as caught:
         measure("x", fail=True)
     assert len(caught.value.rows) == 7
+    _, stdout, stderr = terminal("measure x --format csv")
+    assert stdout.startswith("name,value\n")
+    assert stderr == "a heading\na notice\n"
+    assert terminal("measure x --format csv -q")[2] == ""
+    assert "for & paper" in terminal("measure x --format latex")[1]
+    assert "a detail" in terminal("measure x -v")[2]
+    assert terminal("do again --what x") == (3, "", "")
+    assert terminal("do again --what x --format csv") == (3, "name,value\nx,None\n", "")
 
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
-    path = str(tmp_path / "a.csv")
-    ran = CliRunner().invoke(to_click(measure, keeps=False), ["x", "-o", path, "--averages", path])
-    assert isinstance(ran.exception, InputError)
-    assert "writes to the same file" in str(ran.exception)
+    path = tmp_path / "a.csv"
+    problem = f"Error: --averages {path}: -o writes to the same file; two files were expected\n"
+    assert terminal(f"measure x -o {path} --averages {path}") == (2, "", problem)
+
+
+def test_what_goes_wrong_is_one_line_and_an_exit_code() -> None:
+    line, kept = "do again --what", "what was done is kept: run the same command again.\n"
+    assert terminal(f"{line} wrong") == (2, "", "Error: place: \\x1bwrong\n")
+    assert terminal(f"{line} interrupt") == (130, "", "Interrupted; nothing was kept.\n")
+    assert terminal(f"{line} interrupt", ["again"]) == (130, "", f"Interrupted; {kept}")
 
 
 def test_help_is_read_off_the_function() -> None:
-    text = " ".join(terminal("--help")[1].split())
+    text = " ".join(terminal("measure --help")[1].split())
     assert "Measure something. WHAT is a thing. Examples: toy measure x --level 0.9 toy" in text
     assert r"toy measure x \ --unit foot" in text
     assert ">>>" not in text
@@ -207,48 +209,12 @@ def test_help_is_read_off_the_function() -> None:
 
 
 def test_what_is_needed_and_is_not_there_is_told() -> None:
-    @command
-    def need(*, method: str, times: int | None = None) -> Result:
-        """Do it.
-
-        Parameters
-        ----------
-        method : str
-            Which.
-        times : int, optional
-            How often.
-        """
-        return Result([Row("method", f"{method} {times}")], Row)
-
-    def run(*arguments: str) -> Any:
-        return CliRunner().invoke(to_click(need, keeps=True), [*arguments, "--format", "csv"])
-
-    missing, wrong = run(), run("--method", "x", "--times", "1.5")
-    assert (missing.exit_code, wrong.exit_code) == (2, 2)
-    assert "Missing option '--method'" in missing.stderr
-    assert "'1.5' is not a valid integer." in wrong.stderr
-    assert run("--method", "x", "--times", "-3").stdout == "name,value\nmethod,x -3\n"
-
-
-def test_what_another_command_says_is_not_said_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    @command
-    def again(*, unit: str = "") -> Result:
-        """Do it again.
-
-        Parameters
-        ----------
-        unit : see measure
-        """
-        return Result([Row("unit", unit)], Row)
-
-    monkeypatch.setattr("tests.measure", measure, raising=False)
-    assert "--unit TEXT The unit" in " ".join(
-        CliRunner().invoke(to_click(again, keeps=True), ["--help"]).stdout.split()
-    )
-
-
-def test_commands_are_imported_when_they_are_used() -> None:
-    group = Commands("evalcore", evalcore.__all__, keeping=[], name="evalcore")
-    context = click.Context(group)
-    assert set(evalcore.__all__) <= set(group.list_commands(context))
-    assert group.get_command(context, "nothing") is None
+    for line, problem in (
+        ("again", "Missing option '--what'"),
+        ("again --what x -n 1.5", "'1.5' is not a valid integer."),
+        ("agian", "Did you mean"),
+    ):
+        code, _, stderr = terminal(f"do {line}")
+        assert (code, problem in stderr) == (2, True)
+    group = Commands("tests.test_command", ["measure"])
+    assert group.get_command(click.Context(group), "nothing") is None

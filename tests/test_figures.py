@@ -21,7 +21,7 @@ from ngramscan.outputs.strategy_rules import load_rules
 from ngramscan.patterns.files import load_patterns
 from ngramscan.prevalence.count import Count
 from ngramscan.report import figures
-from tests.command import run
+from tests.support.command import run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

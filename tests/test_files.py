@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import signal
+import resource
 import stat
 import subprocess
 import sys
@@ -13,99 +13,88 @@ from pathlib import Path
 
 import pytest
 
-from ngramscan.errors import InputError
+from ngramscan.errors import DiskFullError, InputError
 from ngramscan.report import check_writable, write_whole
-from tests.command import run
-
-INFO = ("index", "list", "--format", "csv", "-o")
+from tests.support.command import NGRAMSCAN, invoke
 
 
-def test_symlink_is_followed(tmp_path: Path) -> None:
+def write(path: Path, text: str) -> None:
+    check_writable(path)
+    write_whole(path, lambda file: file.write_text(text))
+
+
+def test_a_symlink_is_followed(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     target, link = tmp_path / "folder" / "rows.csv", tmp_path / "link.csv"
     link.symlink_to(target)
-    assert run(*INFO, link).code == 0
+    write(link, "whole")
     assert link.is_symlink()
-    assert target.read_text().startswith("name,")
+    assert target.read_text() == "whole"
     assert os.listdir(target.parent) == ["rows.csv"]
 
 
-def test_pipe_is_written(tmp_path: Path) -> None:
+def test_a_pipe_is_written(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     read: list[str] = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
     reader.start()
-    assert run(*INFO, pipe).code == 0
+    write(pipe, "rows")
     reader.join(timeout=30)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
-    assert read[0].startswith("name,")
+    assert read == ["rows"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a device")
-def test_device_is_written_and_stays(tmp_path: Path) -> None:
-    device = tmp_path / "null"
-    try:
-        os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
-        device.write_bytes(b"")
-    except OSError as error:
-        pytest.skip(f"no devices here: {error}")
-    assert run(*INFO, device).code == 0
-    assert stat.S_ISCHR(device.stat().st_mode)
+def test_stdout_by_its_name_is_written(capfd: pytest.CaptureFixture[str]) -> None:
+    write(Path("/dev/stdout"), "rows")
+    assert capfd.readouterr().out == "rows"
 
 
-def test_stdout_by_its_name_is_written() -> None:
-    done = run(*INFO, "/dev/stdout")
-    assert done.code == 0
-    assert len(done.rows) == 10
-
-
-@pytest.mark.parametrize("arguments", [("index", "list"), INFO[:-1], (*INFO, "/dev/full")])
-def test_full_disk_is_one_line(arguments: tuple[str, ...]) -> None:
+def test_a_full_disk_is_one_line() -> None:
     with Path("/dev/full").open("wb") as full:
-        command = [sys.executable, "-m", "ngramscan", *arguments]
+        command = [*NGRAMSCAN, "index", "list"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "no space left on device" in done.stderr
+    assert done.stderr == "Error: stdout: can't be written (no space left on device)\n"
+    with pytest.raises(DiskFullError, match=r"/dev/full: can't be written \(no space left"):
+        write(Path("/dev/full"), "rows")
 
 
-def test_no_room_for_a_file_is_one_line_and_the_old_one_stays(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
+def test_no_room_for_a_file_or_a_journal_is_one_line(tmp_path: Path) -> None:
+    path, journal, corpus = (tmp_path / name for name in ("rows.csv", "j.sqlite", "c.jsonl"))
     path.write_text("old\n")
-    command = ["bash", "-c", f'ulimit -f 0; exec "{sys.executable}" "$@"', "-"]
-    command += ["-m", "ngramscan", *INFO, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"Error: {path}: can't be written (file too large)\n"
-    assert [file.read_text() for file in tmp_path.iterdir()] == ["old\n"]
+    corpus.write_text('{"text": "step by step"}\n')
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for limit, line, message in (
+        (0, f"index list -o {path}", f"{path}: can't be written (file too large)"),
+        (
+            4096,
+            f"count f1 --index scan:{corpus} --journal {journal}",
+            f"--journal {journal}: can't",
+        ),
+    ):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, unlimited[1]))
+        try:
+            ran = invoke(*line.split())
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+        assert (ran.code, ran.stdout) == (1, "")
+        assert re.fullmatch(rf"Error: {re.escape(message)}.*\n", ran.stderr)
+    assert path.read_text() == "old\n"
 
 
-def test_no_room_for_a_journal_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "c.jsonl").write_text('{"text": "step by step"}\n')
-    command = ["bash", "-c", f'ulimit -f 4; exec "{sys.executable}" "$@"', "-"]
-    command += ["-m", "ngramscan", "count", "f1", "--index", f"scan:{tmp_path / 'c.jsonl'}"]
-    command += ["--journal", str(tmp_path / "j.sqlite")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert re.fullmatch(r"Error: --journal \S+: can't be opened as a journal .*\n", done.stderr)
-
-
-WRITE = """
-import sys, time
+WRITE = """import sys, time
 from pathlib import Path
-from ngramscan.output import write_whole
-
+from ngramscan.report.files import write_whole
 def write(path):
     path.write_text("half")
-    print("writing", flush=True)
+    print(flush=True)
     time.sleep(60)
-
 write_whole(Path(sys.argv[1]), write)
 """
 
 
-def test_what_a_killed_run_left_goes_with_the_next(tmp_path: Path) -> None:
+def test_what_another_run_writes_stays_until_it_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "figure.svg"
     command = [sys.executable, "-c", WRITE, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
@@ -113,56 +102,48 @@ def test_what_a_killed_run_left_goes_with_the_next(tmp_path: Path) -> None:
         process.stdout.readline()
         (left,) = tmp_path.iterdir()
         assert stat.S_IMODE(left.stat().st_mode) == 0o600
-        process.send_signal(signal.SIGKILL)
-    write_whole(path, lambda file: file.write_text("whole"))
-    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {"figure.svg": "whole"}
-
-
-def test_what_another_run_writes_now_stays(tmp_path: Path) -> None:
-    path = tmp_path / "figure.svg"
-    command = [sys.executable, "-c", WRITE, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout
-        process.stdout.readline()
-        write_whole(path, lambda file: file.write_text("whole"))
-        assert len(list(tmp_path.iterdir())) == 2
+        write(path, "whole")
+        assert set(tmp_path.iterdir()) == {left, path}
         process.kill()
+    write(path, "newer")
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {"figure.svg": "newer"}
 
 
 def test_failed_writing_keeps_what_was_there(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_text("before")
-
     def fail(file: Path) -> None:
         file.write_text("half")
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(InputError, match="no space left"):
+    path = tmp_path / "rows.csv"
+    path.write_text("before")
+    with pytest.raises(DiskFullError, match=r"can't be written \(no space left on device\)"):
         write_whole(path, fail)
     assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {"rows.csv": "before"}
 
 
-def test_mode_of_a_file_stays_and_a_new_one_follows_the_mask(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    write_whole(path, lambda file: file.write_text(""))
-    mask = os.umask(0)
-    os.umask(mask)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+def test_the_mode_of_a_file_stays_and_a_new_one_follows_the_mask(tmp_path: Path) -> None:
+    path, beside = tmp_path / "rows.csv", tmp_path / "beside"
+    beside.touch()
+    write(path, "")
+    assert path.stat().st_mode == beside.stat().st_mode
     path.chmod(0o640)
-    write_whole(path, lambda file: file.write_text(""))
+    write(path, "")
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_folder_or_missing_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="it is a folder"):
-        check_writable(tmp_path)
-    with pytest.raises(InputError, match="there is no folder"):
-        check_writable(tmp_path / "no" / "rows.csv")
+def test_places_that_can_not_be_written_are_refused(tmp_path: Path) -> None:
+    for path, problem in (
+        (tmp_path, "it is a folder"),
+        (tmp_path / "no" / "x.csv", "there is no folder"),
+        (Path("/proc/x.csv"), r"can't be written \(no such file"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            check_writable(path)
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_journal_is_for_no_one_else(tmp_path: Path) -> None:
+def test_a_journal_is_for_no_one_else(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "step"}\n')
-    journal = tmp_path / "journal"
-    scan = f"scan:{tmp_path / 'a.jsonl'}"
-    assert run("contexts", "step", "--index", scan, "--journal", journal).code == 0
+    journal, scan = tmp_path / "journal", f"scan:{tmp_path / 'a.jsonl'}"
+    assert invoke("contexts", "step", "--index", scan, "--journal", journal).code == 0
     assert stat.S_IMODE(journal.stat().st_mode) == 0o600

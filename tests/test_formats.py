@@ -22,7 +22,7 @@ from ngramscan.corpora.streams import open_file
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.patterns.files import load_patterns
 from tests import corpus_files, oracle
-from tests.command import run
+from tests.support.command import run
 
 F1 = [pattern.text for pattern in load_patterns("f1").patterns]
 QUERIES = [*F1, "aa", "a", "ภาษา", "step\nby"]

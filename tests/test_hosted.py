@@ -17,7 +17,7 @@ from ngramscan.indexes.catalog import CATALOG, PAPER, find_hosted
 from ngramscan.patterns.files import load_patterns
 from tests import oracle
 from tests.api_server import FAULT_KINDS, ApiServer, Faults, Spawned, spawn
-from tests.command import NGRAMSCAN, Ran, run, without
+from tests.support.command import NGRAMSCAN, Ran, run, without
 
 DOCS = Path(__file__).parent / "replay" / "docs"
 TEXTS = [pattern.text for pattern in load_patterns("f1").patterns]

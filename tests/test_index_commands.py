@@ -13,7 +13,7 @@ import pytest
 
 import ngramscan
 from ngramscan.errors import InputError
-from tests.command import run
+from tests.support.command import run
 
 HERE = Path(__file__).parent
 REPLAY = HERE / "replay" / "index"

@@ -36,8 +36,8 @@ from ngramscan.outputs.tokens import Tokens, split_characters, split_words
 from ngramscan.patterns.files import load_patterns
 from ngramscan.report.tables import print_keyness
 from ngramscan.report.tables.keyness import visible
-from tests.command import run
 from tests.keyness_designs import WORDS, Design, Population
+from tests.support.command import run
 
 
 def unpaired(own: int, others: int) -> Sides:

@@ -20,7 +20,7 @@ from ngramscan.outputs.reading import (
     parts_of,
     read_outputs,
 )
-from tests.command import run
+from tests.support.command import run
 
 
 def write_lines(file: Path, *records: Any) -> Path:

@@ -15,7 +15,7 @@ from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.patterns.files import load_patterns
 from ngramscan.progress import Silent
 from tests import oracle
-from tests.command import run
+from tests.support.command import run
 
 if sys.version_info >= (3, 14):
     from compression import zstd

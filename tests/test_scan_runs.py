@@ -27,7 +27,7 @@ from ngramscan.errors import CorpusError, InputError
 from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.progress import Silent
 from tests import corpus_files, oracle
-from tests.command import NGRAMSCAN, Ran, run, without
+from tests.support.command import NGRAMSCAN, Ran, run, without
 from tests.test_formats import F1, make_texts
 
 # Single letters occur so often that a scan of a few megabytes takes seconds.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import run
+from tests.support.command import run
 
 STEERING = "\x1b[31m\x07 \x9b2J \u202eabc\u2066"
 SHOWN = r"\x1b[31m\x07 \x9b2J \u202eabc\u2066"

@@ -25,8 +25,8 @@ from ngramscan.progress import Silent
 from ngramscan.serve import ServeOptions, app, name_folders, serve_folders
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer, to_json
 from ngramscan.serve.server import open_socket
-from tests.command import run
 from tests.serve_process import INDEXES, REPLAY, Served, serving
+from tests.support.command import run
 from tests.test_api_server import EXCHANGES, Answer, ask, comparable, read_lines, replay, send
 
 QUERIES = ("step by step", "first, we need to", "ภาษา", "return")

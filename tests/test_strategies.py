@@ -15,7 +15,7 @@ from ngramscan.outputs.formulas import take_apart
 from ngramscan.outputs.reading import OutputFields, read_outputs
 from ngramscan.outputs.strategies import Classified, StrategyShare, classify_outputs, find_strategy
 from ngramscan.outputs.strategy_rules import load_rules, parse_rules
-from tests.command import run
+from tests.support.command import run
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "outputs"
 

@@ -16,7 +16,7 @@ from ngramscan.outputs.reading import OutputFields, read_outputs
 from ngramscan.outputs.tiers import Tiering, TierRatio, compare_tiers, rate_ratio, tier_of
 from ngramscan.patterns.files import load_patterns, parse_patterns
 from ngramscan.report.tables import print_tiering
-from tests.command import run
+from tests.support.command import run
 from tests.test_blend import count_fast, outputs_of
 from tests.test_outputs import write_lines
 

@@ -10,17 +10,5 @@ from ngramscan.commands.serve import serve
 from ngramscan.commands.strategies import strategies
 from ngramscan.commands.tiers import tiers
 
-__all__ = [
-    "blend",
-    "contexts",
-    "count",
-    "docnorm",
-    "index_build",
-    "index_info",
-    "index_list",
-    "index_verify",
-    "keyness",
-    "serve",
-    "strategies",
-    "tiers",
-]
+__all__ = ["blend", "contexts", "count", "docnorm", "index_build", "index_info", "index_list"]
+__all__ += ["index_verify", "keyness", "serve", "strategies", "tiers"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -14,20 +14,11 @@ from ngramscan.indexes.base import TIMEOUT_S
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import MAX_LINE, Access
-from ngramscan.prevalence.contexts import Concordance, Context, find_contexts
+from ngramscan.prevalence.contexts import Context, find_contexts
 from ngramscan.prevalence.missing import explained
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import tables
 from ngramscan.report.command import Option, Result, command
-
-
-def _describe(concordances: Sequence[Concordance]) -> Iterator[str]:
-    """Yield what could not be shown, one line per index and reason."""
-    for one in concordances:
-        drawn = len(one.contexts) + len(one.failures)
-        reasons = Counter(str(explained(failure.error)) for failure in one.failures)
-        for reason, n in reasons.items():
-            yield f"{reason}; {n} of {drawn} contexts missing ({one.index})"
 
 
 @command
@@ -55,9 +46,10 @@ def contexts(
     ignore_case: bool = False,
     progress: Progress = SILENT,
 ) -> Result:
-    r"""Show random occurrences of a text in context: what a pattern really catches.
+    r"""Show random occurrences of a text in context.
 
-    Every occurrence is as likely as any other, so documents with many are seen more often.
+    They show what a pattern really catches. Every occurrence is as likely as any other, so
+    documents with many are seen more often.
 
     Parameters
     ----------
@@ -100,16 +92,18 @@ def contexts(
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
     )
-    found = []
+    found, failures = [], []
     with open_indexes(index, access.options(), progress) as indexes:
         for one in indexes:
             try:
                 found.append(find_contexts(text, one, n, width, seed))
             except NgramscanError as error:
                 raise explained(error) from error
-    return Result(
-        [row for one in found for row in one.contexts],
-        Context,
-        failures=list(_describe(found)),
-        print_table=partial(tables.print_contexts, found, seed),
-    )
+    for shown in found:
+        drawn = len(shown.contexts) + len(shown.failures)
+        reasons = Counter(str(explained(failure.error)) for failure in shown.failures)
+        for reason, missing in reasons.items():
+            failures.append(f"{reason}; {missing} of {drawn} contexts missing ({shown.index})")
+    rows = [row for shown in found for row in shown.contexts]
+    table = partial(tables.print_contexts, found, seed)
+    return Result(rows, Context, failures=failures, print_table=table)

@@ -66,7 +66,7 @@ def count(
     progress: Progress = SILENT,
     for_table: bool = False,
 ) -> Result:
-    """Count the patterns of some sets in some corpora.
+    """Count how often patterns occur in corpora.
 
     PATTERNS are YAML files or names of shipped sets. Hosted indexes know occurrences; corpora that
     are read (scan:, python) also documents. A table has the totals of each method below it.
@@ -76,7 +76,7 @@ def count(
     *patterns : str or Path
         Pattern files, or names of shipped sets.
     index : str or sequence of str
-        Where to count: a hosted index, `paper` (its eight corpora), http://HOST:PORT/NAME,
+        Where to look: a hosted index, `paper` (its eight corpora), http://HOST:PORT/NAME,
         scan:PATH, fm9:DIR or `python`.
     tier : str or sequence of str
         Only patterns of this tier.
@@ -89,18 +89,17 @@ def count(
     figure : str or Path, optional
         Draw the occurrences of each method's patterns: .svg or .png.
     api_url : str
-        Address of the service that answers for hosted indexes.
+        Address of the service that has the hosted indexes.
     concurrency : int
         Maximum number of requests at a time.
     rate : float, optional
-        Maximum number of requests per second; 0 for no limit. By default 4, and no limit for
-        loopback addresses.
+        Maximum requests per second; 0 for no limit. By default 4, but none for loopback addresses.
     timeout_s : float
-        How many seconds a request may take, from the connection to the last byte of its answer.
+        Maximum seconds per request, from connecting to the last byte of the answer.
     journal : str or Path, optional
         File in which replies are kept. By default one in the user's cache folder.
     refresh : bool
-        Ask again for what the journal already has.
+        Ask again for replies that the journal already has.
     text_field : str
         Field of JSON lines, or column of Parquet files, that holds the text.
     workers : int, optional
@@ -108,8 +107,7 @@ def count(
     scheduler : str, optional
         Read on a running Dask cluster at this address: tcp://HOST:PORT.
     sample_files : str or int, optional
-        Read only this many files (50) or this share of them (10%), drawn at random, and estimate
-        the counts of all.
+        Read only this many files (50) or this share (10%), drawn at random, to estimate all counts.
     seed : int
         Random seed.
     limit_documents : int, optional
@@ -119,24 +117,23 @@ def count(
     skip_bad_lines : bool
         Skip malformed JSON lines, and count them, instead of stopping.
     max_line : int
-        The longest line of JSON, in MB; a longer one is an error.
+        Maximum length of a line of JSON; a longer one is an error.
     ignore_case : bool
-        Count upper and lower case ASCII letters as the same, in corpora that are read.
+        Ignore the case of ASCII letters, in corpora that are read.
     progress : Progress
         Reports requests and bytes read.
 
     Returns
     -------
     DataFrame
-        One row per query and index: index, method, tier, kind, pattern, query, occurrences,
-        documents (missing where the index can't know them), source, asked_at.
+        One row per query and index; see docs/rows.md.
 
     Raises
     ------
     InputError
         An argument or a file is wrong.
     IncompleteError
-        Some counts could not be made. What was counted is in the journal; its `rows` has it too.
+        Some counts could not be made; its `rows` has the others, and so has the journal.
 
     Examples
     --------
@@ -155,23 +152,17 @@ def count(
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
     )
-    needs_totals = for_table or target is not None
-    if needs_totals:
+    if needs_totals := for_table or target is not None:
         load_ahead("scipy.special")  # for their interval
     with open_indexes(index, access.options(), progress) as indexes:
         counting = count_queries(queries, indexes, needs_totals)
-    rows = counting.rows
+    rows, sums = counting.rows, make_totals(counting) if needs_totals else []
     if known := sum(row.source == "journal" for row in rows):
         progress.notice(f"{known} of {len(rows)} counts are from the journal; --refresh asks again")
-    sums = make_totals(counting) if needs_totals else []
     if rows:
         save(sums, Total, target)
-        if picture:
-            save_figure(draw_prevalence(rows), picture)
-    return Result(
-        rows,
-        Count,
-        failures=describe_missing(counting.missing, counting.queries, len(counting.sizes)),
-        print_table=partial(tables.print_counting, counting=counting, totals=sums),
-        is_silent=not rows,
-    )
+    if rows and picture:
+        save_figure(draw_prevalence(rows), picture)
+    failures = describe_missing(counting.missing, counting.queries, len(counting.sizes))
+    table = partial(tables.print_counting, counting=counting, totals=sums)
+    return Result(rows, Count, failures=failures, print_table=table, is_silent=not rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,9 +10,9 @@ from typing import Annotated
 
 from ngramscan.commands.count import load_ahead, load_selection
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import TIMEOUT_S, DocumentIndex
+from ngramscan.indexes.base import TIMEOUT_S, DocumentIndex, Index
 from ngramscan.indexes.catalog import DEFAULT_URL
-from ngramscan.indexes.opening import IndexOptions, open_indexes
+from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import MAX_LINE, Access
 from ngramscan.patterns.model import Query, Tier
 from ngramscan.patterns.overlaps import merged_of_unions
@@ -28,12 +28,10 @@ from ngramscan.report.options import save
 DEFAULT_INDEX = "dclm"
 DEFAULT_SET = "f1"
 DEFAULT_TIERS: tuple[Tier, ...] = ("T1", "T2")
-PUBLIC_RATE = 4.0
-"""Requests per second; the default for the public service."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlanRow:
     """One row: what estimating the documents of some patterns in one index takes."""
 
     index: str
@@ -47,6 +45,21 @@ class Plan:
     """The time that takes with the default rate of the public service, HH:MM:SS."""
 
 
+def _plan(queries: Sequence[Query], indexes: Iterable[Index], norm: NormOptions) -> list[PlanRow]:
+    """Return what it would take; nothing is asked."""
+    texts = {query.text for query in queries}
+    lookups = len(texts) + len(merged_of_unions(queries))
+    windows = len(texts) * (norm.samples if norm.target is None else norm.max_samples)
+    plans = []
+    for index in indexes:
+        asks = not isinstance(index, DocumentIndex)
+        of = (lookups, windows, lookups + windows) if asks else (0, 0, 0)
+        seconds = round(of[2] / 4)
+        clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        plans.append(PlanRow(index.name, len(queries), *of, clock))
+    return plans
+
+
 def _share(target: str | float) -> float:
     text = str(target)
     try:
@@ -56,31 +69,6 @@ def _share(target: str | float) -> float:
     if not 0 < share < 1:
         raise InputError(f"--target {target}", "a share between 0 and 100 %, as 10%, was expected")
     return share
-
-
-def _plan(
-    queries: Sequence[Query],
-    specs: Sequence[str],
-    options: IndexOptions,
-    norm: NormOptions,
-    progress: Progress,
-) -> list[Plan]:
-    """Return what it would take; nothing is asked."""
-    texts = {query.text for query in queries}
-    lookups = len(texts) + len(merged_of_unions(queries))
-    windows = len(texts) * (norm.samples if norm.target is None else norm.max_samples)
-    plans = []
-    with open_indexes(specs, options, progress) as indexes:
-        for index in indexes:
-            asks = not isinstance(index, DocumentIndex)
-            of = (lookups, windows, lookups + windows) if asks else (0, 0, 0)
-            plans.append(Plan(index.name, len(queries), *of, _clock(of[2] / PUBLIC_RATE)))
-    return plans
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
 @command
@@ -115,10 +103,10 @@ def docnorm(
     ignore_case: bool = False,
     progress: Progress = SILENT,
 ) -> Result:
-    """Estimate in how many documents patterns occur, with intervals.
+    """Estimate how many documents contain patterns, with intervals.
 
     PATTERNS are YAML files or names of shipped sets; by default the set f1, tiers T1 and T2. Hosted
-    indexes know occurrences only, so some are drawn at random and their documents looked at;
+    indexes know occurrences only, so some are drawn at random and their documents read;
     corpora that are read (scan:, python) are counted exactly.
 
     Parameters
@@ -127,20 +115,19 @@ def docnorm(
     samples : int
         Number of occurrences drawn per pattern.
     target : str or float, optional
-        Draw 100 occurrences, then as many as an interval of ± this share of the estimate needs: 10%
-        or 0.1.
+        Draw 100 occurrences, then as many as an interval of ± this share of the estimate needs.
     max_samples : int
         With `target`, draw no more occurrences per pattern than this.
     estimator : str
-        How documents follow from draws; `unique` is K/U, to see what it can't show.
+        How documents are estimated; `unique`: by distinct documents per draw, an upper bound.
     context : int
-        Bytes of a document that are looked at on each side; services give 10,000 at most.
+        Bytes of a document that are read on each side; services give 10,000 at most.
     totals : str or Path, optional
         Write the documents and ratios of the methods to this file.
     draws : str or Path, optional
         Write the occurrences that were drawn, with their text, to this file.
     dry_run : bool
-        Tell how many requests it takes, one row per index, and ask nothing.
+        Print how many requests it would take, one row per index, and send none.
     api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
     scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
     max_line, ignore_case, progress : see count
@@ -164,11 +151,10 @@ def docnorm(
     $ ngramscan docnorm mine.yaml --index cc-2025-05 --draws draws.parquet
     """
     totals_target, draws_target = optional_target(totals), optional_target(draws)
-    if target is not None and estimator == "unique":
-        raise InputError("--target", "--estimator unique has no interval that draws could narrow")
     share = None if target is None else _share(target)
-    keeps = draws_target is not None
-    norm = NormOptions(samples, share, max_samples, estimator, context, seed, keeps)
+    if share and estimator == "unique":
+        raise InputError("--target", "--estimator unique has no interval that draws could narrow")
+    norm = NormOptions(samples, share, max_samples, estimator, context, seed, bool(draws))
     tiers = tier or (() if patterns else DEFAULT_TIERS)
     queries = load_selection(patterns or [DEFAULT_SET], tiers, method).queries()
     access = Access(
@@ -176,18 +162,14 @@ def docnorm(
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
     )
-    if dry_run:
-        return Result(_plan(queries, index, access.options(), norm, progress), Plan)
     load_ahead("scipy.special")
     with open_indexes(index, access.options(), progress) as indexes:
+        if dry_run:
+            return Result(_plan(queries, indexes, norm), PlanRow)
         norming = norm_documents(queries, indexes, norm)
     if norming.rows:
         save(norming.totals, Total, totals_target)
         save(norming.draws, DrawRow, draws_target)
-    return Result(
-        norming.rows,
-        DocumentRow,
-        failures=describe_missing(norming.missing, queries, len(norming.sizes), "estimates"),
-        print_table=partial(tables.print_norming, norming),
-        is_silent=not norming.rows,
-    )
+    rows, table = norming.rows, partial(tables.print_norming, norming)
+    failures = describe_missing(norming.missing, queries, len(norming.sizes), "estimates")
+    return Result(rows, DocumentRow, failures=failures, print_table=table, is_silent=not rows)

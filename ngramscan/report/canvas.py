@@ -6,6 +6,7 @@ import importlib.util
 import textwrap
 import warnings
 from collections.abc import Sequence
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,31 +38,20 @@ def check_target(path: Path | None) -> None:
     """Raise an InputError where a figure was asked for that can't be drawn or written."""
     if path is None:
         return
-    _check_suffix(path)
-    check_library(str(path))
-    check_writable(path)
-
-
-def _check_suffix(path: Path) -> None:
     if path.suffix.lower() not in FORMATS:
         raise InputError(str(path), f"a figure's name ends in {' or '.join(FORMATS)}")
+    check_library(str(path))
+    check_writable(path)
 
 
 def check_library(where: str = "figures") -> None:
     """Raise an InputError where matplotlib is missing."""
     if importlib.util.find_spec("matplotlib") is None:
-        problem = "drawing needs matplotlib: pip install 'ngramscan[figures]'"
-        raise InputError(where, problem)
+        raise InputError(where, "drawing needs matplotlib: pip install 'ngramscan[figures]'")
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure, whole or not at all; the same figure gives the same bytes.
-
-    Raises
-    ------
-    InputError
-        The suffix is none of `FORMATS`, or the file can't be written.
-    """
+    """Write a figure, whole or not at all; the same figure gives the same bytes."""
     check_target(path)
     from matplotlib import rc_context
 
@@ -94,9 +84,8 @@ def finish(figure: Figure, title: str, width: float) -> Figure:
     from matplotlib.text import Text
 
     with rc_context(_STYLE):
-        figure.suptitle(
-            wrap(title, round(width * 11)), x=0.01, ha="left", fontsize=11, fontweight="bold"
-        )
+        lines = wrap(title, round(width * 11))
+        figure.suptitle(lines, x=0.01, ha="left", fontsize=11, fontweight="bold")
     for text in figure.findobj(Text):
         if isinstance(text, Text):
             text.set_parse_math(False)
@@ -128,21 +117,14 @@ def lines_of(labels: Sequence[str]) -> int:
     return len(labels) * max((label.count("\n") + 1 for label in labels), default=0)
 
 
-def varying(keys: Sequence[tuple[str, ...]], separator: str = " · ") -> list[str]:
+def varying(keys: Sequence[tuple[str, ...]]) -> list[str]:
     """Return labels of keys without the parts that are the same in all, or empty."""
-    different = [len(set(part)) > 1 for part in zip(*keys, strict=True)]
-    labels = [
-        separator.join(p for p, differs in zip(key, different, strict=True) if differs and p)
-        for key in keys
-    ]
-    return [
-        label or separator.join(filter(None, key)) for label, key in zip(labels, keys, strict=True)
-    ]
+    differs = [len(set(part)) > 1 for part in zip(*keys, strict=True)]
+    told = [tuple(filter(None, compress(key, differs))) for key in keys]
+    return [" · ".join(some or filter(None, key)) for some, key in zip(told, keys, strict=True)]
 
 
 def common(keys: Sequence[tuple[str, ...]]) -> str:
     """Return the parts that are the same in all keys, for a title; empty: there is one key."""
-    if len(keys) < 2:
-        return ""
-    parts = [set(part) for part in zip(*keys, strict=True)]
+    parts = [set(part) for part in zip(*keys, strict=True)] if len(keys) > 1 else []
     return " · ".join(part.pop() for part in parts if len(part) == 1 and part != {""})

@@ -12,52 +12,51 @@ of another command; lines of "Examples" that begin with "$ " are those of the he
 from __future__ import annotations
 
 import inspect
+import locale
+import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cache, wraps
+from difflib import get_close_matches
+from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from textwrap import indent
-from types import SimpleNamespace
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    ParamSpec,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
 import click
 
-from ngramscan.errors import IncompleteError, InputError
-from ngramscan.progress import Terminal
-from ngramscan.report.arguments import refuse_other, refuse_same_file, unknown_option
+from ngramscan.errors import IncompleteError, NgramscanError
+from ngramscan.progress import Terminal, open_console, visible
+from ngramscan.report.files import TAKES_NO_MORE
 from ngramscan.report.options import (
-    Group,
-    emit,
-    fail_with,
-    format_option,
-    keeps_nothing,
-    output_options,
-    progress_options,
-    quiet_option,
-    tell,
+    FOR_TABLE,
+    Option,
+    checked,
+    hints_of,
+    option_of,
+    parameters,
+    refuse_same_file,
+    sections_of,
 )
-from ngramscan.report.rows import Target, choose_target, to_frame
+from ngramscan.report.rows import (
+    CSV_SAFE,
+    FORMATS,
+    Target,
+    choose_target,
+    to_frame,
+    to_text,
+    write_rows,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+__all__ = ["Commands", "Option", "Result", "command", "to_click"]
 P = ParamSpec("P")
-_FOR_TABLE = "for_table"
-"""A parameter of this name is True where the terminal shows a table, which may need more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,51 +81,38 @@ class Result:
     """With which the command ends where nothing failed: rows may be bad news."""
 
 
-class Option(NamedTuple):
-    """How a parameter is given in the terminal, where name and type do not say it."""
-
-    flags: str = ""
-    """`-n`, `-e --pattern`; by default the name of the parameter."""
-    metavar: str | None = None
-    envvar: str | None = None
-    least: float | None = None
-    most: float | None = None
-    over: float | None = None
-    under: float | None = None
-    has_commas: bool = False
-    """Several values are given in one text, with commas between them."""
-    is_written: bool = False
-    """The path is of a file that the command writes."""
-    is_shown: bool = False
-    """It changes only what the terminal shows; Python does not have it."""
-    is_optional: bool = False
-    """An argument that takes several values may have none."""
-
-
 def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
     """Make the function of a command one that returns a data frame.
 
     An unknown option is a TypeError with the nearest name, a value that the terminal would refuse
     an InputError.
     """
-    signature = inspect.signature(function)
-    hidden = [name for name, hint in _hints(function).items() if _terminal(hint).is_shown]
-    hidden.append(_FOR_TABLE)
-    known = [one for one in signature.parameters.values() if one.name not in hidden]
+    signature, hints = inspect.signature(function), hints_of(function)
+    known = [
+        one
+        for name, one in signature.parameters.items()
+        if name != FOR_TABLE and not option_of(hints[name]).is_shown
+    ]
+    by_name = [one.name for one in known if one.kind is not one.VAR_POSITIONAL]
     signature = signature.replace(parameters=known)
 
     @wraps(function)
     def called(*arguments: P.args, **options: P.kwargs) -> pd.DataFrame:
-        by_name = [one.name for one in known if one.kind is not one.VAR_POSITIONAL]
         for name in options:
             if name not in by_name:
-                raise unknown_option(function.__name__, name, by_name)
+                nearest = get_close_matches(name, by_name, n=1)
+                hint = (
+                    f"did you mean {nearest[0]!r}?"
+                    if nearest
+                    else f"there are {', '.join(by_name)}"
+                )
+                raise TypeError(f"{function.__name__}(): there is no option {name!r}; {hint}")
         bound = signature.bind(*arguments, **options)
         bound.apply_defaults()
-        for name, one in parameters(called).items():
+        for name, one in parameters(function).items():
             if name in bound.arguments:
-                bound.arguments[name] = one.checked(bound.arguments[name])
-        _check_files(called, bound.arguments)
+                bound.arguments[name] = checked(one, bound.arguments[name])
+        refuse_same_file(function, bound.arguments)
         result = function(*bound.args, **bound.kwargs)
         frame = to_frame(list(result.rows), result.row_type)
         if result.failures:
@@ -137,173 +123,15 @@ def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
     return called
 
 
-def _check_files(
-    function: Callable[..., Any], values: Mapping[str, Any], output: Path | None = None
-) -> None:
-    """Raise an InputError where two options name one file to write."""
-    written = [one for one in parameters(function).values() if one.terminal.is_written]
-    refuse_same_file({"-o": output} | {one.flag: values[one.name] for one in written})
-
-
-# What a function takes
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of a command's function."""
-
-    name: str
-    help: str
-    default: Any
-    kind: click.ParamType[Any]
-    terminal: Option
-    is_several: bool
-    is_argument: bool
-    is_needed: bool
-
-    @property
-    def flag(self) -> str:
-        """Its name in the terminal."""
-        flags = self.terminal.flags.split() or [f"--{self.name.replace('_', '-')}"]
-        return self.name.upper() if self.is_argument else flags[-1]
-
-    def checked(self, value: Any) -> Any:
-        """Return what the terminal would make of a value; that of an argument may be a table."""
-        if value is None or self.is_argument:
-            return value
-        if not self.is_several:
-            return self._converted(value)
-        given = [value] if isinstance(value, str | Path | int | float) else value
-        return self.parts([self._converted(one) for one in given])
-
-    def _converted(self, value: Any) -> Any:
-        if isinstance(self.kind, click.Choice):
-            named = {choice.lower(): choice for choice in self.kind.choices}
-            refuse_other(self.flag, named.get(str(value).lower(), str(value)), self.kind.choices)
-        try:
-            return self.kind.convert(str(value), None, None)  # as typed: 1.5 is no integer
-        except click.UsageError as error:
-            problem = error.message.removesuffix(".")
-            raise InputError(f"{self.flag} {value}", problem) from error
-
-    def parts(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """Return all values where several may stand in one text."""
-        if not self.terminal.has_commas:
-            return tuple(values)
-        parts = [part.strip() for value in values for part in value.split(",")]
-        return tuple(part for part in parts if part)
-
-
-@cache
-def parameters(function: Callable[..., Any]) -> Mapping[str, Parameter]:
-    """Return what a command takes, in its order: from its signature and its docstring."""
-    hints, helps = _hints(function), _Document.of(function).parameters
-    return {
-        name: _parameter(one, hints[name], helps[name])
-        for name, one in inspect.signature(_inner(function)).parameters.items()
-        if name not in {"progress", _FOR_TABLE}
-    }
-
-
-def _inner(function: Callable[..., Any]) -> Callable[..., Result]:
-    """Return the function of a command as it was written."""
-    return cast("Callable[..., Result]", cast("Any", function).__wrapped__)
-
-
-def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
-    # Annotations name data frames; pandas itself is slow to import.
-    data_frames = {"pd": SimpleNamespace(DataFrame=object)}
-    return get_type_hints(function, localns=data_frames, include_extras=True)
-
-
-def _terminal(hint: Any) -> Option:
-    """Return how a parameter of this type is given in the terminal."""
-    return cast("Option", get_args(hint)[1]) if get_origin(hint) is Annotated else Option()
-
-
-def _parameter(one: inspect.Parameter, hint: Any, help_text: str) -> Parameter:
-    terminal = _terminal(hint)
-    if get_origin(hint) is Annotated:
-        hint = get_args(hint)[0]
-    types = [hint] if get_origin(hint) is Literal else list(get_args(hint) or [hint])
-    several = [part for part in types if get_origin(part) in (Sequence, list, tuple)]
-    return Parameter(
-        name=one.name,
-        help=help_text,
-        default=None if one.default is one.empty else one.default,
-        kind=_kind([part for part in types if part not in several], terminal),
-        terminal=terminal,
-        is_several=bool(several) or one.kind is one.VAR_POSITIONAL,
-        is_argument=one.kind is not one.KEYWORD_ONLY and not terminal.flags,
-        is_needed=one.default is one.empty and not terminal.is_optional,
-    )
-
-
-def _kind(types: Sequence[Any], terminal: Option) -> click.ParamType[Any]:
-    for part in types:
-        if get_origin(part) is Literal:
-            return click.Choice(get_args(part), case_sensitive=False)
-    if bool in types:
-        return click.BOOL
-    if Path in types:
-        return click.Path(path_type=Path)
-    if str in types or (float not in types and int not in types):
-        return click.STRING
-    least, most, over, under = terminal.least, terminal.most, terminal.over, terminal.under
-    if {least, most, over, under} == {None}:
-        return click.FLOAT if float in types else click.INT
-    limits: dict[str, Any] = {
-        "min": least if over is None else over,
-        "max": most if under is None else under,
-        "min_open": over is not None,
-        "max_open": under is not None,
-    }
-    return click.FloatRange(**limits) if float in types else click.IntRange(**limits)
-
-
-class _Document(NamedTuple):
-    """What a docstring says: its text, the help of each parameter, examples for the terminal."""
-
-    text: str
-    parameters: Mapping[str, str]
-    examples: Sequence[str]
-
-    @classmethod
-    def of(cls, function: Callable[..., Any]) -> _Document:
-        text, *sections = re.split(r"^(\w+)\n-+\n", inspect.getdoc(function) or "", flags=re.M)
-        body = dict(zip(sections[::2], sections[1::2], strict=True))
-        examples = re.findall(r"^\$ ((?:.*\\\n)*.*)$", body.get("Examples", ""), flags=re.M)
-        return cls(text.strip(), dict(_helps(function, body.get("Parameters", ""))), examples)
-
-
-def _helps(function: Callable[..., Any], section: str) -> Iterator[tuple[str, str]]:
-    for entry in re.split(r"\n(?=\S)", section.strip()):
-        heading, _, text = entry.partition("\n")
-        names, _, kind = heading.partition(" : ")
-        for name in names.replace("*", "").split(", "):
-            if (other := re.fullmatch(r"see (\w+)", kind)) and name != "progress":
-                package = import_module(function.__module__.partition(".")[0])
-                yield name, parameters(getattr(package, other[1]))[name].help
-            else:
-                yield name, " ".join(text.split())
-
-
 # The command in the terminal
 
 
-class Commands(Group):
+class Commands(click.Group):
     """The commands of a package: its functions, of which only those are imported that are used.
 
-    Parameters
-    ----------
-    package : str
-        Has a function of each name.
-    names : sequence of str
-        The commands, in their order.
-    keeping : collection of str
-        Those that keep what was done when they are interrupted.
-    prefix : str
-        How the names of the functions begin, which the commands of a group leave out.
+    A command ends with one line where something anticipated goes wrong. Those in `keeping` keep
+    what was done when they are interrupted. The commands of a group leave out the `prefix` of the
+    names of their functions.
     """
 
     def __init__(
@@ -328,61 +156,95 @@ class Commands(Group):
         if cmd_name not in self._names:
             return super().get_command(ctx, cmd_name)
         function = getattr(import_module(self._package), self._prefix + cmd_name)
-        return to_click(function, cmd_name in self._keeping, cmd_name)
+        return to_click(function, cmd_name)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Run in UTF-8, whatever the locale says: patterns, texts and names of files are UTF-8."""
+        if not arguments and not sys.flags.utf8_mode and locale.getencoding().lower() != "utf-8":
+            os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+        return super().__call__(*arguments, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; translate errors into the exit codes of the documentation."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()  # a full disk may show only here
+            return result
+        except NgramscanError as error:
+            _say(f"Error: {error}")
+            ctx.exit(error.exit_code)
+        except OSError as error:
+            if error.errno not in TAKES_NO_MORE:
+                raise  # click itself ends a command whose reader is gone
+            _say(f"Error: stdout: can't be written ({os.strerror(error.errno or 0).lower()})")
+            # What is still to be written goes nowhere, so that the end of the process can't fail.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(1)
+        except KeyboardInterrupt:
+            kept = "what was done is kept: run the same command again."
+            is_kept = ctx.invoked_subcommand in self._keeping
+            _say(f"Interrupted; {kept if is_kept else 'nothing was kept.'}")
+            ctx.exit(130)
 
 
-def to_click(function: Callable[..., Any], keeps: bool, name: str | None = None) -> click.Command:
-    """Return the command of the terminal that calls a function.
+def to_click(function: Callable[..., Any], name: str | None = None) -> click.Command:
+    """Return the command of the terminal that calls a function which `command` made.
 
-    Parameters
-    ----------
-    function : callable
-        Made by `command`. One that has an option `output` writes itself.
-    keeps : bool
-        What was done when it was interrupted is kept.
-    name : str, optional
-        What the terminal calls it. By default the name of the function.
+    One that has an option `output` writes its rows itself.
     """
-    own = parameters(function)
-    document = _Document.of(function)
-    examples = "".join(f"\n{indent(line, '  ')}" for line in document.examples)
+    inner = inspect.unwrap(function)
+    own, sections = parameters(inner), sections_of(inner)
+    examples = re.findall(r"^\$ ((?:.*\\\n)*.*)$", sections.get("Examples", ""), flags=re.M)
+    shown = "\n".join(indent(line, "  ") for line in examples)
+    has_progress = "progress" in inspect.signature(inner).parameters
+    return click.Command(
+        name or function.__name__,
+        params=[
+            *own.values(),
+            *([_FORMAT] if "output" in own else [_FORMAT, _OUTPUT, _CSV_SAFE]),
+            *([_VERBOSE, _QUIET] if has_progress else [_NO_NOTICES]),
+        ],
+        help=sections["Text"] + f"\n\n\b\nExamples:\n{shown}" * bool(examples),
+        callback=partial(_run, inner),
+    )
 
-    def run(**values: Any) -> None:
-        path = None if "output" in own else values.pop("output")
-        _check_files(function, values, path)
-        _run(function, values, values.pop("format_name"), path)
 
-    takes_progress = "progress" in inspect.signature(function).parameters
-    decorated = progress_options(run) if takes_progress else quiet_option(run)
-    decorated = format_option(decorated) if "output" in own else output_options(decorated)
-    return click.command(
-        name=name or function.__name__,
-        params=[_to_click(one, own) for one in own.values()],
-        help=document.text + f"\n\n\b\nExamples:{examples}" * bool(examples),
-    )(decorated if keeps else keeps_nothing(decorated))
+_FORMAT = click.Option(
+    ["--format", "format_name"],
+    type=click.Choice(FORMATS),
+    help="How rows are printed.  [default: table]",
+)
+_OUTPUT = click.Option(
+    ["-o", "--output"],
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the rows to a file: .csv, .jsonl, .json, .parquet or .tex.",
+)
+_CSV_SAFE = click.Option(
+    ["--csv-safe"],
+    is_flag=True,
+    help="In csv, put an apostrophe before texts that a spreadsheet would run as formulas.",
+)
+_VERBOSE = click.Option(["-v", "--verbose"], is_flag=True, help="Show details on stderr.")
+_QUIET = click.Option(["-q", "--quiet"], is_flag=True, help="Show no progress and no notices.")
+_NO_NOTICES = click.Option(["-q", "--quiet"], is_flag=True, help="Show no notices.")
 
 
 def _run(
-    function: Callable[..., Any], values: dict[str, Any], format_name: str | None, path: Path | None
+    function: Callable[..., Result], *, format_name: str | None, quiet: bool, **values: Any
 ) -> None:
+    path = None if "output" in parameters(function) else values.pop("output")
+    token = CSV_SAFE.set(values.pop("csv_safe", False))
+    click.get_current_context().call_on_close(partial(CSV_SAFE.reset, token))
+    refuse_same_file(function, values, path)
     target = choose_target(format_name, path)
-    quiet, verbose = values.pop("quiet"), values.pop("verbose", None)
-    for name, one in parameters(function).items():
-        if one.is_several and not one.is_argument:
-            values[name] = one.parts(values[name] or ())
-    arguments: list[Any] = []
-    kinds = inspect.signature(_inner(function)).parameters
-    for name, one in parameters(function).items():
-        if one.is_argument:
-            given = values.pop(name)
-            arguments += given if kinds[name].kind is inspect.Parameter.VAR_POSITIONAL else [given]
-    if _FOR_TABLE in kinds:
-        values[_FOR_TABLE] = target.format == "table"
-    if verbose is None:
-        result = _inner(function)(*arguments, **values)
-    else:
-        with Terminal(quiet, verbose) as progress:
-            result = _inner(function)(*arguments, **values, progress=progress)
+    signature = inspect.signature(function)
+    bound = signature.bind_partial()
+    has_progress = "progress" in signature.parameters
+    with Terminal(quiet, values["verbose"]) if has_progress else nullcontext() as progress:
+        given = values | {FOR_TABLE: target.format == "table", "progress": progress}
+        bound.arguments.update((name, given[name]) for name in signature.parameters)
+        result = function(*bound.args, **bound.kwargs)
     _show(result, target, quiet, is_asked=bool(format_name))
 
 
@@ -394,45 +256,30 @@ def _show(result: Result, target: Target, quiet: bool, is_asked: bool) -> None:
     if target.format == "latex" and result.for_paper:
         rows, row_type = result.for_paper
     if not result.is_silent or (is_asked and (rows := list(rows))):
-        emit(list(rows), row_type, target, result.print_table)
-    tell(result.notices, quiet)
-    fail_with(result.failures)
-    click.get_current_context().exit(result.exit_code)
+        _emit(list(rows), row_type, target, result)
+    for notice in () if quiet else result.notices:
+        _say(notice)
+    for line in result.failures:
+        _say(f"Error: {line}")
+    click.get_current_context().exit(1 if result.failures else result.exit_code)
 
 
-_METAVARS = {"integer": "N", "integer range": "N", "float": "X", "float range": "X"}
+def _emit(rows: Sequence[Any], row_type: type, target: Target, result: Result) -> None:
+    if target.path:
+        write_rows(rows, row_type, target)
+    elif target.format != "table":
+        text = to_text(rows, row_type, target.format)
+        # Into a file or pipe as it is; before a person, nothing steers the terminal.
+        text = visible(text) if sys.stdout.isatty() else text
+        click.echo(text.encode("utf-8", "backslashreplace"), nl=False)
+    elif result.print_table:
+        result.print_table(open_console())
+    else:
+        from ngramscan.report.layout import print_rows  # slow to import
+
+        print_rows(open_console(), rows, row_type)
 
 
-def _to_click(one: Parameter, every: Mapping[str, Parameter]) -> click.Parameter:
-    if one.is_argument:
-        number = -1 if one.is_several else 1
-        return click.Argument(
-            [one.name],
-            type=one.kind,
-            nargs=number,
-            required=one.is_needed,
-            metavar=one.terminal.metavar,
-        )
-    is_flag = one.kind is click.BOOL
-    # In Python an option is called by its name, in the terminal by its flag.
-    choices = f"[{'|'.join(one.kind.choices)}]" if isinstance(one.kind, click.Choice) else None
-    text = re.sub(r"`(\w+)`", lambda n: every[n[1]].flag if n[1] in every else n[0], one.help)
-    default = None if one.default in ((), "", None) else one.default
-    # What is needed has no default, not even None.
-    given: dict[str, Any] = {}
-    if not one.is_needed:
-        several = [default] if one.is_several and default else default
-        given["default"] = False if is_flag else several
-    return click.Option(
-        [one.name, *(one.terminal.flags.split() or [one.flag])],
-        type=None if is_flag else one.kind,
-        is_flag=is_flag,
-        multiple=one.is_several,
-        **given,
-        required=one.is_needed,
-        show_default=not is_flag and default is not None,
-        metavar=one.terminal.metavar or choices or _METAVARS.get(one.kind.name),
-        envvar=one.terminal.envvar,
-        show_envvar=bool(one.terminal.envvar),
-        help=text + " Repeatable." * (one.is_several and not one.terminal.has_commas),
-    )
+def _say(text: str) -> None:
+    """Print a line on stderr."""
+    click.echo(visible(text), err=True)

@@ -40,14 +40,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 
     A symbolic link is followed. A device, a pipe or another thing that is no regular file is not
     replaced but written to, after all is done. What a killed process left behind while it wrote the
-    same file is removed.
-
-    Raises
-    ------
-    DiskFullError
-        There is no room for it; what stood there before still does.
-    InputError
-        It can't be written for another reason; what stood there before still does.
+    same file is removed. Where it can't be written, what stood there before still does.
     """
     try:
         if _is_stream(path):
@@ -71,6 +64,11 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def _unwritable(path: Path, error: OSError) -> InputError:
+    kind = DiskFullError if error.errno in TAKES_NO_MORE else InputError
+    return kind(str(path), f"can't be written ({(error.strerror or str(error)).lower()})")
+
+
 def _write_stream(path: Path, write: Callable[[Path], object]) -> None:
     with tempfile.TemporaryDirectory(prefix="ngramscan-") as folder:
         filled = Path(folder, "rows")
@@ -81,23 +79,20 @@ def _write_stream(path: Path, write: Callable[[Path], object]) -> None:
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:
     marked = f".{path.name[:60]}.{os.uname().nodename}."
-    _remove_left_behind(path.parent, marked)
+    for name in os.listdir(path.parent):
+        number = name.removeprefix(marked).removesuffix(".tmp")
+        if name == f"{marked}{number}.tmp" and number.isdigit() and not _is_running(int(number)):
+            path.with_name(name).unlink(missing_ok=True)
     temporary = path.with_name(f"{marked}{os.getpid()}.tmp")
     try:
         temporary.touch(0o600, exist_ok=False)
         write(temporary)
-        temporary.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(path.stat().st_mode if path.exists() else 0o666 & ~mask)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _remove_left_behind(folder: Path, marked: str) -> None:
-    """Remove the temporary files of processes of this machine that are gone."""
-    for name in os.listdir(folder):
-        number = name.removeprefix(marked).removesuffix(".tmp")
-        if name == f"{marked}{number}.tmp" and number.isdigit() and not _is_running(int(number)):
-            Path(folder, name).unlink(missing_ok=True)
 
 
 def _is_running(process: int) -> bool:
@@ -105,19 +100,6 @@ def _is_running(process: int) -> bool:
         return False  # ours are all gone by now: this one is of an earlier process of that number
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)
     return True
-
-
-def _unwritable(path: Path, error: OSError) -> InputError:
-    kind = DiskFullError if error.errno in TAKES_NO_MORE else InputError
-    return kind(str(path), f"can't be written ({(error.strerror or str(error)).lower()})")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "−": "$-$",
-    "–": "--",
-    "·": r"$\cdot$",
-    "…": r"\dots{}",
-    **{character: f"\\{character}" for character in "&%$#_"},
-}
-MISSING = "--"
+_ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "−": "$-$",
+        "–": "--",
+        "·": r"$\cdot$",
+        "…": r"\dots{}",
+        **{character: f"\\{character}" for character in "{}&%$#_"},
+    }
+)
 _MINUS = re.compile(r"(?<![\we])-(?=\.?\d)")
 _NUMBER = re.compile(r"[-+−<]?\s*\.?\d|–$")
+_TABLE = r"""% needs \usepackage{{booktabs}}
+\begin{{tabular}}{{@{{}}{columns}@{{}}}}
+\toprule
+{head}
+\midrule
+{body}\bottomrule
+\end{{tabular}}
+"""
 
 
 def to_latex(rows: Sequence[Any], row_type: type) -> str:
@@ -36,17 +43,12 @@ def to_latex(rows: Sequence[Any], row_type: type) -> str:
         if not rows or any(getattr(row, field.name) is not None for row in rows)
     ]
     texts = {name for name in names if any(_is_text(getattr(row, name)) for row in rows)}
-    columns = "".join("l" if name in texts else "r" for name in names)
-    lines = [
-        f"\\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
-        "\\toprule",
-        _line([escape(name.replace("_", " ")) for name in names]),
-        "\\midrule",
-        *(_line([_cell(name, getattr(row, name)) for name in names]) for row in rows),
-        "\\bottomrule",
-        "\\end{tabular}",
-    ]
-    return "% needs \\usepackage{booktabs}\n" + "\n".join(lines) + "\n"
+    lines = [_line(_cell(name, getattr(row, name)) for name in names) for row in rows]
+    return _TABLE.format(
+        columns="".join("l" if name in texts else "r" for name in names),
+        head=_line(escape(name.replace("_", " ")) for name in names),
+        body="".join(f"{line}\n" for line in lines),
+    )
 
 
 def _is_text(value: object) -> bool:
@@ -56,24 +58,24 @@ def _is_text(value: object) -> bool:
 
 def escape(text: str) -> str:
     """Return a text that LaTeX prints as it is, on one line."""
-    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+    return " ".join(text.split()).translate(_ESCAPES)
 
 
-def _line(cells: Sequence[str]) -> str:
+def _line(cells: Iterable[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
 def _cell(name: str, value: object) -> str:
     if value is None:
-        return MISSING
+        return "--"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int):
-        return _signed(f"{value:,}".replace(",", "{,}"))
-    if isinstance(value, float):
-        return _p_value(value) if name == "p" or name.startswith("p_") else _signed(_number(value))
-    text = escape(str(value))
-    return text if _is_text(value) else _MINUS.sub("$-$", text)
+    if isinstance(value, str):
+        return escape(value) if _is_text(value) else _MINUS.sub("$-$", escape(value))
+    if isinstance(value, float) and (name == "p" or name.startswith("p_")):
+        return "$<$.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+    number = _number(value) if isinstance(value, float) else f"{value:,}".replace(",", "{,}")
+    return f"${number}$" if number.startswith("-") or "\\" in number else number
 
 
 def _number(value: float) -> str:
@@ -85,11 +87,3 @@ def _number(value: float) -> str:
         return f"{mantissa} \\cdot 10^{{{int(exponent)}}}"
     digits = 2 if abs(value) < 10 else 1
     return f"{value:.{digits}f}" if abs(value) >= 1 else f"{value:.3g}"
-
-
-def _p_value(value: float) -> str:
-    return "$<$.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
-
-
-def _signed(number: str) -> str:
-    return f"${number}$" if number.startswith("-") or "\\" in number else number

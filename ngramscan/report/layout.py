@@ -14,24 +14,8 @@ from rich.table import Table
 from ngramscan.progress import visible_line
 
 UNKNOWN = "–"
-
-
-def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
-    """Print rows, numbers to the right of texts; columns without any value are left out."""
-    names = [
-        field.name
-        for field in fields(row_type)
-        if not rows or any(getattr(row, field.name) not in (None, "") for row in rows)
-    ]
-    texts = [n for n in names if any(isinstance(getattr(row, n), str) for row in rows)]
-    ordered = texts + [name for name in names if name not in texts]
-    columns = {name: [cell(getattr(row, name)) for row in rows] for name in ordered}
-    # What is the same in all rows is missed least, what tells rows apart most.
-    same = [name for name in texts if len(rows) > 1 and len(set(columns[name])) == 1]
-    numbers = ordered[len(texts) :]
-    telling = [name for name in texts[2:] if name not in same]
-    optional = (*same, *reversed(numbers[3:]), *reversed(telling))
-    print_columns(console, columns, Layout(len(texts), frozenset(texts[1:]), optional))
+_COLUMN_GAP = 3
+_WRAPPED_WIDTH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +33,43 @@ class Layout:
     """After which rows a section ends."""
 
 
+def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
+    """Print rows, numbers to the right of texts; columns without any value are left out."""
+    names = [
+        field.name
+        for field in fields(row_type)
+        if not rows or any(getattr(row, field.name) not in (None, "") for row in rows)
+    ]
+    texts = [n for n in names if any(isinstance(getattr(row, n), str) for row in rows)]
+    numbers = [name for name in names if name not in texts]
+    columns = {name: [cell(getattr(row, name)) for row in rows] for name in texts + numbers}
+    # What is the same in all rows is missed least, what tells rows apart most.
+    same = [name for name in texts if len(rows) > 1 and len(set(columns[name])) == 1]
+    telling = [name for name in texts[2:] if name not in same]
+    optional = (*same, *reversed(numbers[3:]), *reversed(telling))
+    print_columns(console, columns, Layout(len(texts), frozenset(texts[1:]), optional))
+
+
 def print_columns(console: Console, columns: Mapping[str, Sequence[str]], layout: Layout) -> None:
     """Print columns, as many as fit."""
     shown = {name: [visible_line(text) for text in cells] for name, cells in columns.items()}
+    widths = {name: _least_width(name, cells, layout) for name, cells in shown.items()}
     left_out = []
     for name in layout.optional:
-        if name in shown and _least_width(shown, layout) > console.width:
-            del shown[name]
+        if name in shown and sum(widths.values()) + _COLUMN_GAP * len(widths) > console.width:
+            del shown[name], widths[name]
             left_out.append(name)
-    texts = sum(name in shown for name in list(columns)[: layout.texts])
     table = Table(
         box=box.SIMPLE_HEAD, title=layout.title, title_justify="left", title_style="italic"
     )
-    for number, name in enumerate(shown):
+    texts = list(columns)[: layout.texts]
+    for name, width in widths.items():
         table.add_column(
             name,
-            justify="left" if number < texts else "right",
+            justify="left" if name in texts else "right",
             no_wrap=name not in layout.wrapping,
             overflow="fold",
-            min_width=_least_column_width(name, shown[name], layout),
+            min_width=width,
         )
     ends = layout.section_ends
     for number, cells in enumerate(zip(*shown.values(), strict=True)):
@@ -77,18 +79,9 @@ def print_columns(console: Console, columns: Mapping[str, Sequence[str]], layout
         console.print(f"not shown, for want of room: {', '.join(left_out)}\n", style="dim")
 
 
-def _least_width(columns: Mapping[str, Sequence[str]], layout: Layout) -> int:
-    widths = [_least_column_width(name, cells, layout) for name, cells in columns.items()]
-    return sum(widths) + _COLUMN_GAP * len(widths)
-
-
-def _least_column_width(name: str, cells: Sequence[str], layout: Layout) -> int:
+def _least_width(name: str, cells: Sequence[str], layout: Layout) -> int:
     widest = max(cell_len(text) for text in (*name.splitlines(), *cells))
     return min(widest, _WRAPPED_WIDTH) if name in layout.wrapping else widest
-
-
-_COLUMN_GAP = 3
-_WRAPPED_WIDTH = 16
 
 
 def cell(value: object) -> str:
@@ -102,9 +95,7 @@ def cell(value: object) -> str:
 
 def rate(value: float) -> str:
     """Return a number with three digits, or more where it is a large one."""
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def with_interval(

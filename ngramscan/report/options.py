@@ -1,179 +1,206 @@
-"""What commands share: options, the group that turns errors into exit codes, where rows go."""
+"""What a command takes: read off the signature and the numpydoc of its function."""
 
 from __future__ import annotations
 
-import locale
-import os
-import sys
-from collections.abc import Callable, Sequence
-from functools import wraps
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import click
 
-from ngramscan.errors import NgramscanError
-from ngramscan.progress import visible
-from ngramscan.report.files import TAKES_NO_MORE
-from ngramscan.report.rows import CSV_SAFE, FORMATS, Target, to_text, write_rows
+from ngramscan.errors import InputError
+from ngramscan.report.rows import Target, write_rows
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-Command = TypeVar("Command", bound=Callable[..., Any])
+FOR_TABLE = "for_table"
+"""A parameter of this name is True where the terminal shows a table, which may need more."""
+_METAVARS = {"integer": "N", "float": "X"}
 
 
-class Group(click.Group):
-    """A group whose commands end with one line where something anticipated goes wrong."""
+class Option(NamedTuple):
+    """How a parameter is given in the terminal, where name and type do not say it."""
 
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Run in UTF-8, whatever the locale says: patterns, texts and names of files are UTF-8."""
-        if not arguments and not sys.flags.utf8_mode and locale.getencoding().lower() != "utf-8":
-            os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
-        return super().__call__(*arguments, **options)
+    flags: str = ""
+    """`-n`, `-e --pattern`; by default the name of the parameter."""
+    metavar: str | None = None
+    envvar: str | None = None
+    least: float | None = None
+    most: float | None = None
+    over: float | None = None
+    under: float | None = None
+    has_commas: bool = False
+    """Several values are given in one text, with commas between them."""
+    is_written: bool = False
+    """The path is of a file that the command writes."""
+    is_shown: bool = False
+    """It changes only what the terminal shows; Python does not have it."""
+    is_optional: bool = False
+    """An argument that takes several values may have none."""
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; translate errors into the exit codes of the documentation."""
+
+# Reading a function
+
+
+@cache
+def parameters(function: Callable[..., Any]) -> Mapping[str, click.Parameter]:
+    """Return the arguments and options of a command, in its order."""
+    hints, helps = hints_of(function), _helps(function)
+    made = {
+        one.name: _parameter(one, hints[one.name], helps[one.name])
+        for one in inspect.signature(function).parameters.values()
+        if one.name not in {"progress", FOR_TABLE}
+    }
+    # In Python an option is called by its name, in the terminal by its flag.
+    options = [one for one in made.values() if isinstance(one, click.Option)]
+    flags = {f"`{one.name}`": one.opts[-1] for one in options}
+    for one in options:
+        one.help = re.sub(r"`\w+`", lambda found: flags.get(found[0], found[0]), one.help or "")
+    return made
+
+
+def hints_of(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return the annotations of a function."""
+    # Some name data frames; pandas itself is slow to import.
+    data_frames = {"pd": SimpleNamespace(DataFrame=object)}
+    return get_type_hints(function, localns=data_frames, include_extras=True)
+
+
+def option_of(hint: Any) -> Option:
+    """Return how a parameter with this annotation is given in the terminal."""
+    return next((one for one in get_args(hint) if isinstance(one, Option)), Option())
+
+
+def sections_of(function: Callable[..., Any]) -> dict[str, str]:
+    """Return the sections of a docstring by their headings; what stands before them is `Text`."""
+    parts = re.split(r"^(\w+)\n-+\n", inspect.getdoc(function) or "", flags=re.M)
+    return dict(zip(["Text", *parts[1::2]], parts[::2], strict=True))
+
+
+def _helps(function: Callable[..., Any]) -> Mapping[str, str]:
+    """Return the help of each parameter; `rate : see run` repeats that of another command."""
+    helps = {}
+    for entry in re.split(r"\n(?=\S)", sections_of(function).get("Parameters", "").strip()):
+        heading, _, text = entry.partition("\n")
+        names, _, kind = heading.partition(" : ")
+        texts: Mapping[str, str] = {}
+        if kind.startswith("see "):
+            package = import_module(function.__module__.partition(".")[0])
+            texts = _helps(getattr(package, kind.removeprefix("see ")))
+        for name in re.findall(r"\w+", names):
+            helps[name] = texts.get(name) or " ".join(text.split())
+    return helps
+
+
+def _parameter(one: inspect.Parameter, hint: Any, text: str) -> click.Parameter:
+    option = option_of(hint)
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    types = [hint] if get_origin(hint) is Literal else list(get_args(hint) or [hint])
+    lists = [part for part in types if get_origin(part) in (Sequence, list, tuple)]
+    kind = _type([part for part in types if part not in lists], option)
+    is_several = bool(lists) or one.kind is one.VAR_POSITIONAL
+    is_needed = one.default is one.empty and not option.is_optional
+    metavar = option.metavar
+    if one.kind is not one.KEYWORD_ONLY and not option.flags:
+        number = -1 if is_several else 1
+        return click.Argument([one.name], is_needed, type=kind, nargs=number, metavar=metavar)
+    flags = option.flags.split() or [f"--{one.name.replace('_', '-')}"]
+    if kind is click.BOOL:
+        return click.Option([one.name, *flags], is_flag=True, help=text)
+    if isinstance(kind, click.Choice):
+        metavar = metavar or f"[{'|'.join(kind.choices)}]"
+    default: dict[str, Any] = {}  # None would be one
+    if one.default not in ((), "", None, one.empty):
+        default["default"] = [one.default] if is_several else one.default
+    return click.Option(
+        [one.name, *flags],
+        type=kind,
+        multiple=is_several,
+        callback=(lambda _context, _option, given: listed(given)) if option.has_commas else None,
+        **default,
+        required=is_needed,
+        show_default=bool(default),
+        metavar=metavar or _METAVARS.get(kind.name.removesuffix(" range")),
+        envvar=option.envvar,
+        show_envvar=bool(option.envvar),
+        help=text + " Repeatable." * (is_several and not option.has_commas),
+    )
+
+
+def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
+    for part in types:
+        if get_origin(part) is Literal:
+            return click.Choice(get_args(part), case_sensitive=False)
+    if bool in types:
+        return click.BOOL
+    if Path in types:
+        return click.Path(path_type=Path)
+    if str in types or (float not in types and int not in types):
+        return click.STRING
+    least = option.least if option.over is None else option.over
+    most = option.most if option.under is None else option.under
+    if least is None and most is None:
+        return click.FLOAT if float in types else click.INT
+    limits: Any = (least, most, option.over is not None, option.under is not None)
+    return click.FloatRange(*limits) if float in types else click.IntRange(*limits)
+
+
+# Checking what is given
+
+
+def checked(option: click.Parameter, value: Any) -> Any:
+    """Return what the terminal would make of a value, or refuse it; that of an argument stays."""
+    if value is None or isinstance(option, click.Argument):
+        return value
+    is_one = not option.multiple or isinstance(value, str | Path | int | float)
+    values = []
+    for one in [value] if is_one else value:
         try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()  # a full disk may show only here
-            return result
-        except NgramscanError as error:
-            say(f"Error: {error}")
-            ctx.exit(error.exit_code)
-        except OSError as error:
-            if error.errno not in TAKES_NO_MORE:
-                raise  # click itself ends a command whose reader is gone
-            say(f"Error: stdout: can't be written ({os.strerror(error.errno or 0).lower()})")
-            _give_up_stdout()
-            ctx.exit(1)
-        except KeyboardInterrupt:
-            click.echo("Interrupted; what was done is kept: run the same command again.", err=True)
-            ctx.exit(130)
+            values.append(option.type.convert(str(one), None, None))  # as typed: 1.5 is no integer
+        except click.UsageError as error:
+            if isinstance(option.type, click.Choice):  # whose own message has them in lower case
+                refuse_other(option.opts[-1], one, option.type.choices)
+            raise InputError(f"{option.opts[-1]} {one}", error.message.removesuffix(".")) from error
+    if not option.multiple:
+        return values[0]
+    return listed(values) if option.callback else tuple(values)
 
 
-def _give_up_stdout() -> None:
-    """Let what is still to be written go nowhere, so that the end of the process does not fail."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+def listed(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return values that are given one by one or with commas between them."""
+    texts = [given] if isinstance(given, str) else given
+    parts = (part.strip() for text in texts for part in text.split(","))
+    return tuple(part for part in parts if part)
 
 
-def say(text: str) -> None:
-    """Print a line on stderr."""
-    click.echo(visible(text), err=True)
+def refuse_other(option: str, value: str, known: Iterable[str]) -> None:
+    """Raise an InputError where the value of an option, named as in the terminal, is not known."""
+    names = list(known)
+    if value not in names:
+        raise InputError(f"{option} {value}", f"one of {', '.join(names)} was expected")
 
 
-def keeps_nothing(command: Command) -> Command:
-    """Have a command that writes only when it is done say so where it is interrupted."""
-
-    @wraps(command)
-    def run(*arguments: Any, **options: Any) -> Any:
-        try:
-            return command(*arguments, **options)
-        except KeyboardInterrupt:
-            click.echo("Interrupted; nothing was kept.", err=True)
-            click.get_current_context().exit(130)
-
-    return cast("Command", run)
-
-
-def all_of(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Return one decorator for several."""
-
-    def decorate(command: Command) -> Command:
-        for decorator in reversed(decorators):
-            command = decorator(command)
-        return command
-
-    return decorate
-
-
-def _set_csv_safe(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
-    """Have every file of csv that the command writes be safe, those of side options too."""
-    token = CSV_SAFE.set(value)
-    ctx.call_on_close(lambda: CSV_SAFE.reset(token))
-
-
-format_option = click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(FORMATS),
-    help="How rows are printed.  [default: table]",
-)
-"""What a command takes that has another output than its rows."""
-output_options = all_of(
-    format_option,
-    click.option(
-        "-o",
-        "--output",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Write the rows to a file: .csv, .jsonl, .json, .parquet or .tex.",
-    ),
-    click.option(
-        "--csv-safe",
-        is_flag=True,
-        expose_value=False,
-        callback=_set_csv_safe,
-        help="In csv, put an apostrophe before texts that a spreadsheet would run as formulas.",
-    ),
-)
-"""What every other command takes."""
-
-verbose_option = click.option("-v", "--verbose", is_flag=True, help="Tell details on stderr.")
-progress_options = all_of(
-    verbose_option,
-    click.option("-q", "--quiet", is_flag=True, help="Show no progress and no notices."),
-)
-"""What every command takes that may take long."""
-
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Show no notices.")
-"""What a command takes that has no progress to show."""
-
-
-def emit(
-    rows: Sequence[Any],
-    row_type: type,
-    target: Target,
-    print_table: Callable[[Console], None] | None = None,
+def refuse_same_file(
+    function: Callable[..., Any], values: Mapping[str, Any], output: Path | None = None
 ) -> None:
-    """Print rows, or write them to a file; as a table they are printed as they are by default."""
-    from ngramscan.progress import open_console
-    from ngramscan.report import layout
-
-    if target.path:
-        write_rows(rows, row_type, target)
-    elif target.format != "table":
-        _print_text(to_text(rows, row_type, target.format))
-    elif print_table:
-        print_table(open_console())
-    else:
-        layout.print_rows(open_console(), rows, row_type)
-
-
-def _print_text(text: str) -> None:
-    """Print rows: as they are into a file or pipe; before a person, nothing steers the terminal."""
-    if sys.stdout.isatty():
-        text = visible(text)
-    click.echo(text.encode("utf-8", "backslashreplace"), nl=False)
+    """Raise an InputError where two options of a command name one file to write."""
+    files = {"-o": output}
+    for name, hint in hints_of(function).items():
+        if option_of(hint).is_written:
+            files[parameters(function)[name].opts[-1]] = values[name]
+    seen: dict[Path, str] = {}
+    for flag, path in files.items():
+        first = seen.setdefault(Path(path).resolve(), flag) if path else flag
+        if first != flag:
+            problem = f"{first} writes to the same file; two files were expected"
+            raise InputError(f"{flag} {path}", problem)
 
 
 def save(rows: Sequence[Any], row_type: type, target: Target | None) -> None:
     """Write rows to a file that was asked for."""
     if target:
         write_rows(rows, row_type, target)
-
-
-def tell(notices: Sequence[str], quiet: bool) -> None:
-    """Print what is to be known beside the rows."""
-    for notice in () if quiet else notices:
-        say(notice)
-
-
-def fail_with(lines: Sequence[str]) -> None:
-    """End the command where something could not be done; each line says what and why."""
-    for line in lines:
-        say(f"Error: {line}")
-    if lines:
-        click.get_current_context().exit(1)

@@ -1,7 +1,6 @@
 """Rows → csv, jsonl, json, latex or parquet, on stdout or in a file; and a data frame.
 
-Every command ends here, so that all formats mean the same everywhere: one record per row, columns
-in the order of the row's fields, null for what is not known. A file is written whole or not at all.
+One record per row, columns in the order of the row's fields, null for what is not known.
 """
 
 from __future__ import annotations
@@ -24,15 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMATS = ("table", "csv", "jsonl", "json", "latex")
-_SUFFIXES = {
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".json": "json",
-    ".parquet": "parquet",
-    ".tex": "latex",
-}
-
-
+_SUFFIXES = (".csv", ".jsonl", ".json", ".parquet", ".tex")
 CSV_SAFE: ContextVar[bool] = ContextVar("CSV_SAFE", default=False)
 """Whether texts that a spreadsheet would run are written with an apostrophe before them."""
 _RUN = ("=", "+", "-", "@", "\t", "\r")
@@ -48,22 +39,15 @@ class Target:
 
 
 def choose_target(format_name: str | None, path: Path | None) -> Target:
-    """Return where rows go, before any work is done for them.
-
-    Raises
-    ------
-    InputError
-        The file can't be written, or its suffix names no format.
-    """
+    """Return where rows go, or raise an InputError, before any work is done for them."""
     if path is None:
         return Target(format_name or "table")
     check_writable(path)
-    by_suffix = _SUFFIXES.get(path.suffix.lower())
-    chosen = format_name or by_suffix
-    if chosen is None or chosen == "table":
+    suffix = path.suffix.lower()
+    if format_name == "table" or not (format_name or suffix in _SUFFIXES):
         known = ", ".join(_SUFFIXES)
         raise InputError(f"-o {path}", f"no file format named; expected {known}, or --format csv")
-    return Target(chosen, path)
+    return Target(format_name or ("latex" if suffix == ".tex" else suffix[1:]), path)
 
 
 def optional_target(path: str | Path | None) -> Target | None:
@@ -88,7 +72,6 @@ def to_text(rows: Sequence[Any], row_type: type, format_name: str) -> str:
 
 
 def _safe(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a row in which no text begins like a formula of a spreadsheet."""
     return {
         name: f"'{value}" if isinstance(value, str) and value.startswith(_RUN) else value
         for name, value in record.items()
@@ -128,18 +111,11 @@ def _dtype(hint: object) -> Literal["boolean", "Int64", "Float64", "string"]:
 
 
 def write_rows(rows: Sequence[Any], row_type: type, target: Target) -> None:
-    """Write rows to a file.
-
-    Raises
-    ------
-    InputError
-        The file can't be written; what stood there before still does.
-    """
+    """Write rows to the file of a target, whole or not at all."""
     assert target.path is not None
     if target.format == "parquet":
         frame = to_frame(rows, row_type)
         write_whole(target.path, lambda path: frame.to_parquet(path, index=False))
     else:
-        text = to_text(rows, row_type, target.format)
-        data = text.encode("utf-8", "backslashreplace")  # halves of characters, in names of files
-        write_whole(target.path, lambda path: path.write_bytes(data))
+        text = _encodable(to_text(rows, row_type, target.format))
+        write_whole(target.path, lambda path: path.write_text(text, encoding="utf-8", newline=""))

@@ -1,4 +1,4 @@
-"""The installed command as a person runs it: a process of its own."""
+"""The commands as a person runs them: in this process, or in one of their own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from click.testing import CliRunner
+
+import evalcore.cli
+import ngramscan.cli
+
 NGRAMSCAN = (sys.executable, "-m", "ngramscan")
+MAINS = {"ngramscan": ngramscan.cli.main, "evalcore": evalcore.cli.main}
 
 
 @dataclass(frozen=True)
@@ -27,11 +33,18 @@ class Ran:
 
 
 def run(*arguments: str | Path, timeout_s: float = 120) -> Ran:
+    """Run the installed command in a process of its own."""
     command = [*NGRAMSCAN, *map(str, arguments)]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=timeout_s, check=False, encoding="utf-8"
     )
     return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def invoke(*arguments: str | Path, package: str = "ngramscan") -> Ran:
+    """Run the command in this process; what it does not anticipate is raised."""
+    done = CliRunner(catch_exceptions=False).invoke(MAINS[package], [*map(str, arguments)])
+    return Ran(done.exit_code, done.stdout, done.stderr)
 
 
 def without(rows: Sequence[dict[str, str]], *columns: str) -> list[dict[str, str]]:
