@@ -21,8 +21,9 @@ from ngramscan.corpora.base import CorpusFile
 from ngramscan.corpora.streams import open_file
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.patterns.files import load_patterns
-from tests import corpus_files, oracle
+from tests import oracle
 from tests.command import run
+from tests.support import corpus_files
 
 F1 = [pattern.text for pattern in load_patterns("f1").patterns]
 QUERIES = [*F1, "aa", "a", "ภาษา", "step\nby"]

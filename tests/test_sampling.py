@@ -17,8 +17,8 @@ from ngramscan.errors import InputError
 from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.scan.sampling import Sample, estimate_counts, estimate_total, take_sample
 from ngramscan.statistics.estimates import UNTRUSTED, cluster_total
-from tests import corpus_files
 from tests.command import run
+from tests.support import corpus_files
 
 FILES = [CorpusFile(f"{n}.jsonl", "jsonl", 1000 + n) for n in range(400)]
 

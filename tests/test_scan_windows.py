@@ -30,11 +30,12 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.scan import counting as scanning
 from ngramscan.indexes.scan import pieces as scan_pieces
-from ngramscan.indexes.scan.excerpts import cut_ends
 from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
+from ngramscan.indexes.scan.window_tasks import cut_ends
 from ngramscan.journal import Journal
 from ngramscan.progress import Silent
-from tests import corpus_files, oracle
+from tests import oracle
+from tests.support import corpus_files
 from tests.test_formats import make_texts
 from tests.test_matching import SkipsOverlaps
 
