@@ -207,7 +207,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def test_a_cluster_does_every_task_though_a_worker_is_killed(cluster: Cluster) -> None:
-    seen, doomed, results = Seen(), cluster.start_worker(), {}
+    seen, doomed = Seen(), cluster.start_worker()
+    results: dict[int, int | None] = {}
     for done in run_on_cluster(
         worker_tasks.slow_square, list(range(60)), cluster.address, seen.watch
     ):

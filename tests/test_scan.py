@@ -116,12 +116,14 @@ def test_a_corpus_with_a_cut_file_has_no_counts_at_all(tmp_path: Path) -> None:
 
 def test_what_is_skipped_is_in_notes(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_bytes(b'{broken\n{"text": "A a"}\n')
+    (tmp_path / "c.xml").touch()
     recorder = Recorder()
     options = {"read": ReadOptions(skip_bad_lines=True), "ignore_case": True}
     (counted,) = open_index(tmp_path, None, recorder, **options).counts(["a"])
     assert counted.occurrences == 2
     assert counted.note == "ASCII case ignored; malformed lines skipped: 1"
-    assert recorder.notices == [f"scan:{tmp_path}: malformed lines skipped: 1"]
+    told = ["files of other formats left out: 1", "malformed lines skipped: 1"]
+    assert recorder.notices == [f"scan:{tmp_path}: {text}" for text in told]
 
 
 def test_the_recorded_outputs_are_counted_as_by_brute_force(shared: Path, tmp_path: Path) -> None:

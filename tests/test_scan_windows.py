@@ -18,7 +18,7 @@ from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
 from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora import parquet as parquet_module
 from ngramscan.corpora.base import Corpus
-from ngramscan.errors import CorpusError, EngineError, NgramscanError
+from ngramscan.errors import EngineError, NgramscanError
 from ngramscan.indexes.base import Found, Place, Segment, Window, WindowFailure
 from ngramscan.indexes.scan import counting
 from ngramscan.indexes.scan import pieces as scan_pieces
@@ -32,7 +32,7 @@ from tests.support.recorder import Recorder
 from tests.test_formats import make_texts
 from tests.test_matching import SKIPS_OVERLAPS
 
-QUERIES = ["step by step", "aa", "a", "é", "ภาษา", "😀", "\x00", "step\nby", "nowhere at all"]
+QUERIES = ["step by step", "aa", "a", "é", "ภาษา", "😀", "\x00", "step\nby", "\\frac{", "nowhere"]
 WHOLE = ScanIndex.longest_context
 
 
@@ -176,7 +176,7 @@ def test_every_occurrence_is_where_the_definition_says(
     made = make(kind, tmp_path, monkeypatch)
     index = open_index(made)
     check(made, index, QUERIES, (WHOLE, 0, 1, 2, 3, 4, 7, 50))
-    assert list(index.find(["nowhere at all"])) == [Found("nowhere at all", ())]
+    assert list(index.find(["nowhere"])) == [Found("nowhere", ())]
     for window in windows_of(index, find(index, ["a"]), 5).values():
         path, _, record = window.document.rpartition(":")
         metadata = json.loads(window.metadata)
@@ -237,12 +237,6 @@ def test_lines_that_are_skipped_count_as_lines(tmp_path: Path) -> None:
     (window,) = windows_of(index, [Place("a", 0, 2)]).values()
     assert json.loads(window.metadata) == {"path": str(path), "record": 5, "source": "7"}
     assert (window.is_cut, window.hidden_bytes) == (False, 0)
-
-
-@pytest.mark.parametrize("query", ["ab" * 4_000, "a\0b", "\\frac{"])
-def test_special_queries_are_found_again(tmp_path: Path, query: str) -> None:
-    made = make_files(tmp_path, "c.jsonl", [f"x{query}{query}", query[:-1], f"é{query}é"])
-    check(made, open_index(made), [query])
 
 
 def test_places_that_are_asked_for_twice_or_are_not_there(tmp_path: Path) -> None:
@@ -367,13 +361,6 @@ def test_fewer_occurrences_than_were_counted_are_no_window(tmp_path: Path, suffi
     assert str(fail(index, Place("a", 0, 3))) == (
         f"{path}: changed since it was counted: it has 3 occurrences of 'a', there were 4 at least"
     )
-
-
-def test_a_corpus_that_can_not_be_counted_has_no_windows(tmp_path: Path) -> None:
-    (tmp_path / "c.jsonl").write_bytes(b'{"text": "a')
-    index = open_index(Made(open_corpus(str(tmp_path)), [], []))
-    with pytest.raises(CorpusError, match=r"c\.jsonl:1"):
-        list(index.windows([Place("a", 0, 0)], 5))
 
 
 def test_an_engine_that_is_wrong_is_noticed(
