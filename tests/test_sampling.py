@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise, permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -321,20 +322,25 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, in
     return folder, totals
 
 
+def rows_of(frame: pd.DataFrame, key: str = "query") -> dict[Any, dict[Any, Any]]:
+    return frame.set_index(key).to_dict("index")
+
+
 def test_estimates_are_labelled_in_rows_and_in_the_table(
     shards: tuple[Path, dict[str, int]],
 ) -> None:
     folder, totals = shards
     spec = f"scan:{folder}"
-    frame = count("f1", index=spec, sample_files="50%", seed=5).set_index("query")
-    assert frame["estimated"].all()
-    row, rare = frame.loc["solve for"], frame.loc["governing equation"]
+    rows = rows_of(count("f1", index=spec, sample_files="50%", seed=5))
+    assert all(row["estimated"] for row in rows.values())
+    row, rare = rows["solve for"], rows["governing equation"]
     assert row["occurrences_low"] <= totals["solve for"] <= row["occurrences_high"]
     assert row["documents_low"] <= row["documents"] <= row["documents_high"]
     assert row["level"] == 0.95
     description = "estimate from 30 of 60 files, drawn in proportion to bytes (14 of them certain)"
     assert row["note"] == f"{description}, seed 5"
-    assert rare[["occurrences_low", "level"]].isna().all()
+    assert pd.isna(rare["occurrences_low"])
+    assert pd.isna(rare["level"])
     assert "files, too rare for this sample" in rare["note"]
     ran = run("count", "f1", "--index", spec, "--sample-files", "50%", "--seed", "5", "-q")
     assert description in ran.stdout
@@ -345,10 +351,10 @@ def test_all_files_as_a_sample_are_exact_and_few_give_no_interval(
     shards: tuple[Path, dict[str, int]],
 ) -> None:
     folder, totals = shards
-    frame = count("f1", index=f"scan:{folder}", sample_files="100%").set_index("query")
+    rows = rows_of(count("f1", index=f"scan:{folder}", sample_files="100%"))
     for query, total in totals.items():
-        columns = ["occurrences", "occurrences_low", "occurrences_high"]
-        assert frame.loc[query, columns].tolist() == [total] * 3
+        row = rows[query]
+        assert row["occurrences_low"] == row["occurrences"] == row["occurrences_high"] == total
     few = count("f1", index=f"scan:{folder}", sample_files=5)
     assert few["occurrences_low"].isna().all()
     assert few["note"].str.contains("no interval: only 5 files were read").all()
@@ -361,17 +367,16 @@ def test_rows_say_which_interval_a_single_file_decides(tmp_path: Path) -> None:
         texts += ["nothing" * 2] * (1 if heavy else 60)
         (tmp_path / f"{number:02}.jsonl").write_bytes(corpus_files.jsonl(texts))
     spec, totals = f"scan:{tmp_path}", tmp_path / "totals.csv"
-    frame = count("f1", index=spec, sample_files=15).set_index("query")
-    said = "do not trust the interval: one file makes up 1"
-    doubtful = frame.loc["solve for"]
+    rows = rows_of(count("f1", index=spec, sample_files=15))
+    said, doubtful = f"{UNTRUSTED}: one file makes up 1", rows["solve for"]
     assert said in doubtful["note"]
     assert doubtful["occurrences_low"] < doubtful["occurrences_high"]
-    assert UNTRUSTED not in frame.loc["governing equation", "note"]
+    assert UNTRUSTED not in rows["governing equation"]["note"]
     table = run("count", "f1", "--index", spec, "--sample-files", "15", "-q").stdout
     assert table.count("(doubtful)") == 2  # occurrences and documents of one pattern
     assert "doubtful: one file makes up more than a tenth of the estimate" in table
     frame = docnorm("f1", index=spec, sample_files=15, method="f-1", totals=totals)
-    assert said in frame.set_index("pattern").loc["solve for", "note"]
+    assert said in rows_of(frame, "pattern")["solve for"]["note"]
     notes = pd.read_csv(totals).query("statistic == 'documents'")["note"]
     assert notes.str.contains(UNTRUSTED).any()
 
