@@ -1,96 +1,99 @@
 """Literals → occurrences and documents, in one pass over documents.
 
-An occurrence is a start offset in the UTF-8 bytes of one document: overlapping ones count, upper
-and lower case differ unless it is asked to ignore them (of ASCII letters). Hyperscan is used where
-it is installed and can compile the literals, ahocorasick_rs elsewhere; both report all occurrences.
-Faster ways of counting (`bytes.count`, polars, DuckDB, ripgrep) skip overlapping occurrences, so
-they are no choice.
+An occurrence is a start offset in the UTF-8 bytes of one document. Overlapping ones count, and case
+matters unless ASCII case is ignored. Hyperscan is used where it is installed and can compile the
+literals, ahocorasick_rs elsewhere; both report all occurrences. Faster ways of counting
+(`bytes.count`, polars, DuckDB, ripgrep) skip overlapping occurrences, so they can't be used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import ahocorasick_rs
+from msgspec import Meta
 
 from ngramscan.errors import EngineError
-
-try:
-    import hyperscan
-except ImportError:  # no wheel for this machine
-    hyperscan = None  # type: ignore[assignment]
 
 CHECKED_DOCUMENTS = 20
 CHECKED_BYTES_EACH = 50_000
 """How much of each run is counted a second time by brute force."""
 
-
 Text = bytes | memoryview
 Hit = Callable[..., None]
-"""Called for each occurrence with the number of its literal (what else comes is of no use)."""
+"""Called for each occurrence with the number of its literal; engines pass more, to be ignored."""
+Natural = Annotated[int, Meta(ge=0)]
 
 
-class Engine(Protocol):
-    """Finds literals in a text."""
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What was counted in some documents."""
+
+    occurrences: list[Natural]
+    """Per query."""
+    documents: list[Natural]
+    """Documents with at least one occurrence, per query."""
+    unions: list[Natural]
+    """Documents with any query of a union, per union."""
+    documents_read: Natural
+    bytes_read: Natural
+    """Of text."""
+    skipped: Natural = 0
+    """Malformed lines, or files that are not text."""
+
+
+class Engine(NamedTuple):
+    """Finds literals in texts. One per thread; can't be pickled."""
 
     name: str
-
-    def scan(self, text: Text, hit: Hit) -> None:
-        """Call `hit` with the number of a literal, once for each of its occurrences."""
-
-
-class HyperscanEngine:
-    """Hyperscan in block mode. One per thread; can't be pickled."""
-
-    name = "hyperscan"
-
-    def __init__(self, literals: Sequence[bytes], ignore_case: bool = False) -> None:
-        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        # Every byte escaped: the literal mode ends at a NUL and says nothing.
-        flags = hyperscan.HS_FLAG_DOTALL | (hyperscan.HS_FLAG_CASELESS if ignore_case else 0)
-        escaped = [b"".join(b"\\x%02x" % byte for byte in literal) for literal in literals]
-        self._database.compile(
-            expressions=escaped,
-            ids=list(range(len(literals))),
-            flags=[flags] * len(literals),
-        )
-        self._database.scratch = hyperscan.Scratch(self._database)
-
-    def scan(self, text: Text, hit: Hit) -> None:
-        """Call `hit` with the number of a literal, once for each of its occurrences."""
-        # A view is taken as it is, though the stubs know only bytes.
-        self._database.scan(text, match_event_handler=hit)  # type: ignore[type-var]
+    scan: Callable[[Text, Hit], None]
+    """Calls `hit` once for each occurrence."""
 
 
-class AhoCorasickEngine:
-    """The automaton of ahocorasick_rs; runs everywhere."""
+def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine | None:
+    """Return Hyperscan in block mode; None if it isn't installed or can't take the literals."""
+    try:
+        import hyperscan
+    except ImportError:  # no wheel for this machine
+        return None
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    flags = hyperscan.HS_FLAG_DOTALL | (hyperscan.HS_FLAG_CASELESS if ignore_case else 0)
+    # Every byte escaped: the literal mode silently ends at a NUL.
+    escaped = [b"".join(b"\\x%02x" % byte for byte in literal) for literal in literals]
+    numbers = list(range(len(literals)))
+    try:
+        database.compile(expressions=escaped, ids=numbers, flags=[flags] * len(literals))
+    except hyperscan.error:
+        return None  # a literal of thousands of bytes is over its limit
+    database.scratch = hyperscan.Scratch(database)
 
-    name = "ahocorasick_rs"
+    def scan(text: Text, hit: Hit) -> None:
+        # It takes a view as it is, though the stubs know only bytes.
+        database.scan(text, match_event_handler=hit)  # type: ignore[type-var]
 
-    def __init__(self, literals: Sequence[bytes], ignore_case: bool = False) -> None:
-        self._ignore_case = ignore_case
-        self._automaton = ahocorasick_rs.BytesAhoCorasick(
-            [literal.lower() if ignore_case else literal for literal in literals],
-            implementation=ahocorasick_rs.Implementation.DFA,
-        )
+    return Engine("hyperscan", scan)
 
-    def scan(self, text: Text, hit: Hit) -> None:
-        """Call `hit` with the number of a literal, once for each of its occurrences."""
-        if self._ignore_case:
-            text = bytes(text).lower()  # of bytes: ASCII only, as Hyperscan does
-        for number, _, _ in self._automaton.find_matches_as_indexes(text, overlapping=True):
+
+def aho_corasick_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
+    """Return the automaton of ahocorasick_rs, which runs everywhere."""
+    automaton = ahocorasick_rs.BytesAhoCorasick(
+        [literal.lower() if ignore_case else literal for literal in literals],
+        implementation=ahocorasick_rs.Implementation.DFA,
+    )
+
+    def scan(text: Text, hit: Hit) -> None:
+        searched = bytes(text).lower() if ignore_case else text  # ASCII only, as Hyperscan
+        for number, _, _ in automaton.find_matches_as_indexes(searched, overlapping=True):
             hit(number)
+
+    return Engine("ahocorasick_rs", scan)
 
 
 def compile_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
     """Return the fastest engine that takes these literals."""
-    if hyperscan is not None:
-        try:
-            return HyperscanEngine(literals, ignore_case)
-        except hyperscan.error:
-            pass  # a literal of thousands of bytes is over its limit
-    return AhoCorasickEngine(literals, ignore_case)
+    return hyperscan_engine(literals, ignore_case) or aho_corasick_engine(literals, ignore_case)
 
 
 def find_starts(literal: bytes, text: bytes) -> list[int]:
@@ -108,7 +111,7 @@ def count_by_brute_force(literal: bytes, text: bytes) -> int:
 
 
 class Matcher:
-    """Finds queries in texts, and proves on the first of them that it finds all.
+    """Finds queries in texts, and proves on the first texts that it finds all of them.
 
     One per thread; can't be pickled. `queries` are unique, in the order they were given.
     """
@@ -130,7 +133,7 @@ class Matcher:
         Raises
         ------
         EngineError
-            In the first texts, the engine found other counts than brute force.
+            In one of the first texts, the engine found other counts than brute force.
         """
         if self._engine is None:
             return
@@ -153,68 +156,56 @@ class Matcher:
                 )
 
 
-class Tally:
-    """Occurrences and documents of some queries over all documents that were added.
+def count_texts(
+    matcher: Matcher, texts: Iterable[Text], unions: Sequence[Sequence[int]] = ()
+) -> Counts:
+    """Count the queries of a matcher in documents.
 
     `unions` are groups of queries, by number; a document with any query of a group counts for it.
 
-    >>> tally = Tally(Matcher(["aa", "b"]), unions=[[0, 1]])
-    >>> tally.add([b"aaa", b"ab", b"aab"])
-    >>> tally.occurrences, tally.documents, tally.union_documents
+    >>> counts = count_texts(Matcher(["aa", "b"]), [b"aaa", b"ab", b"aab"], unions=[[0, 1]])
+    >>> counts.occurrences, counts.documents, counts.unions
     ([3, 2], [2, 2], [3])
     """
+    occurrences, documents = [0] * len(matcher.queries), [0] * len(matcher.queries)
+    last_seen_in = [-1] * len(documents)
+    union_documents, union_last_seen_in = [0] * len(unions), [-1] * len(unions)
+    unions_with = _unions_with(len(documents), unions)
+    document, bytes_read = -1, 0
 
-    def __init__(self, matcher: Matcher, unions: Sequence[Sequence[int]] = ()) -> None:
-        self._matcher = matcher
-        self._unions_with: list[list[int]] = [[] for _ in matcher.queries]
-        for union, numbers in enumerate(unions):
-            for number in dict.fromkeys(numbers):
-                self._unions_with[number].append(union)
-        self.occurrences = [0] * len(matcher.queries)
-        self.documents = [0] * len(matcher.queries)
-        self.union_documents = [0] * len(unions)
-        self.documents_read = 0
-        self.bytes_read = 0
+    # The engine calls one of these once per occurrence: they are the hot path. Two, since each
+    # name from outside costs time in every call, needed or not.
+    def hit(
+        number: int, _start: int = 0, _end: int = 0, _flags: int = 0, _context: object = None
+    ) -> None:
+        occurrences[number] += 1
+        if last_seen_in[number] != document:
+            last_seen_in[number] = document
+            documents[number] += 1
 
-    def add(self, texts: Iterable[Text]) -> None:
-        """Count in some more documents.
+    def hit_with_unions(
+        number: int, _start: int = 0, _end: int = 0, _flags: int = 0, _context: object = None
+    ) -> None:
+        occurrences[number] += 1
+        if last_seen_in[number] != document:
+            last_seen_in[number] = document
+            documents[number] += 1
+            for union in unions_with[number]:
+                if union_last_seen_in[union] != document:
+                    union_last_seen_in[union] = document
+                    union_documents[union] += 1
 
-        Raises
-        ------
-        EngineError
-            The matching engine is wrong.
-        """
-        occurrences, documents = self.occurrences, self.documents
-        last_seen_in = [-1] * len(occurrences)
-        unions_with, union_documents = self._unions_with, self.union_documents
-        union_last_seen_in = [-1] * len(union_documents)
-        document = -1
-        scan = self._matcher.scan
+    chosen, scan = hit_with_unions if unions else hit, matcher.scan
+    for document, text in enumerate(texts):  # noqa: B007 - the closures read it
+        bytes_read += len(text)
+        scan(text, chosen)
+    return Counts(occurrences, documents, union_documents, document + 1, bytes_read)
 
-        # The engine calls one of these once per occurrence: they are the hot path. Two, since each
-        # name from outside costs time in every call, needed or not.
-        def hit(
-            number: int, _start: int = 0, _end: int = 0, _flags: int = 0, _context: object = None
-        ) -> None:
-            occurrences[number] += 1
-            if last_seen_in[number] != document:
-                last_seen_in[number] = document
-                documents[number] += 1
 
-        def hit_with_unions(
-            number: int, _start: int = 0, _end: int = 0, _flags: int = 0, _context: object = None
-        ) -> None:
-            occurrences[number] += 1
-            if last_seen_in[number] != document:
-                last_seen_in[number] = document
-                documents[number] += 1
-                for union in unions_with[number]:
-                    if union_last_seen_in[union] != document:
-                        union_last_seen_in[union] = document
-                        union_documents[union] += 1
-
-        chosen = hit_with_unions if union_documents else hit
-        for document, text in enumerate(texts):  # noqa: B007 - the closures read it
-            self.documents_read += 1
-            self.bytes_read += len(text)
-            scan(text, chosen)
+def _unions_with(n_queries: int, unions: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the unions that each query is in."""
+    unions_with: list[list[int]] = [[] for _ in range(n_queries)]
+    for union, numbers in enumerate(unions):
+        for number in set(numbers):
+            unions_with[number].append(union)
+    return unions_with

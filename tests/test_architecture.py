@@ -54,8 +54,8 @@ EVALCORE = (
 )
 # Imported in functions, since they are slow to import and not needed by every command.
 DELAYED = {
-    *("dask", "fastwarc", "fsspec", "httpx", "latex2sympy2_extended", "math_verify", "matplotlib"),
-    *("numpy", "pandas", "pyarrow", "re2", "requests", "rich", "scipy", "sympy"),
+    *("dask", "fastwarc", "fsspec", "httpx", "hyperscan", "latex2sympy2_extended", "math_verify"),
+    *("matplotlib", "numpy", "pandas", "pyarrow", "re2", "requests", "rich", "scipy", "sympy"),
     *("evalcore", "ngramscan"),
 }
 
@@ -121,7 +121,9 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     for module in ("ngramscan", "ngramscan.cli", "evalcore", "evalcore.cli"):
         assert not heavy & loaded_by(f"import {module}")
     assert not late & loaded_by("import ngramscan.commands")
-    worker = loaded_by("import ngramscan.indexes.scan.counting, ngramscan.indexes.scan.excerpts")
+    worker = loaded_by(
+        "import ngramscan.indexes.scan.counting, ngramscan.indexes.scan.window_tasks"
+    )
     assert not {*heavy, "rich", "click"} & worker
 
 

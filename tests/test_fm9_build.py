@@ -24,8 +24,8 @@ from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.fm9.build import BuildOptions, BuiltShard, build_index
 from ngramscan.progress import Silent
-from tests import corpus_files
 from tests.fm9_reference import Shard
+from tests.support import corpus_files
 
 HERE = Path(__file__).parent
 NAMES = ("data.fm9", "data_offset", "meta.fm9", "meta_offset")

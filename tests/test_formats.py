@@ -21,7 +21,8 @@ from ngramscan.corpora.base import CorpusFile
 from ngramscan.corpora.streams import open_file
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.patterns.files import load_patterns
-from tests import corpus_files, oracle
+from tests import oracle
+from tests.support import corpus_files
 from tests.support.command import run
 
 F1 = [pattern.text for pattern in load_patterns("f1").patterns]

@@ -1,88 +1,255 @@
+"""Counts of scanned corpora, and the journal that keeps them: against brute force."""
+
 from __future__ import annotations
 
-import gzip
+import contextlib
 import json
-import sys
-import time
+import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ngramscan.corpora import open_corpus
-from ngramscan.errors import CorpusError
-from ngramscan.indexes.base import IndexSize, QueryCount
+from ngramscan import count
+from ngramscan.corpora import ReadOptions, open_corpus
+from ngramscan.errors import CorpusError, InputError
+from ngramscan.indexes.base import DocumentCounts, IndexSize, QueryCount
+from ngramscan.indexes.scan import pieces as scan_pieces
 from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
-from ngramscan.patterns.files import load_patterns
-from ngramscan.progress import Silent
+from ngramscan.indexes.scan.sampling import estimate_total, take_sample
+from ngramscan.journal import Journal
+from ngramscan.progress import SILENT, Progress
+from ngramscan.statistics.estimates import Estimate
 from tests import oracle
+from tests.support import corpus_files
 from tests.support.command import run
+from tests.support.recorder import Recorder
+from tests.test_formats import F1
+from tests.test_formats import make_texts
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
-TEXTS = [pattern.text for pattern in load_patterns("f1").patterns]
-
-
-def write_jsonl(path: Path, texts: list[str]) -> bytes:
-    content = "".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in enumerate(texts)).encode()
-    path.write_bytes(content)
-    return content
+QUERIES = [*F1, "aa", "a", "é", "ภาษา", "step\nby", "nowhere at all"]
+UNIONS = [F1, ["aa", "ภาษา"], ["a", "aa"], ["é", "é", "step\nby"], ["nowhere at all"], []]
+TEXTS = make_texts(600)
 
 
-def test_a_scan_counts_occurrences_and_documents_and_its_size(
-    tmp_path: Path, silent: Silent
+def parts(n_files: int) -> list[list[str]]:
+    size = len(TEXTS) // n_files
+    return [TEXTS[start : start + size] for start in range(0, len(TEXTS), size)]
+
+
+def make_corpus(folder: Path, n_files: int = 6) -> Path:
+    for number, texts in enumerate(parts(n_files)):
+        (folder / f"{number:03}.jsonl").write_bytes(corpus_files.jsonl(texts))
+    return folder
+
+
+def open_index(
+    path: Path, journal: Journal | None = None, progress: Progress = SILENT, **options: Any
+) -> ScanIndex:
+    return ScanIndex(open_corpus(str(path)), ScanOptions(**options), progress, journal)
+
+
+def check(counted: DocumentCounts, texts: list[str], times: int = 1) -> None:
+    occurrences, documents = oracle.tally(QUERIES, texts)
+    assert [count.query for count in counted.counts] == QUERIES
+    assert [count.occurrences for count in counted.counts] == [times * n for n in occurrences]
+    assert [count.documents for count in counted.counts] == [times * n for n in documents]
+    in_unions = [times * oracle.union_documents(union, texts) for union in UNIONS]
+    assert counted.unions == [Estimate(n, n, n, 0.95) for n in in_unions]
+
+
+def test_a_scan_counts_occurrences_and_documents_and_its_size(tmp_path: Path) -> None:
+    path = corpus_files.write(tmp_path, "c.jsonl", ["step by step by step", "", "é step", "aaa"])
+    index = open_index(path)
+    assert index.size() == IndexSize(None, None)
+    counts = list(index.counts(["step by step", "step", "aa", "é"]))
+    assert counts == [
+        QueryCount(query, occurrences, documents, "scan", counts[0].asked_at)
+        for query, occurrences, documents in [
+            *(("step by step", 2, 1), ("step", 4, 2)),
+            *(("aa", 2, 1), ("é", 1, 1)),
+        ]
+    ]
+    assert index.size() == IndexSize(4, 20 + 7 + 3)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_counts_and_unions_are_those_of_brute_force(
+    tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = ["step by step by step", "", "é step", "aaa"]
-    write_jsonl(tmp_path / "c.jsonl", texts)
-    index = ScanIndex(open_corpus(str(tmp_path)), ScanOptions(), silent)
-    assert index.size() == IndexSize(None, None)
-    queries = ["step by step", "step", "aa", "é"]
-    counts = {reply.query: reply for reply in index.counts(queries)}
-    assert all(
-        isinstance(reply, QueryCount) and reply.source == "scan" for reply in counts.values()
-    )
-    occurrences, documents = oracle.tally(queries, texts)
-    assert [counts[query].occurrences for query in queries] == occurrences == [2, 4, 2, 1]
-    assert [counts[query].documents for query in queries] == documents == [1, 2, 1, 1]
-    assert index.size() == IndexSize(4, sum(len(text.encode()) for text in texts))
+    monkeypatch.setattr(scan_pieces, "LEAST_TASK_BYTES", 1)
+    index = open_index(make_corpus(tmp_path), workers=workers)
+    check(index.document_counts(QUERIES, UNIONS), TEXTS)
+    assert index.size() == IndexSize(600, sum(len(text.encode()) for text in TEXTS))
 
 
-def test_a_corpus_with_a_cut_file_has_no_counts_at_all(tmp_path: Path, silent: Silent) -> None:
-    write_jsonl(tmp_path / "a.jsonl", ["a"])
-    (tmp_path / "b.jsonl").write_bytes(b'{"text": "a')
-    index = ScanIndex(open_corpus(str(tmp_path)), ScanOptions(), silent)
-    with pytest.raises(CorpusError, match=r"b\.jsonl:1"):
-        list(index.counts(["a"]))
-    assert index.size() == IndexSize(None, None)
+@pytest.mark.parametrize("limit", [1, 99, 100, 101, 5000])
+def test_only_the_first_documents_are_counted_on_request(tmp_path: Path, limit: int) -> None:
+    index = open_index(make_corpus(tmp_path), limit_documents=limit)
+    counted = index.document_counts(QUERIES, UNIONS)
+    check(counted, TEXTS[:limit])
+    n_documents = min(limit, 600)
+    assert {c.note for c in counted.counts} == {f"only the first {n_documents} documents"}
+
+
+def test_unions_of_a_sample_are_estimated_from_those_of_its_files(tmp_path: Path) -> None:
+    index = open_index(make_corpus(tmp_path, n_files=60), sample="20", seed=3)
+    counted = index.document_counts(QUERIES, UNIONS)
+    sample = take_sample(open_corpus(str(tmp_path)).files, "20", 3)
+    drawn = [parts(60)[int(Path(file.path).stem)] for file in sample.files]
+    for union, estimate in zip(UNIONS, counted.unions, strict=True):
+        documents = [oracle.union_documents(union, texts) for texts in drawn]
+        assert estimate == estimate_total(sample, documents)
+    assert counted.unions[0].low is not None
+    assert "too rare" in counted.unions[4].note
+    assert counted.counts[0].documents_estimate is not None
+    everything = open_index(tmp_path, sample="100%").document_counts(QUERIES, UNIONS)
+    check(everything, TEXTS)
+
+
+def test_what_is_skipped_is_in_notes(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_bytes(b'{broken\n{"text": "A a"}\n')
+    (tmp_path / "c.xml").touch()
+    recorder = Recorder()
+    options = {"read": ReadOptions(skip_bad_lines=True), "ignore_case": True}
+    (counted,) = open_index(tmp_path, None, recorder, **options).counts(["a"])
+    assert counted.occurrences == 2
+    assert counted.note == "ASCII case ignored; malformed lines skipped: 1"
+    told = ["files of other formats left out: 1", "malformed lines skipped: 1"]
+    assert recorder.notices == [f"scan:{tmp_path}: {text}" for text in told]
 
 
 def test_the_recorded_outputs_are_counted_as_by_brute_force(shared: Path, tmp_path: Path) -> None:
     files = sorted((shared / "data" / "financemath" / "validation").glob("raw_*_outputs/*.json"))
     texts = [row["output"][0] or "" for file in files for row in json.loads(file.read_bytes())]
     assert len(texts) == 2400
-    content = write_jsonl(tmp_path / "c.jsonl", texts)
-    (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(content))
-    (tmp_path / "c.jsonl.zst").write_bytes(zstd.compress(content))
-    expected = oracle.tally(TEXTS, texts)
-    assert sum(expected[0]) > 5_000
-    for name in ("c.jsonl", "c.jsonl.gz", "c.jsonl.zst"):
-        ran = run("count", "f1", "--index", f"scan:{tmp_path / name}", "--format", "csv")
-        assert (ran.code, ran.stderr) == (0, "")
-        assert [row["query"] for row in ran.rows] == TEXTS
-        assert [int(row["occurrences"]) for row in ran.rows] == expected[0]
-        assert [int(row["documents"]) for row in ran.rows] == expected[1]
+    counts = list(open_index(corpus_files.write(tmp_path, "c.jsonl.zst", texts)).counts(F1))
+    occurrences, documents = oracle.tally(F1, texts)
+    assert sum(occurrences) > 5_000
+    assert [(c.occurrences, c.documents) for c in counts] == list(
+        zip(occurrences, documents, strict=True)
+    )
 
 
 def test_the_embedded_corpus_has_patterns_of_all_methods() -> None:
-    started_at = time.monotonic()
-    ran = run("count", "f1", "--index", "python", "--format", "csv")
-    assert time.monotonic() - started_at < 60
-    assert ran.code == 0
-    found: dict[str, int] = {}
-    for row in ran.rows:
-        found[row["method"]] = found.get(row["method"], 0) + int(row["occurrences"])
-        assert int(row["documents"]) <= int(row["occurrences"])
-    assert set(found) == {"CoT", "PoT", "FP/F-1"}
-    assert min(found.values()) > 0
+    frame = count("f1", index="python", limit_documents=4000)
+    found = frame.groupby("method")["occurrences"].sum()
+    assert set(found.index) == {"CoT", "PoT", "FP/F-1"}
+    assert found.min() > 0
+    assert (frame["documents"] <= frame["occurrences"]).all()
+
+
+def test_several_corpora_are_several_indexes(tmp_path: Path) -> None:
+    for name, n in (("a", 2), ("b", 3)):
+        (tmp_path / name).mkdir()
+        corpus_files.write(tmp_path / name, "c.jsonl", ["solve for x"] * n)
+    frame = count("f1", index=[f"scan:{tmp_path / n}" for n in "ab"])
+    assert frame.query("query == 'solve for'")["documents"].tolist() == [2, 3]
+
+
+# Journal
+
+
+def test_cut_files_are_named_and_the_others_are_not_read_again(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for name in corpus_files.WRITERS:
+        corpus_files.write(folder, name, TEXTS)
+    whole = (folder / "c.jsonl.gz").read_bytes()
+    cut = folder / "cut.jsonl.gz"
+    with Journal(tmp_path / "j.sqlite") as journal:
+        cut.write_bytes(whole[: len(whole) // 2])
+        (folder / "bad.txt").write_bytes(b"\xff")
+        with pytest.raises(CorpusError, match=r"/bad\.txt: .*; and 1 more can't be read"):
+            open_index(folder, journal).document_counts(QUERIES, UNIONS)
+        (folder / "bad.txt").unlink()
+        index = open_index(folder, journal)
+        with pytest.raises(CorpusError, match=r"/cut\.jsonl\.gz:\d+: the file is cut"):
+            index.document_counts(QUERIES, UNIONS)
+        assert index.size() == IndexSize(None, None)
+        cut.write_bytes(whole)
+        recorder = Recorder()
+        check(open_index(folder, journal, recorder).document_counts(QUERIES, UNIONS), TEXTS, 7)
+    assert recorder.notices == [
+        f"scan:{folder}: 6 of 7 files or parts are from the journal; --refresh reads again"
+    ]
+    assert recorder.details == [f"{cut}: read"]
+
+
+QUESTIONS: list[dict[str, Any]] = [
+    {},
+    {"queries": ["a"]},
+    {"unions": [["a", "b"]]},
+    {"ignore_case": True},
+    {"read": ReadOptions("url")},
+    {"read": ReadOptions(skip_bad_lines=True)},
+    {"read": ReadOptions(exclude_sources=("*/wiki/*",))},
+]
+
+
+def test_a_changed_file_or_question_is_read_again(tmp_path: Path) -> None:
+    path = corpus_files.write(tmp_path, "c.jsonl", ["a", "ab"])
+
+    def is_read(queries: tuple[str, ...] = ("a", "b"), unions: Any = (), **options: Any) -> bool:
+        recorder = Recorder()
+        open_index(path, journal, recorder, **options).document_counts(queries, unions)
+        assert recorder.notices == [] or "1 of 1 files or parts" in recorder.notices[0]
+        assert bool(recorder.expected) != bool(recorder.notices)
+        return bool(recorder.expected)
+
+    with Journal(tmp_path / "j.sqlite") as journal:
+        assert [is_read(**question) for question in QUESTIONS] == [True] * len(QUESTIONS)
+        assert not any(is_read(**question) for question in QUESTIONS)
+        # It changes no count.
+        assert not is_read(read=ReadOptions(most_line_bytes=99))
+        refreshed = Recorder()
+        index = ScanIndex(open_corpus(str(path)), ScanOptions(), refreshed, journal, refresh=True)
+        list(index.counts(["a", "b"]))
+        assert refreshed.expected
+        corpus_files.write(tmp_path, "c.jsonl", ["a", "ab", "b"])
+        assert is_read()
+
+
+DAMAGED = [
+    "{",
+    "[" * 100_000,
+    "[]",
+    '{"occurrences": []}',
+    *(("occurrences", value) for value in ([1], [10**30, 0], [-1, 0], [0.5, 0.5])),
+    *(("documents", value) for value in ([1], [1, 1], [2, 0], ["1", "0"])),
+    *((name, -1) for name in ("documents_read", "bytes_read", "skipped")),
+    ("documents_read", 0),
+    ("unions", []),
+    ("unions", [5]),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGED, ids=lambda damage: str(damage)[:30])
+def test_damaged_counts_in_the_journal_are_counted_again(
+    tmp_path: Path, damage: str | tuple[str, object]
+) -> None:
+    path, file = corpus_files.write(tmp_path, "c.jsonl", ["aa"]), tmp_path / "j.sqlite"
+    recorder = Recorder()
+    with Journal(file) as journal, contextlib.closing(sqlite3.connect(file)) as connection:
+        first = open_index(path, journal).document_counts(["a", "b"], [["a"]])
+        (kept,) = connection.execute("SELECT reply FROM replies").fetchone()
+        if not isinstance(damage, str):
+            damage = json.dumps(json.loads(kept) | dict([damage]))
+        connection.execute("UPDATE replies SET reply = ?", (damage,))
+        connection.commit()
+        again = open_index(path, journal, recorder).document_counts(["a", "b"], [["a"]])
+        assert [c.occurrences for c in again.counts] == [c.occurrences for c in first.counts]
+        assert connection.execute("SELECT reply FROM replies").fetchone() == (kept,)
+    assert recorder.notices == [f"scan:{path}: 1 counts in the journal are damaged; counted again"]
+
+
+def test_a_scan_needs_no_journal_but_one_that_is_named_must_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = f"scan:{corpus_files.write(tmp_path, 'c.jsonl', ['solve for x'])}"
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
+    recorder = Recorder()
+    assert count("f1", index=spec, progress=recorder)["occurrences"].sum() > 0
+    assert recorder.notices[0].endswith("without one, what is done is not kept")
+    with pytest.raises(InputError, match="--journal /proc/nowhere/j"):
+        count("f1", index=spec, journal="/proc/nowhere/j.sqlite")

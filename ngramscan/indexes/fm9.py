@@ -22,7 +22,7 @@ from ngramscan.indexes.base import (
     Window,
     WindowFailure,
 )
-from ngramscan.indexes.scan.excerpts import cut_ends
+from ngramscan.indexes.scan.window_tasks import cut_ends
 from ngramscan.journal import now
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress

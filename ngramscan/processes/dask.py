@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
-from ngramscan.errors import InputError, NgramscanError, RemoteUnavailable, WorkerLostError
-from ngramscan.processes.pool import Done, Report, Watch
+from ngramscan.errors import InputError, RemoteUnavailable, WorkerLostError
+from ngramscan.processes.pool import Done, Report, Watch, do_task
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -26,11 +27,11 @@ def run_on_cluster(
     work : callable
         A function of a module of this package, which the workers must have installed too.
     tasks : sequence
-        What it is called with, and a `Report` that tells nobody.
+        What it is called with, and a `Report` that nobody hears.
     scheduler : str
         Address of a running scheduler, such as `tcp://10.0.0.1:8786`.
     watch : Watch
-        Told of lost workers.
+        Hears of lost workers.
 
     Raises
     ------
@@ -55,19 +56,12 @@ def run_on_cluster(
         numbers = range(len(tasks))
         # By task number and not by content: a result must count for one task only.
         keys = [f"ngramscan-{time.time_ns()}-{number}" for number in numbers]
-        futures = client.map(_do, [(work, task) for task in tasks], key=keys)
+        do = partial(do_task, work, report=_ignore)
+        futures = client.map(do, numbers, tasks, key=keys)
         yield from _collect(client, dict(zip(futures, numbers, strict=True)), watch)
 
 
-def _do(work_and_task: tuple[Callable[[Any, Report], Any], Any]) -> Any:
-    work, task = work_and_task
-    try:
-        return work(task, _tell_nobody)
-    except NgramscanError as error:
-        return error  # raised, it would be tried again and logged as a crash
-
-
-def _tell_nobody(_amount: int) -> None:
+def _ignore(_amount: int) -> None:
     pass
 
 
@@ -79,30 +73,22 @@ def _collect(client: Any, futures: dict[Any, int], watch: Watch) -> Iterator[Don
         for future in done:
             yield _done(future, futures.pop(future))
             future.release()
-        if time.monotonic() - looked_at > 5 * _LOOK_EVERY_S:
-            known = _tell_losses(client, known, watch)
-            looked_at = time.monotonic()
         if not done:
             time.sleep(_LOOK_EVERY_S)
-    _tell_losses(client, known, watch)
-
-
-def _tell_losses(client: Any, known: set[str], watch: Watch) -> set[str]:
-    # A worker that its nanny starts again comes back under another address.
-    present = set(client.scheduler_info()["workers"])
-    for address in sorted(known - present):
-        watch.notice(f"the worker {address} was lost; another does its tasks")
-    return present
+        if not futures or time.monotonic() - looked_at > 5 * _LOOK_EVERY_S:
+            # A worker that its nanny starts again comes back under another address.
+            present = set(client.scheduler_info()["workers"])
+            for address in sorted(known - present):
+                watch.notice(f"the worker {address} was lost; another does its tasks")
+            known, looked_at = present, time.monotonic()
 
 
 def _done(future: Any, number: int) -> Done[Any]:
     # It waits: a worker lost after its task was done takes the result with it, to be done again.
     error = future.exception()
     if error is None:
-        result = future.result()
-        if isinstance(result, NgramscanError):
-            return Done(number, None, result)
-        return Done(number, result)
+        done: Done[Any] = future.result()
+        return done
     if type(error).__name__ in {"KilledWorker", "CancelledError", "FutureCancelledError"}:
         lost = WorkerLostError(f"workers of the cluster were lost at the same task ({error})")
         return Done(number, None, lost)

@@ -15,6 +15,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
@@ -25,10 +26,10 @@ from ngramscan.errors import NgramscanError, WorkerLostError
 T = TypeVar("T")
 R = TypeVar("R")
 Report = Callable[[int], None]
-"""Told how much of a task is done, in a unit of the task's own."""
+"""Takes how much more of a task is done, in a unit of the task's own."""
 
 LOSSES_PER_TASK = 3
-"""A task whose process was lost so often is given up: it may be what kills them."""
+"""A task is given up after so many lost processes: it may be what kills them."""
 
 _REPORT_EVERY_S = 0.1
 _ENDING_S = 0.1
@@ -45,12 +46,10 @@ class Done(Generic[R]):
 
 @dataclass(slots=True)
 class Watch:
-    """What whoever runs tasks is told of meanwhile."""
+    """Callbacks for progress and lost workers."""
 
     report: Report
-    """Amounts done, as the tasks report them."""
     notice: Callable[[str], None]
-    """That something was lost, for people."""
 
 
 class _Worker:
@@ -63,12 +62,11 @@ class _Worker:
 
     def __init__(self, work: Callable[[Any, Report], Any]) -> None:
         self.pipe, other_end = Pipe()
-        program = (
-            f"import sys; sys.path[:] = {sys.path!r}; from ngramscan.processes.pool import serve"
-        )
+        end = other_end.fileno()
+        imports = f"import sys; sys.path[:] = {sys.path!r}; from ngramscan.processes import pool"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", f"{program}; serve({other_end.fileno()})"],
-            pass_fds=[other_end.fileno()],
+            [sys.executable, "-c", f"{imports}; pool.do_tasks({end})"],
+            pass_fds=[end],
             stdin=subprocess.DEVNULL,
             # Ctrl-C goes to a whole group; the parent decides what it means.
             process_group=0,
@@ -79,58 +77,54 @@ class _Worker:
         self.task: int | None = None
         self.reported = 0
 
-    def give(self, number: int, task: object) -> None:
-        self.task, self.reported = number, 0
-        self.pipe.send((number, task))
-
-    def end(self) -> int:
-        """End the process, if it has not ended itself, and return its exit code."""
+    def end(self) -> str:
+        """End the process, if it has not ended itself, and return how it ended."""
         self.pipe.close()
         try:
             # It may be ending by itself, and how is worth knowing.
-            return self.process.wait(_ENDING_S)
+            code = self.process.wait(_ENDING_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            return self.process.wait()
+            code = self.process.wait()
+        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
 
-def serve(descriptor: int) -> None:
-    """Do tasks until the pipe ends; what a worker process does."""
+def do_task(work: Callable[[T, Report], R], number: int, task: T, report: Report) -> Done[R]:
+    """Do one task in this process."""
+    try:
+        return Done(number, work(task, report))
+    except NgramscanError as error:
+        return Done(number, None, error)
+
+
+def do_tasks(descriptor: int) -> None:
+    """Do tasks until the pipe ends; what a worker process does.
+
+    It answers with numbers, which are reports, a `Done` per task, or the traceback of a crash.
+    """
     pipe: Connection[Any, Any] = Connection(descriptor)
+    amount, sent_at = 0, time.monotonic()
+
+    def report(more: int) -> None:
+        nonlocal amount, sent_at
+        amount += more
+        if time.monotonic() - sent_at > _REPORT_EVERY_S:
+            pipe.send(amount)
+            amount, sent_at = 0, time.monotonic()
+
     try:
         work = pipe.recv()
-        report = _Reporter(pipe)
         while True:
             number, task = pipe.recv()
             try:
-                answer = ("done", work(task, report))
-            except NgramscanError as error:
-                answer = ("failed", error)
+                answer: Done[Any] | str = do_task(work, number, task, report)
             except Exception:  # noqa: BLE001 - a mistake of ours: raised again in the parent
-                answer = ("crashed", traceback.format_exc())
-            report.flush()
-            pipe.send((number, *answer))
+                answer = traceback.format_exc()
+            pipe.send(amount)
+            amount = 0
+            pipe.send(answer)
     except (EOFError, OSError):
         return  # the parent has ended
-
-
-class _Reporter:
-    """Sends amounts through a pipe, some at a time."""
-
-    def __init__(self, pipe: Connection[Any, Any]) -> None:
-        self._pipe = pipe
-        self._amount = 0
-        self._sent_at = time.monotonic()
-
-    def __call__(self, amount: int) -> None:
-        self._amount += amount
-        if time.monotonic() - self._sent_at > _REPORT_EVERY_S:
-            self.flush()
-
-    def flush(self) -> None:
-        if self._amount:
-            self._pipe.send((None, "report", self._amount))
-        self._amount, self._sent_at = 0, time.monotonic()
 
 
 def usable_cores() -> int:
@@ -148,34 +142,26 @@ def run_on_processes(
     Parameters
     ----------
     work : callable
-        A function of a module: it is called in the processes with a task and a `Report`.
+        A function of a module, called in the processes with a task and a `Report`.
     tasks : sequence
-        What it is called with; small, as it is sent.
+        What it is called with; small, since it is sent.
     workers : int
         Processes at once. With one, or one task, all is done in this process.
     watch : Watch
-        Told of progress and lost processes.
+        Hears of progress and lost processes.
     """
     if min(workers, len(tasks)) <= 1:
-        yield from _run_here(work, tasks, watch)
+        yield from (do_task(work, n, task, watch.report) for n, task in enumerate(tasks))
         return
     run = _Run(work, tasks, watch)
     try:
-        run.start(min(workers, len(tasks)))
+        for _ in range(min(workers, len(tasks))):
+            run.hire()
         while run.open:
             yield from run.collect()
     finally:
-        run.end()
-
-
-def _run_here(
-    work: Callable[[T, Report], R], tasks: Sequence[T], watch: Watch
-) -> Iterator[Done[R]]:
-    for number, task in enumerate(tasks):
-        try:
-            yield Done(number, work(task, watch.report))
-        except NgramscanError as error:
-            yield Done(number, None, error)
+        for worker in run.workers:
+            worker.end()
 
 
 class _Run(Generic[T, R]):
@@ -187,31 +173,25 @@ class _Run(Generic[T, R]):
         self._watch = watch
         self._waiting = deque(range(len(tasks)))
         self._losses = [0] * len(tasks)
-        self._workers: list[_Worker] = []
+        self.workers: list[_Worker] = []
         self.open = len(tasks)
         """How many tasks are not done."""
 
-    def start(self, workers: int) -> None:
-        for _ in range(workers):
-            self._hire()
-
-    def _hire(self) -> None:
-        worker = _Worker(self._work)
-        self._workers.append(worker)
-        self._give_next(worker)
+    def hire(self) -> None:
+        self.workers.append(_Worker(self._work))
+        self._give_next(self.workers[-1])
 
     def _give_next(self, worker: _Worker) -> None:
-        worker.task = None
-        if self._waiting:
-            number = self._waiting.popleft()
-            try:
-                worker.give(number, self._tasks[number])
-            except OSError:  # it was killed while it had nothing to do
-                worker.task = number
+        worker.task = self._waiting.popleft() if self._waiting else None
+        worker.reported = 0
+        if worker.task is not None:
+            # It may have been killed while it had nothing to do: that shows when it is read from.
+            with suppress(OSError):
+                worker.pipe.send((worker.task, self._tasks[worker.task]))
 
     def collect(self) -> Iterator[Done[R]]:
         """Wait for something to happen, and yield what was done."""
-        pipes = {worker.pipe: worker for worker in self._workers}
+        pipes = {worker.pipe: worker for worker in self.workers}
         for pipe in wait(list(pipes)):
             worker = pipes[pipe]  # type: ignore[index]
             try:
@@ -220,44 +200,30 @@ class _Run(Generic[T, R]):
             except (EOFError, OSError):
                 yield from self._lose(worker)
 
-    def _take(self, worker: _Worker, message: tuple[int, str, Any]) -> Iterator[Done[R]]:
-        number, kind, content = message
-        if kind == "report":
-            worker.reported += content
-            self._watch.report(content)
-            return
-        if kind == "crashed":
-            raise RuntimeError(f"a worker process failed:\n{content}")
-        self.open -= 1
-        self._give_next(worker)
-        yield Done(number, content) if kind == "done" else Done(number, None, content)
+    def _take(self, worker: _Worker, answer: int | str | Done[R]) -> Iterator[Done[R]]:
+        if isinstance(answer, int):
+            worker.reported += answer
+            self._watch.report(answer)
+        elif isinstance(answer, str):
+            raise RuntimeError(f"a worker process failed:\n{answer}")
+        else:
+            self.open -= 1
+            self._give_next(worker)
+            yield answer
 
     def _lose(self, worker: _Worker) -> Iterator[Done[R]]:
-        self._workers.remove(worker)
-        how = _how(worker.end())
-        number = worker.task
-        if number is not None:
-            self._losses[number] += 1
+        self.workers.remove(worker)
+        how, task = worker.end(), worker.task
+        if task is not None:
+            self._losses[task] += 1
             self._watch.report(-worker.reported)
-            if self._losses[number] < LOSSES_PER_TASK:
-                self._waiting.appendleft(number)
+            if self._losses[task] < LOSSES_PER_TASK:
+                self._waiting.appendleft(task)
                 self._watch.notice(f"a worker process was lost ({how}); another does its task")
             else:
                 self.open -= 1
-                problem = (
-                    f"a worker process was lost {LOSSES_PER_TASK} times at the same task ({how})"
-                )
+                problem = f"lost {LOSSES_PER_TASK} times at the same task ({how})"
                 hint = "if memory ran out, --workers 1 needs less"
-                yield Done(number, None, WorkerLostError(f"{problem}; {hint}"))
+                yield Done(task, None, WorkerLostError(f"a worker process was {problem}; {hint}"))
         if self._waiting:
-            self._hire()
-
-    def end(self) -> None:
-        for worker in self._workers:
-            worker.end()
-
-
-def _how(code: int) -> str:
-    if code < 0:
-        return signal.Signals(-code).name
-    return f"exit code {code}"
+            self.hire()

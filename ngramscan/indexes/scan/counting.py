@@ -1,17 +1,23 @@
-"""Counting some queries in some pieces of a corpus: what a worker process does.
+"""Counting some queries in a piece of a corpus: what a worker process does.
 
 Apart from the index that hands it out, so that a worker imports nothing else.
 """
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain, islice
+from threading import get_ident
+from typing import TypeVar
 
 from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
 from ngramscan.errors import NgramscanError
-from ngramscan.matching import Matcher, Tally
+from ngramscan.matching import Counts, Matcher, Text, count_texts
 from ngramscan.processes.pool import Report
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,77 +25,30 @@ class Question:
     """What is counted in a piece: all that the counts depend on, beside it."""
 
     queries: list[str]
-    unions: list[list[int]]
-    """Groups of queries, by number: documents with any query of a group are counted."""
     read: ReadOptions
     ignore_case: bool
+    unions: list[list[int]]
+    """Groups of queries, by number: documents with any query of a group are counted."""
+
+    def matcher(self) -> Matcher:
+        """Return a matcher of this thread; to compile one per task costs more than the task."""
+        return _matcher(tuple(self.queries), self.ignore_case, get_ident())
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What was counted in some documents."""
-
-    occurrences: list[int]
-    documents: list[int]
-    """With at least one occurrence."""
-    documents_read: int
-    bytes_read: int
-    """Of text."""
-    bytes_consumed: int
-    """Of the files, as they lie on disk."""
-    skipped: int = 0
-    unions: list[int] = field(default_factory=list)
-    """Documents per union; journals from before there were any have none."""
-
-    @classmethod
-    def none(cls, n_queries: int, n_unions: int = 0) -> Counts:
-        """Return the counts of no documents."""
-        return cls([0] * n_queries, [0] * n_queries, 0, 0, 0, 0, [0] * n_unions)
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(
-            [a + b for a, b in zip(self.occurrences, other.occurrences, strict=True)],
-            [a + b for a, b in zip(self.documents, other.documents, strict=True)],
-            self.documents_read + other.documents_read,
-            self.bytes_read + other.bytes_read,
-            self.bytes_consumed + other.bytes_consumed,
-            self.skipped + other.skipped,
-            [a + b for a, b in zip(self.unions, other.unions, strict=True)],
-        )
+@lru_cache(maxsize=32)
+def _matcher(queries: tuple[str, ...], ignore_case: bool, _thread: int) -> Matcher:
+    return Matcher(queries, ignore_case)
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Some pieces to count in."""
-
-    pieces: list[Piece]
-    question: Question
-
-
-PieceResult = Counts | NgramscanError
-
-
-def count_task(task: Task, report: Report) -> list[PieceResult]:
-    """Count all pieces of a task; a piece that can't be read does not stop the others."""
-    results: list[PieceResult] = []
-    for piece in task.pieces:
+def do_each(jobs: Sequence[Callable[[Report], R]], report: Report) -> list[R | NgramscanError]:
+    """Do the jobs of a task; a piece that can't be read does not stop the others."""
+    results: list[R | NgramscanError] = []
+    for job in jobs:
         try:
-            results.append(count_piece(piece, task.question, report))
+            results.append(job(report))
         except NgramscanError as error:
             results.append(error)
     return results
-
-
-_kept = threading.local()
-
-
-def matcher_of_thread(queries: tuple[str, ...], ignore_case: bool) -> Matcher:
-    """Return a matcher of this thread; to compile one for each task costs more than the task."""
-    if getattr(_kept, "key", None) != (queries, ignore_case):
-        _kept.matcher = Matcher(queries, ignore_case)
-        _kept.key = (queries, ignore_case)
-    matcher: Matcher = _kept.matcher
-    return matcher
 
 
 def count_piece(
@@ -104,23 +63,15 @@ def count_piece(
     EngineError
         The matching engine is wrong.
     """
-    matcher = matcher_of_thread(tuple(question.queries), question.ignore_case)
-    tally = Tally(matcher, question.unions)
-    consumed = skipped = 0
-    for batch in read_piece(piece, question.read):
-        left = None if limit is None else limit - tally.documents_read
-        tally.add(without_excluded(batch, question.read.exclude_sources).texts[:left])
-        consumed += batch.consumed
-        skipped += batch.skipped
-        report(batch.consumed)
-        if tally.documents_read == limit:
-            break
-    return Counts(
-        tally.occurrences,
-        tally.documents,
-        tally.documents_read,
-        tally.bytes_read,
-        consumed,
-        skipped,
-        tally.union_documents,
-    )
+    skipped = 0
+
+    def batches() -> Iterator[Sequence[Text]]:
+        nonlocal skipped
+        for batch in read_piece(piece, question.read):
+            skipped += batch.skipped
+            yield without_excluded(batch, question.read.exclude_sources).texts
+            report(batch.consumed)
+
+    texts = islice(chain.from_iterable(batches()), limit)
+    counts = count_texts(question.matcher(), texts, question.unions)
+    return replace(counts, skipped=skipped)

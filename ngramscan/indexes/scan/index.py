@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 
-from ngramscan.corpora import Corpus, Piece, ReadOptions
+from ngramscan.corpora import Corpus, Piece, ReadOptions, split
 from ngramscan.indexes.base import (
     DocumentCounts,
     Found,
     IndexSize,
     Place,
     QueryCount,
+    Segment,
     Window,
     WindowFailure,
 )
-from ngramscan.indexes.scan.counting import Counts, Question, count_piece
-from ngramscan.indexes.scan.counts import PieceCounter
-from ngramscan.indexes.scan.pieces import PieceRunner
-from ngramscan.indexes.scan.sampling import Sample, estimate_counts, estimate_total, take_sample
-from ngramscan.indexes.scan.windows import Occurrences, WindowReader
+from ngramscan.indexes.scan.counting import Question, count_piece
+from ngramscan.indexes.scan.pieces import ScanRun, count_pieces
+from ngramscan.indexes.scan.sampling import Sample, estimate_total, take_sample
+from ngramscan.indexes.scan.windows import read_windows
 from ngramscan.journal import Journal, now
+from ngramscan.matching import Counts
 from ngramscan.progress import Progress
 from ngramscan.statistics.estimates import Estimate
 
 LEVEL = 0.95
-"""Of intervals; those of exact counts are of no width."""
+"""Confidence level; the intervals of exact counts have no width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +44,20 @@ class ScanOptions:
     sample: str | None = None
     """Read only some files, drawn at random: a number, or a share with %."""
     seed: int = 1
-    """Of the draw."""
+    """Random seed of the draw."""
     workers: int = 0
     """Processes; 0: as many as there are cores."""
     scheduler: str | None = None
-    """A Dask scheduler that is running, to do the work elsewhere."""
+    """Address of a running Dask scheduler, to do the work elsewhere."""
 
 
 class ScanIndex:
     """Counts occurrences and documents exactly, for all queries in one pass.
 
-    An occurrence can be looked at too: its rank is its place among all of its query, as they stand
-    in the corpus, in one shard. Where only some files are read, it is one in these files.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        What is read.
-    options : ScanOptions
-        How.
-    progress : Progress
-        Told of bytes read.
-    journal : Journal, optional
-        Keeps the counts of each file, so that a run that was stopped reads on where it was.
-    refresh : bool
-        Read also what the journal has.
+    Occurrences can be looked at too: a rank is a place among all occurrences of a query as they
+    stand in the corpus, in one shard. Where only some files are read, it is one in these files.
+    With a journal, which keeps the counts of each file, a run that was stopped reads on where it
+    was; `refresh` reads also what the journal has.
     """
 
     longest_context = 1 << 40
@@ -82,24 +74,19 @@ class ScanIndex:
         self.name = corpus.name
         self._corpus = corpus
         self._options = options
-        self._progress = progress
         self._size = IndexSize()
-        self._runner = PieceRunner(options.workers, options.scheduler, progress)
-        self._counter = PieceCounter(corpus.name, self._runner, progress, journal, refresh)
-        self._occurrences = Occurrences()
+        self._run = ScanRun(
+            corpus.name, progress, journal, refresh, options.workers, options.scheduler
+        )
+        # The rank behind the last occurrence in each piece, by query.
+        self._ends: dict[str, array[int]] = {}
 
     def size(self) -> IndexSize:
         """Return the documents and bytes that were read (or estimated); unknown before."""
         return self._size
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:
-        """Read the corpus and yield all counts at its end.
-
-        Raises
-        ------
-        CorpusError
-            As `document_counts` does.
-        """
+        """Read the corpus and yield all counts at its end; errors are those of document_counts."""
         yield from self.document_counts(queries, ()).counts
 
     def document_counts(
@@ -120,62 +107,55 @@ class ScanIndex:
             A document can't be read: there are no counts then, rather than smaller ones. The files
             that can be read are in the journal.
         """
-        numbers = {query: number for number, query in enumerate(queries)}
-        question = Question(
-            list(queries),
-            [[numbers[query] for query in union] for union in unions],
-            self._options.read,
-            self._options.ignore_case,
+        question = self._question(queries, unions)
+        results = self._count(question)
+        for number, query in enumerate(queries):
+            per_piece = (counts.occurrences[number] for counts in results)
+            self._ends[query] = array("q", accumulate(per_piece))
+        self._size = IndexSize(
+            round(self._total([counts.documents_read for counts in results]).value),
+            round(self._total([counts.bytes_read for counts in results]).value),
         )
-        if self._options.limit_documents is None:
-            results = self._counter.count(self._pieces, question)
-        else:
-            results = self._count_first(question, self._options.limit_documents)
-        self._occurrences.add(queries, results)
-        return (
-            self._estimated(question, results) if self._sample else self._exact(question, results)
-        )
+        asked_at, note = now(), self._note(results)
+        counts = [
+            self._query_count(
+                query,
+                self._total([counts.occurrences[number] for counts in results]),
+                self._total([counts.documents[number] for counts in results]),
+                asked_at,
+                note,
+            )
+            for number, query in enumerate(queries)
+        ]
+        in_unions = [
+            self._total([counts.unions[number] for counts in results])
+            for number in range(len(unions))
+        ]
+        return DocumentCounts(counts, in_unions)
 
     def find(self, queries: Sequence[str]) -> Iterator[Found]:
-        """Yield where each query is; those that were not counted yet are counted, in one pass.
-
-        Raises
-        ------
-        CorpusError
-            As `document_counts` does.
-        """
-        if unknown := [query for query in queries if query not in self._occurrences]:
+        """Yield where each query is; those that were not counted yet are counted, in one pass."""
+        if unknown := [query for query in queries if query not in self._ends]:
             self.document_counts(unknown, ())
-        yield from map(self._occurrences.found, queries)
+        for query in queries:
+            ends = self._ends[query]
+            segments = (Segment(0, 0, ends[-1]),) if ends and ends[-1] else ()
+            yield Found(query, segments)
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Read once more, but only where the places are, and yield a window on each.
 
         A window fails where its file can't be read or was changed since it was counted, and where
-        the query has no such occurrence.
-
-        Parameters
-        ----------
-        places : sequence of Place
-            One may stand there twice.
-        context : int
-            Bytes on each side, up to three fewer where a character would be cut.
-
-        Raises
-        ------
-        CorpusError
-            As `document_counts` does, for a query that was not counted yet.
+        the query has no such occurrence. A place may stand there twice.
         """
         list(self.find(list(dict.fromkeys(place.query for place in places))))
-        reader = WindowReader(
-            self._pieces,
-            self._occurrences,
-            self._options.read,
-            self._options.ignore_case,
-            self._runner,
-            self._progress,
-        )
-        yield from reader.read(places, context)
+        question = self._question([], [])
+        yield from read_windows(self._run, self._pieces, self._ends, places, context, question)
+
+    def _question(self, queries: Sequence[str], unions: Sequence[Sequence[str]]) -> Question:
+        numbers = {query: number for number, query in enumerate(queries)}
+        in_numbers = [[numbers[query] for query in union] for union in unions]
+        return Question(list(queries), self._options.read, self._options.ignore_case, in_numbers)
 
     @cached_property
     def _sample(self) -> Sample | None:
@@ -187,11 +167,15 @@ class ScanIndex:
     def _pieces(self) -> list[Piece]:
         """What there is to read, always the same and in the same order."""
         for notice in self._corpus.notices:
-            self._progress.notice(notice)
-        return self._sample.pieces() if self._sample else self._corpus.pieces()
+            self._run.progress.notice(notice)
+        files = self._sample.files if self._sample else self._corpus.files
+        return [piece for file in files for piece in split(file)]
 
-    def _count_first(self, question: Question, limit: int) -> list[Counts]:
-        """Count the first documents of the corpus, in this process."""
+    def _count(self, question: Question) -> list[Counts]:
+        """Count in each piece; only in the first documents, and in this process, on request."""
+        limit = self._options.limit_documents
+        if limit is None:
+            return count_pieces(self._run, self._pieces, question)
         results: list[Counts] = []
         for piece in self._pieces:
             if limit <= 0:
@@ -200,69 +184,47 @@ class ScanIndex:
             limit -= results[-1].documents_read
         return results
 
-    def _exact(self, question: Question, results: list[Counts]) -> DocumentCounts:
-        total = _sum(results, question)
-        self._size = IndexSize(total.documents_read, total.bytes_read)
-        self._tell_skipped(total)
-        asked_at, note = now(), self._note(total)
-        counts = [
-            QueryCount(query, total.occurrences[n], total.documents[n], "scan", asked_at, note=note)
-            for n, query in enumerate(question.queries)
-        ]
-        return DocumentCounts(counts, [Estimate(n, n, n, LEVEL) for n in total.unions])
+    def _total(self, values: Sequence[int]) -> Estimate:
+        """Return the total over the corpus of the values of the pieces that were read."""
+        if self._sample is None:
+            total = sum(values)
+            return Estimate(total, total, total, LEVEL)
+        per_file = dict.fromkeys((file.path for file in self._sample.files), 0)
+        for piece, value in zip(self._pieces, values, strict=True):
+            per_file[piece.file.path] += value
+        return estimate_total(self._sample, list(per_file.values()))
 
-    def _estimated(self, question: Question, results: list[Counts]) -> DocumentCounts:
-        assert self._sample is not None
-        per_file = _per_file(self._sample, self._pieces, results, question)
-        estimates, self._size = estimate_counts(
-            self._sample,
-            [counts.occurrences for counts in per_file],
-            [counts.documents for counts in per_file],
-            [(counts.documents_read, counts.bytes_read) for counts in per_file],
+    def _query_count(
+        self, query: str, occurrences: Estimate, documents: Estimate, asked_at: str, note: str
+    ) -> QueryCount:
+        sample = self._sample
+        only_of_documents = "" if occurrences.note else documents.note
+        notes = [
+            sample.description if sample else "",
+            occurrences.note,
+            only_of_documents and f"documents: {only_of_documents}",
+            note,
+        ]
+        return QueryCount(
+            query,
+            round(occurrences.value),
+            round(documents.value),
+            "scan",
+            asked_at,
+            occurrences_estimate=occurrences if sample else None,
+            documents_estimate=documents if sample else None,
+            note="; ".join(filter(None, notes)),
         )
-        total = _sum(per_file, question)
-        self._tell_skipped(total)
-        asked_at, note = now(), self._note(total)
-        counts = [
-            QueryCount(
-                query,
-                round(estimate.occurrences.value),
-                round(estimate.documents.value),
-                "scan",
-                asked_at,
-                occurrences_estimate=estimate.occurrences,
-                documents_estimate=estimate.documents,
-                note="; ".join(part for part in (estimate.note, note) if part),
-            )
-            for query, estimate in zip(question.queries, estimates, strict=True)
-        ]
-        unions = zip(*(counts.unions for counts in per_file), strict=True)
-        return DocumentCounts(counts, [estimate_total(self._sample, union) for union in unions])
 
-    def _tell_skipped(self, total: Counts) -> None:
-        if total.skipped:
-            self._progress.notice(f"{self.name}: {self._corpus.skipped_label}: {total.skipped}")
-
-    def _note(self, total: Counts) -> str:
+    def _note(self, results: list[Counts]) -> str:
+        """Return how the counts differ from those of all text as it is; say what was skipped."""
         notes = []
         if self._options.ignore_case:
             notes.append("ASCII case ignored")
         if self._options.limit_documents is not None:
-            notes.append(f"only the first {total.documents_read} documents")
-        if total.skipped:
-            notes.append(f"{self._corpus.skipped_label}: {total.skipped}")
+            n_documents = sum(counts.documents_read for counts in results)
+            notes.append(f"only the first {n_documents} documents")
+        if skipped := sum(counts.skipped for counts in results):
+            notes.append(f"{self._corpus.skipped_label}: {skipped}")
+            self._run.progress.notice(f"{self.name}: {notes[-1]}")
         return "; ".join(notes)
-
-
-def _sum(results: list[Counts], question: Question) -> Counts:
-    return sum(results, Counts.none(len(question.queries), len(question.unions)))
-
-
-def _per_file(
-    sample: Sample, pieces: list[Piece], results: list[Counts], question: Question
-) -> list[Counts]:
-    none = _sum([], question)
-    counts = {file.path: none for file in sample.files}
-    for piece, result in zip(pieces, results, strict=True):
-        counts[piece.file.path] += result
-    return list(counts.values())

@@ -1,14 +1,22 @@
-"""Work on the pieces of a corpus, spread over processes of this machine or over a cluster."""
+"""Work on the pieces of a corpus, over processes of this machine or over a cluster."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
+import msgspec
+
 from ngramscan.corpora import Piece
-from ngramscan.errors import NgramscanError
+from ngramscan.errors import CorpusError, NgramscanError
+from ngramscan.indexes.scan.counting import Question, count_piece, do_each
+from ngramscan.journal import Journal
+from ngramscan.matching import Counts
 from ngramscan.processes.dask import run_on_cluster
-from ngramscan.processes.pool import Done, Report, Watch, run_on_processes, usable_cores
+from ngramscan.processes.pool import Report, Watch, run_on_processes, usable_cores
 from ngramscan.progress import Progress
 
 TASK_BYTES = 32_000_000
@@ -25,83 +33,67 @@ BYTES_PER_WORKER = 32_000_000
 CLUSTER_WORKERS = 32
 """For how many the work is divided on a cluster, where --workers does not say."""
 
-T = TypeVar("T")
 R = TypeVar("R")
 
 
-class PieceRunner:
-    """Does work on pieces, many small ones or a large one to a task.
+@dataclass(frozen=True, slots=True)
+class ScanRun:
+    """Where a corpus is scanned, who hears of it, and what is known of it already."""
 
-    Parameters
-    ----------
-    workers : int
-        Processes; 0: as many as there are cores and are worth it.
-    scheduler : str or None
-        The Dask scheduler of a cluster that does the work instead.
-    progress : Progress
-        Told of bytes read; of files where bytes are not known.
-    """
+    name: str
+    """The name of the corpus, for people."""
+    progress: Progress
+    journal: Journal | None
+    """Keeps the counts of each piece."""
+    refresh: bool
+    """Count also what the journal has."""
+    workers: int
+    """Processes; 0: as many as there are cores and are worth it."""
+    scheduler: str | None
+    """The Dask scheduler of a cluster that does the work instead."""
 
-    def __init__(self, workers: int, scheduler: str | None, progress: Progress) -> None:
-        self._workers = workers
-        self._scheduler = scheduler
-        self._progress = progress
-
-    def run(
-        self,
-        work: Callable[[T, Report], list[R | NgramscanError]],
-        make_task: Callable[[Sequence[int]], T],
-        pieces: Mapping[int, Piece],
-    ) -> Iterator[tuple[int, R | NgramscanError]]:
-        """Do the work and yield the result of each piece, or why there is none, in any order.
-
-        Parameters
-        ----------
-        work : callable
-            A function of a module, called elsewhere: returns a result per piece of its task.
-        make_task : callable
-            Returns the task for some pieces, which are given by number.
-        pieces : mapping
-            All pieces by number, in the order in which they follow each other.
-        """
-        sizes = [piece.size for piece in pieces.values()]
-        size_bytes = None if None in sizes else sum(size or 0 for size in sizes)
-        unit = "files" if size_bytes is None else "bytes"
-        self._progress.expect(len(pieces) if size_bytes is None else size_bytes, unit)
-        workers = self._workers_for(size_bytes)
-        bundles = _bundles(pieces, workers)
-        for done in self._spread(work, [make_task(bundle) for bundle in bundles], unit, workers):
-            bundle = bundles[done.task]
-            if unit == "files":
-                self._progress.advance(len(bundle), unit)
-            if done.error is not None:
-                yield from ((number, done.error) for number in bundle)
-            else:
-                yield from zip(bundle, done.result or [], strict=True)
-
-    def _workers_for(self, size_bytes: int | None) -> int:
+    def count_workers(self, size_bytes: int | None) -> int:
         """Return how many processes are worth it; far files of unknown size are worth one each."""
-        if self._workers:
-            return self._workers
-        if self._scheduler:
-            return CLUSTER_WORKERS
-        return (
-            usable_cores()
-            if size_bytes is None
-            else min(usable_cores(), 1 + size_bytes // BYTES_PER_WORKER)
-        )
+        if self.workers or self.scheduler:
+            return self.workers or CLUSTER_WORKERS
+        worth_it = usable_cores() if size_bytes is None else 1 + size_bytes // BYTES_PER_WORKER
+        return min(usable_cores(), worth_it)
 
-    def _spread(
-        self, work: Callable[[T, Report], R], tasks: list[T], unit: str, workers: int
-    ) -> Iterator[Done[R]]:
-        def report(amount: int) -> None:
-            if unit == "bytes":
-                self._progress.advance(amount, unit)
 
-        watch = Watch(report, self._progress.notice)
-        if self._scheduler:
-            return run_on_cluster(work, tasks, self._scheduler, watch)
-        return run_on_processes(work, tasks, workers, watch)
+def run_on_pieces(
+    run: ScanRun, pieces: Mapping[int, Piece], jobs: Mapping[int, Callable[[Report], R]]
+) -> Iterator[tuple[int, R | NgramscanError]]:
+    """Do a job per piece, and yield the result of each, or why there is none, in any order.
+
+    Pieces are numbered in the order in which they follow each other. Jobs are sent to processes: a
+    `partial` of a function of a module. Many small pieces, or a large one, make a task.
+    """
+    sizes = [piece.size for piece in pieces.values()]
+    size_bytes = None if None in sizes else sum(size or 0 for size in sizes)
+    unit = "files" if size_bytes is None else "bytes"
+    run.progress.expect(len(pieces) if size_bytes is None else size_bytes, unit)
+
+    def report(amount: int) -> None:
+        if unit == "bytes":
+            run.progress.advance(amount, unit)
+
+    workers = run.count_workers(size_bytes)
+    bundles = _bundles(pieces, workers)
+    tasks = [[jobs[number] for number in bundle] for bundle in bundles]
+    watch = Watch(report, run.progress.notice)
+    done_tasks = (
+        run_on_cluster(do_each, tasks, run.scheduler, watch)
+        if run.scheduler
+        else run_on_processes(do_each, tasks, workers, watch)
+    )
+    for done in done_tasks:
+        bundle = bundles[done.task]
+        if unit == "files":
+            run.progress.advance(len(bundle), unit)
+        if done.error is not None:
+            yield from ((number, done.error) for number in bundle)
+        else:
+            yield from zip(bundle, done.result or [], strict=True)
 
 
 def _bundles(pieces: Mapping[int, Piece], workers: int) -> list[list[int]]:
@@ -118,3 +110,87 @@ def _bundles(pieces: Mapping[int, Piece], workers: int) -> list[list[int]]:
         bundles[-1].append(number)
         size += piece_size
     return bundles
+
+
+def count_pieces(run: ScanRun, pieces: Sequence[Piece], question: Question) -> list[Counts]:
+    """Count in all pieces of a corpus, apart from those that the journal has.
+
+    Raises
+    ------
+    NgramscanError
+        A piece can't be read: the first of those. All others were counted by then.
+    """
+    request = _request(question)
+    results = _journalled(run, pieces, request, question)
+    left = {number: piece for number, piece in enumerate(pieces) if number not in results}
+    jobs = {number: partial(count_piece, piece, question) for number, piece in left.items()}
+    errors: list[NgramscanError] = []
+    for number, result in run_on_pieces(run, left, jobs):
+        if isinstance(result, NgramscanError):
+            errors.append(result)
+            continue
+        results[number] = result
+        if run.journal is not None:
+            piece = pieces[number]
+            part = "" if piece.is_whole else f" from {piece.start} to {piece.stop}"
+            run.progress.detail(f"{piece.file.path}: read{part}")
+            kept = msgspec.json.encode(result).decode()
+            run.journal.put("scan", piece.identity, request, kept)
+    if errors:
+        raise _first_of(errors)
+    return [results[number] for number in range(len(pieces))]
+
+
+def _journalled(
+    run: ScanRun, pieces: Sequence[Piece], request: str, question: Question
+) -> dict[int, Counts]:
+    if run.journal is None or run.refresh:
+        return {}
+    found = run.journal.get_each("scan", [piece.identity for piece in pieces], request)
+    known = {identity: _read(reply.text, question) for identity, reply in found.items()}
+    results = {
+        number: counts
+        for number, piece in enumerate(pieces)
+        if (counts := known.get(piece.identity)) is not None
+    }
+    if results:
+        run.progress.notice(
+            f"{run.name}: {len(results)} of {len(pieces)} files or parts are from the journal;"
+            " --refresh reads again"
+        )
+    if damaged := sum(counts is None for counts in known.values()):
+        run.progress.notice(
+            f"{run.name}: {damaged} counts in the journal are damaged; counted again"
+        )
+    return results
+
+
+def _read(text: str, question: Question) -> Counts | None:
+    """Return counts as the journal has them; None where they can't be those of any piece."""
+    try:
+        counts = msgspec.json.decode(text, type=Counts)
+        with_any = zip(counts.documents, counts.occurrences, strict=True)
+        is_possible = (
+            len(counts.occurrences) == len(question.queries)
+            and len(counts.unions) == len(question.unions)
+            and all(few <= many <= counts.bytes_read for few, many in with_any)
+            and max(counts.documents + counts.unions, default=0) <= counts.documents_read
+        )
+    except (ValueError, RecursionError):
+        return None
+    return counts if is_possible else None
+
+
+def _request(question: Question) -> str:
+    """Return what a count of a piece depends on, beside the piece."""
+    # Options that change no count.
+    read = replace(question.read, with_sources=False, with_fields=False, most_line_bytes=0)
+    return hashlib.sha256(repr(replace(question, read=read)).encode()).hexdigest()
+
+
+def _first_of(errors: list[NgramscanError]) -> NgramscanError:
+    """Return the first error, by place, that says how many there are."""
+    first = min(errors, key=str)
+    if len(errors) == 1 or not isinstance(first, CorpusError):
+        return first
+    return CorpusError(first.where, f"{first.problem}; and {len(errors) - 1} more can't be read")

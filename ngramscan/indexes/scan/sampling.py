@@ -17,9 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscan.corpora import CorpusFile, Piece, split
+from ngramscan.corpora import CorpusFile
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import IndexSize
 from ngramscan.statistics.estimates import Estimate, cluster_total
 
 ALIKE = 0.1
@@ -31,37 +30,14 @@ class Sample:
     """Files that were drawn without replacement."""
 
     files: list[CorpusFile]
+    sizes: list[int]
+    """Bytes of each, at least 1; where those of a file of the corpus are unknown, each counts 1."""
     chances: list[float]
     """How likely each was to be drawn; 1: certain."""
-    n_files: int
-    """Of all files, drawn or not."""
-    total_size: int | None
-    """Bytes of all files; None: not all are known, and each file was as likely as any other."""
-    seed: int
-
-    def pieces(self) -> list[Piece]:
-        """Return what there is to read."""
-        return [piece for file in self.files for piece in split(file)]
-
-    @property
-    def description(self) -> str:
-        """Return what was drawn and how."""
-        by = "with equal chances" if self.total_size is None else "in proportion to bytes"
-        certain = self.chances.count(1) if len(self.files) < self.n_files else 0
-        told = f" ({certain} of them certain)" if certain else ""
-        return (
-            f"estimate from {len(self.files)} of {self.n_files} files, drawn {by}{told},"
-            f" seed {self.seed}"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class QueryEstimate:
-    """What a sample says of one query."""
-
-    occurrences: Estimate
-    documents: Estimate
-    note: str
+    total_size: int
+    """Of all files of the corpus, in the same unit."""
+    description: str
+    """How many files were drawn, and how."""
 
 
 def take_sample(files: Sequence[CorpusFile], amount: str, seed: int) -> Sample:
@@ -73,22 +49,20 @@ def take_sample(files: Sequence[CorpusFile], amount: str, seed: int) -> Sample:
         The amount is neither, or more than there are.
     """
     n = _number(amount, len(files))
-    sizes = _sizes(files)
-    chances = _chances(np.array(sizes or [1] * len(files), dtype=np.float64), n)
+    knows_sizes = all(file.size is not None for file in files)
+    sizes = [max(file.size or 0, 1) if knows_sizes else 1 for file in files]
+    chances = _chances(np.array(sizes, dtype=np.float64), n)
     drawn = _draw(chances, np.random.default_rng(seed))
+    by = "in proportion to bytes" if knows_sizes else "with equal chances"
+    certain = int((chances == 1).sum()) if n < len(files) else 0
+    told = f" ({certain} of them certain)" if certain else ""
     return Sample(
         [files[i] for i in drawn],
+        [sizes[i] for i in drawn],
         [float(chances[i]) for i in drawn],
-        len(files),
-        None if sizes is None else sum(sizes),
-        seed,
+        sum(sizes),
+        f"estimate from {n} of {len(files)} files, drawn {by}{told}, seed {seed}",
     )
-
-
-def _sizes(files: Sequence[CorpusFile]) -> list[int] | None:
-    """Return the bytes of each file, at least 1; None where not all are known."""
-    sizes = [file.size for file in files]
-    return None if None in sizes else [max(size or 0, 1) for size in sizes]
 
 
 def _chances(sizes: NDArray[np.float64], n: int) -> NDArray[np.float64]:
@@ -129,43 +103,4 @@ def _number(amount: str, n_files: int) -> int:
 
 def estimate_total(sample: Sample, values: Sequence[int]) -> Estimate:
     """Estimate a total over all files from its values in those of the sample."""
-    sizes = _sizes(sample.files) if sample.total_size is not None else None
-    return cluster_total(
-        values,
-        sizes or [1] * len(values),
-        sample.chances,
-        sample.total_size or sample.n_files,
-    )
-
-
-def estimate_counts(
-    sample: Sample,
-    occurrences: Sequence[Sequence[int]],
-    documents: Sequence[Sequence[int]],
-    sizes: Sequence[tuple[int, int]],
-) -> tuple[list[QueryEstimate], IndexSize]:
-    """Estimate the counts of each query, and the size, of all files.
-
-    Parameters
-    ----------
-    sample : Sample
-        The files that were read.
-    occurrences, documents : sequences, shape (files, queries)
-        What was counted in each file.
-    sizes : sequence, shape (files, 2)
-        Documents and bytes of text of each file.
-    """
-    estimates = []
-    for per_query, in_documents in zip(
-        zip(*occurrences, strict=True), zip(*documents, strict=True), strict=True
-    ):
-        of_occurrences = estimate_total(sample, per_query)
-        of_documents = estimate_total(sample, in_documents)
-        notes = [sample.description, of_occurrences.note]
-        if of_documents.note and not of_occurrences.note:
-            notes.append(f"documents: {of_documents.note}")
-        note = "; ".join(part for part in notes if part)
-        estimates.append(QueryEstimate(of_occurrences, of_documents, note))
-    columns = zip(*sizes, strict=True)
-    n_documents, n_bytes = (estimate_total(sample, column).value for column in columns)
-    return estimates, IndexSize(round(n_documents), round(n_bytes))
+    return cluster_total(values, sample.sizes, sample.chances, sample.total_size)

@@ -1,4 +1,4 @@
-"""Work for tests of `spread`: functions that a worker process can import."""
+"""Work for tests of `processes`: functions that a worker process can import."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ from ngramscan.processes.pool import Report
 
 def square(number: int, report: Report) -> int:
     report(1)
+    return number * number
+
+
+def slow_square(number: int, report: Report) -> int:
+    time.sleep(0.02)
     return number * number
 
 
@@ -32,9 +37,7 @@ def die_once(task: tuple[int, str], report: Report) -> int:
     marker = Path(folder) / str(number)
     if number % 5 == 0 and not marker.exists():
         marker.touch()
-        report(7)
-        time.sleep(0.2)  # what was reported must be taken back
-        report(7)
+        report(7)  # must be taken back
         os.kill(os.getpid(), signal.SIGKILL)
     report(1)
     return number

@@ -1,0 +1,140 @@
+"""Finding some occurrences again, with the text around them: what a worker process does.
+
+A scan counts and keeps no places. A wanted occurrence is named by its rank, so a piece is counted
+through once more, up to the last one that is wanted.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
+from typing import NamedTuple
+
+from ngramscan.corpora import Piece, read_piece, without_excluded
+from ngramscan.errors import CorpusError, EngineError
+from ngramscan.indexes.scan.counting import Question
+from ngramscan.matching import Text, find_starts
+from ngramscan.processes.pool import Report
+
+
+class WindowRequest(NamedTuple):
+    """Some occurrences to find in a piece."""
+
+    piece: Piece
+    records_before: int
+    """Records of the file that come before the piece, where it doesn't count them itself."""
+    ranks: Mapping[str, Sequence[int]]
+    """Among the occurrences in the piece, from 0; in rising order, each once, by query."""
+    context: int
+    """Bytes on each side."""
+
+
+class Excerpt(NamedTuple):
+    """An occurrence and the text around it, which is cut from one document. Lengths are bytes."""
+
+    query: str
+    rank: int
+    """In the piece."""
+    record: int
+    """The number of the document in the file, from 1."""
+    source: str
+    """The URL or id of the document, or empty."""
+    document_bytes: int
+    start: int
+    """Where `text` starts in the document."""
+    text: bytes
+    offset: int
+    """Where the occurrence starts in `text`."""
+
+
+def read_excerpts(request: WindowRequest, question: Question, report: Report) -> list[Excerpt]:
+    """Find some occurrences in a piece, and cut them out.
+
+    Raises
+    ------
+    CorpusError
+        A document can't be read, or the piece is no longer what was counted.
+    EngineError
+        The matching engine is wrong.
+    """
+    piece, records_before, ranks, context = request
+    matcher, n_wanted = question.matcher(), sum(map(len, ranks.values()))
+    seen = dict.fromkeys(question.queries, 0)
+    excerpts: list[Excerpt] = []
+    hits: list[int] = []
+
+    def hit(number: int, *_: object) -> None:
+        hits.append(number)
+
+    for text, record, source in _documents(piece, question, report):
+        matcher.scan(text, hit)
+        for number, count in Counter(hits).items():
+            query = question.queries[number]
+            wanted, first = ranks.get(query, ()), seen[query]
+            seen[query] += count
+            if passed := wanted[bisect_left(wanted, first) : bisect_left(wanted, seen[query])]:
+                content = bytes(text)
+                starts = _starts(query, content, count, question.ignore_case)
+                for rank in passed:
+                    cut = _cut(content, starts[rank - first], query, context)
+                    place = (query, rank, records_before + record, source)
+                    excerpts.append(Excerpt(*place, len(content), *cut))
+        hits.clear()
+        if len(excerpts) == n_wanted:
+            return excerpts
+    query = next(query for query in ranks if seen[query] <= ranks[query][-1])
+    there = f"it has {seen[query]} occurrences of {query!r}, there were {ranks[query][-1] + 1}"
+    raise CorpusError(piece.file.path, f"changed since it was counted: {there} at least")
+
+
+def _documents(piece: Piece, question: Question, report: Report) -> Iterator[tuple[Text, int, str]]:
+    """Yield text, record and source; however it ends, all of the piece is reported as read."""
+    left = piece.size or 0
+    try:
+        for batch in read_piece(piece, question.read):
+            left -= batch.consumed
+            report(batch.consumed)
+            kept = without_excluded(batch, question.read.exclude_sources)
+            yield from zip(kept.texts, kept.records, kept.sources or repeat(""), strict=False)
+    finally:
+        report(max(left, 0))
+
+
+def _starts(query: str, content: bytes, count: int, ignore_case: bool) -> list[int]:
+    literal = query.encode()
+    if ignore_case:
+        content, literal = content.lower(), literal.lower()
+    starts = find_starts(literal, content)
+    if len(starts) != count:
+        raise EngineError(
+            f"matching engine: it counts {count} x {query!r} where brute force"
+            f" counts {len(starts)}; please report this"
+        )
+    return starts
+
+
+def _cut(content: bytes, start: int, query: str, context: int) -> tuple[int, bytes, int]:
+    low, high = cut_ends(content, start, start + len(query.encode()), context)
+    return low, content[low:high], start - low
+
+
+def cut_ends(content: bytes, start: int, end: int, context: int) -> tuple[int, int]:
+    """Return where to cut a document around the occurrence from `start` to `end`.
+
+    `context` bytes are left on each side, or up to three fewer where a UTF-8 character would be
+    cut. Bytes that are not UTF-8 may be cut anywhere.
+    """
+    low, high = max(start - context, 0), min(end + context, len(content))
+    least, most = max(high - 3, end), min(low + 3, start)
+    while low < most and _is_inside(content, low):
+        low += 1
+    while high > least and _is_inside(content, high):
+        high -= 1
+    return low, high
+
+
+def _is_inside(content: bytes, position: int) -> bool:
+    """Tell whether a position is inside of a character."""
+    return 0 < position < len(content) and content[position] & 0xC0 == 0x80

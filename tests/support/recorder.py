@@ -1,0 +1,31 @@
+"""A progress that keeps what it hears."""
+
+from __future__ import annotations
+
+from ngramscan.progress import Silent
+
+
+class Recorder(Silent):
+    """Keeps amounts, per unit, and lines."""
+
+    def __init__(self) -> None:
+        self.expected: list[int] = []
+        self.advanced = 0
+        self.units: set[str] = set()
+        self.notices: list[str] = []
+        self.details: list[str] = []
+
+    def expect(self, amount: int, unit: str) -> None:
+        self.units.add(unit)
+        if amount:
+            self.expected.append(amount)
+
+    def advance(self, amount: int, unit: str) -> None:
+        self.units.add(unit)
+        self.advanced += amount
+
+    def notice(self, text: str) -> None:
+        self.notices.append(text)
+
+    def detail(self, text: str) -> None:
+        self.details.append(text)

@@ -1,0 +1,261 @@
+"""Tasks over real processes, and over a real Dask scheduler and workers on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ngramscan.corpora import open_corpus
+from ngramscan.errors import CorpusError, InputError, RemoteUnavailable, WorkerLostError
+from ngramscan.indexes.base import Place, Window
+from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
+from ngramscan.processes import dask
+from ngramscan.processes.dask import run_on_cluster
+from ngramscan.processes.pool import Report, Watch, run_on_processes
+from ngramscan.progress import Silent
+from tests.support import corpus_files, worker_tasks
+
+pytestmark = pytest.mark.integration
+
+
+class Seen:
+    """What a watch was told."""
+
+    def __init__(self) -> None:
+        self.amount = 0
+        self.notices: list[str] = []
+        self.watch = Watch(self._add, self.notices.append)
+
+    def _add(self, amount: int) -> None:
+        self.amount += amount
+
+
+def run(
+    work: Callable[[Any, Report], Any], tasks: list[Any], workers: int, seen: Seen | None = None
+) -> dict[int, Any]:
+    done = list(run_on_processes(work, tasks, workers, (seen or Seen()).watch))
+    assert len({one.task for one in done}) == len(done) == len(tasks)
+    return {one.task: one.error or one.result for one in done}
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_every_task_is_done_once(workers: int) -> None:
+    seen = Seen()
+    done = run(worker_tasks.square, list(range(40)), workers, seen)
+    assert done == {n: n * n for n in range(40)}
+    assert seen.amount == 40
+    assert run(worker_tasks.square, [], workers) == {}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_anticipated_error_is_a_result_and_the_others_go_on(workers: int) -> None:
+    done = run(worker_tasks.odd_ones_fail, list(range(6)), workers)
+    assert [done[n] for n in (0, 2, 4)] == [0, 2, 4]
+    for n in (1, 3, 5):
+        assert isinstance(done[n], CorpusError)
+        assert (str(done[n]), done[n].where) == (f"file{n}: it is odd", f"file{n}")
+
+
+def test_a_mistake_of_ours_is_raised_with_its_traceback() -> None:
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        run(worker_tasks.crash, [1, 2, 3], 2)
+
+
+def test_the_task_of_a_killed_process_is_done_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = Seen()
+    tasks = [(n, str(tmp_path)) for n in range(10)]
+    assert run(worker_tasks.die_once, tasks, 2, seen) == {n: n for n in range(10)}
+    assert seen.notices == ["a worker process was lost (SIGKILL); another does its task"] * 2
+    assert seen.amount == 10  # what the lost attempts had reported was taken back
+
+
+def test_a_task_that_kills_every_process_is_given_up_and_the_others_are_done() -> None:
+    seen = Seen()
+    done = run(worker_tasks.always_die, [0, 1, 2, 3], 2, seen)
+    assert [done[n] for n in (0, 2, 3)] == [0, 2, 3]
+    assert isinstance(done[1], WorkerLostError)
+    assert "lost 3 times at the same task (exit code 3)" in str(done[1])
+    assert len(seen.notices) == 2
+
+
+def test_a_reader_that_stops_ends_the_processes() -> None:
+    before = children()
+    stream = run_on_processes(worker_tasks.square, list(range(100)), 2, Seen().watch)
+    next(stream)
+    assert len(children() - before) == 2
+    stream.close()  # type: ignore[attr-defined]
+    assert children() - before == set()
+
+
+def children(pid: int | None = None) -> set[str]:
+    process = pid or os.getpid()
+    return set(Path(f"/proc/{process}/task/{process}/children").read_text().split())
+
+
+def test_processes_end_when_their_parent_is_killed() -> None:
+    program = (
+        "import time\nfrom tests.support.worker_tasks import square\n"
+        "from ngramscan.processes.pool import *\n"
+        "stream = run_on_processes(square, list(range(9)), 2, Watch(print, print))\n"
+        "next(stream); time.sleep(60)\n"
+    )
+    root = Path(__file__).resolve().parent.parent
+    parent = subprocess.Popen([sys.executable, "-c", program], cwd=root, stdout=subprocess.DEVNULL)
+    while len(workers := children(parent.pid)) < 2:
+        time.sleep(0.02)
+    parent.kill()
+    parent.wait()
+    wait_until(lambda: not any(is_running(pid) for pid in workers))
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < ends
+        time.sleep(0.02)
+
+
+def is_running(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_script_without_a_main_guard_may_count(tmp_path: Path) -> None:
+    """The usual way of multiprocessing would run the script once more in every process."""
+    for n in range(4):
+        (tmp_path / f"{n}.jsonl").write_text('{"text": "solve for x"}\n' * 25_000)
+    script = textwrap.dedent(f"""
+        import ngramscan
+        from ngramscan.indexes.scan import pieces
+        print("started")
+        pieces.LEAST_TASK_BYTES = 1  # a task per file
+        frame = ngramscan.count("f1", index="scan:{tmp_path}/*.jsonl", workers=2)
+        print(frame.query("query == 'solve for'")["documents"].item())
+    """)
+    (tmp_path / "analysis.py").write_text(script)
+    command = [sys.executable, str(tmp_path / "analysis.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "started\n100000\n"
+
+
+# Dask
+
+
+@dataclass
+class Cluster:
+    """A scheduler and its workers, one of which is there for all tests."""
+
+    file: Path
+    address: str = ""
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    without_workers: Exception | None = None
+    """The answer when the scheduler had no workers yet."""
+
+    def start(self, program: str, *options: str) -> subprocess.Popen[bytes]:
+        common = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(self.file)]
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.dask_{program}", *common, *options],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.processes.append(process)
+        return process
+
+    def start_worker(self) -> subprocess.Popen[bytes]:
+        from dask.distributed import Client
+
+        with Client(self.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+            there = len(client.scheduler_info()["workers"])
+            folder = ["--local-directory", str(self.file.parent)]
+            worker = self.start("worker", "--nthreads", "1", "--no-nanny", *folder)
+            client.wait_for_workers(there + 1, timeout=60)
+        return worker
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    pytest.importorskip("distributed")
+    cluster = Cluster(tmp_path_factory.mktemp("dask") / "scheduler.json")
+    cluster.start("scheduler", "--port", "0", "--no-show")
+    try:
+        wait_until(lambda: cluster.file.exists() and bool(cluster.file.read_text()))
+        cluster.address = json.loads(cluster.file.read_text())["address"]
+        try:
+            list(run_on_cluster(worker_tasks.square, [1], cluster.address, Seen().watch))
+        except RemoteUnavailable as error:
+            cluster.without_workers = error
+        cluster.start_worker()
+        yield cluster
+    finally:
+        for process in reversed(cluster.processes):
+            process.kill()
+            process.wait()
+
+
+def test_a_cluster_does_every_task_though_a_worker_is_killed(cluster: Cluster) -> None:
+    seen, doomed = Seen(), cluster.start_worker()
+    results: dict[int, int | None] = {}
+    for done in run_on_cluster(
+        worker_tasks.slow_square, list(range(60)), cluster.address, seen.watch
+    ):
+        if not results:
+            doomed.kill()
+            doomed.wait()
+        assert done.task not in results
+        results[done.task] = done.result
+    assert results == {n: n * n for n in range(60)}
+    (notice,) = seen.notices
+    assert notice.endswith("was lost; another does its tasks")
+
+
+def test_a_cluster_finds_the_same_occurrences(
+    tmp_path: Path, cluster: Cluster, silent: Silent
+) -> None:
+    for number in range(5):
+        path = corpus_files.write(tmp_path, "c.jsonl", ["é aa", "", "aaa é"])
+        path.rename(tmp_path / f"{number}.jsonl")
+    corpus, places = open_corpus(str(tmp_path)), [Place("aa", 0, rank) for rank in range(15)]
+    windows = []
+    for scheduler in (cluster.address, None):
+        index = ScanIndex(corpus, ScanOptions(scheduler=scheduler), silent)
+        assert [count.occurrences for count in index.counts(["é", "aa"])] == [10, 15]
+        found = {window.place: window for window in index.windows(places, 2)}
+        windows.append([found[place] for place in places])
+    assert windows[0] == windows[1]
+    assert all(isinstance(window, Window) for window in windows[0])
+
+
+def test_errors_come_back_from_a_cluster(cluster: Cluster) -> None:
+    watch = Seen().watch
+    done = list(run_on_cluster(worker_tasks.odd_ones_fail, [2, 3], cluster.address, watch))
+    assert sorted(str(one.error or one.result) for one in done) == ["2", "file3: it is odd"]
+    with pytest.raises(RuntimeError, match="a worker of the cluster failed"):
+        list(run_on_cluster(worker_tasks.crash, [1], cluster.address, watch))
+
+
+def test_what_is_missing_for_a_cluster_is_said(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = f"--scheduler {cluster.address}"
+    assert str(cluster.without_workers) == f"{where}: it has no workers"
+    monkeypatch.setattr(dask, "_CONNECT_S", 0.5)
+    for address in ("tcp://127.0.0.1:9", "nowhere://x"):
+        with pytest.raises(RemoteUnavailable, match=f"--scheduler {address}: can't be reached"):
+            list(run_on_cluster(worker_tasks.square, [1], address, Seen().watch))
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)
+    with pytest.raises(InputError, match=r"needs Dask: pip install 'ngramscan\[cluster\]'"):
+        list(run_on_cluster(worker_tasks.square, [1], cluster.address, Seen().watch))
