@@ -147,7 +147,7 @@ def test_python_has_the_same_function(here: Path) -> None:
 
 def test_what_failed_is_an_exception_in_python_that_has_the_rest(here: Path) -> None:
     (here / "cut.jsonl").write_text('{"text": "a')
-    with pytest.raises(IncompleteError, match=r"cut\.jsonl:1: no JSON.*3 of 6 counts") as error:
+    with pytest.raises(IncompleteError, match=r"cut\.jsonl:1: not valid JSON.*3 of 6 counts") as error:
         ngramscan.count("small.yaml", index=["scan:c.jsonl", "scan:cut.jsonl"])
     assert error.value.rows["occurrences"].tolist() == [2, 1, 3]
     for options in (
@@ -165,7 +165,7 @@ def test_a_bad_corpus_leaves_the_rows_of_the_others(here: Path) -> None:
     (here / "cut.jsonl").write_text('{"text": "a')
     code, stdout, stderr = invoke(*COUNT, "--index", "scan:cut.jsonl", "-o", "rows.csv")
     assert (code, stdout) == (1, "")
-    assert stderr.startswith("Error: cut.jsonl:1: no JSON: Unterminated string")
+    assert stderr.startswith("Error: cut.jsonl:1: not valid JSON: Unterminated string")
     assert stderr.endswith("; 3 of 6 counts missing (scan:cut.jsonl)\n")
     assert len(Path("rows.csv").read_text().splitlines()) == 4
 
@@ -199,13 +199,13 @@ def write(path: Path, content: bytes) -> None:
         pytest.param(
             [*COUNT[:2], "--index", "scan:cut.jsonl.gz"],
             1,
-            "Error: cut.jsonl.gz:1: the file is cut",
+            "Error: cut.jsonl.gz:1: the file is truncated",
             id="a cut gz",
         ),
         pytest.param(
             [*COUNT[:2], "--index", "scan:cut.jsonl.zst"],
             1,
-            "Error: cut.jsonl.zst:1: the file is cut",
+            "Error: cut.jsonl.zst:1: the file is truncated",
             id="a cut zst",
         ),
         pytest.param(

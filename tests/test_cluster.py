@@ -124,7 +124,7 @@ def test_errors_of_documents_come_back_from_a_cluster(tmp_path: Path, cluster: C
     arguments = ["count", "f1", "--index", f"scan:{folder}", "--scheduler", cluster.address]
     ran = run(*arguments, "--format", "csv")
     assert (ran.code, ran.stdout) == (1, "")
-    assert f"Error: {folder / 'b.jsonl'}:2: no JSON" in ran.stderr
+    assert f"Error: {folder / 'b.jsonl'}:2: not valid JSON" in ran.stderr
 
 
 def test_no_scheduler_is_said_in_one_line(tmp_path: Path) -> None:

@@ -95,10 +95,10 @@ def test_a_mark_before_a_single_line_is_skipped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        pytest.param(b'{"text": "a', "no JSON: Unterminated string", id="cut"),
-        pytest.param(b"text", "no JSON: Expecting value", id="no JSON"),
-        pytest.param(b'["a"]', "no JSON object; one with the text", id="a list"),
-        pytest.param(b'"text"', "no JSON object", id="a string"),
+        pytest.param(b'{"text": "a', "not valid JSON: Unterminated string", id="cut"),
+        pytest.param(b"text", "not valid JSON: Expecting value", id="not valid JSON"),
+        pytest.param(b'["a"]', "not a JSON object; one with the text", id="a list"),
+        pytest.param(b'"text"', "not a JSON object", id="a string"),
         pytest.param(b'{"body": "a", "id": 1}', "no field 'text'; it has: body, id", id="no field"),
         pytest.param(b"{}", "no field 'text'; it has: none", id="no field at all"),
         pytest.param(b'{"text": null}', "field 'text' is null; a string", id="null"),
@@ -106,7 +106,7 @@ def test_a_mark_before_a_single_line_is_skipped(tmp_path: Path) -> None:
         pytest.param(b'{"text": ["a"]}', "field 'text' is list; a string", id="a list of strings"),
         pytest.param(b'{"text": "a\\ud800"}', "a lone surrogate at character 1", id="surrogate"),
         pytest.param(b'{"text": "\xe9"}', "not UTF-8 at byte 10 of the line", id="Latin-1"),
-        pytest.param(b'{"a": ' * 100_000, "no JSON: ", id="nested too deep"),
+        pytest.param(b'{"a": ' * 100_000, "not valid JSON: ", id="nested too deep"),
     ],
 )
 def test_a_line_that_can_not_be_read_is_named(tmp_path: Path, line: bytes, problem: str) -> None:
@@ -125,7 +125,7 @@ def test_a_cut_file_is_an_error_wherever_it_is_cut(tmp_path: Path, suffix: str) 
     path = tmp_path / f"c.jsonl{suffix}"
     for cut in range(1, len(whole), len(whole) // 40):
         path.write_bytes(whole[:cut])
-        with pytest.raises(CorpusError, match=rf"c\.jsonl{suffix}:\d+: the file is cut"):
+        with pytest.raises(CorpusError, match=rf"c\.jsonl{suffix}:\d+: the file is truncated"):
             read_all(path)
 
 
@@ -135,7 +135,7 @@ def test_the_record_that_is_cut_is_named(tmp_path: Path) -> None:
     parts = whole.compress(lines({"text": "a"}, {"text": "b"}), mode=whole.FLUSH_BLOCK)
     rest = whole.compress(lines({"text": "c" * 50}), mode=whole.FLUSH_FRAME)
     path.write_bytes(parts + rest[:-5])
-    with pytest.raises(CorpusError, match=r"c\.jsonl\.zst:3: the file is cut"):
+    with pytest.raises(CorpusError, match=r"c\.jsonl\.zst:3: the file is truncated"):
         read_all(path)
 
 
@@ -154,7 +154,7 @@ def test_a_flipped_byte_is_caught_by_the_checksum(tmp_path: Path) -> None:
     whole[len(whole) // 2] ^= 1
     path = tmp_path / "c.jsonl.gz"
     path.write_bytes(whole)
-    with pytest.raises(CorpusError, match=r"can't be read|no JSON"):
+    with pytest.raises(CorpusError, match=r"can't be read|not valid JSON"):
         read_all(path)
 
 

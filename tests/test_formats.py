@@ -137,7 +137,7 @@ def test_a_cut_plain_warc_is_an_error(tmp_path: Path) -> None:
 def test_the_record_that_is_cut_is_named(tmp_path: Path) -> None:
     path = tmp_path / "c.warc.wet.gz"
     path.write_bytes(corpus_files.wet_gz(["a" * 99, "b" * 99, "c" * 99])[:-10])
-    with pytest.raises(CorpusError, match="record 3 or after: the file is cut"):
+    with pytest.raises(CorpusError, match="record 3 or after: the file is truncated"):
         texts_of(path)
 
 
@@ -146,7 +146,7 @@ def test_what_is_not_of_the_format_is_refused(tmp_path: Path, name: str) -> None
     path = tmp_path / name
     for content in (b"", b"hello world, this is no such file\n" * 50):
         path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
-        with pytest.raises(CorpusError, match=f"{name}.*(no WARC|no Parquet|cut)"):
+        with pytest.raises(CorpusError, match=f"{name}.*(not a WARC|not a Parquet|truncated)"):
             texts_of(path)
 
 
@@ -154,7 +154,7 @@ def test_a_file_that_shrinks_after_it_was_listed_is_an_error(tmp_path: Path) -> 
     path = corpus_files.write(tmp_path, "c.jsonl", ["a", "b", "c"])
     corpus = open_corpus(str(path))
     path.write_bytes(b"\n".join(path.read_bytes().split(b"\n")[:2]) + b"\n")
-    with pytest.raises(CorpusError, match=r"c\.jsonl:3: the file is cut or changed: \d+ of \d+"):
+    with pytest.raises(CorpusError, match=r"c\.jsonl:3: the file is truncated or changed: \d+ of \d+"):
         list(read_piece(corpus.pieces()[0], ReadOptions()))
 
 
@@ -229,7 +229,7 @@ def test_an_error_in_a_part_names_the_line_of_the_file(
     for bad in (0, 1, 17, 49):
         path = tmp_path / "c.jsonl"
         path.write_bytes(b"\n".join([*lines[:bad], b"{broken", *lines[bad + 1 :]]))
-        with pytest.raises(CorpusError, match=rf"c\.jsonl:{bad + 1}: no JSON"):
+        with pytest.raises(CorpusError, match=rf"c\.jsonl:{bad + 1}: not valid JSON"):
             texts_of(path)
 
 

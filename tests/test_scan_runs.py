@@ -130,7 +130,7 @@ def test_cut_files_are_named_and_the_others_are_not_read_again(tmp_path: Path) -
     arguments += ["--journal", str(tmp_path / "j.sqlite")]
     ran = run(*arguments)
     assert (ran.code, ran.stdout) == (1, "")
-    assert re.match(r"Error: .*/cut\.jsonl\.gz:\d+: the file is cut", ran.stderr.splitlines()[-1])
+    assert re.match(r"Error: .*/cut\.jsonl\.gz:\d+: the file is truncated", ran.stderr.splitlines()[-1])
     (tmp_path / "cut.jsonl.gz").write_bytes(whole)
     again = run(*arguments, "-v")
     assert again.code == 0

@@ -163,5 +163,5 @@ def test_journals_from_before_there_were_unions_are_of_use(
         (found,) = index.find(["é"])
         assert found.occurrences == 6
         # They have no unions.
-        with pytest.raises(CorpusError, match="no JSON"):
+        with pytest.raises(CorpusError, match="not valid JSON"):
             open_index(folder, journal).document_counts(["solve for", "é"], [["é"]])

@@ -18,7 +18,7 @@ from ngramscan import matching
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
 from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora import parquet as parquet_module
-from ngramscan.corpora.base import Corpus
+from ngramscan.corpora import Corpus
 from ngramscan.errors import CorpusError, EngineError, InputError
 from ngramscan.indexes.base import (
     DocumentIndex,

@@ -1,4 +1,4 @@
-"""Files, here or far away, compressed or not, as one stream of bytes in which nothing is missing.
+"""Files, local or remote, compressed or not, as one stream of bytes in which nothing is missing.
 
 A cut file must not look like a short one. So streams are decompressed here, member by member, and
 the end of the file inside a member is an error, as is a file whose bytes are not as many as they
@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import io
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
-from isal import igzip, igzip_lib, isal_zlib
+from isal import igzip, igzip_lib
 
-from ngramscan.corpora.ahead import read_ahead
 from ngramscan.corpora.base import CorpusFile
 from ngramscan.errors import CorpusError, InputError
 
@@ -26,64 +27,37 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+T = TypeVar("T")
+
 _PLAIN_CHUNK_BYTES = 1_000_000
 _COMPRESSED_CHUNK_BYTES = 1 << 16  # a chunk may grow a thousandfold
 _GZIP_CHUNK_BYTES = 1 << 18
-_GZIP_WINDOW = 31  # with a gzip header
+_ITEMS_AHEAD = 4
 
 # The stubs of isal do not say that its error is an exception.
 _CORRUPT: tuple[type[Exception], ...] = (
     igzip_lib.IsalError,  # type: ignore[assignment]
     zstd.ZstdError,
+    EOFError,
     OSError,
 )
-_CORRUPT_OR_CUT: tuple[type[Exception], ...] = (EOFError, *_CORRUPT)
 
 
-class _Member(Protocol):
-    """What decompresses a part of a file that is compressed by itself."""
+def read_ahead(items: Iterator[T]) -> Iterator[T]:
+    """Yield the items of an iterator that runs in a thread, at most a few ahead.
 
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def pieces(self, data: bytes) -> Iterator[bytes]: ...
-
-
-class _GzipMember:
-    def __init__(self) -> None:
-        self._member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
-
-    @property
-    def eof(self) -> bool:
-        return self._member.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._member.unused_data
-
-    def pieces(self, data: bytes) -> Iterator[bytes]:
-        yield self._member.decompress(data)
-
-
-class _ZstdMember:
-    """Decompresses in pieces: what is compressed may grow thirty thousandfold."""
-
-    def __init__(self) -> None:
-        self._member = zstd.ZstdDecompressor()
-
-    @property
-    def eof(self) -> bool:
-        return self._member.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._member.unused_data
-
-    def pieces(self, data: bytes) -> Iterator[bytes]:
-        yield self._member.decompress(data, _PLAIN_CHUNK_BYTES)
-        while not (self._member.eof or self._member.needs_input):
-            yield self._member.decompress(b"", _PLAIN_CHUNK_BYTES)
+    Decompressors, Arrow and the matching engine do not hold the interpreter's lock, so that text is
+    decompressed while the text before it is searched.
+    """
+    end = object()
+    thread = ThreadPoolExecutor(1)
+    ahead = deque(thread.submit(next, items, end) for _ in range(_ITEMS_AHEAD))
+    try:
+        while (item := ahead.popleft().result()) is not end:
+            ahead.append(thread.submit(next, items, end))
+            yield cast("T", item)
+    finally:
+        thread.shutdown(cancel_futures=True)
 
 
 def is_remote(path: str) -> bool:
@@ -109,14 +83,7 @@ def file_system(url: str) -> Any:
 
 @contextmanager
 def open_file(path: str, streaming: bool = True) -> Iterator[BinaryIO]:
-    """Open a local file or a URL to read bytes.
-
-    Parameters
-    ----------
-    path : str
-        A path, or a URL that fsspec knows.
-    streaming : bool
-        The file is read once from its start; else it is read here and there.
+    """Open a local file or a URL to read bytes: once from the start, or (not `streaming`) anywhere.
 
     Raises
     ------
@@ -128,15 +95,15 @@ def open_file(path: str, streaming: bool = True) -> Iterator[BinaryIO]:
             with Path(path).open("rb") as file:
                 yield file
         except OSError as error:
-            raise CorpusError(path, f"can't be read ({_reason(error)})") from error
+            raise CorpusError(path, f"can't be read ({reason_of(error)})") from error
         return
     # Over HTTP a stream is one request; without block_size=0 it would be one per 5 MB.
     options = {"block_size": 0} if streaming and path.startswith("http") else {}
     system = file_system(path)
     with _translated(path):
         remote = system.open(path, "rb", **options)
-    with cast("BinaryIO", _RemoteFile(path, remote)) as file:
-        yield file
+    with closing(_RemoteFile(path, remote)) as file:
+        yield cast("BinaryIO", file)
 
 
 @contextmanager
@@ -145,70 +112,45 @@ def _translated(path: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise CorpusError(path, f"can't be read ({_reason(error)})") from error
+        raise CorpusError(path, f"can't be read ({reason_of(error)})") from error
 
 
-class _RemoteFile(io.RawIOBase):
-    """A file of fsspec whose errors are ours."""
+class _RemoteFile:
+    """A file of fsspec whose errors are ours; a mistake of whoever reads it is not one."""
 
     def __init__(self, path: str, remote: BinaryIO) -> None:
         self._path = path
         self._remote = remote
 
-    def read(self, size: int = -1) -> bytes:
-        with _translated(self._path):
-            return self._remote.read(size)
-
-    def readinto(self, buffer: Any) -> int:
-        content = self.read(len(buffer))
-        buffer[: len(content)] = content
-        return len(content)
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        with _translated(self._path):
-            return self._remote.seek(offset, whence)
-
-    def tell(self) -> int:
-        with _translated(self._path):
-            return self._remote.tell()
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return self._remote.seekable()
-
-    def close(self) -> None:
-        if not self.closed:
-            with _translated(self._path):
-                self._remote.close()
-        super().close()
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._remote, name)
+        return _translated(self._path)(found) if callable(found) else found
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """Return what a foreign error says, on one line."""
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(reason.split())
 
 
 def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
-    """Yield the decompressed content in chunks, each with the file's bytes read for it.
+    """Yield the decompressed content in chunks, each with the bytes on disk read for it.
 
     Raises
     ------
     CorpusError
         The file can't be opened, is cut or corrupt; `where` is the path alone.
     """
-    consumed = 0
+    total = 0
     chunks = _read_chunks(file.path)
     if file.path.endswith((".gz", ".zst")):
         chunks = read_ahead(chunks)
-    for chunk, read in chunks:
-        consumed += read
-        yield chunk, read
-    if file.size is not None and consumed != file.size:
-        raise CorpusError(
-            file.path, f"the file is cut or changed: {consumed} of {file.size} bytes came"
-        )
+    for chunk, consumed in chunks:
+        total += consumed
+        yield chunk, consumed
+    if file.size is not None and total != file.size:
+        problem = f"the file is truncated or changed: {total} of {file.size} bytes came"
+        raise CorpusError(file.path, problem)
 
 
 def _read_chunks(path: str) -> Iterator[tuple[bytes, int]]:
@@ -217,31 +159,12 @@ def _read_chunks(path: str) -> Iterator[tuple[bytes, int]]:
             if path.endswith(".gz"):
                 yield from _gunzip(path, stream)
             elif path.endswith(".zst"):
-                yield from _decompress(path, stream, _ZstdMember)
+                yield from _decompress(path, stream, zstd.ZstdDecompressor)
             else:
                 while chunk := stream.read(_PLAIN_CHUNK_BYTES):
                     yield chunk, len(chunk)
         except _CORRUPT as error:
-            raise CorpusError(path, f"can't be read ({_reason(error)})") from error
-
-
-class _Counted:
-    """A stream that knows how much was read from it."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.read_bytes = 0
-
-    def readinto(self, buffer: bytearray) -> int:
-        content = self._stream.read(len(buffer))
-        buffer[: len(content)] = content
-        self.read_bytes += len(content)
-        return len(content)
-
-    def read(self, size: int = -1) -> bytes:
-        content = self._stream.read(size)
-        self.read_bytes += len(content)
-        return content
+            raise CorpusError(path, f"can't be read ({reason_of(error)})") from error
 
 
 def _gunzip(path: str, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
@@ -250,43 +173,43 @@ def _gunzip(path: str, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
     Where it fails, it has thrown away what it had of the chunk. So the file is then read again, in
     the slow way that yields all there is before the error.
     """
-    counted = _Counted(stream)
     position = yielded = 0
     try:
-        with igzip.open(counted, "rb") as unzipped:  # type: ignore[no-untyped-call]
+        with igzip.open(stream, "rb") as unzipped:  # type: ignore[no-untyped-call]
             while chunk := unzipped.read(_GZIP_CHUNK_BYTES):
-                yield chunk, counted.read_bytes - position
-                position, yielded = counted.read_bytes, yielded + len(chunk)
-    except _CORRUPT_OR_CUT:
-        yield from _gunzip_again(path, yielded)
-    else:
-        yield b"", counted.read_bytes - position
+                yield chunk, stream.tell() - position
+                position, yielded = stream.tell(), yielded + len(chunk)
+            yield b"", stream.tell() - position
+    except _CORRUPT:
+        with open_file(path) as again:
+            for chunk, _ in _decompress(path, again, _new_gunzip):
+                yield chunk[yielded:], 0
+                yielded = max(0, yielded - len(chunk))
 
 
-def _gunzip_again(path: str, already: int) -> Iterator[tuple[bytes, int]]:
-    with open_file(path) as stream:
-        for chunk, _ in _decompress(path, stream, _GzipMember):
-            yield chunk[already:], 0
-            already = max(0, already - len(chunk))
+def _new_gunzip() -> Any:
+    return igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
 
 
 def _decompress(
-    path: str, file: BinaryIO, new_member: Callable[[], _Member]
+    path: str, stream: BinaryIO, new_member: Callable[[], Any]
 ) -> Iterator[tuple[bytes, int]]:
-    member: _Member | None = None
-    while data := file.read(_COMPRESSED_CHUNK_BYTES):
+    """Decompress member by member, a part of each at a time: some grow thirty thousandfold."""
+    member = None
+    while data := stream.read(_COMPRESSED_CHUNK_BYTES):
         consumed = len(data)
         # What is left may be padding behind the last member, as tapes leave it.
         while data and (member or data.strip(b"\0")):
             member = member or new_member()
-            for chunk in member.pieces(data):
-                yield chunk, consumed
-                consumed = 0
+            yield member.decompress(data, _PLAIN_CHUNK_BYTES), consumed
+            consumed = 0
+            while not (member.eof or member.needs_input):
+                yield member.decompress(b"", _PLAIN_CHUNK_BYTES), 0
             data, member = (member.unused_data, None) if member.eof else (b"", member)
         if consumed:
             yield b"", consumed
     if member is not None:
-        raise CorpusError(path, "the file is cut: its compressed data ends too early")
+        raise CorpusError(path, "the file is truncated: its compressed data ends too early")
 
 
 class ChunkStream(io.RawIOBase):
