@@ -19,7 +19,7 @@ from ngramscan.indexes.base import Place, Window
 from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Watch
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 from tests import corpus_files, worker_tasks
 from tests.command import NGRAMSCAN, Ran, run, without
 from tests.test_scan_runs import command, kept, undisturbed
@@ -98,7 +98,7 @@ def test_a_cluster_counts_the_same_though_a_worker_is_killed(slow: Path, cluster
 
 
 def test_a_cluster_finds_the_same_occurrences(
-    tmp_path: Path, cluster: Cluster, silent: Silent
+    tmp_path: Path, cluster: Cluster, silent: Progress
 ) -> None:
     folder = tmp_path / "corpus"
     folder.mkdir()

@@ -13,7 +13,7 @@ from ngramscan.errors import CorpusError
 from ngramscan.indexes.base import IndexSize, QueryCount
 from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.patterns.files import load_patterns
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 from tests import oracle
 from tests.command import run
 
@@ -32,7 +32,7 @@ def write_jsonl(path: Path, texts: list[str]) -> bytes:
 
 
 def test_a_scan_counts_occurrences_and_documents_and_its_size(
-    tmp_path: Path, silent: Silent
+    tmp_path: Path, silent: Progress
 ) -> None:
     texts = ["step by step by step", "", "é step", "aaa"]
     write_jsonl(tmp_path / "c.jsonl", texts)
@@ -49,7 +49,7 @@ def test_a_scan_counts_occurrences_and_documents_and_its_size(
     assert index.size() == IndexSize(4, sum(len(text.encode()) for text in texts))
 
 
-def test_a_corpus_with_a_cut_file_has_no_counts_at_all(tmp_path: Path, silent: Silent) -> None:
+def test_a_corpus_with_a_cut_file_has_no_counts_at_all(tmp_path: Path, silent: Progress) -> None:
     write_jsonl(tmp_path / "a.jsonl", ["a"])
     (tmp_path / "b.jsonl").write_bytes(b'{"text": "a')
     index = ScanIndex(open_corpus(str(tmp_path)), ScanOptions(), silent)

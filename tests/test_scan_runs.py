@@ -25,7 +25,7 @@ from ngramscan.corpora import open_corpus
 from ngramscan.corpora.files import find_files
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 from tests import corpus_files, oracle
 from tests.command import NGRAMSCAN, Ran, run, without
 from tests.test_formats import F1, make_texts
@@ -130,7 +130,9 @@ def test_cut_files_are_named_and_the_others_are_not_read_again(tmp_path: Path) -
     arguments += ["--journal", str(tmp_path / "j.sqlite")]
     ran = run(*arguments)
     assert (ran.code, ran.stdout) == (1, "")
-    assert re.match(r"Error: .*/cut\.jsonl\.gz:\d+: the file is truncated", ran.stderr.splitlines()[-1])
+    assert re.match(
+        r"Error: .*/cut\.jsonl\.gz:\d+: the file is truncated", ran.stderr.splitlines()[-1]
+    )
     (tmp_path / "cut.jsonl.gz").write_bytes(whole)
     again = run(*arguments, "-v")
     assert again.code == 0
@@ -280,7 +282,7 @@ def test_what_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", corpus_files.WRITERS)
-def test_any_file_system_of_fsspec_is_read(name: str, silent: Silent) -> None:
+def test_any_file_system_of_fsspec_is_read(name: str, silent: Progress) -> None:
     import fsspec
 
     texts = make_texts(1500)

@@ -15,7 +15,7 @@ from ngramscan.indexes.scan import pieces as scan_pieces
 from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.journal import Journal
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 from ngramscan.statistics.estimates import Estimate
 from tests import corpus_files, oracle
 from tests.test_formats import F1, make_texts
@@ -41,7 +41,7 @@ def make_corpus(folder: Path, n_files: int = 6) -> Path:
 
 def open_index(folder: Path, journal: Journal | None = None, **options: object) -> ScanIndex:
     corpus = open_corpus(str(folder))
-    return ScanIndex(corpus, ScanOptions(**options), Silent(), journal)  # type: ignore[arg-type]
+    return ScanIndex(corpus, ScanOptions(**options), Progress(), journal)  # type: ignore[arg-type]
 
 
 def check(counted: DocumentCounts) -> None:

@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 
 from ngramscan import matching
-from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
+from ngramscan.corpora import Corpus, PythonCorpus, ReadOptions, open_corpus
 from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora import parquet as parquet_module
-from ngramscan.corpora import Corpus
 from ngramscan.errors import CorpusError, EngineError, InputError
 from ngramscan.indexes.base import (
     DocumentIndex,
@@ -33,7 +32,7 @@ from ngramscan.indexes.scan import pieces as scan_pieces
 from ngramscan.indexes.scan.excerpts import cut_ends
 from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.journal import Journal
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 from tests import corpus_files, oracle
 from tests.test_formats import make_texts
 from tests.test_matching import SkipsOverlaps
@@ -52,7 +51,7 @@ class Made:
     """Of each document."""
 
 
-class Recorder(Silent):
+class Recorder(Progress):
     """Keeps what it is told."""
 
     def __init__(self) -> None:
@@ -136,7 +135,7 @@ def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def open_index(made: Made, **options: Any) -> ScanIndex:
-    return ScanIndex(made.corpus, ScanOptions(**options), Silent())
+    return ScanIndex(made.corpus, ScanOptions(**options), Progress())
 
 
 def all_places(founds: Sequence[Found]) -> list[Place]:
@@ -391,7 +390,7 @@ def test_a_journal_knows_what_to_read_again(tmp_path: Path, name: str) -> None:
     (tmp_path / "corpus").mkdir()
     made = make_files(tmp_path / "corpus", name, make_texts(150))
     with Journal(tmp_path / "j.sqlite") as journal:
-        first = ScanIndex(made.corpus, ScanOptions(), Silent(), journal)
+        first = ScanIndex(made.corpus, ScanOptions(), Progress(), journal)
         founds = list(first.find(QUERIES))
         recorder = Recorder()
         second = ScanIndex(made.corpus, ScanOptions(), recorder, journal)

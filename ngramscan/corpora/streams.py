@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import io
 import sys
-from collections import deque
+import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, BinaryIO, TypeVar, cast
 
 from isal import igzip, igzip_lib
@@ -49,15 +49,33 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
     Decompressors, Arrow and the matching engine do not hold the interpreter's lock, so that text is
     decompressed while the text before it is searched.
     """
+    ready: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+    may_go_on: SimpleQueue[bool] = SimpleQueue()
     end = object()
-    thread = ThreadPoolExecutor(1)
-    ahead = deque(thread.submit(next, items, end) for _ in range(_ITEMS_AHEAD))
+
+    def run() -> None:
+        try:
+            for item in items:
+                ready.put((item, None))
+                if not may_go_on.get():
+                    return
+            ready.put((end, None))
+        except BaseException as error:  # noqa: BLE001 - raised again by the reader
+            ready.put((end, error))
+
+    for _ in range(_ITEMS_AHEAD):
+        may_go_on.put(True)
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
     try:
-        while (item := ahead.popleft().result()) is not end:
-            ahead.append(thread.submit(next, items, end))
-            yield cast("T", item)
+        while (come := ready.get())[0] is not end:
+            yield come[0]
+            may_go_on.put(True)
+        if come[1]:
+            raise come[1]
     finally:
-        thread.shutdown(cancel_futures=True)
+        may_go_on.put(False)
+        thread.join()
 
 
 def is_remote(path: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import Literal
 
 from ngramscan.patterns.model import Query, scopes
 
@@ -13,9 +12,7 @@ from ngramscan.patterns.model import Query, scopes
 def nesting(texts: Iterable[str]) -> dict[str, list[str]]:
     """Return, for each text that contains others of `texts`, those others."""
     unique = list(dict.fromkeys(texts))
-    inner = {
-        text: [other for other in unique if other != text and other in text] for text in unique
-    }
+    inner = {text: [o for o in unique if o != text and o in text] for text in unique}
     return {text: others for text, others in inner.items() if others}
 
 
@@ -97,16 +94,12 @@ def union_of_occurrences(texts: Iterable[str], occurrences: Mapping[str, int]) -
     return counted - sum(occurrences[text] for text in plan.merged)
 
 
-Relation = Literal[
-    "equal_patterns", "nested_patterns", "overlapping_patterns", "paired_patterns", "longer_words"
-]
-
-
 @dataclass(frozen=True, slots=True)
 class Overlap:
     """Why two counts, or a count and a word, are not independent."""
 
-    relation: Relation
+    relation: str
+    """`equal_`, `nested_`, `overlapping_` or `paired_patterns`, or `longer_words`."""
     method: str
     other_method: str
     sentence: str
@@ -123,7 +116,6 @@ def describe_overlaps(queries: Sequence[Query]) -> list[Overlap]:
 def _describe(one: Query, other: Query) -> Overlap | None:
     a, b = one.text, other.text
     merged = merged_strings(a, b) + merged_strings(b, a)
-    relation: Relation
     if a == b:
         relation, sentence = "equal_patterns", f'"{a}" is in both lists'
     elif a in b or b in a:
