@@ -97,14 +97,14 @@ class Terminal(Progress):
         self._bars.update(task.id, done=f"{done}  {speed}")
 
     def note(self, text: str) -> None:
-        """Show a text behind the bars; where there are none, as in a log, on a line of its own."""
+        """Show a text behind the bars; where there are none, on a line of its own."""
         if self._bars.disable and text:
             self.notice(text)
         for task_id in self._tasks.values():
             self._bars.update(task_id, note=text)
 
     def notice(self, text: str) -> None:
-        """Print a line above the bars, also where there are none."""
+        """Print a line above the bars, also where there are none, as in a log."""
         if not self._quiet:
             self._console.print(text, soft_wrap=True)
 

@@ -6,7 +6,8 @@ This is the only place that names the formats' readers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 
 from ngramscan.corpora.base import Batch, CorpusFile, Format, Piece, ReadOptions
@@ -73,7 +74,7 @@ class PythonCorpus(Corpus):
     """The sources of some folders, or of the running Python's library and packages."""
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
-        label = "files left out, no text in the encoding they declare"
+        label = "files left out (not text in their declared encoding)"
         super().__init__("python", python_files(folders), skipped_label=label)
 
 
@@ -89,7 +90,7 @@ def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     Raises
     ------
     CorpusError
-        The file is cut, or a document can't be read; names the file and the record.
+        The file is truncated, or a document can't be read; names the file and the record.
     """
     return _READERS[piece.file.format](piece, options)
 
@@ -98,12 +99,11 @@ def without_excluded(batch: Batch, globs: tuple[str, ...]) -> Batch:
     """Return the documents of a batch whose sources match none of some globs."""
     if not globs or not batch.sources:
         return batch
-    kept = [n for n, source in enumerate(batch.sources) if not matches(source, globs)]
-    return Batch(
-        [batch.texts[n] for n in kept],
-        [batch.records[n] for n in kept],
-        batch.consumed,
-        [batch.sources[n] for n in kept],
-        batch.skipped,
-        [batch.fields[n] for n in kept] if batch.fields else (),
+    kept = [not matches(source, globs) for source in batch.sources]
+    return replace(
+        batch,
+        texts=list(compress(batch.texts, kept)),
+        records=list(compress(batch.records, kept)),
+        sources=list(compress(batch.sources, kept)),
+        fields=list(compress(batch.fields, kept)),
     )

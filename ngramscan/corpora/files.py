@@ -37,19 +37,8 @@ class Found(NamedTuple):
 def find_files(location: str, exclude: Iterable[str] = ()) -> Found:
     """Return the readable files of a location, in sorted order; those of a list in its order.
 
-    Parameters
-    ----------
-    location : str
-        A path, folder or glob; a URL, or a glob of URLs; a `.paths` file; `@` and a list's path.
-    exclude : iterable of str
-        Globs of paths that do not belong to the corpus.
-
-    Raises
-    ------
-    InputError
-        Nothing is there, or nothing of a known format.
-    CorpusError
-        A list can't be read.
+    A location is a path, folder or glob; a URL, or a glob of URLs; a `.paths` file; or `@` and the
+    path of a list. Paths that match one of `exclude` do not belong to it.
     """
     if location.startswith("@") or location.endswith(_LISTS):
         found = _listed(location.removeprefix("@"))
@@ -74,13 +63,7 @@ def _format_of(path: str) -> Format | None:
 
 
 def has_changed(file: CorpusFile) -> bool:
-    """Tell whether a file is no longer the one that was found; remote ones are not looked at.
-
-    Raises
-    ------
-    CorpusError
-        It is gone.
-    """
+    """Tell whether a file is no longer the one that was found; remote ones are not looked at."""
     if is_remote(file.path) or not file.stamp:
         return False
     try:

@@ -42,13 +42,7 @@ def split_jsonl(file: CorpusFile) -> list[Piece]:
 
 
 def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
-    """Yield the documents of a JSON lines file, or of a part of one.
-
-    Raises
-    ------
-    CorpusError
-        The file is cut, or a line is not a JSON object with a string in the text field.
-    """
+    """Yield the documents of a JSON lines file, or of a part of one."""
     chunks = read_chunks(piece.file) if piece.is_whole else _part_chunks(piece)
     parser = _Parser(piece.file.path, options)
     try:
@@ -70,16 +64,14 @@ def _part_chunks(piece: Piece) -> Iterator[tuple[bytes, int]]:
             file.readline(piece.stop - piece.start + 1)
         position, chunk = file.tell(), b"\n"
         while position < piece.stop or not chunk.endswith(b"\n"):
-            if position < piece.stop:
-                chunk = file.read(min(_CHUNK_BYTES, piece.stop - position))
-            else:
-                chunk = file.readline(_CHUNK_BYTES)
+            left = piece.stop - position
+            chunk = file.read(min(_CHUNK_BYTES, left)) if left > 0 else file.readline(_CHUNK_BYTES)
+            if left > 0 and not chunk:
+                raise CorpusError(piece.file.path, f"the file is truncated at byte {position}")
             if not chunk:
-                break
+                return
             position += len(chunk)
             yield chunk, len(chunk)
-        if position < piece.stop:
-            raise CorpusError(piece.file.path, f"the file is truncated at byte {position}")
 
 
 def _whole_lines(
@@ -118,13 +110,7 @@ class _Parser:
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(row)
 
     def parse(self, block: bytes, consumed: int) -> Batch:
-        """Return the documents of some lines; where a line is wrong, `lines_read` ends before it.
-
-        Raises
-        ------
-        CorpusError
-            `where` is the path alone.
-        """
+        """Return the documents of some lines; `lines_read` stops before a line that is wrong."""
         if not (self._options.needs_sources or self._options.with_fields):
             n_lines = _count_newlines(block) + (not block.endswith(b"\n"))
             try:
@@ -202,13 +188,8 @@ def bytes_before(pieces: Sequence[Piece]) -> int:
 def records_before(pieces: Sequence[Piece], report: Callable[[int], None]) -> Iterator[int]:
     """Yield what to add to the numbers of records of some pieces of one file, in order.
 
-    In parts of JSON lines these are lines of the part. All that is before is read for it, and its
-    bytes are reported.
-
-    Raises
-    ------
-    CorpusError
-        The file can't be read, or is shorter than it was.
+    In parts of JSON lines the numbers count lines of the part. All bytes before the last piece are
+    read, and reported. A CorpusError says where the file is shorter than it was.
     """
     if not bytes_before(pieces):
         yield from [0] * len(pieces)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ngramscan.corpora.base import SOURCE_FIELDS, Batch, CorpusFile, Piece, ReadOptions
-from ngramscan.corpora.streams import open_file, read_ahead
+from ngramscan.corpora.streams import open_file, read_ahead, reason_of
 from ngramscan.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -22,13 +22,7 @@ _BUFFER_BYTES = 1 << 20
 
 
 def split_parquet(file: CorpusFile) -> list[Piece]:
-    """Return runs of row groups of a large file, or the file.
-
-    Raises
-    ------
-    CorpusError
-        The file can't be opened.
-    """
+    """Return runs of row groups of a large file, or the file."""
     if file.size is None or file.size <= PART_BYTES:
         return [Piece(file, size=file.size)]
     with _opened(file.path) as parquet:
@@ -64,23 +58,13 @@ def _opened(path: str) -> Iterator[Any]:
                 page_checksum_verification=True,
             )
         except (pa.ArrowException, OSError) as error:
-            problem = f"not a Parquet file, or truncated: {_short(error)}"
+            problem = f"not a Parquet file, or truncated: {reason_of(error)[:200]}"
             raise CorpusError(path, problem) from error
         yield parquet
 
 
-def _short(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
-
-
 def read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
-    """Yield the documents of a Parquet file, or of a run of its row groups.
-
-    Raises
-    ------
-    CorpusError
-        The file is cut or corrupt, has no such column of strings, or a text is null.
-    """
+    """Yield the documents of a Parquet file, or of a run of its row groups."""
     return read_ahead(_read_parquet(piece, options))
 
 
@@ -110,7 +94,7 @@ def _read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
                     consumed = 0
             except (pa.ArrowException, OSError) as error:
                 place = f"{path}: row group {number}, row {row + 1} or after"
-                raise CorpusError(place, f"can't be read ({_short(error)})") from error
+                raise CorpusError(place, f"can't be read ({reason_of(error)[:200]})") from error
 
 
 def _text_column(schema: pa.Schema, path: str, name: str) -> str:

@@ -1,9 +1,8 @@
 """Files, local or remote, compressed or not, as one stream of bytes in which nothing is missing.
 
-A cut file must not look like a short one. So streams are decompressed here, member by member, and
-the end of the file inside a member is an error, as is a file whose bytes are not as many as they
-were said to be. All that came before was yielded by then, and the reader of records can name the
-one that is cut.
+A truncated file must not look like a short one. So the end of a file inside a compressed member is
+an error, as is a file with more or fewer bytes than it was said to have. All that came before was
+yielded by then, and the reader of records can name the one that is truncated.
 """
 
 from __future__ import annotations
@@ -84,13 +83,7 @@ def is_remote(path: str) -> bool:
 
 
 def file_system(url: str) -> Any:
-    """Return the fsspec file system of a URL.
-
-    Raises
-    ------
-    InputError
-        fsspec does not know the protocol, or the library for it is not installed; says which.
-    """
+    """Return the fsspec file system of a URL; an InputError says which library it needs."""
     import fsspec
 
     try:
@@ -103,10 +96,7 @@ def file_system(url: str) -> Any:
 def open_file(path: str, streaming: bool = True) -> Iterator[BinaryIO]:
     """Open a local file or a URL to read bytes: once from the start, or (not `streaming`) anywhere.
 
-    Raises
-    ------
-    CorpusError
-        It can't be opened, or reading fails; `where` is the path alone.
+    Failures of opening and reading are CorpusErrors that name the path alone.
     """
     if not is_remote(path):
         try:
@@ -154,10 +144,7 @@ def reason_of(error: Exception) -> str:
 def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
     """Yield the decompressed content in chunks, each with the bytes on disk read for it.
 
-    Raises
-    ------
-    CorpusError
-        The file can't be opened, is cut or corrupt; `where` is the path alone.
+    A CorpusError says why a file can't be opened, is truncated or corrupt; it names the path alone.
     """
     total = 0
     chunks = _read_chunks(file.path)
@@ -246,10 +233,6 @@ class ChunkStream(io.RawIOBase):
         consumed, self._consumed = self._consumed, 0
         return consumed
 
-    def readable(self) -> bool:
-        """Tell that it is."""
-        return True
-
     def tell(self) -> int:
         """Return how many bytes were read."""
         return self._position
@@ -257,9 +240,8 @@ class ChunkStream(io.RawIOBase):
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         """Fill a buffer as far as the current chunk goes."""
         while not self._rest:
-            try:
-                chunk, consumed = next(self._chunks)
-            except StopIteration:
+            chunk, consumed = next(self._chunks, (None, 0))
+            if chunk is None:
                 return 0
             self._rest = memoryview(chunk)
             self._consumed += consumed

@@ -1,6 +1,6 @@
 """WET and WARC files: the `conversion` records, whose payload is text.
 
-FastWARC shortens a record that is cut and says nothing. So each record is compared with its length,
+FastWARC shortens a truncated record and says nothing. So each record is compared with its length,
 and the file must end with the two line ends that end a record.
 """
 
@@ -18,13 +18,7 @@ _END_OF_RECORD = b"\r\n\r\n"
 
 
 def read_warc(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
-    """Yield the text documents of a WARC file; a source is its WARC-Target-URI.
-
-    Raises
-    ------
-    CorpusError
-        The file is cut, or not WARC; names the record.
-    """
+    """Yield the text documents of a WARC file; a source is its WARC-Target-URI."""
     stream = ChunkStream(read_chunks(piece.file))
     found: list[tuple[bytes, str]] = []
     read = 0
