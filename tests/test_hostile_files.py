@@ -40,7 +40,7 @@ PATTERNS = (
 
 def run(*arguments: str | Path) -> Result:
     """Run a command of evalcore if it has one of this name, else of ngramscan."""
-    main = evalcore_main if arguments[0] in evalcore_main.commands else ngramscan_main  # type: ignore[attr-defined]
+    main = evalcore_main if arguments[0] in evalcore_main.commands else ngramscan_main
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 

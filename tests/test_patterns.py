@@ -52,6 +52,7 @@ def test_the_shipped_set_has_46_patterns_of_three_methods() -> None:
         ("mine.yaml:2: patterns: a list", "name: x\npatterns: 3\n"),
         ("mine.yaml:5: patterns[1]: unknown key 'teir'", document(entry(), entry(teir="T1"))),
         ("mine.yaml:1: unknown key 'nmae'", "nmae: x\n"),
+        ("mine.yaml:1: unknown key ", "? [a]\n: b\n"),
         ("mine.yaml:4: patterns[0].text: it is empty", document(entry(text="''"))),
         ("patterns[0].method: it is empty", document(entry(method="''"))),
         ("patterns[0].text: a string", document(entry(text="12"))),

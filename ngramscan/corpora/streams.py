@@ -49,31 +49,34 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
     decompressed while the text before it is searched.
     """
     ready: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
-    may_go_on: SimpleQueue[bool] = SimpleQueue()
+    room: SimpleQueue[None] = SimpleQueue()
+    is_stopped = threading.Event()
     end = object()
 
     def run() -> None:
         try:
             for item in items:
                 ready.put((item, None))
-                if not may_go_on.get():
+                room.get()
+                if is_stopped.is_set():
                     return
             ready.put((end, None))
         except BaseException as error:  # noqa: BLE001 - raised again by the reader
             ready.put((end, error))
 
     for _ in range(_ITEMS_AHEAD):
-        may_go_on.put(True)
+        room.put(None)
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     try:
-        while (come := ready.get())[0] is not end:
-            yield come[0]
-            may_go_on.put(True)
-        if come[1]:
-            raise come[1]
+        while (ahead := ready.get())[0] is not end:
+            yield ahead[0]
+            room.put(None)
+        if ahead[1]:
+            raise ahead[1]
     finally:
-        may_go_on.put(False)
+        is_stopped.set()
+        room.put(None)
         thread.join()
 
 

@@ -106,7 +106,7 @@ class Node:
             raise self.error("a mapping was expected")
         fields: dict[str, Node] = {}
         for key_node, value in self.node.value:
-            key, name = Node(key_node, self.where, self.path), key_node.value
+            key, name = Node(key_node, self.where, self.path), str(key_node.value)
             if name not in needed | optional:
                 known = ", ".join(sorted(needed | optional))
                 raise key.error(f"unknown key {name!r}; known: {known}")
