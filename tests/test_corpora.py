@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -16,17 +15,7 @@ from hypothesis import strategies as st
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus, read_piece
 from ngramscan.corpora.streams import read_ahead
 from ngramscan.errors import CorpusError, InputError
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": gzip.compress,
-    ".zst": zstd.compress,
-}
+from tests.corpus_files import PACK, zstd
 
 
 def read_all(path: Path, text_field: str = "text") -> tuple[list[str], list[int]]:
