@@ -59,27 +59,22 @@ def row_of(rows: pd.DataFrame, query: str = "solve for") -> Any:
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """Return a folder with 8000 documents in a file of each format."""
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], object]:
+    """Return a folder with documents in a file of each format, the documents and their counts."""
     folder, texts = tmp_path_factory.mktemp("formats"), make_texts(8000)
     for name in FORMATS:
         corpus_files.write(folder, name, texts)
     entries = (f'  - {{text: "{text}", method: M, tier: T1, kind: code}}\n' for text in MORE)
     patterns = "name: more\npatterns:\n" + "".join(entries).replace("\nby", "\\nby")
     (folder / "more.yaml").write_text(patterns, encoding="utf-8")
-    return folder, texts
-
-
-@pytest.fixture(scope="module")
-def tally(written: tuple[Path, list[str]]) -> tuple[list[int], list[int]]:
-    return oracle.tally([*F1, *MORE], written[1])
+    return folder, texts, oracle.tally([*F1, *MORE], texts)
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_documents_come_back_and_counts_are_those_of_brute_force(
-    written: tuple[Path, list[str]], tally: tuple[list[int], list[int]], name: str
+    written: tuple[Path, list[str], object], name: str
 ) -> None:
-    folder, texts = written
+    folder, texts, tally = written
     assert texts_of(folder / name) == texts
     rows = count(folder / name, "f1", folder / "more.yaml")
     assert (rows["occurrences"].tolist(), rows["documents"].tolist()) == tally

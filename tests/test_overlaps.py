@@ -20,14 +20,9 @@ from ngramscan.patterns.overlaps import (
 from tests.oracle import occurrences_fast
 
 
-def test_nesting_names_the_shorter_strings_inside_a_longer_one() -> None:
-    assert nesting(["step by step", "think step by step", "step", "x"]) == {
-        "step by step": ["step"],
-        "think step by step": ["step by step", "step"],
-    }
-
-
-def test_closing_forms_need_their_opening_form() -> None:
+def test_nesting_and_closing_forms_name_the_shorter_and_the_opening_strings() -> None:
+    inner = nesting(["step by step", "think step by step", "step", "x"])
+    assert inner == {"step by step": ["step"], "think step by step": ["step by step", "step"]}
     texts = ["\\begin{align}", "\\end{align}", "\\end{equation}"]
     assert closing_forms(texts) == {"\\end{align}": "\\begin{align}"}
 
@@ -113,8 +108,5 @@ def test_a_text_of_two_methods_and_longer_words_are_told() -> None:
         ("equal_patterns", '"solve for" is in both lists'),
         ("longer_words", '"solve for" also counts the longer "solve forward"'),
     ]
-
-
-def test_variants_of_one_pattern_are_no_overlap() -> None:
-    one = Pattern("next, we", "A", "T1", "narrative")
-    assert describe_overlaps([Query(text, one) for text in one.variants()]) == []
+    spelled = Pattern("next, we", "A", "T1", "narrative")  # variants of one pattern do not overlap
+    assert describe_overlaps([Query(text, spelled) for text in spelled.variants()]) == []

@@ -47,13 +47,12 @@ def load_patterns(path_or_name: str | Path) -> PatternSet:
 def parse_patterns(content: str, where: str) -> PatternSet:
     """Parse the content of a pattern file; `where` names it in errors."""
     fields = compose_yaml(content, where).fields({"name", "patterns"}, {"source", "regexes"})
+    source, regexes = fields.get("source"), fields.get("regexes")
     return PatternSet(
         fields["name"].string(),
-        fields["source"].string(may_be_empty=True) if "source" in fields else "",
+        source.string(may_be_empty=True) if source else "",
         _distinct(fields["patterns"].items(), _pattern),
-        _distinct(fields["regexes"].items(may_be_empty=True), _regex)
-        if "regexes" in fields
-        else (),
+        _distinct(regexes.items(may_be_empty=True), _regex) if regexes else (),
     )
 
 
