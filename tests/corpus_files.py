@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 if sys.version_info >= (3, 14):
-    from compression import zstd as zstd
+    from compression import zstd
 else:
-    from backports import zstd as zstd
+    from backports import zstd
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,

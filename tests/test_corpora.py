@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus, read_piece
 from ngramscan.corpora.streams import read_ahead
 from ngramscan.errors import CorpusError, InputError
-from tests.corpus_files import PACK, zstd
+from tests.corpus_files import PACK
 
 
 def read_all(path: Path, text_field: str = "text") -> tuple[list[str], list[int]]:
@@ -100,13 +100,12 @@ def test_a_line_that_can_not_be_read_is_named(tmp_path: Path, line: bytes, probl
     assert "\n" not in str(error.value)
 
 
-def test_the_record_that_is_truncated_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "c.jsonl.zst"
-    whole = zstd.ZstdCompressor()
-    parts = whole.compress(lines({"text": "a"}, {"text": "b"}), mode=whole.FLUSH_BLOCK)
-    rest = whole.compress(lines({"text": "c" * 50}), mode=whole.FLUSH_FRAME)
-    path.write_bytes(parts + rest[:-5])
-    with pytest.raises(CorpusError, match=r"c\.jsonl\.zst:3: the file is truncated"):
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_the_record_that_is_truncated_is_named(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"c.jsonl{suffix}"
+    parts = [PACK[suffix](lines({"text": "a"}, {"text": "b"})), PACK[suffix](lines({"text": "c"}))]
+    path.write_bytes(b"".join(parts)[:-12])
+    with pytest.raises(CorpusError, match=rf"c\.jsonl{suffix}:3: the file is truncated"):
         read_all(path)
 
 
@@ -130,7 +129,8 @@ def test_members_frames_and_padding_are_one_stream(tmp_path: Path) -> None:
     skippable = b"\x50\x2a\x4d\x18\x04\0\0\0abcd"
     gz, zst = tmp_path / "c.txt.gz", tmp_path / "c.txt.zst"
     gz.write_bytes(gzip.compress(b"one ") + gzip.compress(b"") + gzip.compress(b"two") + b"\0" * 99)
-    zst.write_bytes(skippable + zstd.compress(b"one ") + skippable + zstd.compress(b"two"))
+    one, two = PACK[".zst"](b"one "), PACK[".zst"](b"two")
+    zst.write_bytes(skippable + one + skippable + two)
     for path in (gz, zst):
         assert read_all(path) == (["one two"], [1])
 
