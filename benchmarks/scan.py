@@ -52,8 +52,7 @@ sys.path.insert(0, str(ROOT))
 
 from ngramscan.matching import compile_engine
 from ngramscan.patterns.files import load_patterns
-from tests import oracle
-from tests.support import corpus_files
+from tests.support import corpus_files, oracle
 
 if sys.version_info >= (3, 14):
     from compression import zstd

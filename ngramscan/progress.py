@@ -1,4 +1,4 @@
-r"""What a person sees in the terminal: progress, and foreign texts that can't steer it.
+r"""What a person sees in the terminal: progress, and foreign texts that can't control it.
 
 A backend knows its own units (requests, bytes), so it reports to a `Progress`; the command decides
 whether that is shown. Texts of corpora, models and servers, and names of files, may hold escape
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,8 +23,8 @@ _STEERING = re.compile(
 )
 
 
-class Progress(Protocol):
-    """Where a backend reports."""
+class Progress:
+    """What a backend reports; here nobody looks at it."""
 
     def expect(self, amount: int, unit: str) -> None:
         """Say that `amount` more of `unit` will be done."""
@@ -34,39 +33,19 @@ class Progress(Protocol):
         """Say that `amount` of `unit` is done."""
 
     def note(self, text: str) -> None:
-        """Show why nothing moves just now; an empty text takes it away."""
+        """Say why nothing moves just now; an empty text takes it away."""
 
     def notice(self, text: str) -> None:
-        """Tell something that stays true after the work is done."""
+        """Say something that stays true after the work is done."""
 
     def detail(self, text: str) -> None:
-        """Tell something that only who asks for details wants to know."""
+        """Say something that interests only those who ask for details."""
 
 
-class Silent:
-    """A `Progress` that nobody looks at."""
-
-    def expect(self, amount: int, unit: str) -> None:
-        """Ignore it."""
-
-    def advance(self, amount: int, unit: str) -> None:
-        """Ignore it."""
-
-    def note(self, text: str) -> None:
-        """Ignore it."""
-
-    def notice(self, text: str) -> None:
-        """Ignore it."""
-
-    def detail(self, text: str) -> None:
-        """Ignore it."""
+SILENT = Progress()
 
 
-SILENT: Progress = Silent()
-"""Where functions tell how far they are by default."""
-
-
-class Terminal:
+class Terminal(Progress):
     """Progress bars on stderr, one per unit, with rate and remaining time; none in a pipe.
 
     >>> with Terminal(quiet=False) as progress:
@@ -74,16 +53,16 @@ class Terminal:
     """
 
     def __init__(self, quiet: bool, verbose: bool = False) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich import progress as rich
 
         self._quiet = quiet
         self._console = open_console(stderr=True)
-        self._bars = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=20),
-            TextColumn("{task.fields[done]}"),
-            TimeRemainingColumn(compact=True),
-            TextColumn("{task.fields[note]}", style="yellow", markup=False),
+        self._bars = rich.Progress(
+            rich.TextColumn("{task.description}", markup=False),
+            rich.BarColumn(bar_width=20),
+            rich.TextColumn("{task.fields[done]}"),
+            rich.TimeRemainingColumn(compact=True),
+            rich.TextColumn("{task.fields[note]}", style="yellow", markup=False),
             console=self._console,
             disable=quiet or not self._console.is_terminal,
             transient=True,
@@ -95,12 +74,7 @@ class Terminal:
         self._bars.start()
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_exc: object) -> None:
         self._bars.stop()
 
     def expect(self, amount: int, unit: str) -> None:
@@ -123,14 +97,14 @@ class Terminal:
         self._bars.update(task.id, done=f"{done}  {speed}")
 
     def note(self, text: str) -> None:
-        """Show a text behind the bars; where there are none, as in a log, on a line of its own."""
+        """Show a text behind the bars; where there are none, on a line of its own."""
         if self._bars.disable and text:
             self.notice(text)
         for task_id in self._tasks.values():
             self._bars.update(task_id, note=text)
 
     def notice(self, text: str) -> None:
-        """Print a line above the bars, also where there are none."""
+        """Print a line above the bars, also where there are none, as in a log."""
         if not self._quiet:
             self._console.print(text, soft_wrap=True)
 

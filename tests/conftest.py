@@ -7,7 +7,7 @@ import pytest
 
 from evalcore.sandbox import Sandbox
 from ngramscan.errors import SandboxError
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and with them every command
 # that they start and interrupt.
@@ -26,8 +26,8 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def silent() -> Silent:
-    return Silent()
+def silent() -> Progress:
+    return Progress()
 
 
 @pytest.fixture

@@ -109,10 +109,10 @@ def test_a_bad_corpus_leaves_the_rows_of_the_others(here: Path) -> None:
     (here / "cut.jsonl").write_text(CUT)
     ran = invoke(*COUNT, "--index", "scan:cut.jsonl", "-o", "rows.csv")
     assert (ran.code, ran.stdout) == (1, "")
-    assert ran.stderr.startswith("Error: cut.jsonl:1: no JSON: Unterminated string")
+    assert ran.stderr.startswith("Error: cut.jsonl:1: not valid JSON: Unterminated string")
     assert ran.stderr.endswith("; 3 of 6 counts missing (scan:cut.jsonl)\n")
     assert len(Path("rows.csv").read_text().splitlines()) == 4
-    with pytest.raises(IncompleteError, match=r"cut\.jsonl:1: no JSON.*3 of 6 counts") as error:
+    with pytest.raises(IncompleteError, match=r"cut\.jsonl:1: not valid JSON.*3 of 6") as error:
         ngramscan.count("small.yaml", index=["scan:c.jsonl", "scan:cut.jsonl"])
     assert error.value.rows["occurrences"].tolist() == [2, 1, 3]
 
@@ -135,8 +135,8 @@ def test_of_many_reasons_some_are_shown_and_all_counted(here: Path) -> None:
         ("count no.yaml", 2, "Error: no.yaml: no such file"),
         ("count key.yaml", 2, "Error: key.yaml:3: patterns[0]: unknown key 'teir'"),
         ("count", 2, "Missing argument"),
-        ("SCAN:cut.jsonl.gz", 1, "Error: cut.jsonl.gz:1: the file is cut"),
-        ("SCAN:cut.jsonl.zst", 1, "Error: cut.jsonl.zst:1: the file is cut"),
+        ("SCAN:cut.jsonl.gz", 1, "Error: cut.jsonl.gz:1: the file is truncated"),
+        ("SCAN:cut.jsonl.zst", 1, "Error: cut.jsonl.zst:1: the file is truncated"),
         ("SCAN:field.jsonl", 1, "1: no field 'text'; it has: body (see --text-field)"),
         ("count small.yaml --index dlcm", 2, "no index of this name; did you mean dclm?"),
         ("count small.yaml --index c.jsonl", 2, "to read the corpus there: --index scan:c.jsonl"),

@@ -14,8 +14,8 @@ import pytest
 from ngramscan.errors import InputError, RemoteError, RemoteRefused, RemoteUnavailable
 from ngramscan.indexes.base import ApiSettings
 from ngramscan.indexes.http.client import ApiClient
-from ngramscan.progress import Silent
-from tests.fake_clock import FakeClock
+from ngramscan.progress import Progress
+from tests.support.fake_clock import FakeClock
 
 URL = "http://127.0.0.1:1/"
 QUESTION = {"index": "pile", "query_type": "count", "query": "the"}
@@ -29,7 +29,7 @@ def html(status: int, **headers: str) -> httpx.Response:
 def client_for(
     answers: list[Answer] | Callable[[httpx.Request], httpx.Response],
     clock: FakeClock | None = None,
-    progress: Silent | None = None,
+    progress: Progress | None = None,
     rate: float | None = None,
 ) -> ApiClient:
     """Return a client of a host that gives these answers in turn, the last one for ever."""
@@ -47,7 +47,7 @@ def client_for(
     return ApiClient(
         URL,
         ApiSettings(concurrency=2, rate=rate),
-        progress or Silent(),
+        progress or Progress(),
         transport=httpx.MockTransport(handle),
         clock=clock or FakeClock(),
     )
@@ -221,7 +221,7 @@ def test_a_host_without_a_connection_is_given_up_in_seconds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ngramscan.indexes.http.client.UNREACHABLE_AFTER_S", 0.3)
-    client = ApiClient("http://127.0.0.1:9/", ApiSettings(), Silent())
+    client = ApiClient("http://127.0.0.1:9/", ApiSettings(), Progress())
     with client:
         started_at = time.perf_counter()
         futures = [client.submit(lambda: client.ask(QUESTION)) for _ in range(100)]
@@ -252,7 +252,7 @@ def test_closing_wakes_who_waits() -> None:
     client = ApiClient(
         URL,
         ApiSettings(),
-        Silent(),
+        Progress(),
         transport=httpx.MockTransport(lambda _: html(403)),
     )
     future = client.submit(lambda: client.ask(QUESTION))
@@ -277,7 +277,7 @@ def test_errors_of_the_work_reach_who_asked() -> None:
 @pytest.mark.parametrize("url", ["foo", "ftp://h/", "http://", "https:///x"])
 def test_what_is_no_url_is_refused(url: str) -> None:
     with pytest.raises(InputError, match="not a URL"):
-        ApiClient(url, ApiSettings(), Silent())
+        ApiClient(url, ApiSettings(), Progress())
 
 
 def test_the_rate_is_four_but_none_on_loopback() -> None:
@@ -287,7 +287,7 @@ def test_the_rate_is_four_but_none_on_loopback() -> None:
 
 
 def test_retries_are_told_to_who_wants_details() -> None:
-    class Details(Silent):
+    class Details(Progress):
         def __init__(self) -> None:
             self.told: list[str] = []
 

@@ -22,10 +22,10 @@ from ngramscan.journal import Journal
 from ngramscan.patterns.model import Pattern, Query
 from ngramscan.prevalence.docnorm import DocumentRow, Norming, NormOptions, norm_documents
 from ngramscan.prevalence.draws import Estimator
-from ngramscan.progress import Silent
-from tests import oracle
+from ngramscan.progress import Progress
 from tests.api_server import ApiServer, Faults
-from tests.fake_clock import FakeClock
+from tests.support import oracle
+from tests.support.fake_clock import FakeClock
 
 CORPUS_BYTES = 4_000_000
 WORDS = ["return", "import ", "def ", "for ", "raise ", "class ", "None", "True", "except", "self"]
@@ -94,10 +94,10 @@ def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def index_at(server: ApiServer, journal: Path) -> Iterator[ApiIndex]:
     settings = ApiSettings(concurrency=4, rate=0)
     with (
-        ApiClient(server.url, settings, Silent(), clock=FakeClock()) as client,
+        ApiClient(server.url, settings, Progress(), clock=FakeClock()) as client,
         Journal(journal) as kept,
     ):
-        yield ApiIndex("x", ["x"], IndexSize(), ApiAccess(client, kept, Silent()))
+        yield ApiIndex("x", ["x"], IndexSize(), ApiAccess(client, kept, Progress()))
 
 
 def norm(
@@ -449,7 +449,7 @@ def test_rows_of_a_pattern_do_not_depend_on_the_others(real: ApiServer, journal:
 def test_a_corpus_that_is_read_is_counted(tmp_path: Path) -> None:
     texts = ["step by step", "think step by step step by step", "solve for", "solve", ""]
     write_shards(tmp_path, [texts])
-    index = ScanIndex(open_corpus(str(tmp_path / "0.jsonl")), ScanOptions(), Silent())
+    index = ScanIndex(open_corpus(str(tmp_path / "0.jsonl")), ScanOptions(), Progress())
     queries = [query("step by step", "CoT"), query("solve", "F"), query("for", "F")]
     norming = norm_documents(queries, [index], NormOptions())
     row = norming.rows[0]
@@ -463,7 +463,7 @@ def test_a_corpus_that_is_read_is_counted(tmp_path: Path) -> None:
 
 def test_a_corpus_that_can_t_be_read_is_missing(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text('{"text": 1}\n')
-    index = ScanIndex(open_corpus(str(tmp_path / "bad.jsonl")), ScanOptions(), Silent())
+    index = ScanIndex(open_corpus(str(tmp_path / "bad.jsonl")), ScanOptions(), Progress())
     norming = norm_documents([query("a"), query("b")], [index], NormOptions())
     assert [missing.query for missing in norming.missing] == ["a", "b"]
     assert norming.rows == []
@@ -477,7 +477,7 @@ def test_a_sample_of_files_has_intervals_or_none(tmp_path: Path) -> None:
     exact = in_documents(["key"], [text for shard in shards for text in shard])
     for sample, has_interval in (("20", True), ("5", False)):
         options = ScanOptions(sample=sample)
-        index = ScanIndex(open_corpus(str(tmp_path)), options, Silent())
+        index = ScanIndex(open_corpus(str(tmp_path)), options, Progress())
         norming = norm_documents([query("key"), query("ke", "B")], [index], NormOptions())
         row = norming.rows[0]
         assert row.estimator == "files"

@@ -20,9 +20,9 @@ from evalcore.endpoint import ApiKey, Ask, Question, ask_all, open_endpoint, rea
 from evalcore.endpoint import request_parameters as parameters_of
 from evalcore.records import Record
 from ngramscan.errors import InputError, RemoteError, RemoteRefused, RemoteUnavailable
-from ngramscan.progress import Silent
-from tests.fake_clock import FakeClock
+from ngramscan.progress import Progress
 from tests.support.chat_server import chat_server
+from tests.support.fake_clock import FakeClock
 
 BASE = "http://127.0.0.1:1/v1"
 URL = f"{BASE}/chat/completions"
@@ -208,7 +208,7 @@ def test_a_server_that_repeats_the_key_shows_it_to_nobody() -> None:
         httpx.Response(429, json={"error": SECRET}),
         httpx.RemoteProtocolError(f"no {SECRET}"),
     ):
-        listener = create_autospec(Silent)
+        listener = create_autospec(Progress)
         with asking([answer], key=SECRET, progress=listener) as ask:
             try:
                 shown = repr(ask(QUESTION))

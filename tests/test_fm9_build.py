@@ -23,7 +23,7 @@ from ngramscan.commands.index import index_build, parse_size
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.fm9.build import BuildOptions, BuiltShard, build_index
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 from tests.fm9_reference import Shard
 from tests.support import corpus_files
 
@@ -36,7 +36,7 @@ def build(
     corpus: Path | str, out: Path, shard_bytes: int = 10**6, workers: int = 1, **read: Any
 ) -> list[BuiltShard]:
     options = BuildOptions(ReadOptions(**read), shard_bytes, workers)
-    return build_index(open_corpus(str(corpus)), out, options, Silent())
+    return build_index(open_corpus(str(corpus)), out, options, Progress())
 
 
 def documents(index: Path) -> list[tuple[str, dict[str, object]]]:
@@ -207,9 +207,9 @@ import sys
 from pathlib import Path
 from ngramscan.fm9.build import BuildOptions, build_index
 from ngramscan.corpora import open_corpus
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 options = BuildOptions(shard_bytes=2_000_000, workers=int(sys.argv[3]))
-build_index(open_corpus(sys.argv[1]), Path(sys.argv[2]), options, Silent())
+build_index(open_corpus(sys.argv[1]), Path(sys.argv[2]), options, Progress())
 """
 
 

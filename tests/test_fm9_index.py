@@ -22,7 +22,7 @@ from ngramscan.indexes.base import (
 from ngramscan.indexes.fm9 import Fm9Index
 from ngramscan.indexes.opening import IndexOptions, open_indexes
 from ngramscan.indexes.scan.index import ScanOptions
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 from tests.test_fm9_reader import write_shard
 
 HERE = Path(__file__).parent
@@ -48,7 +48,7 @@ QUERIES = [
 
 
 def local(name: str = "replay2") -> Fm9Index:
-    return Fm9Index(REPLAY / "index" / name, Silent())
+    return Fm9Index(REPLAY / "index" / name, Progress())
 
 
 def brute_force(query: str) -> int:
@@ -66,7 +66,7 @@ def places_of(index: Fm9Index, query: str) -> list[Place]:
     ]
 
 
-class Ledger(Silent):
+class Ledger(Progress):
     def __init__(self) -> None:
         self.expected: dict[str, int] = {}
         self.done: dict[str, int] = {}
@@ -177,7 +177,7 @@ def test_windows_end_early_where_nobody_reads_on() -> None:
 
 def test_it_is_opened_by_its_spec() -> None:
     spec = f"fm9:{REPLAY / 'index' / 'replay2'}"
-    with open_indexes([spec], IndexOptions(), Silent()) as indexes:
+    with open_indexes([spec], IndexOptions(), Progress()) as indexes:
         (index,) = indexes
         assert index.name == spec
         (count,) = index.counts(["step by step"])
@@ -186,7 +186,7 @@ def test_it_is_opened_by_its_spec() -> None:
 
 
 def opened(spec: str, options: IndexOptions | None = None) -> list[Index]:
-    with open_indexes([spec], options or IndexOptions(), Silent()) as indexes:
+    with open_indexes([spec], options or IndexOptions(), Progress()) as indexes:
         return indexes
 
 
@@ -222,7 +222,7 @@ def test_without_numba_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 def test_metadata_that_are_none_fail_their_window(tmp_path: Path, line: bytes) -> None:
     """The index is corrupt then, and what else it shows may be wrong too."""
     write_shard(tmp_path, [b"a key", b"key key"], [b'{"n": 1}', line])
-    index = Fm9Index(tmp_path, Silent())
+    index = Fm9Index(tmp_path, Progress())
     windows = list(index.windows(places_of(index, "key"), 50))
     good = [window for window in windows if isinstance(window, Window)]
     assert [window.document for window in good] == ["0"]

@@ -15,7 +15,7 @@ from ngramscan.errors import IndexFormatError
 from ngramscan.fm9.checks import Problem, verify_shard
 from ngramscan.fm9.layout import read_layout
 from ngramscan.fm9.reader import open_shards
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 
 FIXTURES = Path(__file__).parent / "fm9"
 D5 = FIXTURES / "d5" / "index"
@@ -133,12 +133,12 @@ def test_a_length_beyond_the_file_is_refused_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("deep", [False, True])
 @pytest.mark.parametrize("directory", SHARDS, ids=lambda path: "/".join(path.parts[-2:]))
 def test_sound_indexes_have_no_problem(directory: Path, deep: bool) -> None:
-    assert list(verify_shard(directory, deep, Silent())) == []
+    assert list(verify_shard(directory, deep, Progress())) == []
 
 
 @pytest.mark.parametrize("deep", [False, True])
 def test_what_the_original_wrote_wrongly_is_found(deep: bool) -> None:
-    problems = list(verify_shard(FIXTURES / "broken_dwin_cpus2", deep, Silent()))
+    problems = list(verify_shard(FIXTURES / "broken_dwin_cpus2", deep, Progress()))
     assert [Path(problem.file).name for problem in problems] == ["data.fm9", "meta.fm9"]
     assert {problem.place for problem in problems} == {"field isa_sample"}
 
@@ -146,7 +146,7 @@ def test_what_the_original_wrote_wrongly_is_found(deep: bool) -> None:
 def verify_changed(tmp_path: Path, name: str, data: bytes, deep: bool = True) -> list[Problem]:
     shutil.copytree(D5, tmp_path / "x")
     (tmp_path / "x" / name).write_bytes(data)
-    return list(verify_shard(tmp_path / "x", deep, Silent()))
+    return list(verify_shard(tmp_path / "x", deep, Progress()))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_offsets_that_are_not_those_of_the_text_are_found(tmp_path: Path) -> Non
 
 
 def test_missing_files_are_all_named(tmp_path: Path) -> None:
-    problems = list(verify_shard(tmp_path, False, Silent()))
+    problems = list(verify_shard(tmp_path, False, Progress()))
     assert [Path(found.file).name for found in problems] == [
         *("data.fm9", "data_offset", "meta.fm9", "meta_offset")
     ]
@@ -192,7 +192,7 @@ from pathlib import Path
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9.checks import verify_shard
 from ngramscan.fm9.reader import open_shards
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 
 source, target, rounds, seed = Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:])
 rng = random.Random(seed)
@@ -222,9 +222,9 @@ for number in range(rounds):
         got = answers(target)
     except IndexFormatError:
         refused += 1
-        assert list(verify_shard(target, True, Silent())), (number, "refused, but sound")
+        assert list(verify_shard(target, True, Progress())), (number, "refused, but sound")
         continue
-    problems = list(verify_shard(target, True, Silent()))
+    problems = list(verify_shard(target, True, Progress()))
     assert got == right or problems, (number, path, "wrong, but sound")
     same += got == right
 print(refused, same)
@@ -266,7 +266,7 @@ def test_random_bytes_in_the_large_fields_never_hang(tmp_path: Path) -> None:
         length = field.bits // 8
         data[field.offset : field.offset + length] = rng.randbytes(length)
         path.write_bytes(data)
-        assert list(verify_shard(tmp_path / "x", True, Silent()))
+        assert list(verify_shard(tmp_path / "x", True, Progress()))
         with suppress(IndexFormatError):
             (shard,) = open_shards(tmp_path / "x")
             shard.find([b"the answer", b"\n"])

@@ -15,8 +15,8 @@ import pytest
 
 from ngramscan.indexes.catalog import CATALOG, PAPER, find_hosted
 from ngramscan.patterns.files import load_patterns
-from tests import oracle
 from tests.api_server import FAULT_KINDS, ApiServer, Faults, Spawned, spawn
+from tests.support import oracle
 from tests.support.command import NGRAMSCAN, Ran, run, without
 
 DOCS = Path(__file__).parent / "replay" / "docs"

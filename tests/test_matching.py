@@ -20,7 +20,7 @@ from ngramscan.matching import (
     count_texts,
     hyperscan_engine,
 )
-from tests import oracle
+from tests.support import oracle
 from tests.support.sizes import sets
 
 MakeEngine = Callable[[Sequence[bytes], bool], Engine]

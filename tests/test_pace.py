@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ngramscan.pace.pace import LOWEST_RATE, HostPace
-from tests.fake_clock import FakeClock
+from tests.support.fake_clock import FakeClock
 
 
 class Clock(FakeClock):

@@ -7,7 +7,7 @@ import pytest
 
 from ngramscan.errors import InputError
 from ngramscan.patterns.files import load_patterns, parse_patterns, shipped_sets
-from ngramscan.patterns.model import Pattern, PatternSet, merge, tier_scopes
+from ngramscan.patterns.model import Pattern, PatternSet, Query, merge, scopes
 
 
 def entry(**changes: str) -> str:
@@ -37,64 +37,41 @@ def test_the_shipped_set_has_46_patterns_of_three_methods() -> None:
     assert len(f1.patterns) == 46
     assert f1.methods == ["CoT", "PoT", "FP/F-1"]
     assert [p.text for p in f1.patterns if p.expands][-1] == "\\end{align*}"
-
-
-def test_a_path_and_a_name_give_the_same_set() -> None:
-    root = Path(__file__).resolve().parent.parent
-    assert load_patterns(root / "patterns" / "f1.yaml") == load_patterns("f1")
+    assert load_patterns(Path(__file__).parent.parent / "patterns" / "f1.yaml") == f1
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("message", "content"),
     [
-        pytest.param("- a\n- b\n", "mine.yaml:1: a mapping was expected", id="a list"),
-        pytest.param("", "mine.yaml: a mapping was expected", id="empty"),
-        pytest.param("name: [\n", "mine.yaml:2: not valid YAML", id="not YAML"),
-        pytest.param("name: a\x00b\n", "mine.yaml: not valid YAML", id="a raw NUL"),
-        pytest.param("name: x\n", "mine.yaml:1: no patterns", id="no patterns"),
-        pytest.param("name: x\npatterns: []\n", "mine.yaml:2: patterns: a list", id="none in it"),
-        pytest.param("name: x\npatterns: 3\n", "mine.yaml:2: patterns: a list", id="a number"),
-        pytest.param(
-            document(entry(), entry(teir="T1")),
-            "mine.yaml:5: patterns[1]: unknown key 'teir'",
-            id="unknown key",
-        ),
-        pytest.param("nmae: x\n", "mine.yaml:1: unknown key 'nmae'", id="unknown key on top"),
-        pytest.param(
-            document(entry(text="''")),
-            "mine.yaml:4: patterns[0].text: it is empty",
-            id="empty text",
-        ),
-        pytest.param(
-            document(entry(method="''")), "patterns[0].method: it is empty", id="empty method"
-        ),
-        pytest.param(document(entry(text="12")), "patterns[0].text: a string", id="text a number"),
-        pytest.param(document(entry(text="[a]")), "patterns[0].text: a string", id="text a list"),
-        pytest.param(document(entry(tier="T4")), "'T4' is none of T1, T2, T3", id="unknown tier"),
-        pytest.param(document(entry(kind="prose")), "'prose' is none of", id="unknown kind"),
-        pytest.param(document(entry(text='"a\\0b"')), "a NUL character", id="a NUL"),
-        pytest.param(document(entry(text='"a\\ud800"')), "a lone surrogate", id="lone surrogate"),
-        pytest.param(document(entry(tier="")), "patterns[0]: no tier", id="no tier"),
-        pytest.param(document("text"), "patterns[0]: a mapping was expected", id="a bare string"),
-        pytest.param(
-            document("{text: a, text: b, method: M, tier: T1, kind: code}"),
-            "the key 'text' stands twice",
-            id="a key twice",
-        ),
-        pytest.param(
-            document(entry(longer_words="abc")), "longer_words: a list", id="longer words no list"
-        ),
-        pytest.param(
-            document(entry(longer_words="[1]")), "longer_words[0]: a string", id="a number in it"
-        ),
-        pytest.param(
-            document(entry(), entry(tier="T2")),
-            "mine.yaml:5: 'a b' of CoT is also on line 4",
-            id="a duplicate",
-        ),
+        ("mine.yaml:1: a mapping was expected", "- a\n- b\n"),
+        ("mine.yaml: a mapping was expected", ""),
+        ("mine.yaml:2: not valid YAML", "name: [\n"),
+        ("mine.yaml: not valid YAML", "name: a\x00b\n"),
+        ("mine.yaml:1: no patterns", "name: x\n"),
+        ("mine.yaml:2: patterns: a list", "name: x\npatterns: []\n"),
+        ("mine.yaml:2: patterns: a list", "name: x\npatterns: 3\n"),
+        ("mine.yaml:5: patterns[1]: unknown key 'teir'", document(entry(), entry(teir="T1"))),
+        ("mine.yaml:1: unknown key 'nmae'", "nmae: x\n"),
+        ("mine.yaml:1: unknown key ", "? [a]\n: b\n"),
+        ("mine.yaml:4: patterns[0].text: it is empty", document(entry(text="''"))),
+        ("patterns[0].method: it is empty", document(entry(method="''"))),
+        ("patterns[0].text: a string", document(entry(text="12"))),
+        ("patterns[0].text: a string", document(entry(text="[a]"))),
+        ("patterns[0].text: a string", document(entry(text="2026-99-99"))),
+        ("'T4' is none of T1, T2, T3", document(entry(tier="T4"))),
+        ("'prose' is none of", document(entry(kind="prose"))),
+        ("a NUL character", document(entry(text='"a\\0b"'))),
+        ("a lone surrogate", document(entry(text='"a\\ud800"'))),
+        ("patterns[0]: no tier", document(entry(tier=""))),
+        ("patterns[0]: a mapping was expected", document("text")),
+        ("the key 'text' stands twice", document("{text: a, text: b, method: M}")),
+        ("longer_words: a list", document(entry(longer_words="abc"))),
+        ("longer_words[0]: a string", document(entry(longer_words="[1]"))),
+        ("mine.yaml:5: 'a b' of CoT is also on line 4", document(entry(), entry(tier="T2"))),
+        ("'a b' of CoT is also on line 1", f"{{name: x, patterns: [{entry()}, {entry()}]}}"),
     ],
 )
-def test_a_set_that_breaks_the_format_is_refused_with_its_place(content: str, message: str) -> None:
+def test_a_set_that_breaks_the_format_is_refused_with_its_place(message: str, content: str) -> None:
     with pytest.raises(InputError) as error:
         parse_patterns(content, "mine.yaml")
     assert message in str(error.value)
@@ -121,25 +98,13 @@ def pattern(text: str, kind: str = "narrative") -> Pattern:
 
 
 def test_variants_are_capital_and_typographic_and_disjoint() -> None:
-    assert pattern("let's start").variants() == [
-        "let's start",
-        "Let's start",
-        "let’s start",
-        "Let’s start",
-    ]
-    assert pattern("Therefore").variants() == ["Therefore"]
-    assert pattern("42").variants() == ["42"]
-
-
-@pytest.mark.parametrize("kind", ["latex", "code"])
-def test_latex_and_code_have_no_variants(kind: str) -> None:
-    assert pattern("import math", kind).variants() == ["import math"]
-
-
-def test_no_variant_of_the_shipped_patterns_contains_another() -> None:
+    spellings = ["let's start", "Let's start", "let’s start", "Let’s start"]
+    assert pattern("let's start").variants() == spellings
+    for text, kind in (("Therefore", "narrative"), ("42", "narrative"), ("a b", "latex")):
+        assert pattern(text, kind).variants() == [text]
     for one in load_patterns("f1").patterns:
-        for text in one.variants():
-            assert not [other for other in one.variants() if other != text and other in text]
+        texts = one.variants()
+        assert not [(text, other) for text in texts for other in texts if text != other in text]
 
 
 def test_queries_are_literal_unless_variants_are_asked_for() -> None:
@@ -155,12 +120,10 @@ def test_selection_takes_methods_by_any_of_their_names_and_tiers_in_any_case() -
     assert f1.select(methods=["FP/F-1", "cot"]).methods == ["CoT", "FP/F-1"]
     assert {p.tier for p in f1.select(tiers=["t1", "T3"]).patterns} == {"T1", "T3"}
     assert len(f1.select().patterns) == 46
-
-
-def test_a_selection_of_nothing_is_refused() -> None:
-    f1 = load_patterns("f1")
     with pytest.raises(InputError, match="has no such method; it has CoT, PoT, FP/F-1"):
         f1.select(methods=["tot"])
+    with pytest.raises(InputError, match=r"--tier T4: .* has no such tier; it has T1, T2, T3"):
+        f1.select(tiers=["T4"])
     with pytest.raises(InputError, match="has no pattern of f-1, T3"):
         f1.select(tiers=["T3"], methods=["f-1"])
 
@@ -174,11 +137,9 @@ def test_merged_sets_keep_their_order_and_refuse_a_pattern_twice() -> None:
         merge([one, PatternSet("three", "", (pattern("a"),))])
 
 
-def test_tier_scopes_are_each_tier_and_the_papers_t1_with_t2() -> None:
-    assert tier_scopes(["T3", "T1", "T2"]) == {
-        "T1": ("T1",),
-        "T2": ("T2",),
-        "T3": ("T3",),
-        "T1+T2": ("T1", "T2"),
-    }
-    assert tier_scopes(iter(["T1"])) == {"T1": ("T1",)}
+def test_scopes_are_the_methods_in_each_tier_and_in_the_papers_t1_with_t2() -> None:
+    found = scopes([Query(tier, Pattern(tier, "M", tier, "code")) for tier in ("T3", "T1", "T2")])
+    texts = {scope.tiers: scope.texts for scope in found}
+    assert texts == {"T1": ["T1"], "T2": ["T2"], "T3": ["T3"], "T1+T2": ["T1", "T2"]}
+    found = scopes([Query("a", Pattern("a", method, "T1", "code")) for method in ("M", "N")])
+    assert [(scope.tiers, scope.method) for scope in found] == [("T1", "M"), ("T1", "N")]

@@ -22,7 +22,7 @@ from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.processes import dask
 from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Report, Watch, run_on_processes
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 from tests.support import corpus_files, worker_tasks
 
 pytestmark = pytest.mark.integration
@@ -223,7 +223,7 @@ def test_a_cluster_does_every_task_though_a_worker_is_killed(cluster: Cluster) -
 
 
 def test_a_cluster_finds_the_same_occurrences(
-    tmp_path: Path, cluster: Cluster, silent: Silent
+    tmp_path: Path, cluster: Cluster, silent: Progress
 ) -> None:
     for number in range(5):
         path = corpus_files.write(tmp_path, "c.jsonl", ["é aa", "", "aaa é"])

@@ -26,9 +26,9 @@ from ngramscan.indexes.http.api import ApiAccess, ApiIndex
 from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.http.replies import read_found, read_window
 from ngramscan.journal import Journal
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 from tests.api_server import ApiServer, Faults
-from tests.fake_clock import FakeClock
+from tests.support.fake_clock import FakeClock
 
 REPLAY = Path(__file__).parent / "replay"
 SHARDS = {"replay2": [REPLAY / "docs" / "a.jsonl", REPLAY / "docs" / "b.jsonl"]}
@@ -51,10 +51,10 @@ def index_at(
     url: str, journal: Path, refresh: bool = False, clock: FakeClock | None = None
 ) -> Iterator[ApiIndex]:
     with (
-        ApiClient(url, ApiSettings(concurrency=4, rate=0), Silent(), clock=clock) as client,
+        ApiClient(url, ApiSettings(concurrency=4, rate=0), Progress(), clock=clock) as client,
         Journal(journal) as kept,
     ):
-        access = ApiAccess(client, kept, Silent(), refresh)
+        access = ApiAccess(client, kept, Progress(), refresh)
         yield ApiIndex("replay2", ["replay2"], IndexSize(), access)
 
 
@@ -221,11 +221,11 @@ def test_a_window_is_moved_until_it_cuts_no_character(
         return httpx.Response(200, json=reply(text, 100 - left, 900, shown))
 
     with (
-        ApiClient("http://127.0.0.1:1/", ApiSettings(), Silent(),
+        ApiClient("http://127.0.0.1:1/", ApiSettings(), Progress(),
                   transport=httpx.MockTransport(handle)) as client,
         Journal(tmp_path / "j.sqlite") as journal,
     ):  # fmt: skip
-        index = ApiIndex("x", ["x"], IndexSize(), ApiAccess(client, journal, Silent()))
+        index = ApiIndex("x", ["x"], IndexSize(), ApiAccess(client, journal, Progress()))
         (window,) = index.windows([Place("é", 0, 5)], 100)
     assert isinstance(window, Window)
     assert (window.offset, window.starts_document) == (100 - left, False)
@@ -236,10 +236,10 @@ def test_a_window_that_is_cut_wherever_it_is_asked_for_is_refused(tmp_path: Path
         lambda _: httpx.Response(200, json={"error": "Failed to decode document text with UTF-8"})
     )
     with (
-        ApiClient("http://127.0.0.1:1/", ApiSettings(), Silent(), transport=always) as client,
+        ApiClient("http://127.0.0.1:1/", ApiSettings(), Progress(), transport=always) as client,
         Journal(tmp_path / "j.sqlite") as journal,
     ):
-        index = ApiIndex("x", ["x"], IndexSize(), ApiAccess(client, journal, Silent()))
+        index = ApiIndex("x", ["x"], IndexSize(), ApiAccess(client, journal, Progress()))
         (failure,) = index.windows([Place("é", 0, 5)], 100)
     assert isinstance(failure, WindowFailure)
     assert "Failed to decode" in str(failure.error)

@@ -20,7 +20,7 @@ from evalcore.endpoint import ApiKey, Ask, Question, open_endpoint
 from evalcore.records import Record, read_records
 from evalcore.run import Usage, ask_missing, open_replay
 from ngramscan.errors import InputError, RemoteRefused
-from ngramscan.progress import SILENT, Silent
+from ngramscan.progress import SILENT, Progress
 from tests.support.chat_server import chat_server, hash_of
 from tests.test_records import recorded
 
@@ -132,7 +132,7 @@ def test_cost_is_told_and_a_budget_is_kept(tmp_path: Path, monkeypatch: pytest.M
     assert said == "1 answered of 5"
     assert "(4 × the server does not count tokens, so no token budget can be kept)" in missing
     monkeypatch.setattr(sys.modules["evalcore.run"], "_NOTE_EVERY_S", 0.0)
-    progress, usage = create_autospec(Silent), Usage(price_in=1e5, price_out=1e7)
+    progress, usage = create_autospec(Progress), Usage(price_in=1e5, price_out=1e7)
     model = Made(**{"p-1": {"prompt_tokens": 5000, "completion_tokens": None}})
     run(model, tmp_path, 2, usage=usage, progress=progress, size=1, method="f-2")
     second = "5,010 + 5 tokens, cost 551.00; the server did not count those of 1 answers"

@@ -20,12 +20,9 @@ from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
 from ngramscan.statistics.estimates import Estimate
-from tests import oracle
-from tests.support import corpus_files
-from tests.support.command import run
+from tests.support import corpus_files, oracle
 from tests.support.recorder import Recorder
-from tests.test_formats import F1
-from tests.test_formats import make_texts
+from tests.test_formats import F1, make_texts
 
 QUERIES = [*F1, "aa", "a", "é", "ภาษา", "step\nby", "nowhere at all"]
 UNIONS = [F1, ["aa", "ภาษา"], ["a", "aa"], ["é", "é", "step\nby"], ["nowhere at all"], []]

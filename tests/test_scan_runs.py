@@ -27,12 +27,8 @@ from ngramscan.corpora.files import find_files
 from ngramscan.errors import CorpusError, InputError, NgramscanError
 from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.progress import SILENT
-from tests import oracle
-from tests.support import corpus_files
-from tests.support.command import NGRAMSCAN
-from tests.support.command import Ran
-from tests.support.command import run
-from tests.support.command import without
+from tests.support import corpus_files, oracle
+from tests.support.command import NGRAMSCAN, run
 from tests.test_formats import F1, make_texts
 
 # Single letters occur so often that a scan of a few megabytes takes seconds.

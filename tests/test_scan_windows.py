@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 
 from ngramscan import matching
-from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
+from ngramscan.corpora import Corpus, PythonCorpus, ReadOptions, open_corpus
 from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora import parquet as parquet_module
-from ngramscan.corpora.base import Corpus
 from ngramscan.errors import EngineError, NgramscanError
 from ngramscan.indexes.base import Found, Place, Segment, Window, WindowFailure
 from ngramscan.indexes.scan import counting
@@ -26,8 +25,7 @@ from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.indexes.scan.window_tasks import cut_ends
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
-from tests import oracle
-from tests.support import corpus_files
+from tests.support import corpus_files, oracle
 from tests.support.recorder import Recorder
 from tests.test_formats import make_texts
 from tests.test_matching import SKIPS_OVERLAPS

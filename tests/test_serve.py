@@ -21,7 +21,7 @@ import pytest
 
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.fm9.reader import open_shards
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 from ngramscan.serve import ServeOptions, app, name_folders, serve_folders
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer, to_json
 from ngramscan.serve.server import open_socket
@@ -358,7 +358,7 @@ SLOW = json.dumps({"index": "slow", "query_type": "count", "query": "abc"}).enco
 
 def test_slow_body_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "BODY_TIMEOUT_S", 0.05)
-    service = app.Service({}, 1, Silent())
+    service = app.Service({}, 1, Progress())
     start, body = asyncio.run(post(service, [b"{"] * 100, pause_s=0.02))
     assert start["status"] == 408
     assert (b"connection", b"close") in start["headers"]
@@ -366,7 +366,7 @@ def test_slow_body_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_client_that_leaves_costs_nothing() -> None:
-    service = app.Service({"slow": SlowIndex()}, 1, Silent())
+    service = app.Service({"slow": SlowIndex()}, 1, Progress())
     message, *_ = asyncio.run(post(service, []))
     assert message["status"] == 400
     assert service._under_way == 0
@@ -375,7 +375,7 @@ def test_client_that_leaves_costs_nothing() -> None:
 def test_more_than_can_wait_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "MAX_WAITING", 2)
     slow = SlowIndex()
-    service = app.Service({"slow": slow}, 1, Silent())
+    service = app.Service({"slow": slow}, 1, Progress())
 
     async def scene() -> list[list[Message]]:
         waiting = [asyncio.create_task(post(service, [SLOW])) for _ in range(3)]
@@ -405,7 +405,7 @@ def test_fault_of_the_server_is_told_in_json(error: Exception, problem: str) -> 
             raise error
 
     sent: list[Message] = []
-    service = app.Service({"slow": BrokenIndex()}, 1, Silent())
+    service = app.Service({"slow": BrokenIndex()}, 1, Progress())
     # What is not anticipated is raised too, for the log.
     with nullcontext() if problem != "Internal error" else pytest.raises(ZeroDivisionError):
         asyncio.run(post(service, [SLOW], sent=sent))
@@ -583,7 +583,7 @@ def test_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delattr("ngramscan.serve.server", raising=False)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(InputError, match=r"needs .*: pip install 'ngramscan\[serve\]'"):
-        serve_folders([INDEXES[0]], ServeOptions(port=0), Silent())
+        serve_folders([INDEXES[0]], ServeOptions(port=0), Progress())
 
 
 def test_verbose_tells_of_requests() -> None:

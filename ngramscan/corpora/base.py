@@ -1,12 +1,15 @@
-"""What a corpus is to the rest: pieces of files, each read as batches of documents."""
+"""Files of a corpus, pieces of them to read, and batches of the documents in them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
 
 Format = Literal["jsonl", "parquet", "warc", "text", "python"]
+SOURCE_FIELDS = ("url", "source_url", "id", "source")
+"""Fields or columns that may name the source of a document; the first that is there does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +20,15 @@ class CorpusFile:
     """A local path or a URL that fsspec opens."""
     format: Format
     size: int | None = None
-    """Bytes as it lies on disk; None: not known before it is read."""
+    """Bytes on disk; None: not known before it is read."""
     stamp: str = ""
-    """What changes when the content does: time of modification, or a server's tag."""
+    """Changes when the content does: time of modification, or a server's tag."""
+
+
+def local_file(path: Path, name: Format) -> CorpusFile:
+    """Return a file on disk with its size and time of modification."""
+    status = path.stat()
+    return CorpusFile(str(path), name, status.st_size, str(status.st_mtime_ns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +68,9 @@ class ReadOptions:
     most_line_bytes: int = 256_000_000
     """A longer line of JSON, decompressed, is an error."""
     with_sources: bool = False
-    """Tell the source of each document, also where none is excluded; no choice of the user's."""
+    """Read the source of each document, also where none is excluded; set by us, not by users."""
     with_fields: bool = False
-    """Give the other fields of JSON lines too; no choice of the user's."""
+    """Read the other fields of JSON lines too; set by us, not by users."""
 
     @property
     def needs_sources(self) -> bool:
@@ -78,28 +87,10 @@ class Batch:
     records: Sequence[int]
     """The number of each text, from 1: of its row or record, or of its line in the piece."""
     consumed: int
-    """Bytes of the file, as it lies on disk, that were read for this batch."""
-    sources: Sequence[str] = field(default=())
+    """Bytes on disk that were read for this batch."""
+    sources: Sequence[str] = ()
     """The URL or id of each text where the format has one and it was asked for; else empty."""
     skipped: int = 0
-    """Malformed lines that were skipped, or files that are no text."""
-    fields: Sequence[dict[str, Any]] = field(default=())
-    """All but the text of each JSON line, in its order, where asked for; else empty."""
-
-
-class Corpus(Protocol):
-    """A collection of documents in files."""
-
-    name: str
-    files: list[CorpusFile]
-
-    @property
-    def notices(self) -> Sequence[str]:
-        """What is to be told before the corpus is read."""
-
-    @property
-    def skipped_label(self) -> str:
-        """What `Batch.skipped` counts in this corpus, for people."""
-
-    def pieces(self) -> list[Piece]:
-        """Return what there is to read; the parts of a file depend on nothing but the file."""
+    """Malformed lines that were skipped, or files that are not text."""
+    fields: Sequence[dict[str, Any]] = ()
+    """The other fields of each JSON line where asked for; else empty."""

@@ -10,20 +10,11 @@ from ngramscan.errors import CorpusError
 
 
 def read_text(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
-    """Yield the one document of a text file.
-
-    Raises
-    ------
-    CorpusError
-        The file is cut or not UTF-8.
-    """
-    parts, consumed = [], 0
-    for chunk, read in read_chunks(piece.file):
-        parts.append(chunk)
-        consumed += read
-    text = b"".join(parts)
+    """Yield the one document of a text file."""
+    chunks = list(read_chunks(piece.file))
+    text = b"".join(chunk for chunk, _ in chunks)
     try:
         text.decode()
     except UnicodeDecodeError as error:
         raise CorpusError(piece.file.path, f"not UTF-8 at byte {error.start}") from error
-    yield Batch([text], [1], consumed)
+    yield Batch([text], [1], sum(consumed for _, consumed in chunks))

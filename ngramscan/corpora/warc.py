@@ -1,6 +1,6 @@
 """WET and WARC files: the `conversion` records, whose payload is text.
 
-FastWARC shortens a record that is cut and says nothing. So each record is compared with its length,
+FastWARC shortens a truncated record and says nothing. So each record is compared with its length,
 and the file must end with the two line ends that end a record.
 """
 
@@ -18,33 +18,26 @@ _END_OF_RECORD = b"\r\n\r\n"
 
 
 def read_warc(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
-    """Yield the text documents of a WARC file; a source is its WARC-Target-URI.
-
-    Raises
-    ------
-    CorpusError
-        The file is cut, or no WARC; names the record.
-    """
+    """Yield the text documents of a WARC file; a source is its WARC-Target-URI."""
     stream = ChunkStream(read_chunks(piece.file))
-    texts: list[bytes] = []
-    sources: list[str] = []
+    found: list[tuple[bytes, str]] = []
     read = 0
     try:
-        for text, source in _documents(stream, piece.file.path):
-            texts.append(text)
-            sources.append(source)
+        for document in _documents(stream, piece.file.path):
+            found.append(document)
             read += 1
-            if len(texts) == _RECORDS_PER_BATCH:
-                yield _batch(texts, sources, read, stream)
-                texts, sources = [], []
+            if len(found) == _RECORDS_PER_BATCH:
+                yield _batch(found, read, stream)
+                found = []
     except CorpusError as error:
         place = f"{piece.file.path}: record {read + 1} or after"
         raise CorpusError(place, error.problem) from error
-    yield _batch(texts, sources, read, stream)
+    yield _batch(found, read, stream)
 
 
-def _batch(texts: list[bytes], sources: list[str], read: int, stream: ChunkStream) -> Batch:
-    records = range(read - len(texts) + 1, read + 1)
+def _batch(found: list[tuple[bytes, str]], read: int, stream: ChunkStream) -> Batch:
+    records = range(read - len(found) + 1, read + 1)
+    texts, sources = [text for text, _ in found], [source for _, source in found]
     return Batch(texts, records, stream.take_consumed(), sources)
 
 
@@ -60,12 +53,12 @@ def _documents(stream: ChunkStream, path: str) -> Iterator[tuple[bytes, str]]:
             source = record.headers.get("WARC-Target-URI") or ""
             if came != record.content_length:
                 problem = f"{came} of {record.content_length} bytes of {source or 'a record'} came"
-                raise CorpusError(path, f"the file is cut: {problem}")
+                raise CorpusError(path, f"the file is truncated: {problem}")
             if is_text:
                 yield text, source
     except OSError as error:
-        raise CorpusError(path, f"no WARC, or cut: {error}") from error
+        raise CorpusError(path, f"not a WARC file, or truncated: {error}") from error
     if not stream.tell():
-        raise CorpusError(path, "no WARC: the file is empty")
+        raise CorpusError(path, "not a WARC file: it is empty")
     if stream.tail != _END_OF_RECORD:
-        raise CorpusError(path, "the file is cut: it does not end as a record does")
+        raise CorpusError(path, "the file is truncated: it does not end as a record does")

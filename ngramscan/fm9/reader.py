@@ -15,7 +15,7 @@ import numpy as np
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9.files import NEWLINE, SEPARATOR, Fm9File, Integers, Offsets
-from ngramscan.progress import Progress, Silent
+from ngramscan.progress import Progress
 
 FILES = ("data.fm9", "data_offset", "meta.fm9", "meta_offset")
 """Of a shard."""
@@ -165,7 +165,7 @@ def open_shards(directory: Path, progress: Progress | None = None) -> list[Shard
         There is no index there, or one that is corrupt.
     """
     shards = shard_folders(directory)
-    told = Timer(1.5, (progress or Silent()).notice, [_COMPILING])
+    told = Timer(1.5, (progress or Progress()).notice, [_COMPILING])
     told.daemon = True
     told.start()
     try:

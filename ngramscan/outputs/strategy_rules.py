@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from ngramscan.errors import InputError
 from ngramscan.patterns.regexes import compile_regex
-from ngramscan.reading.yaml_files import compose_yaml, fields_of, place_of, read_text
+from ngramscan.reading.yaml_files import Node, compose_yaml, read_text
 
 STRATEGIES = ("Direct", "CoT", "PoT", "Hybrid")
 MEASURES = ("steps", "steps_before_code", "words", "formula_density")
@@ -74,83 +71,57 @@ def load_rules(path: str | Path | None = None) -> RuleSet:
 
 def parse_rules(content: str, where: str) -> RuleSet:
     """Parse the content of a rules file; `where` names it in errors."""
-    known = {"name", "source", "step_markers", "rules"}
-    fields = fields_of(
-        compose_yaml(content, where), where, known, {"name", "step_markers", "rules"}, ""
-    )
-    markers = tuple(
-        _marker(node, where, f"step_markers[{number}]")
-        for number, node in _listed(fields["step_markers"], where, "step_markers")
-    )
-    nodes = list(_listed(fields["rules"], where, "rules"))
-    rules = tuple(_rule(node, where, f"rules[{number}]") for number, node in nodes)
-    for (number, node), rule in zip(nodes, rules, strict=True):
-        if rule.is_unconditional != (number == len(nodes) - 1):
-            problem = "the last rule, and no other, must be without conditions"
-            raise InputError(place_of(where, node), f"rules[{number}]: {problem}")
-    source = _text(fields["source"], where, "source") if "source" in fields else ""
-    return RuleSet(_text(fields["name"], where, "name"), source, markers, rules)
+    fields = compose_yaml(content, where).fields({"name", "step_markers", "rules"}, {"source"})
+    markers = tuple(_marker(node) for node in fields["step_markers"].items())
+    nodes = fields["rules"].items()
+    rules = tuple(_rule(node) for node in nodes)
+    for node, rule in zip(nodes, rules, strict=True):
+        if rule.is_unconditional != (node is nodes[-1]):
+            raise node.error("the last rule, and no other, must be without conditions")
+    source = fields["source"].string() if "source" in fields else ""
+    return RuleSet(fields["name"].string(), source, markers, rules)
 
 
-def _marker(node: yaml.Node, where: str, path: str) -> Any:
-    fields = fields_of(node, where, {"regex", "reason"}, {"regex", "reason"}, f"{path}: ")
-    _text(fields["reason"], where, f"{path}.reason")
+def _marker(node: Node) -> Any:
+    fields = node.fields({"regex", "reason"})
+    fields["reason"].string()
     try:
-        return compile_regex(_text(fields["regex"], where, f"{path}.regex"), "im")
+        return compile_regex(fields["regex"].string(), "im")
     except ValueError as error:
-        raise InputError(place_of(where, fields["regex"]), f"{path}.regex: {error}") from error
+        raise fields["regex"].error(str(error)) from error
 
 
 _THRESHOLDS = {f"{measure}_{end}" for measure in MEASURES for end in ("at_least", "at_most")}
-_NEEDED = {"name", "strategy", "reason"}
 
 
-def _rule(node: yaml.Node, where: str, path: str) -> Rule:
-    fields = fields_of(node, where, {*_NEEDED, "code", *_THRESHOLDS}, _NEEDED, f"{path}: ")
-    name, strategy, reason = (
-        _text(fields[key], where, f"{path}.{key}") for key in ("name", "strategy", "reason")
-    )
-    if strategy not in STRATEGIES:
-        problem = f"{path}.strategy: {strategy!r} is none of {', '.join(STRATEGIES)}"
-        raise InputError(place_of(where, fields["strategy"]), problem)
-    code = _truth(fields["code"], where, f"{path}.code") if "code" in fields else None
+def _rule(node: Node) -> Rule:
+    fields = node.fields({"name", "strategy", "reason"}, {"code", *_THRESHOLDS})
     limits: dict[str, list[tuple[str, float]]] = {"_at_least": [], "_at_most": []}
     for key in fields.keys() & _THRESHOLDS:
         end = "_at_least" if key.endswith("_at_least") else "_at_most"
-        limit = _threshold(fields[key], where, f"{path}.{key}")
-        limits[end].append((key.removesuffix(end), limit))
+        limits[end].append((key.removesuffix(end), _threshold(fields[key])))
     least, most = (tuple(sorted(limits[end])) for end in ("_at_least", "_at_most"))
-    return Rule(name, strategy, reason, code, least, most)
+    return Rule(
+        fields["name"].string(),
+        fields["strategy"].choice(STRATEGIES),
+        fields["reason"].string(),
+        _truth(fields["code"]) if "code" in fields else None,
+        least,
+        most,
+    )
 
 
-def _threshold(node: yaml.Node, where: str, path: str) -> float:
-    tags = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
-    try:
-        value = float(node.value) if node.tag in tags else -1.0
-    except ValueError:
-        value = -1.0
-    most = 1.0 if "formula_density" in path else float("inf")
-    if not 0 <= value <= most:
+def _threshold(node: Node) -> float:
+    most = 1.0 if "formula_density" in node.path else float("inf")
+    value = node.value()
+    if type(value) not in {int, float} or not 0 <= value <= most:
         between = "between 0 and 1" if most == 1 else "of at least 0"
-        raise InputError(place_of(where, node), f"{path}: a number {between} was expected")
+        raise node.error(f"a number {between} was expected")
+    return float(value)
+
+
+def _truth(node: Node) -> bool:
+    value = node.value()
+    if not isinstance(value, bool):
+        raise node.error("true or false was expected")
     return value
-
-
-def _truth(node: yaml.Node, where: str, path: str) -> bool:
-    if node.tag != "tag:yaml.org,2002:bool":
-        raise InputError(place_of(where, node), f"{path}: true or false was expected")
-    return str(node.value).lower() in {"true", "yes", "on"}
-
-
-def _listed(node: yaml.Node, where: str, path: str) -> Iterator[tuple[int, yaml.Node]]:
-    if not isinstance(node, yaml.SequenceNode) or not node.value:
-        raise InputError(
-            place_of(where, node), f"{path}: a list was expected, with something in it"
-        )
-    yield from enumerate(node.value)
-
-
-def _text(node: yaml.Node, where: str, path: str) -> str:
-    if node.tag != "tag:yaml.org,2002:str" or not node.value.strip():
-        raise InputError(place_of(where, node), f"{path}: a text was expected")
-    return str(node.value)

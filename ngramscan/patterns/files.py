@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable
 from importlib import resources
 from pathlib import Path
-from typing import Any, get_type_hints
-
-import yaml
+from typing import TypeVar
 
 from ngramscan.errors import InputError
 from ngramscan.patterns.model import KINDS, TIERS, Pattern, PatternSet, Regex
 from ngramscan.patterns.regexes import compile_regex
-from ngramscan.reading.yaml_files import compose_yaml, fields_of, place_of
+from ngramscan.reading.yaml_files import Node, compose_yaml, read_text
+
+_Entry = TypeVar("_Entry", Pattern, Regex)
 
 
 def shipped_folders() -> list[Path]:
@@ -38,106 +38,56 @@ def load_patterns(path_or_name: str | Path) -> PatternSet:
     if not path.exists():
         shipped = [folder / f"{path_or_name}.yaml" for folder in shipped_folders()]
         path = next((candidate for candidate in shipped if candidate.is_file()), path)
-    try:
-        content = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(str(path), f"not UTF-8 at byte {error.start}") from error
-    except OSError as error:
-        hint = f"; shipped sets: {', '.join(shipped_sets())}" if not path.exists() else ""
-        raise InputError(str(path), f"{(error.strerror or str(error)).lower()}{hint}") from error
-    return parse_patterns(content, str(path))
+    if not path.exists():
+        known = ", ".join(shipped_sets())
+        raise InputError(str(path), f"no such file or directory; shipped sets: {known}")
+    return parse_patterns(read_text(path), str(path))
 
 
 def parse_patterns(content: str, where: str) -> PatternSet:
     """Parse the content of a pattern file; `where` names it in errors."""
-    known = {"name", "source", "patterns", "regexes"}
-    fields = fields_of(compose_yaml(content, where), where, known, {"name", "patterns"}, "")
-    entries = fields["patterns"]
-    if not isinstance(entries, yaml.SequenceNode) or not entries.value:
-        raise InputError(place_of(where, entries), "patterns: a list of patterns was expected")
-    patterns = [_pattern(node, where, f"patterns[{i}]") for i, node in enumerate(entries.value)]
-    _refuse_duplicates([(p.method, p.text) for p in patterns], entries.value, where)
-    regexes = _regexes(fields["regexes"], where) if "regexes" in fields else ()
-    source = _string(fields["source"], where, "source") if "source" in fields else ""
-    return PatternSet(_string(fields["name"], where, "name"), source, tuple(patterns), regexes)
+    fields = compose_yaml(content, where).fields({"name", "patterns"}, {"source", "regexes"})
+    source, regexes = fields.get("source"), fields.get("regexes")
+    return PatternSet(
+        fields["name"].string(),
+        source.string(may_be_empty=True) if source else "",
+        _distinct(fields["patterns"].items(), _pattern),
+        _distinct(regexes.items(may_be_empty=True), _regex) if regexes else (),
+    )
 
 
-_FIELDS = set(get_type_hints(Pattern))
-_NEEDED = {"text", "method", "tier", "kind"}
-
-
-def _pattern(node: yaml.Node, where: str, path: str) -> Pattern:
-    fields = fields_of(node, where, _FIELDS, _NEEDED, f"{path}: ")
-    values: dict[str, Any] = {
-        key: _string(value, where, f"{path}.{key}")
-        for key, value in fields.items()
-        if key != "longer_words"
-    }
-    for key, choices in (("tier", TIERS), ("kind", KINDS)):
-        if values[key] not in choices:
-            raise InputError(
-                place_of(where, fields[key]),
-                f"{path}.{key}: {values[key]!r} is none of {', '.join(choices)}",
-            )
-    for key in ("text", "method"):
-        if not values[key]:
-            raise InputError(place_of(where, fields[key]), f"{path}.{key}: it is empty")
-    if "longer_words" in fields:
-        values["longer_words"] = tuple(_strings(fields["longer_words"], where, path))
-    return Pattern(**values)
-
-
-def _strings(node: yaml.Node, where: str, path: str) -> Iterator[str]:
-    if not isinstance(node, yaml.SequenceNode):
-        raise InputError(place_of(where, node), f"{path}.longer_words: a list was expected")
-    for i, item in enumerate(node.value):
-        yield _string(item, where, f"{path}.longer_words[{i}]")
-
-
-def _string(node: yaml.Node, where: str, path: str) -> str:
-    if not isinstance(node, yaml.ScalarNode) or node.tag != "tag:yaml.org,2002:str":
-        raise InputError(place_of(where, node), f"{path}: a string was expected; put it in quotes")
-    text = str(node.value)
-    if "\0" in text:
-        raise InputError(place_of(where, node), f"{path}: it has a NUL character")
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise InputError(
-            place_of(where, node), f"{path}: it has a lone surrogate, which is no text"
-        )
-    return text
-
-
-def _refuse_duplicates(
-    keys: Sequence[tuple[str, str]], nodes: Sequence[yaml.Node], where: str
-) -> None:
+def _distinct(nodes: Iterable[Node], read: Callable[[Node], _Entry]) -> tuple[_Entry, ...]:
+    """Read entries; the same one twice is refused."""
+    entries: list[_Entry] = []
     lines: dict[tuple[str, str], int] = {}
-    for (method, text), node in zip(keys, nodes, strict=True):
-        line = node.start_mark.line + 1
-        first = lines.setdefault((method, text), line)
-        if first != line:
-            raise InputError(f"{where}:{line}", f"{text!r} of {method} is also on line {first}")
+    for node in nodes:
+        entry = read(node)
+        if entry.key in lines:
+            method, text = entry.key
+            problem = f"{text!r} of {method} is also on line {lines[entry.key]}"
+            raise InputError(f"{node.where}:{node.line}", problem)
+        lines[entry.key] = node.line
+        entries.append(entry)
+    return tuple(entries)
 
 
-# Regexes
+def _pattern(node: Node) -> Pattern:
+    needed = {"text", "method", "tier", "kind"}
+    fields = node.fields(needed, {"note", "expands", "longer_words"})
+    words = fields.pop("longer_words", None)
+    texts = {key: value.string(may_be_empty=key not in needed) for key, value in fields.items()}
+    fields["tier"].choice(TIERS)
+    fields["kind"].choice(KINDS)
+    longer = words.items(may_be_empty=True) if words else ()
+    return Pattern(**texts, longer_words=tuple(word.string() for word in longer))
 
 
-def _regexes(entries: yaml.Node, where: str) -> tuple[Regex, ...]:
-    if not isinstance(entries, yaml.SequenceNode):
-        raise InputError(place_of(where, entries), "regexes: a list was expected")
-    regexes = [_regex(node, where, f"regexes[{i}]") for i, node in enumerate(entries.value)]
-    _refuse_duplicates([(r.method, r.name) for r in regexes], entries.value, where)
-    return tuple(regexes)
-
-
-def _regex(node: yaml.Node, where: str, path: str) -> Regex:
+def _regex(node: Node) -> Regex:
     needed = {"method", "name", "regex"}
-    fields = fields_of(node, where, {*needed, "note"}, needed, f"{path}: ")
-    values = {key: _string(value, where, f"{path}.{key}") for key, value in fields.items()}
-    for key in sorted(needed):
-        if not values[key]:
-            raise InputError(place_of(where, fields[key]), f"{path}.{key}: it is empty")
+    fields = node.fields(needed, {"note"})
+    texts = {key: value.string(may_be_empty=key not in needed) for key, value in fields.items()}
     try:
-        compile_regex(values["regex"])
+        compile_regex(texts["regex"])
     except ValueError as error:
-        raise InputError(place_of(where, fields["regex"]), f"{path}.regex: {error}") from error
-    return Regex(**values)
+        raise fields["regex"].error(str(error)) from error
+    return Regex(**texts)

@@ -1,4 +1,4 @@
-"""Pattern sets: what is counted, read from YAML and checked.
+"""Pattern sets: what is counted.
 
 A pattern is one literal; its identity is its method and its text. A query is one string that is put
 to an index: the text itself or, on request, one of its case variants.
@@ -6,7 +6,7 @@ to an index: the text itself or, on request, one of its case variants.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -32,9 +32,14 @@ class Pattern:
     """One of `KINDS`; only narrative patterns have case variants."""
     note: str = ""
     expands: str = ""
-    """The words of the source of which this pattern is a reading; empty: printed as it is."""
+    """The words of the source that this pattern interprets; empty: they are printed as it is."""
     longer_words: tuple[str, ...] = ()
     """Other words that contain the text; its count includes them."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What a set holds once."""
+        return self.method, self.text
 
     def variants(self) -> list[str]:
         """Return the text, then its other spellings: first letter capital, typographic quote."""
@@ -60,8 +65,13 @@ class Regex:
     method: str
     name: str
     regex: str
-    """As RE2 reads it."""
+    """In the syntax of RE2."""
     note: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What a set holds once."""
+        return self.method, self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +89,9 @@ class PatternSet:
         return list(dict.fromkeys(pattern.method for pattern in self.patterns))
 
     @property
-    def marked_methods(self) -> list[str]:
-        """The methods of patterns or regexes."""
-        return list(dict.fromkeys([*self.methods, *(regex.method for regex in self.regexes)]))
+    def entries(self) -> list[Pattern | Regex]:
+        """The patterns, then the regexes."""
+        return [*self.patterns, *self.regexes]
 
     def select(self, tiers: Sequence[str] = (), methods: Sequence[str] = ()) -> PatternSet:
         """Return the patterns of the given tiers and methods; nothing given selects all.
@@ -89,37 +99,32 @@ class PatternSet:
         Both may be given in any case, a method also by one of its names: `f-1` selects `FP/F-1`.
         Regexes have no tier, so that naming one leaves them out.
         """
-        chosen = {self._method(method) for method in methods} or set(self.marked_methods)
-        named = {self._tier(tier) for tier in tiers} or set(TIERS)
-        kept = tuple(p for p in self.patterns if p.method in chosen and p.tier in named)
+        marked = dict.fromkeys(entry.method for entry in self.entries)
+        names = {method: {method.lower(), *method.lower().split("/")} for method in marked}
+        present = {pattern.tier for pattern in self.patterns}
+        tier_names = {tier: {tier.lower()} for tier in sorted(present)}
+        chosen = {self._named("method", method, names) for method in methods} or set(names)
+        tiers_chosen = {self._named("tier", tier, tier_names) for tier in tiers} or present
+        kept = tuple(p for p in self.patterns if p.method in chosen and p.tier in tiers_chosen)
         regexes = tuple(r for r in self.regexes if r.method in chosen and not tiers)
         if not kept and not regexes:
             asked = ", ".join([*methods, *tiers])
             raise InputError(f"pattern set {self.name}", f"it has no pattern of {asked}")
         return PatternSet(self.name, self.source, kept, regexes)
 
-    def _method(self, asked: str) -> str:
-        for method in self.marked_methods:
-            if asked.lower() in {method.lower(), *method.lower().split("/")}:
-                return method
-        raise InputError(
-            f"--method {asked}",
-            f"pattern set {self.name} has no such method; it has {', '.join(self.marked_methods)}",
-        )
-
-    def _tier(self, asked: str) -> str:
-        known = [tier for tier in TIERS if any(pattern.tier == tier for pattern in self.patterns)]
-        if asked.upper() in known:
-            return asked.upper()
-        problem = f"pattern set {self.name} has no such tier; it has {', '.join(known)}"
-        raise InputError(f"--tier {asked}", problem)
+    def _named(self, what: str, asked: str, names: Mapping[str, set[str]]) -> str:
+        """Return what is asked for by one of its names, in any case."""
+        for known, others in names.items():
+            if asked.lower() in others:
+                return known
+        problem = f"pattern set {self.name} has no such {what}; it has {', '.join(names)}"
+        raise InputError(f"--{what} {asked}", problem)
 
     def queries(self, case_variants: bool = False) -> list[Query]:
         """Return what to ask, in the order of the patterns."""
         if not self.patterns:
-            raise InputError(
-                f"pattern set {self.name}", "only regexes, which corpora are not asked"
-            )
+            problem = "only regexes, which corpora are not asked"
+            raise InputError(f"pattern set {self.name}", problem)
         return [
             Query(text, pattern)
             for pattern in self.patterns
@@ -130,31 +135,19 @@ class PatternSet:
 def merge(sets: Sequence[PatternSet]) -> PatternSet:
     """Return one set with the patterns of all; the same pattern in two of them is refused."""
     seen: dict[tuple[str, str], str] = {}
-    for pattern_set in sets:
-        texts = [(pattern.method, pattern.text) for pattern in pattern_set.patterns]
-        names = [(regex.method, regex.name) for regex in pattern_set.regexes]
-        for method, text in texts + names:
-            first = seen.setdefault((method, text), pattern_set.name)
-            if first != pattern_set.name:
-                raise InputError(
-                    f"pattern set {pattern_set.name}",
-                    f"{text!r} of {method} is also in pattern set {first}",
-                )
+    for one in sets:
+        for entry in one.entries:
+            first = seen.setdefault(entry.key, one.name)
+            if first != one.name:
+                method, text = entry.key
+                problem = f"{text!r} of {method} is also in pattern set {first}"
+                raise InputError(f"pattern set {one.name}", problem)
     return PatternSet(
-        name="+".join(pattern_set.name for pattern_set in sets),
-        source=" ".join(pattern_set.source for pattern_set in sets),
-        patterns=tuple(pattern for pattern_set in sets for pattern in pattern_set.patterns),
-        regexes=tuple(regex for pattern_set in sets for regex in pattern_set.regexes),
+        name="+".join(one.name for one in sets),
+        source=" ".join(one.source for one in sets),
+        patterns=tuple(pattern for one in sets for pattern in one.patterns),
+        regexes=tuple(regex for one in sets for regex in one.regexes),
     )
-
-
-def tier_scopes(tiers: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the groups of tiers that totals are made of: each alone, and T1 with T2."""
-    present = set(tiers)
-    scopes: dict[str, tuple[str, ...]] = {tier: (tier,) for tier in TIERS if tier in present}
-    if {"T1", "T2"} <= present:
-        scopes["T1+T2"] = ("T1", "T2")
-    return scopes
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +166,13 @@ class Scope:
 
 
 def scopes(queries: Sequence[Query]) -> list[Scope]:
-    """Return what totals are made of: each method in each group of tiers that it has."""
+    """Return what totals are made of: each method in each tier, and in T1 with T2."""
+    present = {query.pattern.tier for query in queries}
     found = []
-    for label, tiers in tier_scopes(query.pattern.tier for query in queries).items():
+    for label in (*TIERS, "T1+T2"):
+        tiers = set(label.split("+"))
+        if not tiers <= present:
+            continue
         chosen = [query for query in queries if query.pattern.tier in tiers]
         for method in dict.fromkeys(query.pattern.method for query in chosen):
             own = tuple(query for query in chosen if query.pattern.method == method)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import Literal
 
 from ngramscan.patterns.model import Query, scopes
 
@@ -13,9 +12,7 @@ from ngramscan.patterns.model import Query, scopes
 def nesting(texts: Iterable[str]) -> dict[str, list[str]]:
     """Return, for each text that contains others of `texts`, those others."""
     unique = list(dict.fromkeys(texts))
-    inner = {
-        text: [other for other in unique if other != text and other in text] for text in unique
-    }
+    inner = {text: [o for o in unique if o != text and o in text] for text in unique}
     return {text: others for text, others in inner.items() if others}
 
 
@@ -44,69 +41,43 @@ def merged_strings(first: str, second: str) -> list[str]:
     return merged
 
 
-def overlaps(texts: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Return the merged strings of all ordered pairs of different texts, each with its pair.
+def plan_union(texts: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Plan how the occurrences of overlapping queries are counted once each.
 
-    A text that contains another, or lies in it, overlaps it in whole; see `nesting` for those.
+    Returns queries that contain no other, without closing forms of opening forms that are there,
+    and the strings in which two of them overlap. In those, one place was counted twice: the union
+    is the sum over the first minus the sum over the second.
     """
-    unique = list(dict.fromkeys(texts))
-    return {
-        merged: (first, second)
-        for first, second in permutations(unique, 2)
-        if first not in second and second not in first
-        for merged in merged_strings(first, second)
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class UnionPlan:
-    """How the occurrences of overlapping queries are counted once each.
-
-    The union is the sum over `kept` minus the sum over `merged`.
-    """
-
-    kept: tuple[str, ...]
-    """Queries that contain no other, without closing forms of opening forms that are there."""
-    merged: tuple[str, ...]
-    """The strings in which two of them overlap: there, one place was counted twice."""
-
-
-def plan_union(texts: Iterable[str]) -> UnionPlan:
-    """Plan the union of the occurrences of some queries."""
     unique = list(dict.fromkeys(texts))
     dropped = nesting(unique).keys() | closing_forms(unique).keys()
     kept = [text for text in unique if text not in dropped]
-    return UnionPlan(tuple(kept), tuple(overlaps(kept)))
+    merged = (string for pair in permutations(kept, 2) for string in merged_strings(*pair))
+    return kept, list(dict.fromkeys(merged))
 
 
 def merged_of_unions(queries: Sequence[Query]) -> list[str]:
     """Return the strings, beside the queries, that the unions of all scopes are made of."""
     merged: dict[str, None] = {}
     for scope in scopes(queries):
-        merged |= dict.fromkeys(plan_union(scope.texts).merged)
+        merged |= dict.fromkeys(plan_union(scope.texts)[1])
     counted = {query.text for query in queries}
     return [text for text in merged if text not in counted]
 
 
 def union_of_occurrences(texts: Iterable[str], occurrences: Mapping[str, int]) -> int | None:
     """Return the occurrences of some queries, each place once; None: a count is missing."""
-    plan = plan_union(texts)
-    if any(text not in occurrences for text in (*plan.kept, *plan.merged)):
+    kept, merged = plan_union(texts)
+    if not occurrences.keys() >= {*kept, *merged}:
         return None
-    counted = sum(occurrences[text] for text in plan.kept)
-    return counted - sum(occurrences[text] for text in plan.merged)
-
-
-Relation = Literal[
-    "equal_patterns", "nested_patterns", "overlapping_patterns", "paired_patterns", "longer_words"
-]
+    return sum(occurrences[text] for text in kept) - sum(occurrences[text] for text in merged)
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
     """Why two counts, or a count and a word, are not independent."""
 
-    relation: Relation
+    relation: str
+    """`equal_`, `nested_`, `overlapping_` or `paired_patterns`, or `longer_words`."""
     method: str
     other_method: str
     sentence: str
@@ -123,7 +94,6 @@ def describe_overlaps(queries: Sequence[Query]) -> list[Overlap]:
 def _describe(one: Query, other: Query) -> Overlap | None:
     a, b = one.text, other.text
     merged = merged_strings(a, b) + merged_strings(b, a)
-    relation: Relation
     if a == b:
         relation, sentence = "equal_patterns", f'"{a}" is in both lists'
     elif a in b or b in a:

@@ -1,7 +1,7 @@
 r"""Regular expressions of users, by an engine whose time is linear in the text.
 
 Python's own engine can take minutes on a line where an expression nearly matches in many ways:
-`(a+)+$`. RE2 has no such expressions; what it lacks instead are references back and conditions on
+`(a+)+$`. RE2 has no such expressions; what it lacks instead are back references and conditions on
 what stands before or behind, and its classes (`\w`, `\b`) are those of ASCII.
 """
 
@@ -11,19 +11,7 @@ from typing import Any
 
 
 def compile_regex(regex: str, flags: str = "") -> Any:
-    """Compile an expression.
-
-    Parameters
-    ----------
-    regex : str
-        As RE2 reads it, and mostly Python too.
-    flags : str
-        `i`: case is ignored; `m`: `^` and `$` are those of lines.
-
-    Returns
-    -------
-    re2 pattern
-        With the methods of Python's patterns.
+    """Compile an expression; with flags `i` case is ignored, with `m` `^` and `$` are of lines.
 
     Raises
     ------

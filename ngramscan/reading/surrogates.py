@@ -21,12 +21,7 @@ _ESCAPE_OR_HALF = re.compile(
 def replace_halves(content: bytes) -> tuple[bytes, int]:
     """Replace the halves of characters in JSON by U+FFFD; return it, and how many they were.
 
-    It is as long as before, so that places in it are still the same.
-
-    Parameters
-    ----------
-    content : bytes
-        JSON or lines of it, in UTF-8; whether it is valid does not matter here.
+    It is as long as before, so that places in it are still the same. It need not be valid JSON.
     """
     if not _SUSPECT.search(content):
         return content, 0
@@ -43,5 +38,5 @@ def replace_halves(content: bytes) -> tuple[bytes, int]:
 
 
 def describe_halves(where: str, number: int) -> str:
-    """Say how many there were in a file."""
+    """Say how many halves a file had."""
     return f"{where}: halves of characters (lone surrogates) replaced by U+FFFD: {number}"

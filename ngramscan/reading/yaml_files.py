@@ -1,12 +1,12 @@
-"""Texts, YAML and their values, refused where they can't be read or are not what is expected.
+"""Texts and YAML of users: values, or nodes that know their lines.
 
-`parse_yaml` and `as_type` give values. Where an error must name the line of a value that is wrong,
-a file is composed into nodes, which know their lines.
+`parse_yaml` and `as_type` give values, and errors name the key. Where an error should name the line
+too, `compose_yaml` gives a `Node`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -82,35 +82,77 @@ def as_type(value: object, kind: type[_Kind], where: str, strict: bool = True) -
         raise InputError(where, f"{key}: {said}{cure}".removeprefix(": ")) from error
 
 
-# Nodes, which know their lines
+class Node:
+    """A value in a YAML file that knows its line, so that an error can name it."""
+
+    def __init__(self, node: yaml.Node | None, where: str, path: str = "") -> None:
+        self.node = node
+        self.where = where
+        self.path = path
+
+    @property
+    def line(self) -> int:
+        """The number of the line in which it begins; 1 in an empty file."""
+        return self.node.start_mark.line + 1 if self.node else 1
+
+    def error(self, problem: str) -> InputError:
+        """Return an error at the place of this value."""
+        where = f"{self.where}:{self.line}" if self.node else self.where
+        return InputError(where, f"{self.path}: {problem}" if self.path else problem)
+
+    def fields(self, needed: Set[str], optional: Set[str] = frozenset()) -> dict[str, Node]:
+        """Return the values of a mapping by key; refuse unknown, missing and repeated keys."""
+        if not isinstance(self.node, yaml.MappingNode):
+            raise self.error("a mapping was expected")
+        fields: dict[str, Node] = {}
+        for key_node, value in self.node.value:
+            key, name = Node(key_node, self.where, self.path), str(key_node.value)
+            if name not in needed | optional:
+                known = ", ".join(sorted(needed | optional))
+                raise key.error(f"unknown key {name!r}; known: {known}")
+            if name in fields:
+                raise key.error(f"the key {name!r} stands twice")
+            fields[name] = Node(value, self.where, f"{self.path}.{name}".lstrip("."))
+        if missing := sorted(needed - fields.keys()):
+            raise self.error(f"no {', no '.join(missing)}")
+        return fields
+
+    def items(self, may_be_empty: bool = False) -> list[Node]:
+        """Return the values of a list."""
+        if not isinstance(self.node, yaml.SequenceNode):
+            raise self.error("a list was expected")
+        if not (self.node.value or may_be_empty):
+            raise self.error("a list with something in it was expected")
+        values = enumerate(self.node.value)
+        return [Node(value, self.where, f"{self.path}[{number}]") for number, value in values]
+
+    def value(self) -> Any:
+        """Return what YAML takes it for."""
+        with _yaml_errors(self.where):
+            return yaml.constructor.SafeConstructor().construct_document(self.node)
+
+    def string(self, may_be_empty: bool = False) -> str:
+        """Return a text that UTF-8 can hold."""
+        if not isinstance(self.node, yaml.ScalarNode) or self.node.tag != "tag:yaml.org,2002:str":
+            raise self.error("a string was expected; put it in quotes")
+        text = str(self.node.value)
+        if not (text or may_be_empty):
+            raise self.error("it is empty")
+        if "\0" in text:
+            raise self.error("it has a NUL character")
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise self.error("it has a lone surrogate, which is no text")
+        return text
+
+    def choice(self, choices: Sequence[str]) -> str:
+        """Return a text that is one of some."""
+        text = self.string()
+        if text not in choices:
+            raise self.error(f"{text!r} is none of {', '.join(choices)}")
+        return text
 
 
-def compose_yaml(text: str, where: str) -> yaml.Node | None:
-    """Return the root node of a YAML text, or raise InputError with the line at fault."""
+def compose_yaml(text: str, where: str) -> Node:
+    """Return the root of a YAML text, or raise InputError with the line at fault."""
     with _yaml_errors(where):
-        node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
-        return node
-
-
-def place_of(where: str, node: yaml.Node | None) -> str:
-    """Return the file and line of a node."""
-    return f"{where}:{node.start_mark.line + 1}" if node is not None else where
-
-
-def fields_of(
-    node: yaml.Node | None, where: str, known: set[str], needed: set[str], path: str
-) -> dict[str, yaml.Node]:
-    """Return the values of a mapping by key; refuse unknown, missing and repeated keys."""
-    if not isinstance(node, yaml.MappingNode):
-        raise InputError(place_of(where, node), f"{path}a mapping was expected")
-    fields: dict[str, yaml.Node] = {}
-    for key, value in node.value:
-        if key.value not in known:
-            problem = f"{path}unknown key {key.value!r}; known: {', '.join(sorted(known))}"
-            raise InputError(place_of(where, key), problem)
-        if key.value in fields:
-            raise InputError(place_of(where, key), f"{path}the key {key.value!r} stands twice")
-        fields[key.value] = value
-    if missing := sorted(needed - fields.keys()):
-        raise InputError(place_of(where, node), f"{path}no {', no '.join(missing)}")
-    return fields
+        return Node(yaml.compose(text, Loader=yaml.SafeLoader), where)

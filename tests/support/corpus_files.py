@@ -16,6 +16,12 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".zst": zstd.compress,
+}
+
 
 def jsonl(texts: Sequence[str]) -> bytes:
     rows = ({"id": i, "url": url(i), "text": text} for i, text in enumerate(texts))

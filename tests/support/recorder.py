@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ngramscan.progress import Silent
+from ngramscan.progress import Progress
 
 
-class Recorder(Silent):
+class Recorder(Progress):
     """Keeps amounts, per unit, and lines."""
 
     def __init__(self) -> None:

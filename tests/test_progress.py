@@ -1,0 +1,93 @@
+"""No character of a foreign text controls the terminal; files keep it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ngramscan.cli import main
+from tests.support.command import run
+
+CONTROLLING = "\x1b[31m\x07 \x9b2J \u202eabc\u2066"
+FORMS = ("table", "csv", "jsonl", "json", "latex")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> str:
+    document = {"text": f"step {CONTROLLING} step"}
+    (tmp_path / "corpus.jsonl").write_text(json.dumps(document) + "\n")
+    return f"scan:{tmp_path}"
+
+
+def on_terminal(*commands: list[str]) -> str:
+    """Run commands in a process whose stdout and stderr are a terminal; return what that gets."""
+    program = (
+        "import json, sys\nfrom ngramscan.cli import main\n"
+        "for command in json.loads(sys.argv[1]):\n    main(command, standalone_mode=False)\n"
+    )
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}
+    arguments = [sys.executable, "-c", program, json.dumps(commands)]
+    with subprocess.Popen(arguments, stdout=theirs, stderr=theirs, env=environment):
+        os.close(theirs)
+        parts = []
+        try:
+            while part := os.read(ours, 1 << 16):
+                parts.append(part)
+        except OSError:  # the other end is closed
+            pass
+    os.close(ours)
+    text = b"".join(parts).decode()
+    controls = {*map(chr, (*range(32), *range(127, 160))), *"\u202d\u202e\u2066\u2069\u200e\u061c"}
+    assert not set(text) & controls - set("\t\n\r")
+    return text
+
+
+def test_texts_of_corpora_do_not_control_the_terminal(corpus: str) -> None:
+    contexts = ["contexts", "step", "--index", corpus, "--width", "40", "-q"]
+    options = [["--format", form] if form != "table" else [] for form in FORMS]
+    shown = on_terminal(*([*contexts, *option] for option in options))
+    assert shown.count("step") >= 2 * len(FORMS)
+
+
+def test_names_of_files_are_shown_as_escapes(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path)
+    with open(folder + b"/\x1b]0;title\x07\xff.jsonl", "w", encoding="utf-8") as file:
+        file.write('{"text": "step"}\nno JSON\n')
+    shown = on_terminal(["count", "f1", "--index", f"scan:{tmp_path}"])
+    assert r"\x1b]0;title\x07\xff.jsonl" in shown.replace("\r\n", "")
+
+
+def test_json_and_files_keep_every_character(corpus: str, tmp_path: Path) -> None:
+    contexts = ("contexts", "step", "--index", corpus, "--format")
+    printed = CliRunner().invoke(main, [*contexts, "jsonl"]).stdout
+    texts = "".join(json.loads(line)["right"] for line in printed.splitlines())
+    assert CONTROLLING in texts
+    assert CONTROLLING in CliRunner().invoke(main, [*contexts, "csv"]).stdout
+    path = tmp_path / "rows.csv"
+    CliRunner().invoke(main, [*contexts[:-1], "-o", str(path)])
+    assert CONTROLLING in path.read_bytes().decode()
+
+
+def test_names_that_are_not_utf8_and_a_plain_locale_do_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open(os.fsencode(tmp_path) + b"/\xff.jsonl", "w", encoding="utf-8") as file:
+        file.write('{"text": "un été"}\n')
+    for name, value in {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}.items():
+        monkeypatch.setenv(name, value)
+    done = run("contexts", "été", "--index", f"scan:{tmp_path}", "--format", "csv")
+    assert (done.code, [row["match"] for row in done.rows]) == (0, ["été"])
+    assert done.rows[0]["document"].endswith(r"\udcff.jsonl:1")
+
+
+def test_a_text_that_is_not_utf8_is_one_line() -> None:
+    done = CliRunner().invoke(main, ["contexts", "x\udcff", "--index", "python"])
+    assert (done.exit_code, done.stderr) == (2, "Error: TEXT: it is not UTF-8\n")
