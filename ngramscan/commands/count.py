@@ -22,7 +22,7 @@ from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import optional_target, tables
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.figures import check_target, draw_prevalence, save_figure
+from ngramscan.report.figures import check_target, draw_count, save_figure
 from ngramscan.report.options import save
 
 
@@ -167,11 +167,11 @@ def count(
     if rows:
         save(sums, Total, target)
         if picture:
-            save_figure(draw_prevalence(rows), picture)
+            save_figure(draw_count(rows), picture)
     return Result(
         rows,
         Count,
         failures=describe_missing(counting.missing, counting.queries, len(counting.sizes)),
-        print_table=partial(tables.print_counting, counting=counting, totals=sums),
+        print_table=partial(tables.print_count, counting=counting, totals=sums),
         is_silent=not rows,
     )

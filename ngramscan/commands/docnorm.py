@@ -188,6 +188,6 @@ def docnorm(
         norming.rows,
         DocumentRow,
         failures=describe_missing(norming.missing, queries, len(norming.sizes), "estimates"),
-        print_table=partial(tables.print_norming, norming),
+        print_table=partial(tables.print_docnorm, norming),
         is_silent=not norming.rows,
     )
