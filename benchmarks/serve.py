@@ -23,8 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.serve_process import INDEXES, serving
-from tests.test_api_server import EXCHANGES
+from tests.support.serve_process import EXCHANGES, INDEXES, serving
 
 CLIENTS = 8
 SECONDS = 4.0

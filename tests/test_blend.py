@@ -19,7 +19,7 @@ from ngramscan.outputs.blend import Blend, Blending, PatternPresence, Retention,
 from ngramscan.outputs.markers import Marker, count_markers
 from ngramscan.outputs.reading import Group, Output, OutputFields, OutputSet, read_outputs
 from ngramscan.patterns.files import load_patterns, parse_patterns
-from ngramscan.report.tables import print_blending
+from ngramscan.report.tables import print_blend
 from ngramscan.statistics.proportions import mcnemar, wilson
 from tests.support.command import run
 
@@ -419,7 +419,7 @@ def test_from_python_it_is_a_data_frame(folder: Path) -> None:
 
 def show(blending: Blending, width: int) -> list[str]:
     file = io.StringIO()
-    print_blending(blending, Console(file=file, width=width, markup=False, highlight=False))
+    print_blend(blending, Console(file=file, width=width, markup=False, highlight=False))
     return file.getvalue().splitlines()
 
 

@@ -125,7 +125,7 @@ def test_the_command_prints_a_line_per_group_and_writes_files(tmp_path: Path) ->
     figure, per_output = tmp_path / "s.svg", tmp_path / "s.jsonl"
     ran = run("strategies", EXAMPLES, "--figure", figure, "--per-output", per_output)
     assert (ran.code, ran.stderr) == (0, "")
-    assert "83.3 [55, 95]" in ran.stdout
+    assert "83.3 [55.2, 95.3]" in ran.stdout
     assert figure.read_text(encoding="utf-8").startswith("<?xml")
     assert len(per_output.read_text(encoding="utf-8").splitlines()) == 60
     rows = run("strategies", EXAMPLES, "--format", "csv").rows

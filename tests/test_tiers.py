@@ -15,7 +15,7 @@ from ngramscan.errors import InputError
 from ngramscan.outputs.reading import OutputFields, read_outputs
 from ngramscan.outputs.tiers import Tiering, TierRatio, compare_tiers, rate_ratio, tier_of
 from ngramscan.patterns.files import load_patterns, parse_patterns
-from ngramscan.report.tables import print_tiering
+from ngramscan.report.tables import print_tiers
 from tests.support.command import run
 from tests.test_blend import count_fast, outputs_of
 from tests.test_outputs import write_lines
@@ -186,7 +186,7 @@ def test_from_python_it_is_a_data_frame(folder: Path) -> None:
 @pytest.mark.parametrize("width", [50, 80, 120])
 def test_nothing_is_cut_in_a_narrow_terminal(width: int) -> None:
     file = io.StringIO()
-    print_tiering(tiering_of(), Console(file=file, width=width, markup=False, highlight=False))
+    print_tiers(tiering_of(), Console(file=file, width=width, markup=False, highlight=False))
     lines = file.getvalue().splitlines()
     assert max(map(len, lines)) <= width
     assert "…" not in "".join(lines)

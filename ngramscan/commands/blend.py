@@ -87,5 +87,5 @@ def blend(
     save(blending.isolation, Isolation, targets[2])
     if picture:
         save_figure(draw_blend(blending.rows, blending.retention), picture)
-    table = partial(tables.print_blending, blending)
+    table = partial(tables.print_blend, blending)
     return Result(blending.rows, Blend, blending.notices, print_table=table)

@@ -22,7 +22,7 @@ from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import optional_target, tables
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.figures import check_target, draw_prevalence, save_figure
+from ngramscan.report.figures import check_target, draw_count, save_figure
 from ngramscan.report.options import save
 
 
@@ -162,7 +162,7 @@ def count(
     if rows:
         save(sums, Total, target)
     if rows and picture:
-        save_figure(draw_prevalence(rows), picture)
+        save_figure(draw_count(rows), picture)
     failures = describe_missing(counting.missing, counting.queries, len(counting.sizes))
-    table = partial(tables.print_counting, counting=counting, totals=sums)
+    table = partial(tables.print_count, counting=counting, totals=sums)
     return Result(rows, Count, failures=failures, print_table=table, is_silent=not rows)

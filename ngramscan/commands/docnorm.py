@@ -170,6 +170,6 @@ def docnorm(
     if norming.rows:
         save(norming.totals, Total, totals_target)
         save(norming.draws, DrawRow, draws_target)
-    rows, table = norming.rows, partial(tables.print_norming, norming)
+    rows, table = norming.rows, partial(tables.print_docnorm, norming)
     failures = describe_missing(norming.missing, queries, len(norming.sizes), "estimates")
     return Result(rows, DocumentRow, failures=failures, print_table=table, is_silent=not rows)

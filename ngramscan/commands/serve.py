@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+from ngramscan.errors import InputError
+from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import Option, Result, command
 
@@ -38,28 +40,24 @@ def serve(
         Another name that requests may call this server by, as behind a proxy. By default localhost,
         this machine's name and any address.
     progress : Progress
-        Told what is served, and what is asked.
+        Reports what is served, and each request.
 
     Returns
     -------
     DataFrame
-        Nothing, when a signal has ended it.
-
-    Raises
-    ------
-    InputError
-        An argument is wrong, or a library is not installed.
-    IndexFormatError
-        A folder holds no index, or a corrupt one.
+        Empty; the server ends at a signal.
 
     Examples
     --------
     $ ngramscan serve my-index other-index
     $ ngramscan count f1 --index http://127.0.0.1:8787/my-index
     """
-    from ngramscan.serve import ServeOptions, serve_folders
-
-    options = ServeOptions(host, port, concurrency or 0, allow_host)
+    try:
+        from ngramscan.serve.server import serve_folders
+    except ModuleNotFoundError as error:
+        problem = f"needs {error.name}: pip install 'ngramscan[serve]'"
+        raise InputError("serve", problem) from error
     folders = [Path(directory) for directory in directories]
-    is_interrupted = serve_folders(folders, options, progress)
+    threads = concurrency or usable_cores()
+    is_interrupted = serve_folders(folders, host, port, threads, allow_host, progress)
     return Result([], type(None), is_silent=True, exit_code=130 if is_interrupted else 0)

@@ -60,5 +60,5 @@ def tiers(
     read = read_outputs(Path(outputs), OutputFields(output_field, variant_field, skip_bad_lines))
     found = compare_tiers(read, markers, measure, case_sensitive)
     return Result(
-        found.rows, TierRatio, found.notices, print_table=partial(tables.print_tiering, found)
+        found.rows, TierRatio, found.notices, print_table=partial(tables.print_tiers, found)
     )

@@ -1,7 +1,7 @@
-"""HTTP around the protocol: what is no question gets a JSON error, and everything has a bound.
+"""The protocol over HTTP: every problem becomes a JSON error, and everything has a bound.
 
-A request under way is one whose body is read, which waits for a thread, or which is computed.
-There are at most `MAX_WAITING` more of them than threads; what comes then is told to come back, so
+A request is under way while its body is read, while it waits for a thread, and while it is
+computed. Beyond `MAX_WAITING` more of them than threads, clients are told to come back later, so
 that neither a burst nor clients that stall take memory without end.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 import time
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -34,19 +35,7 @@ _CLOSE = {"Connection": "close"}
 
 
 class Service:
-    """Answers the requests about some indexes.
-
-    Parameters
-    ----------
-    indexes : mapping
-        By name.
-    concurrency : int
-        Threads that search.
-    progress : Progress
-        Told of every request, as a detail, and of indexes that turn out to be corrupt.
-    hosts : collection of str
-        Names, in lower case, that requests may call this server by, beside addresses.
-    """
+    """Answers the requests about some indexes, by their names, as an ASGI `application`."""
 
     def __init__(
         self,
@@ -56,31 +45,27 @@ class Service:
         hosts: Collection[str] = (),
     ) -> None:
         self._indexes = indexes
-        self._hosts = hosts
+        self._hosts = hosts  # the names of this server, in lower case
         self._most_under_way = concurrency + MAX_WAITING
         self._progress = progress
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="search")
         self._under_way = 0
-
-    def application(self) -> Starlette:
-        """Return the ASGI application."""
+        routes = [
+            Route("/", self._ask, methods=["POST", "OPTIONS"]),
+            Route("/indexes", self._list, methods=["GET"]),
+        ]
         handlers: dict[int | type[Exception], ExceptionHandler] = {
             HTTPException: _http_error,
             ClientDisconnect: _nobody_listens,
-            IndexChangedError: self._index_changed,
             NgramscanError: self._index_error,
             Exception: _internal_error,
         }
-        routes = [
-            Route("/", self._ask, methods=["POST"]),
-            Route("/", self._no_question, methods=["OPTIONS", "GET", "PUT", "PATCH", "DELETE"]),
-            Route("/indexes", self._list, methods=["GET"]),
-        ]
-        application = Starlette(routes=routes, exception_handlers=handlers)
-        application.router.redirect_slashes = False
-        return application
+        self.application = Starlette(routes=routes, exception_handlers=handlers)
+        self.application.router.redirect_slashes = False
 
     async def _ask(self, request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return Response(headers=_ALLOWED)
         started_at = time.perf_counter()
         if self._under_way >= self._most_under_way:
             retry = {"Retry-After": str(RETRY_AFTER_S)}
@@ -91,19 +76,19 @@ class Service:
             _check_content_type(request)
             body = await _read_body(request)
             loop = asyncio.get_running_loop()
-            status, reply = await loop.run_in_executor(self._threads, self._reply, body)
+            response = await loop.run_in_executor(self._threads, self._answer, body)
         finally:
             self._under_way -= 1
         milliseconds = (time.perf_counter() - started_at) * 1000
-        self._progress.detail(f"{status} in {milliseconds:.1f} ms")
-        return _json_response(status, reply)
+        self._progress.detail(f"{response.status_code} in {milliseconds:.1f} ms")
+        return response
 
-    def _reply(self, body: bytes) -> tuple[int, bytes]:
+    def _answer(self, body: bytes) -> Response:
         """Do everything that takes time, on a thread of its own."""
         try:
-            return 200, to_json(answer(self._indexes, body))
+            return _to_response(200, answer(self._indexes, body))
         except RefusedError as error:
-            return 400, to_json({"error": str(error)})
+            return _to_response(400, {"error": str(error)})
 
     def _check_host(self, request: Request) -> None:
         """Refuse requests that call this server by a name that is not its own.
@@ -111,18 +96,14 @@ class Service:
         A page elsewhere can let the name of its own host lead to a loopback address, and so have a
         browser ask; the name in the request is still that of the page. An address is no such name.
         """
-        name = _host_name(request.headers.get("host", ""))
+        header = request.headers.get("host", "").strip().lower()
+        name = re.sub(r":\d*$", "", header).strip("[]")
         if name and name not in self._hosts and not _is_address(name):
             problem = f"Unknown host: {name[:100]!r}; see --allow-host"
             raise HTTPException(421, problem, _CLOSE)
 
-    async def _no_question(self, request: Request) -> Response:
-        if request.method == "OPTIONS":
-            return Response(headers=_ALLOWED)
-        raise HTTPException(405, f"{request.method} is not allowed; POST was expected", _ALLOWED)
-
     async def _list(self, request: Request) -> Response:
-        """Tell what is served; the original has no such place."""
+        """List the indexes; the original has no such path."""
         self._check_host(request)
         listed = [
             {
@@ -133,21 +114,12 @@ class Service:
             }
             for index in self._indexes.values()
         ]
-        return _json_response(200, to_json({"indexes": listed}))
-
-    async def _index_changed(self, _request: Request, error: Exception) -> Response:
-        self._progress.notice(f"Error: {error}")
-        return _error(503, str(error))
+        return _to_response(200, {"indexes": listed})
 
     async def _index_error(self, _request: Request, error: Exception) -> Response:
         self._progress.notice(f"Error: {error}")
-        return _error(500, str(error))
-
-
-def _host_name(header: str) -> str:
-    """Return a Host header without its port, in lower case."""
-    name, colon, port = header.strip().lower().rpartition(":")
-    return (name if colon and port.isdecimal() else header.strip().lower()).strip("[]")
+        status = 503 if isinstance(error, IndexChangedError) else 500
+        return _to_response(status, {"error": str(error)})
 
 
 def _is_address(name: str) -> bool:
@@ -160,21 +132,11 @@ def _is_address(name: str) -> bool:
 
 def _check_content_type(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    is_json = kind == "application/json" or (
-        kind.startswith("application/") and kind.endswith("+json")
-    )
-    if not is_json:
+    if not re.fullmatch(r"application/(.*\+)?json", kind):
         raise HTTPException(415, "Content-Type: application/json was expected")
 
 
 async def _read_body(request: Request) -> bytes:
-    """Return the body.
-
-    Raises
-    ------
-    HTTPException
-        It is too long, by its declared length or by what came, or comes too slowly.
-    """
     too_long = HTTPException(413, f"The body is too long; {MAX_BODY_BYTES} bytes are the most")
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared[:20]) > MAX_BODY_BYTES:
@@ -192,26 +154,20 @@ async def _read_body(request: Request) -> bytes:
     return bytes(body)
 
 
-# --- answers ------------------------------------------------------------------------------------
-
-
-def _json_response(status: int, body: bytes, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(body, status, headers, media_type="application/json")
-
-
-def _error(status: int, problem: str, headers: Mapping[str, str] | None = None) -> Response:
-    fields: Fields = {"error": problem}
-    return _json_response(status, to_json(fields), headers)
+def _to_response(status: int, fields: Fields, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(to_json(fields), status, headers, media_type="application/json")
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    problem = error.detail
+    problem, headers = error.detail, error.headers
     if error.status_code == 404:
         problem = "There is nothing at this path; POST / was expected"
-    elif problem == "Method Not Allowed":
-        problem = f"{request.method} is not allowed here"
-    return _error(error.status_code, problem, error.headers)
+    elif error.status_code == 405:
+        expected = "GET" if request.url.path == "/indexes" else "POST"
+        problem = f"{request.method} is not allowed; {expected} was expected"
+        headers = {"Allow": "GET, HEAD"} if expected == "GET" else _ALLOWED
+    return _to_response(error.status_code, {"error": problem}, headers)
 
 
 async def _nobody_listens(_request: Request, _: Exception) -> Response:
@@ -219,5 +175,5 @@ async def _nobody_listens(_request: Request, _: Exception) -> Response:
 
 
 async def _internal_error(_request: Request, _: Exception) -> Response:
-    """Answer for a fault of this program; who runs it finds the traceback on stderr."""
-    return _error(500, "Internal error")
+    """Answer for a fault of this program; its traceback is on the server's stderr."""
+    return _to_response(500, {"error": "Internal error"})

@@ -18,6 +18,7 @@ the message names the field. Three things are a choice:
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
@@ -40,6 +41,15 @@ CUT_CHARACTER = (
 
 _WORD = 2**64  # the original computes in unsigned words: in front of a text is far behind it
 _LONGEST_ECHO = 100
+_KINDS = {
+    dict: "an object",
+    list: "a list",
+    str: "a string",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number that is not whole",
+    type(None): "null",
+}
 
 
 class RefusedError(Exception):
@@ -70,22 +80,20 @@ class ServedIndex:
             text = window.text.decode()
         except UnicodeDecodeError:
             return None
+        (line,) = self.shards[shard].metadata([window.document])
+        try:
+            metadata = line.decode()
+        except UnicodeDecodeError as error:
+            problem = f"the metadata of document {window.document} in shard {shard} is not UTF-8"
+            raise IndexFormatError(self.name, problem) from error
         return {
             "disp_len": len(window.text),
             "doc_ix": self._first[shard] + window.document,
             "doc_len": window.document_bytes,
-            "metadata": self._metadata(shard, window.document),
+            "metadata": metadata,
             "needle_offset": window.offset % _WORD,
             "text": text,
         }
-
-    def _metadata(self, shard: int, document: int) -> str:
-        (line,) = self.shards[shard].metadata([document])
-        try:
-            return line.decode()
-        except UnicodeDecodeError as error:
-            problem = f"the metadata of document {document} in shard {shard} is not UTF-8"
-            raise IndexFormatError(self.name, problem) from error
 
 
 def answer(indexes: Mapping[str, ServedIndex], body: bytes) -> Fields:
@@ -94,43 +102,33 @@ def answer(indexes: Mapping[str, ServedIndex], body: bytes) -> Fields:
     Raises
     ------
     RefusedError
-        It can't be answered, for a reason that lies in it.
+        The request can't be answered, and the fault is its own.
     """
     started_at = time.perf_counter()
     request = _parse(body)
-    for name in ("query_type", "index", "query"):
-        _required(request, name)
-    index = _index(indexes, request)
-    question = _string(request, "query_type")
-    query = _string(request, "query")
-    match question:
+    names = ("query_type", "index", "query")
+    kind, name, query = (_required(request, field, str, "a string") for field in names)
+    if name not in indexes:
+        known = ", ".join(list(indexes)[:20])
+        raise RefusedError(f"Invalid index: {_shortened(name)}; here are {known}")
+    fields: Fields
+    match kind:
         case "count":
-            fields: Fields = {"count": _total(index.segments(_encode(query)))}
+            fields = {"count": _total(indexes[name].segments(_encode(query)))}
         case "find":
-            segments = index.segments(_encode(query))
+            segments = indexes[name].segments(_encode(query))
             fields = {"cnt": _total(segments), "segment_by_shard": segments}
         case "get_doc_by_rank":
-            fields = _window(index, query, request)
+            fields = _window(indexes[name], query, request)
         case _:
             known = "count, find or get_doc_by_rank was expected"
-            raise RefusedError(f"Invalid query_type: {_shown(question)}; {known}")
+            raise RefusedError(f"Invalid query_type: {_shortened(kind)}; {known}")
     return {**fields, "latency": (time.perf_counter() - started_at) * 1000}
 
 
 def to_json(fields: Fields) -> bytes:
     """Return an answer as the original spells it: sorted, ASCII, without blanks, one line."""
     return f"{json.dumps(fields, sort_keys=True, separators=(',', ':'))}\n".encode()
-
-
-def label_spans(text: str, query: str) -> list[tuple[str, str | None]]:
-    """Split a text into occurrences of the query, labelled "0", and what lies between them."""
-    spans: list[tuple[str, str | None]] = []
-    for number, between in enumerate(text.split(query) if query else [text]):
-        if number:
-            spans.append((query, "0"))
-        if between:
-            spans.append((between, None))
-    return spans or [("", None)]
 
 
 def _total(segments: Sequence[Sequence[int]]) -> int:
@@ -141,13 +139,15 @@ def _window(index: ServedIndex, query: str, request: Fields) -> Fields:
     _encode(query)
     shard = _number(request, "s", 0, len(index.shards) - 1)
     rank = _number(request, "rank", 0, index.shards[shard].ranks - 1)
-    context = DEFAULT_CONTEXT
-    if "max_ctx_len" in request:
-        context = _number(request, "max_ctx_len", 1, LONGEST_CONTEXT)
+    request.setdefault("max_ctx_len", DEFAULT_CONTEXT)
+    context = _number(request, "max_ctx_len", 1, LONGEST_CONTEXT)
     fields = index.window(shard, rank, len(query), context)
     if fields is None:
         return {"error": CUT_CHARACTER}
-    return {**fields, "spans": label_spans(fields["text"], query)}
+    # The occurrences of the query in the text are labelled "0".
+    parts = re.split(f"({re.escape(query)})", fields["text"]) if query else [fields["text"]]
+    spans = [(part, "0" if part == query else None) for part in parts if part]
+    return {**fields, "spans": spans or [("", None)]}
 
 
 # --- fields -------------------------------------------------------------------------------------
@@ -156,48 +156,30 @@ def _window(index: ServedIndex, query: str, request: Fields) -> Fields:
 def _parse(body: bytes) -> Fields:
     try:
         request = json.loads(body)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno} column {error.colno}"
-        raise RefusedError(f"The body is not JSON: {error.msg} at {where}") from error
-    except UnicodeDecodeError as error:
-        raise RefusedError(f"The body is not {error.encoding} text") from error
-    except ValueError as error:  # a number of thousands of digits
-        raise RefusedError("The body is not JSON that can be read") from error
-    except RecursionError as error:
-        raise RefusedError("The body is nested too deeply") from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise RefusedError(f"The body is not valid JSON: {error}") from error
+    except (ValueError, RecursionError) as error:
+        problem = "The body is nested too deeply, or a number in it has too many digits"
+        raise RefusedError(problem) from error
     if not isinstance(request, dict):
-        raise RefusedError(f"The body is {_kind(request)}; a JSON object was expected")
+        raise RefusedError(f"The body is {_KINDS[type(request)]}; a JSON object was expected")
     return request
 
 
-def _required(request: Fields, name: str) -> Any:
+def _required(request: Fields, name: str, kind: type, expected: str) -> Any:
     if name not in request:
         raise RefusedError(f"Missing required field: '{name}'")
+    if type(request[name]) is not kind:  # a boolean is no number
+        found = _KINDS[type(request[name])]
+        raise RefusedError(f"{name} is {found}; {expected} was expected")
     return request[name]
 
 
-def _string(request: Fields, name: str) -> str:
-    value = _required(request, name)
-    if not isinstance(value, str):
-        raise RefusedError(f"{name} is {_kind(value)}; a string was expected")
-    return value
-
-
 def _number(request: Fields, name: str, least: int, most: int) -> int:
-    value = _required(request, name)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise RefusedError(f"{name} is {_kind(value)}; a whole number was expected")
+    value: int = _required(request, name, int, "a whole number")
     if not least <= value <= most:
         raise RefusedError(f"{name} is out of range; {least} to {most} was expected")
     return value
-
-
-def _index(indexes: Mapping[str, ServedIndex], request: Fields) -> ServedIndex:
-    name = _string(request, "index")
-    if name not in indexes:
-        known = ", ".join(list(indexes)[:20])
-        raise RefusedError(f"Invalid index: {_shown(name)}; here are {known}")
-    return indexes[name]
 
 
 def _encode(query: str) -> bytes:
@@ -208,17 +190,5 @@ def _encode(query: str) -> bytes:
         raise RefusedError(f"query has {problem}; Unicode text was expected") from error
 
 
-def _shown(text: str) -> str:
+def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_ECHO else f"{text[:_LONGEST_ECHO]}…"
-
-
-def _kind(value: object) -> str:
-    kinds: dict[type, str] = {
-        dict: "an object",
-        list: "a list",
-        str: "a string",
-        bool: "a boolean",
-        int: "a number",
-        float: "a number that is not whole",
-    }
-    return kinds.get(type(value), "null")

@@ -1,11 +1,13 @@
-"""The process that serves: its socket, its signals, and what it tells when it is ready."""
+"""The process that serves indexes: its socket, its signals, and what it prints when it is ready."""
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import signal
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -15,7 +17,10 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ngramscan.errors import InputError
-from ngramscan.serve.protocol import to_json
+from ngramscan.fm9.reader import open_shards
+from ngramscan.progress import Progress, format_bytes
+from ngramscan.serve.app import Service
+from ngramscan.serve.protocol import ServedIndex, to_json
 
 KEEP_ALIVE_S = 60
 """How long a connection may be idle between requests."""
@@ -27,14 +32,74 @@ GRACE_S = 20
 _BACKLOG = 1024
 
 
-def open_socket(host: str, port: int) -> socket.socket:
-    """Take an address, without listening yet.
+def serve_folders(
+    directories: Sequence[Path],
+    host: str,
+    port: int,
+    concurrency: int,
+    allow_host: Sequence[str],
+    progress: Progress,
+) -> bool:
+    """Serve some indexes, each named after its folder, until a signal comes.
 
-    Raises
-    ------
-    InputError
-        It is taken, may not be taken, or is not of this machine.
+    Returns
+    -------
+    bool
+        Whether it was interrupted (SIGINT) rather than told to end (SIGTERM).
     """
+    folders = name_folders(directories)
+    with open_socket(host, port) as listener:
+        indexes = [_open_index(name, folder, progress) for name, folder in folders.items()]
+        hosts = {name.lower() for name in ("localhost", host, socket.gethostname(), *allow_host)}
+        service = Service({index.name: index for index in indexes}, concurrency, progress, hosts)
+
+        def ready() -> None:
+            for line in _describe(indexes, host, listener):
+                progress.notice(line)
+
+        return _run(service.application, listener, ready)
+
+
+def name_folders(directories: Sequence[Path]) -> dict[str, Path]:
+    """Return folders by the names of their indexes."""
+    folders: dict[str, Path] = {}
+    for directory in directories:
+        folder = directory.resolve()
+        if not folder.name.isprintable() or not folder.name:
+            raise InputError(str(directory), "the name of this folder can't name an index")
+        if folder.name in folders:
+            problem = f"{folders[folder.name]} has the same name, so requests can't tell them apart"
+            raise InputError(str(directory), problem)
+        folders[folder.name] = folder
+    return folders
+
+
+def _open_index(name: str, folder: Path, progress: Progress) -> ServedIndex:
+    """Open an index and ask it something, so that the first client does not wait."""
+    index = ServedIndex(name, open_shards(folder, progress))
+    index.segments(b"a")
+    index.window(0, 0, 1, 1)
+    return index
+
+
+def _describe(indexes: Sequence[ServedIndex], host: str, listener: socket.socket) -> Iterator[str]:
+    """Yield, for people, what is served where and how to ask it."""
+    taken, port = listener.getsockname()[:2]
+    address = ipaddress.ip_address(taken.partition("%")[0])
+    name = "127.0.0.1" if address.is_unspecified else host
+    url = f"http://{f'[{name}]' if ':' in name else name}:{port}/"
+    for index in indexes:
+        size = f"{index.documents:,} documents, {format_bytes(index.text_bytes)} of text"
+        yield f"{url}{index.name}: {size}"
+    if not address.is_loopback:
+        yield f"anyone who can reach {host} can ask: there is no authentication"
+    body = f'{{"index": "{indexes[0].name}", "query_type": "count", "query": "step by step"}}'
+    yield f"curl {url} -H 'Content-Type: application/json' -d '{body}'"
+    yield f"ngramscan count f1 --index {url}{indexes[0].name}"
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Take an address, without listening yet."""
     try:
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -58,34 +123,17 @@ def _reason(error: Exception) -> str:
     return (reason or "no address of this machine").lower()
 
 
-def run(application: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> bool:
-    """Serve until a signal; answer what is under way then.
+def _run(application: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> bool:
+    """Serve until a signal; answer what is under way then. Return whether it was SIGINT.
 
-    Parameters
-    ----------
-    application : ASGI application
-        What answers.
-    listener : socket
-        An address that was taken.
-    ready : callable
-        Called as soon as connections are accepted.
-
-    Returns
-    -------
-    bool
-        Whether it was interrupted (SIGINT) rather than told to end (SIGTERM).
-
-    Raises
-    ------
-    InputError
-        The address was taken meanwhile.
+    `ready` is called as soon as connections are accepted.
     """
     try:
         # Fails where two servers took one address and this is the slower one.
         listener.listen(_BACKLOG)
     except OSError as error:
         raise InputError("--port", _reason(error)) from error
-    # What clients send that is no HTTP is their business; faults of this program are shown.
+    # Clients that don't speak HTTP are their own business; faults of this program are shown.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(
         application,
@@ -126,7 +174,7 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """Answers JSON also to what is no HTTP, and ends connections whose headers are slow."""
+    """Answers JSON also to what is not HTTP, and ends connections whose headers are slow."""
 
     _headers_until: float | None = None
     """On the clock of the loop; None: no headers are under way."""
@@ -154,16 +202,9 @@ class _Connection(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             body = to_json({"error": msg})
-            headers = [
-                (b"content-type", b"application/json"),
-                (b"content-length", str(len(body)).encode()),
-                (b"connection", b"close"),
-            ]
-            events: Sequence[Any] = (
-                h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
-                h11.Data(data=body),
-                h11.EndOfMessage(),
+            head = (
+                "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
             )
-            for event in events:
-                self.transport.write(self.conn.send(event) or b"")
+            self.transport.write(head.encode() + body)
         self.transport.close()

@@ -3,138 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ngramscan.report.canvas import (
     ALL_MODELS,
-    COLOURS,
     GREY,
-    MARKS,
     clean_axes,
-    common,
-    finish,
     lines_of,
     new_figure,
     shorten,
     varying,
     wrap,
 )
+from ngramscan.report.figures.parts import VARIANT, finish_variants, label_row, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ngramscan.outputs.blend import Blend, Retention
 
-class _OfModel(Protocol):
-    @property
-    def dataset(self) -> str:
-        """Of the outputs."""
-
-    @property
-    def model(self) -> str:
-        """Of the outputs; `all`: of all models."""
-
-
-class BlendLike(_OfModel, Protocol):
-    """What is drawn of a row of `blend`."""
-
-    @property
-    def variant(self) -> str:
-        """Of the outputs."""
-
-    @property
-    def method(self) -> str:
-        """Of the markers."""
-
-    @property
-    def share(self) -> float | None:
-        """Of the outputs, with a marker."""
-
-    @property
-    def per_1000_characters(self) -> float | None:
-        """Occurrences of markers."""
-
-
-class RetentionLike(_OfModel, Protocol):
-    """What is drawn of a row about pairs of outputs, with and without a prefix."""
-
-    @property
-    def prefix(self) -> str:
-        """The variant without a solver."""
-
-    @property
-    def solver(self) -> str:
-        """What follows the prefix."""
-
-    @property
-    def method(self) -> str:
-        """Of the markers."""
-
-    @property
-    def pairs(self) -> int:
-        """Problems with both outputs."""
-
-    @property
-    def difference(self) -> float | None:
-        """Of the shares with a marker."""
-
-    @property
-    def difference_low(self) -> float | None:
-        """Lower limit."""
-
-    @property
-    def difference_high(self) -> float | None:
-        """Upper limit."""
-
-
-Row = TypeVar("Row", bound=_OfModel)
+Row = TypeVar("Row", "Blend", "Retention")
 _CELL = 0.78
 
 
-def draw_blend(rows: Sequence[BlendLike], retention: Sequence[RetentionLike] = ()) -> Figure:
+def draw_blend(rows: Sequence[Blend], retention: Sequence[Retention] = ()) -> Figure:
     """Draw markers as two matrices of variants and methods, and their retention.
 
-    Parameters
-    ----------
-    rows : sequence of Blend
-        At least one; where a dataset has rows of all models together, only those are drawn.
-    retention : sequence of Retention
-        Differences of shares in pairs of outputs; without any, there is no third panel.
-
-    Returns
-    -------
-    Figure
-        Shares and densities as numbers on colours, differences as points with their intervals.
+    Shares and densities are numbers on colours, differences of shares in pairs of outputs are
+    points with intervals; without any there is no third panel. Where a dataset has rows of all
+    models together, only those are drawn. There is at least one row.
     """
     shown, pairs = _pooled(rows), _pooled(retention)
-    keys = list(dict.fromkeys((row.dataset, row.model, row.variant) for row in shown))
+    keys = list(dict.fromkeys(map(VARIANT, shown)))
     methods = list(dict.fromkeys(row.method for row in shown))
     labels = [wrap(label, 26) for label in varying(keys)]
-    labels_of_pairs = _labels_of(pairs)
-    lines = max(lines_of(labels) * 0.19, len(labels) * 0.36, lines_of(labels_of_pairs) * 0.17)
+    pair_keys = [
+        (row.dataset, row.model, f"{row.prefix}+{row.solver}", row.method) for row in pairs
+    ]
+    pair_labels = [wrap(label, 30) for label in varying(pair_keys)]
+    lines = max(lines_of(labels) * 0.19, len(labels) * 0.36, lines_of(pair_labels) * 0.17)
     matrix = _CELL * len(methods)
-    widths = [matrix, matrix] + ([3.6] if pairs else [])
-    width = max(sum(widths) + _width_of(labels) + _width_of(labels_of_pairs) + 1, 6.5)
+    widths = [matrix, matrix] + [3.6] * bool(pairs)
+    width = max(sum(widths) + _width_of(labels) + _width_of(pair_labels) + 1, 6.5)
     figure, panels = new_figure((width, 1.9 + lines), (1, len(widths)), width_ratios=widths)
-    _draw_matrix(
-        panels[0], [[_cell(shown, key, method, "share") for method in methods] for key in keys], "%"
-    )
-    _draw_matrix(
-        panels[1],
-        [[_cell(shown, key, method, "per_1000_characters") for method in methods] for key in keys],
-        "",
-    )
     for axes, title in zip(
-        panels[:2], ("a: outputs with a marker, %", "b: markers per 1,000 characters"), strict=True
+        panels, ("a: outputs with a marker, %", "b: markers per 1,000 characters"), strict=False
     ):
         axes.set_title(wrap(title, max(14, round(matrix * 9))), loc="left", fontsize=9)
         axes.set_xticks(range(len(methods)), [wrap(method, 9) for method in methods])
         axes.set_yticks(range(len(keys)), labels)
     panels[1].tick_params(labelleft=False)
+    by_cell = {(VARIANT(row), row.method): row for row in shown}
+    for axes, name, unit in ((panels[0], "share", "%"), (panels[1], "per_1000_characters", "")):
+        cells = [
+            [getattr(by_cell.get((key, method)), name, None) for method in methods] for key in keys
+        ]
+        _draw_matrix(axes, cells, unit)
     if pairs:
-        _draw_retention(panels[2], pairs, labels_of_pairs)
-    of = common(keys)
-    return finish(figure, "Markers of each method in each variant" + (of and f": {of}"), width)
+        _draw_retention(panels[2], pairs, pair_labels)
+    return finish_variants(figure, "Markers of each method in each variant", keys, width)
 
 
 def _width_of(labels: Sequence[str]) -> float:
@@ -148,33 +76,15 @@ def _pooled(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.model == ALL_MODELS or row.dataset not in pooled]
 
 
-def _cell(
-    rows: Sequence[BlendLike], key: tuple[str, str, str], method: str, name: str
-) -> float | None:
-    for row in rows:
-        if (row.dataset, row.model, row.variant) == key and row.method == method:
-            value: float | None = getattr(row, name)
-            return value
-    return None
-
-
 def _draw_matrix(axes: Axes, values: Sequence[Sequence[float | None]], unit: str) -> None:
-    known = [value for line in values for value in line if value is not None]
-    top = 1.0 if unit else max(known, default=0) or 1.0
-    filled = [[0.0 if value is None else value for value in line] for line in values]
+    top = 1.0 if unit else max(value or 0.0 for line in values for value in line) or 1.0
+    filled = [[value or 0.0 for value in line] for line in values]
     axes.imshow(filled, cmap="Blues" if unit else "Oranges", vmin=0, vmax=top, aspect="auto")
+    middle: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8, "gid": "cell"}
     for y, line in enumerate(values):
         for x, value in enumerate(line):
-            axes.text(
-                x,
-                y,
-                _number(value, unit),
-                ha="center",
-                va="center",
-                fontsize=8,
-                color="white" if (value or 0) > 0.68 * top else "black",
-                gid="cell",
-            )
+            colour = "white" if (value or 0) > 0.68 * top else "black"
+            axes.text(x, y, _number(value, unit), color=colour, **middle)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
 
@@ -185,34 +95,21 @@ def _number(value: float | None, unit: str) -> str:
     return f"{100 * value:.0f}" if unit else f"{value:.2f}"
 
 
-def _labels_of(rows: Sequence[RetentionLike]) -> list[str]:
-    keys = [(row.dataset, row.model, f"{row.prefix}+{row.solver}", row.method) for row in rows]
-    return [wrap(label, 30) for label in varying(keys)] if keys else []
-
-
-def _draw_retention(axes: Axes, rows: Sequence[RetentionLike], labels: Sequence[str]) -> None:
+def _draw_retention(axes: Axes, rows: Sequence[Retention], labels: Sequence[str]) -> None:
     methods = list(dict.fromkeys(row.method for row in rows))
     ends = [0.0]
     for height, row in enumerate(rows):
-        axes.text(
-            1.02,
-            height,
-            f"{row.pairs:,}",
-            transform=axes.get_yaxis_transform(),
-            va="center",
-            fontsize=7.5,
-        )
+        label_row(axes, height, f"{row.pairs:,}")
         if row.difference is None:
             continue
-        number = methods.index(row.method)
-        colour, mark = COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)]
+        colour, mark = style(methods.index(row.method))
         if row.difference_low is not None and row.difference_high is not None:
             limits = [100 * row.difference_low, 100 * row.difference_high]
             axes.plot(limits, [height, height], color=colour, lw=1.4, gid="interval")
             ends += limits
-        ends.append(100 * row.difference)
-        spot = ([100 * row.difference], [height])
-        axes.scatter(*spot, s=26, color=colour, marker=mark, zorder=3, gid="points")
+        at = 100 * row.difference
+        ends.append(at)
+        axes.scatter([at], [height], s=26, color=colour, marker=mark, zorder=3, gid="points")
     axes.axvline(0, color=GREY, lw=0.8, zorder=1)
     reach = max(10.0, *(abs(end) for end in ends)) * 1.08
     axes.set_xlim(-reach, reach)

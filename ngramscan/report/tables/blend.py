@@ -2,123 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
-from rich.text import Text
 
 from ngramscan.outputs.blend import Blend, Blending, Isolation, PatternPresence, Retention
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns
+from ngramscan.report.tables import parts
 
 _FOOTNOTES = (
     "*: the variant has the method, alone or joined; shares in %, of the outputs that have text,"
     " with 95 % Wilson intervals",
     "all: pooled; outputs of several models to one problem count as many as they are worth",
+    "ratio: own over others, of all outputs as if they were independent",
 )
 _RETENTION_NOTE = (
     "retention: share with the solver over share alone, of the problems with an output of both;"
     " difference in points with Newcombe's interval for pairs; p: exact McNemar. Not pooled over"
     " models, whose outputs to one problem are no independent pairs"
 )
-_ISOLATION_NOTE = "ratio: own over others, of all outputs as if they were independent"
-_LEAST_METHOD_WIDTH = 19
 
 
-def print_blending(blending: Blending, console: Console) -> None:
-    """Print what is in the outputs of each dataset and model, and of all."""
-    for dataset, model in dict.fromkeys((row.dataset, row.model) for row in blending.rows):
-        console.print(Text(f"{dataset} · {model or 'model not named'}", style="bold"))
-        rows = [row for row in blending.rows if (row.dataset, row.model) == (dataset, model)]
-        _print_matrix(console, "Outputs with a marker", rows, _share_cell)
-        _print_matrix(console, "Occurrences per 1,000 characters", rows, _density_cell)
-        _print_retention(
-            console, [r for r in blending.retention if (r.dataset, r.model) == (dataset, model)]
-        )
-        _print_isolation(
-            console, [r for r in blending.isolation if (r.dataset, r.model) == (dataset, model)]
-        )
-        _print_generic(
-            console, [r for r in blending.presence if (r.dataset, r.model) == (dataset, model)]
-        )
-    lines = [*_FOOTNOTES, _ISOLATION_NOTE]
-    lines += [_RETENTION_NOTE] if blending.retention else []
-    for line in lines:
-        console.print(Text(line, style="dim"))
+def print_blend(blending: Blending, console: Console) -> None:
+    """Print the markers in the outputs of each dataset and model, and of all."""
+    retention = parts.group_by(blending.retention, "dataset", "model")
+    isolation = parts.group_by(blending.isolation, "dataset", "model")
+    presence = parts.group_by(blending.presence, "dataset", "model")
+    for scope, rows in parts.scopes(console, blending.rows):
+        _print_markers(console, rows)
+        _print_retention(console, retention.get(scope, []))
+        _print_isolation(console, isolation.get(scope, []))
+        _print_generic(console, [row for row in presence.get(scope, []) if row.generic])
+    parts.print_notes(console, *_FOOTNOTES, *[_RETENTION_NOTE] * bool(retention))
 
 
-def _percent(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{100 * value:.1f}"
-
-
-def _interval(value: float | None, low: float | None, high: float | None) -> str:
-    if value is None:
-        return UNKNOWN
-    if low is None:
-        return _percent(value)
-    return f"{_percent(value)} [{_percent(low)}, {_percent(high)}]"
-
-
-def _share_cell(row: Blend) -> str:
-    return _interval(row.share, row.share_low, row.share_high) + ("*" if row.own else "")
-
-
-def _density_cell(row: Blend) -> str:
-    return cell(row.per_1000_characters) + ("*" if row.own else "")
-
-
-def _print_matrix(
-    console: Console, title: str, rows: Sequence[Blend], show: Callable[[Blend], str]
-) -> None:
-    """Print variants × methods; where not all methods fit, in several tables."""
-    methods = list(dict.fromkeys(row.method for row in rows))
-    variants = {row.variant: row for row in rows}
-    cells = {(row.variant, row.method): show(row) for row in rows}
-    widest = max(map(len, [*variants, "variant"]))
-    at_once = max(1, (console.width - min(widest, 16) - 6) // _LEAST_METHOD_WIDTH)
-    for start in range(0, len(methods), at_once):
-        chosen = methods[start : start + at_once]
-        columns = {"variant": list(variants)}
-        columns["outputs"] = [cell(row.outputs) for row in variants.values()]
-        if any(row.absent for row in rows):
-            columns["absent"] = [cell(row.absent) for row in variants.values()]
-        columns |= {method: [cells[variant, method] for variant in variants] for method in chosen}
-        wrapping = frozenset({"variant", *chosen})
-        layout = Layout(1, wrapping, ("absent", "outputs"), None if start else title)
-        print_columns(console, columns, layout)
+def _print_markers(console: Console, rows: Sequence[Blend]) -> None:
+    variants = {row.variant: row for row in rows}.values()
+    sizes = {"outputs": [cell(row.outputs) for row in variants]}
+    if any(row.absent for row in rows):
+        sizes["absent"] = [cell(row.absent) for row in variants]
+    shares, densities = {}, {}
+    for row in rows:
+        key, star = (row.variant, row.method), "*" if row.own else ""
+        shares[key] = parts.interval(row, "share", parts.percent) + star
+        densities[key] = cell(row.per_1000_characters) + star
+    parts.print_matrix(console, "Outputs with a marker", shares, sizes)
+    parts.print_matrix(console, "Occurrences per 1,000 characters", densities, sizes)
 
 
 def _print_retention(console: Console, rows: Sequence[Retention]) -> None:
     if not rows:
         return
     columns = {
-        "prefix": [row.prefix for row in rows],
-        "solver": [row.solver for row in rows],
+        "prefix+solver": [f"{row.prefix}+{row.solver}" for row in rows],
         "markers of": [row.method for row in rows],
         "pairs": [cell(row.pairs) for row in rows],
-        "alone": [_percent(row.share_alone) for row in rows],
-        "with": [_percent(row.share_with) for row in rows],
-        "difference": [
-            _interval(row.difference, row.difference_low, row.difference_high) for row in rows
-        ],
-        "retention": [_percent(row.retention) for row in rows],
-        "b, c": [f"{cell(row.only_alone)}, {cell(row.only_with)}" for row in rows],
+        "alone": [parts.percent(row.share_alone) for row in rows],
+        "with": [parts.percent(row.share_with) for row in rows],
+        "difference": [parts.interval(row, "difference", parts.percent) for row in rows],
+        "retention": [parts.percent(row.retention) for row in rows],
+        "only alone": [cell(row.only_alone) for row in rows],
+        "only with": [cell(row.only_with) for row in rows],
         "p": [cell(row.p) for row in rows],
     }
-    wrapping = frozenset({"prefix", "solver", "markers of", "difference"})
-    optional = ("markers of", "b, c", "with", "alone", "pairs", "p", "retention")
-    print_columns(console, columns, Layout(3, wrapping, optional, "Prefixes with a solver"))
-    for row in rows:
-        if row.note:
-            line = f"{row.variant_with}: {row.note}"
-            console.print(Text(line, style="dim"))
+    wrapping = frozenset({"prefix+solver", "markers of", "difference"})
+    optional = ("only alone", "only with", "with", "alone", "pairs", "p", "retention")
+    print_columns(console, columns, Layout(2, wrapping, optional, "Prefixes with a solver"))
+    parts.print_notes(console, *(f"{row.variant_with}: {row.note}" for row in rows if row.note))
 
 
 def _print_isolation(console: Console, rows: Sequence[Isolation]) -> None:
     columns = {
         "method": [row.method for row in rows],
-        "own variants": [_percent(row.share_own) for row in rows],
-        "others": [_percent(row.share_others) for row in rows],
-        "ratio": [_ratio(row.ratio, row.ratio_low, row.ratio_high) for row in rows],
+        "own variants": [parts.percent(row.share_own) for row in rows],
+        "others": [parts.percent(row.share_others) for row in rows],
+        "ratio": [parts.interval(row, "ratio") for row in rows],
     }
     if any(row.note for row in rows):
         columns["note"] = [row.note for row in rows]
@@ -126,26 +84,20 @@ def _print_isolation(console: Console, rows: Sequence[Isolation]) -> None:
     print_columns(console, columns, layout)
 
 
-def _ratio(value: float | None, low: float | None, high: float | None) -> str:
-    return UNKNOWN if value is None else f"{cell(value)} [{cell(low)}, {cell(high)}]"
-
-
-def _print_generic(console: Console, presence: Sequence[PatternPresence]) -> None:
-    generic = [row for row in presence if row.generic]
-    if not generic:
+def _print_generic(console: Console, rows: Sequence[PatternPresence]) -> None:
+    if not rows:
         return
-    keys = {(row.method, row.pattern): row.generic or "" for row in generic}
-    shares: dict[tuple[str, str], tuple[list[str], list[str]]] = {key: ([], []) for key in keys}
-    for row in generic:
-        own, others = shares[row.method, row.pattern]
-        (own if row.own else others).append(f"{row.variant} {_percent(row.share)}")
+    patterns = parts.group_by(rows, "method", "pattern")
     columns = {
-        "pattern": [pattern for _, pattern in keys],
-        "method": [method for method, _ in keys],
-        "own variants": [", ".join(own) or UNKNOWN for own, _ in shares.values()],
-        "others": [", ".join(others) or UNKNOWN for _, others in shares.values()],
-        "why": list(keys.values()),
+        "method: pattern": [f"{method}: {pattern}" for method, pattern in patterns],
+        "own variants": [_shares(group, True) for group in patterns.values()],
+        "others": [_shares(group, False) for group in patterns.values()],
+        "why": [group[0].generic or "" for group in patterns.values()],
     }
     title = "Generic patterns: they tell no method from another"
-    layout = Layout(5, frozenset(columns), ("why", "method"), title)
-    print_columns(console, columns, layout)
+    print_columns(console, columns, Layout(4, frozenset(columns), ("why",), title))
+
+
+def _shares(rows: Sequence[PatternPresence], own: bool) -> str:
+    shares = [f"{row.variant} {parts.percent(row.share)}" for row in rows if row.own == own]
+    return ", ".join(shares) or UNKNOWN

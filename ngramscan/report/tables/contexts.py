@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -17,53 +16,33 @@ _GAP = "  "
 
 
 def print_contexts(concordances: Sequence[Concordance], seed: int, console: Console) -> None:
-    """Print what was drawn; in a narrow terminal less of what stands around it."""
+    """Print what was drawn; in a narrow terminal with less text around it."""
     for concordance in concordances:
         console.print(Text(_headline(concordance, seed), style="bold"), soft_wrap=True)
-        _print_lines(console, concordance.contexts)
+        if concordance.contexts:
+            _print_lines(console, concordance.contexts)
         console.print()
 
 
 def _print_lines(console: Console, rows: Sequence[Context]) -> None:
-    sources = [_source(row) for row in rows]
-    widths = _widths(console.width, rows, sources)
-    for row, source in zip(rows, sources, strict=True):
-        line = Text(no_wrap=True, overflow="crop")
-        line.append(_end_of(_plain(row.left), widths.left))
-        line.append(_plain(row.match), style="bold red")
-        right = set_cell_size(_plain(row.right), widths.right)
-        if widths.source:
-            line.append(right + _GAP)
-            line.append(_shortened(source, widths.source), style="dim")
-        else:
-            line.append(right.rstrip())
-        console.print(line)
-
-
-@dataclass(frozen=True, slots=True)
-class _Widths:
-    """In cells of the terminal; 0: not shown."""
-
-    left: int
-    right: int
-    source: int
-
-
-def _widths(width: int, rows: Sequence[Context], sources: Sequence[str]) -> _Widths:
-    def widest(texts: Iterable[str]) -> int:
-        return max(map(cell_len, texts), default=0)
-
-    match = widest(_plain(row.match) for row in rows)
-    source = min(widest(sources), max(width // 4, _LEAST_SIDE))
-    room = width - match - source - len(_GAP)
+    lines = [(*map(_plain, (row.left, row.match, row.right)), _source(row)) for row in rows]
+    left, match, right, source = (max(map(cell_len, texts)) for texts in zip(*lines, strict=True))
+    source = min(source, max(console.width // 4, _LEAST_SIDE))
+    room = console.width - match - source - len(_GAP)
     if room < 2 * _LEAST_SIDE:
-        source, room = 0, width - match
+        source, room = 0, console.width - match
     side = max(room // 2, _LEAST_SIDE)
-    return _Widths(
-        min(widest(_plain(row.left) for row in rows), side),
-        min(widest(_plain(row.right) for row in rows), side),
-        source,
-    )
+    for before, found, after, origin in lines:
+        line = Text(no_wrap=True, overflow="crop")
+        line.append(_end_of(before, min(left, side)))
+        line.append(found, style="bold red")
+        after_it = set_cell_size(after, min(right, side))
+        if source:
+            line.append(after_it + _GAP)
+            line.append(_shortened(origin, source), style="dim")
+        else:
+            line.append(after_it.rstrip())
+        console.print(line)
 
 
 def _headline(concordance: Concordance, seed: int) -> str:
@@ -93,15 +72,16 @@ def _plain(text: str) -> str:
 
 
 def _source(row: Context) -> str:
-    """Return where a document comes from, as far as its metadata tell; its number else."""
+    """Return the number of a document, and the origin that its metadata name."""
     try:
         metadata = json.loads(row.metadata) if row.metadata else {}
     except (ValueError, RecursionError):
         metadata = {}
+    outer = metadata if isinstance(metadata, dict) else {}
+    inner = outer.get("metadata")
     parts = [f"#{row.document}" if row.document.isdigit() else row.document]
-    inner = metadata.get("metadata") if isinstance(metadata, dict) else None
     if isinstance(inner, dict):
         parts += [str(inner[name]) for name in ("url", "source", "id") if name in inner][:1]
-    if isinstance(metadata, dict) and metadata.get("source"):
-        parts.append(str(metadata["source"]))
+    if outer.get("source"):
+        parts.append(str(outer["source"]))
     return _plain(" ".join(parts))

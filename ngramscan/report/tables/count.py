@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -12,9 +11,22 @@ from rich.text import Text
 from ngramscan.indexes.base import IndexSize
 from ngramscan.prevalence.count import Count, Counting
 from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total
-from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, rate
-from ngramscan.report.tables.words import headline, with_interval
+from ngramscan.report.layout import Layout, cell, print_columns, rate
+from ngramscan.report.tables import parts
 
+_SUMS = {"sum": "sum_of_pattern_counts", "union": "union_of_occurrences"}
+_TOTALS = {
+    "largest pattern": "largest_pattern_share",
+    **_SUMS,
+    "per GB": "union_per_gigabyte",
+    "per M documents": "union_per_million_documents",
+}
+_RATIOS = {
+    "sum": "ratio_of_sums",
+    "union": "ratio_of_unions",
+    "no largest": "ratio_without_largest",
+    "geometric means": "ratio_of_geometric_means",
+}
 _FOOTNOTES = (
     f"sum: {SUM_NOTE}",
     "union: nested patterns, overlaps and begin/end pairs counted once",
@@ -22,144 +34,67 @@ _FOOTNOTES = (
     "geometric means: of count + 0.5, with the 95 % Welch interval over patterns as if they were"
     " drawn at random",
 )
-
 _UNTRUSTED = "do not trust the interval"
 _OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{_UNTRUSTED})")
-"""What is said of the intervals of a single query begins so in a note."""
+"""In a note, the part about the intervals of a single query begins so."""
 
 
-def print_counting(console: Console, counting: Counting, totals: Sequence[Total]) -> None:
-    """Print the counts of each index, its totals below, and what is to be known of them."""
+def print_count(console: Console, counting: Counting, totals: Sequence[Total]) -> None:
+    """Print the counts of each index, its totals below, and what has to be known of them."""
     for index, size in counting.sizes.items():
         rows = [row for row in counting.rows if row.index == index]
         if not rows:
             continue
-        console.print(Text(headline(index, size), style="bold"))
+        parts.print_index(console, index, size)
         _print_counts(console, rows, size)
         own = [total for total in totals if total.index == index]
-        _print_totals(console, [total for total in own if total.versus is None])
-        _print_ratios(console, [total for total in own if total.versus])
+        optional = ("per M documents", "per GB", "largest pattern")
+        parts.print_totals(console, "Totals", own, _TOTALS, optional)
+        parts.print_totals(console, "Ratios", own, _RATIOS, ("no largest", "union"))
         console.print()
-    _print_snapshot_sums(console, [total for total in totals if total.note == SNAPSHOTS_NOTE])
-    _print_footnotes(console, [total for total in totals if total.index == "all"])
+    if snapshots := [total for total in totals if total.note == SNAPSHOTS_NOTE]:
+        console.print(Text(f"{snapshots[0].index}: {SNAPSHOTS_NOTE}", style="bold"))
+        parts.print_totals(console, None, snapshots, _SUMS)
+        console.print()
+    parts.print_notes(console, *_FOOTNOTES)
+    _print_overlaps(console, [total for total in totals if total.index == "all"])
 
 
 def _print_counts(console: Console, rows: Sequence[Count], size: IndexSize) -> None:
-    knows_documents = any(row.documents is not None for row in rows)
     columns = {
         "method": [row.method for row in rows],
         "tier": [row.tier for row in rows],
         "pattern": [row.query for row in rows],
-        "occurrences": [
-            _estimated(row, row.occurrences, row.occurrences_low, row.occurrences_high)
-            for row in rows
-        ],
+        "occurrences": [_count(row, "occurrences") for row in rows],
     }
-    if knows_documents:
-        columns["documents"] = [
-            _estimated(row, row.documents, row.documents_low, row.documents_high) for row in rows
-        ]
+    if any(row.documents is not None for row in rows):
+        columns["documents"] = [_count(row, "documents") for row in rows]
     if size.bytes:
         columns["per GB"] = [rate(row.occurrences / size.bytes * 1e9) for row in rows]
-    groups = [(row.method, row.tier) for row in rows]
-    ends = [one != following for one, following in pairwise(groups)]
-    layout = Layout(3, frozenset({"pattern"}), ("per GB",), section_ends=ends)
-    print_columns(console, columns, layout)
+    wrapping = frozenset({"pattern", "occurrences", "documents"})
+    optional = ("per GB", "documents") if any(row.estimated for row in rows) else ("per GB",)
+    ends = parts.section_ends(rows, "method", "tier")
+    print_columns(console, columns, Layout(3, wrapping, optional, section_ends=ends))
     # What differs from query to query stands in the rows of the other formats.
-    told = [_OF_A_QUERY.split(row.note)[0] for row in rows]
+    notes = dict.fromkeys(_OF_A_QUERY.split(row.note)[0] for row in rows)
+    parts.print_notes(console, *filter(None, notes))
     if any(_UNTRUSTED in row.note for row in rows):
-        told.append("doubtful: one file makes up more than a tenth of the estimate")
-    for note in dict.fromkeys(note for note in told if note):
-        console.print(Text(note, style="dim"))
+        parts.print_notes(console, "doubtful: one file makes up more than a tenth of the estimate")
 
 
-def _estimated(row: Count, value: int | None, low: float | None, high: float | None) -> str:
-    if not row.estimated:
+def _count(row: Count, name: str) -> str:
+    value = getattr(row, name)
+    if value is None or not row.estimated:
         return cell(value)
-    if low is None or high is None:
-        return f"≈{cell(value)} (no interval)"
-    doubtful = " (doubtful)" if _UNTRUSTED in row.note else ""
-    return f"≈{cell(value)} [{low:,.0f}, {high:,.0f}]{doubtful}"
+    shown = parts.interval(row, name, "{:,.0f}".format)
+    return f"≈{shown}" + " (doubtful)" * ("[" in shown and _UNTRUSTED in row.note)
 
 
-def _print_totals(console: Console, totals: Sequence[Total]) -> None:
-    groups = _grouped(totals)
-    columns = {
-        "method": [method for _, method, _ in groups],
-        "tiers": [tiers for tiers, _, _ in groups],
-        "largest pattern": [_largest(group) for group in groups.values()],
-        "sum": _values(groups, "sum_of_pattern_counts"),
-        "union": _values(groups, "union_of_occurrences"),
-        "per GB": _values(groups, "union_per_gigabyte"),
-        "per M documents": _values(groups, "union_per_million_documents"),
-    }
-    optional = ("per M documents", "per GB", "largest pattern")
-    print_columns(console, columns, Layout(3, frozenset({"largest pattern"}), optional, "Totals"))
-
-
-def _print_ratios(console: Console, totals: Sequence[Total]) -> None:
-    groups = _grouped(totals)
-    columns = {
-        "methods": [f"{method} : {versus}" for _, method, versus in groups],
-        "tiers": [tiers for tiers, _, _ in groups],
-        "sum": _values(groups, "ratio_of_sums"),
-        "union": _values(groups, "ratio_of_unions"),
-        "no largest": _values(groups, "ratio_without_largest"),
-        "geometric means": [
-            with_interval(group.get("ratio_of_geometric_means")) for group in groups.values()
-        ],
-    }
-    if groups:
-        layout = Layout(2, optional=("no largest", "union"), title="Ratios")
-        print_columns(console, columns, layout)
-
-
-def _print_snapshot_sums(console: Console, sums: Sequence[Total]) -> None:
-    if not sums:
-        return
-    groups = _grouped(sums)
-    columns = {
-        "method": [method for _, method, _ in groups],
-        "tiers": [tiers for tiers, _, _ in groups],
-        "sum": _values(groups, "sum_of_pattern_counts"),
-        "union": _values(groups, "union_of_occurrences"),
-    }
-    console.print(Text(f"{sums[0].index}: {SNAPSHOTS_NOTE}", style="bold"))
-    print_columns(console, columns, Layout(2))
-    console.print()
-
-
-def _print_footnotes(console: Console, overlaps: Sequence[Total]) -> None:
-    for note in _FOOTNOTES:
-        console.print(Text(note, style="dim"))
+def _print_overlaps(console: Console, overlaps: Sequence[Total]) -> None:
     between = [total for total in overlaps if total.versus]
-    for total in between:
-        console.print(Text(f"{total.method} and {total.versus}: {total.note}", style="dim"))
     paired = [total for total in overlaps if total.statistic == "paired_patterns"]
-    for total in paired:
-        console.print(Text(f"{total.method}: {total.note}", style="dim"))
+    parts.print_notes(console, *(f"{one.method} and {one.versus}: {one.note}" for one in between))
+    parts.print_notes(console, *(f"{one.method}: {one.note}" for one in paired))
     if within := len(overlaps) - len(between) - len(paired):
         line = f"other overlaps within methods: {within}; --totals FILE lists them"
-        console.print(Text(line, style="dim"))
-
-
-_Groups = dict[tuple[str, str, str | None], dict[str, Total]]
-
-
-def _grouped(totals: Iterable[Total]) -> _Groups:
-    """Return the statistics of each tiers, method and other method by their names."""
-    groups: _Groups = {}
-    for total in totals:
-        key = (total.tiers, total.method, total.versus)
-        groups.setdefault(key, {})[total.statistic] = total
-    return groups
-
-
-def _values(groups: _Groups, statistic: str) -> list[str]:
-    found = [group.get(statistic) for group in groups.values()]
-    return [cell(total.value if total else None) for total in found]
-
-
-def _largest(group: Mapping[str, Total]) -> str:
-    total = group.get("largest_pattern_share")
-    return f"{total.note} ({total.value:.0%})" if total and total.value else UNKNOWN
+        parts.print_notes(console, line)

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from ngramscan.outputs.keyness import KeynessRow
 from ngramscan.report.layout import Layout, cell, print_columns, rate
+from ngramscan.report.tables import parts
 
 _VISIBLE = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
 _FOOTNOTE = (
@@ -19,7 +20,7 @@ _FOOTNOTE = (
 
 
 def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Console) -> None:
-    """Print n-grams; `lines` tell of how much they are."""
+    """Print n-grams, below some lines about what was compared."""
     for line in lines:
         console.print(Text(line))
     if not rows:
@@ -33,30 +34,20 @@ def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Con
         "outputs": [f"{row.document_share:.1%}" for row in rows],
         "others' outputs": [f"{row.other_document_share:.1%}" for row in rows],
         "G2": [rate(row.g2) for row in rows],
-        "log ratio": [_interval(row) for row in rows],
+        "log ratio": [parts.interval(row, "log_ratio", "{:.1f}".format) for row in rows],
         "DP": [f"{row.dispersion:.2f}" for row in rows],
         "q": [f"{row.q:.1g}" for row in rows],
     }
-    optional = (
-        *("per million", "others'", "DP", "q", "others' outputs", "outputs", "G2", "others"),
-        "count",
-    )
+    rates = ("per million", "others'", "DP", "q", "others' outputs", "outputs", "G2")
+    optional = (*rates, "others", "count")
     print_columns(console, columns, Layout(1, frozenset({"n-gram"}), optional))
-    console.print(Text(_FOOTNOTE.format(level=rows[0].level), style="dim"))
-
-
-def _interval(row: KeynessRow) -> str:
-    return f"{row.log_ratio:.1f} [{row.log_ratio_low:.1f}, {row.log_ratio_high:.1f}]"
+    parts.print_notes(console, _FOOTNOTE.format(level=rows[0].level))
 
 
 def visible(text: str) -> str:
-    """Return a text on one line: line ends, tabs and spaces that would not be seen as signs."""
+    """Return a text on one line, with signs for line ends, tabs and spaces at its ends."""
     inner = "".join(_VISIBLE.get(letter, letter) for letter in text)
-    stripped = inner.strip(" ")
-    if not stripped:
-        return "·" * len(inner)
-    before = len(inner) - len(inner.lstrip(" "))
-    after = len(inner) - len(inner.rstrip(" "))
-    body = stripped.replace("  ", "··")
-    shown = "·" * before + body + "·" * after
+    body = inner.strip(" ")
+    before, _, after = inner.partition(body) if body else (inner, "", "")
+    shown = "·" * len(before) + body.replace("  ", "··") + "·" * len(after)
     return "".join(letter if letter.isprintable() else "�" for letter in shown)

@@ -1,15 +1,14 @@
-"""The table of `strategies`."""
+"""The tables of `strategies`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from rich.console import Console
-from rich.text import Text
 
 from ngramscan.outputs.strategies import StrategyShare
-from ngramscan.report.layout import Layout, cell, print_columns
+from ngramscan.report.layout import cell
+from ngramscan.report.tables import parts
 
 _FOOTNOTES = (
     "shares in %, with 95 % Wilson intervals; those of all models count outputs to the same problem"
@@ -19,29 +18,14 @@ _FOOTNOTES = (
 
 
 def print_strategies(rows: Sequence[StrategyShare], console: Console) -> None:
-    """Print the strategies of each group, a line each."""
-    groups: dict[tuple[str, str, str], list[StrategyShare]] = {}
-    for row in rows:
-        groups.setdefault((row.dataset, row.model, row.variant), []).append(row)
-    names = list(groups)
-    columns = {
-        "dataset": [dataset for dataset, _, _ in names],
-        "model": [model for _, model, _ in names],
-        "variant": [variant for _, _, variant in names],
-        "outputs": [cell(own[0].outputs) for own in groups.values()],
-    }
-    for number, row in enumerate(next(iter(groups.values()), [])):
-        columns[row.strategy] = [_share(own[number]) for own in groups.values()]
-    columns["formulas"] = [f"{own[0].formula_density_of_group:.1%}" for own in groups.values()]
-    ends = [before[0] != after[0] for before, after in pairwise(names)]
-    layout = Layout(3, frozenset({"dataset", "model", "variant"}), section_ends=ends)
-    print_columns(console, columns, layout)
-    for footnote in _FOOTNOTES:
-        console.print(Text(footnote, style="dim"))
-
-
-def _share(row: StrategyShare) -> str:
-    share = f"{100 * row.share:.1f}"
-    if row.share_low is None or row.share_high is None:
-        return share
-    return f"{share} [{100 * row.share_low:.0f}, {100 * row.share_high:.0f}]"
+    """Print the strategies of each variant, for each dataset and model, and for all models."""
+    for _, own in parts.scopes(console, rows):
+        variants = {row.variant: row for row in own}.values()
+        cells = {
+            (row.variant, row.strategy): parts.interval(row, "share", parts.percent) for row in own
+        }
+        for row in variants:
+            cells[row.variant, "formulas"] = parts.percent(row.formula_density_of_group)
+        outputs = [cell(row.outputs) for row in variants]
+        parts.print_matrix(console, "Outputs of each strategy", cells, {"outputs": outputs})
+    parts.print_notes(console, *_FOOTNOTES)

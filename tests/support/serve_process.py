@@ -1,0 +1,115 @@
+"""`ngramscan serve` as a process, requests to it, and what the original was recorded to answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+REPLAY = Path(__file__).parent.parent / "replay"
+INDEXES = (REPLAY / "index" / "replay", REPLAY / "index" / "replay2")
+JSON = {"Content-Type": "application/json"}
+THE = {"index": "replay", "query_type": "count", "query": "the"}
+"""Answered with 2918."""
+
+
+def read_lines(file: Path) -> list[dict[str, Any]]:
+    """Return the lines of a file, split at \\n only: the documents hold other line separators."""
+    return [json.loads(line) for line in file.read_text("utf-8").split("\n") if line]
+
+
+EXCHANGES = read_lines(REPLAY / "exchanges.jsonl")
+
+
+_CLIENT = httpx.Client(verify=False, trust_env=False, timeout=10)
+
+
+def send(
+    url: str, body: Any, headers: dict[str, str], method: str = "POST", path: str = "/"
+) -> httpx.Response:
+    return _CLIENT.request(method, url.rstrip("/") + path, content=body, headers=headers)
+
+
+def ask(url: str, document: object, **headers: str) -> httpx.Response:
+    return send(url, json.dumps(document).encode(), JSON | headers)
+
+
+def replay(url: str, request: dict[str, Any]) -> httpx.Response:
+    """Send a recorded request."""
+    body: bytes | None = None
+    if "json" in request:
+        body = json.dumps(request["json"]).encode()
+    elif "body_hex" in request:
+        body = bytes.fromhex(request["body_hex"])
+    elif "body" in request:
+        body = request["body"].encode()
+    headers = ({} if body is None else JSON) | request.get("headers", {})
+    kept = {name: value for name, value in headers.items() if value is not None}
+    return send(url, body, kept, request["method"], request["path"])
+
+
+@dataclass
+class Served:
+    """A server that accepts connections, and what it has told on stderr so far."""
+
+    process: subprocess.Popen[str]
+    url: str
+    lines: list[str]
+    reader: threading.Thread
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rstrip("/").rpartition(":")[2])
+
+    def end(self, signal_number: int | None = None) -> int:
+        """Send a signal, if any, wait, and return the exit code."""
+        if signal_number:
+            self.process.send_signal(signal_number)
+        code = self.process.wait(timeout=60)
+        self.reader.join(timeout=10)
+        return code
+
+    def resident_bytes(self) -> int:
+        """Return how much memory the process holds; 0 where that can't be read off, as on macOS."""
+        file = Path(f"/proc/{self.process.pid}/statm")
+        pages = file.read_text(encoding="ascii").split()[1] if file.exists() else 0
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def serving(*options: str, port: int = 0, indexes: tuple[Path, ...] = INDEXES) -> Iterator[Served]:
+    """Start a server, on a free port by default, and wait until it is ready."""
+    command = [sys.executable, "-m", "ngramscan", "serve", *map(str, indexes), *options]
+    command += ["--port", str(port)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, encoding="utf-8") as process:
+        lines: list[str] = []
+        ready = threading.Event()
+
+        def read() -> None:
+            assert process.stderr
+            for line in process.stderr:
+                lines.append(line.rstrip("\n"))
+                if line.startswith("ngramscan count f1 --index "):
+                    ready.set()
+            ready.set()
+
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        try:
+            assert ready.wait(120)
+            assert process.poll() is None, lines
+            url = lines[-1].split("--index ")[-1].rpartition("/")[0] + "/"
+            yield Served(process, url, lines, reader)
+        finally:
+            process.kill()
+            process.wait(timeout=60)
+            reader.join(timeout=10)
