@@ -15,9 +15,9 @@ from rich.console import Console
 
 import ngramscan
 from ngramscan.errors import InputError
-from ngramscan.outputs.blend import Blend, Blending, PatternPresence, Retention, find_blends
+from ngramscan.outputs.blend import BlendResult, BlendRow, PresenceRow, RetentionRow, run_blend
 from ngramscan.outputs.markers import Marker, count_markers
-from ngramscan.outputs.reading import Group, Output, OutputFields, OutputSet, read_outputs
+from ngramscan.outputs.reading import Group, Output, OutputSet, read_outputs
 from ngramscan.patterns.files import load_patterns, parse_patterns
 from ngramscan.report.tables import print_blending
 from ngramscan.statistics.proportions import mcnemar, wilson
@@ -58,18 +58,18 @@ def outputs_of(texts: dict[tuple[str, str, str], list[str | None]], ids: bool = 
     return found
 
 
-def blending_of(ids: bool = True) -> Blending:
+def blending_of(ids: bool = True) -> BlendResult:
     texts: dict[tuple[str, str, str], list[str | None]] = {
         ("d", "m", "f-1"): [F, F, F, G],
         ("d", "m", "f-1+pot"): [F + CODE, CODE + G, F, CODE + G],
         ("d", "m", "f-1+cot"): [F + STEPS, STEPS, None, ""],
         ("d", "m", "zero-shot"): [G, G, G, "1"],
     }
-    return find_blends(outputs_of(texts, ids), SET)
+    return run_blend(outputs_of(texts, ids), SET)
 
 
-def row_of(blending: Blending, variant: str, method: str) -> Blend:
-    (row,) = [r for r in blending.rows if (r.variant, r.method) == (variant, method)]
+def row_of(blending: BlendResult, prompt: str, method: str) -> BlendRow:
+    (row,) = [r for r in blending.rows if (r.prompt, r.method) == (prompt, method)]
     return row
 
 
@@ -122,10 +122,10 @@ def test_regexes_are_never_counted_in_corpora() -> None:
 def test_the_counts_of_real_outputs_are_those_of_brute_force(
     shared: Path, case_sensitive: bool
 ) -> None:
-    found = read_outputs(shared / "data" / "financemath" / "validation", OutputFields())
+    found = read_outputs(shared / "data" / "financemath" / "validation")
     patterns = load_patterns("f1")
-    blending = find_blends(found, patterns, case_sensitive)
-    rows = {(r.model, r.variant, r.method, r.pattern): r for r in blending.presence}
+    blending = run_blend(found, patterns, case_sensitive)
+    rows = {(r.model, r.prompt, r.method, r.pattern): r for r in blending.presence}
     groups = found.groups()
     assert len(groups) == 12
     for group, outputs in groups.items():
@@ -133,14 +133,14 @@ def test_the_counts_of_real_outputs_are_those_of_brute_force(
         by_method: dict[str, list[int]] = {method: [0] * 200 for method in patterns.methods}
         for pattern in patterns.patterns:
             counts = [count_fast(pattern.text, text, case_sensitive) for text in texts]
-            row = rows[group.model, group.variant, pattern.method, pattern.text]
+            row = rows[group.model, group.prompt, pattern.method, pattern.text]
             assert row.occurrences == sum(counts)
             assert row.with_pattern == sum(map(bool, counts))
             so_far = by_method[pattern.method]
             by_method[pattern.method] = [a + b for a, b in zip(so_far, counts, strict=True)]
         n, characters = sum(bool(t.strip()) for t in texts), sum(len(t) for t in texts if t.strip())
         for blend in blending.rows:
-            if (blend.model, blend.variant) == (group.model, group.variant):
+            if (blend.model, blend.prompt) == (group.model, group.prompt):
                 counts = by_method[blend.method]
                 assert (blend.outputs, blend.absent) == (n, 200 - n)
                 assert blend.occurrences == sum(counts)
@@ -171,17 +171,17 @@ def test_presence_and_density_are_of_outputs_that_have_text() -> None:
     assert (row.with_marker, row.share, row.own) == (0, 0, False)
 
 
-def test_a_variant_without_text_has_no_share() -> None:
-    blending = find_blends(outputs_of({("d", "m", "cot"): [None, ""]}), SET)
+def test_a_prompt_without_text_has_no_share() -> None:
+    blending = run_blend(outputs_of({("d", "m", "cot"): [None, ""]}), SET)
     row = row_of(blending, "cot", "CoT")
     assert (row.outputs, row.absent, row.share, row.per_1000_characters) == (0, 2, None, None)
     assert blending.isolation[0].note == "no outputs to compare with"
     show(blending, 80)
 
 
-def test_an_unknown_variant_is_said_once_and_has_rows() -> None:
+def test_an_unknown_prompt_is_said_once_and_has_rows() -> None:
     blending = blending_of()
-    assert blending.notices == ["variant zero-shot: no method of the patterns chosen"]
+    assert blending.notices == ["prompt zero-shot: no method of the patterns chosen"]
     assert row_of(blending, "zero-shot", "FP/F-1").share == 0.75
 
 
@@ -191,9 +191,9 @@ def test_what_stays_of_a_prefix_is_told_in_pairs() -> None:
         ("d", "m", "FP"): [*[F] * 8, *[G] * 4],
         ("d", "m", "f-1+pot"): [F] * 3 + [CODE] * 5 + [F] * 1 + [CODE] * 2 + [None],
     }
-    (row,) = find_blends(outputs_of(texts), only).retention
+    (row,) = run_blend(outputs_of(texts), only).retention
     assert (row.prefix, row.solver, row.method) == ("f-1", "pot", "FP/F-1")
-    assert (row.variant_alone, row.variant_with) == ("FP", "f-1+pot")
+    assert (row.prompt_alone, row.prompt_with) == ("FP", "f-1+pot")
     assert (row.pairs, row.unpaired, row.only_alone, row.only_with) == (11, 1, 5, 1)
     assert (row.share_alone, row.share_with) == pytest.approx((8 / 11, 4 / 11))
     assert row.difference == pytest.approx(-4 / 11)
@@ -206,20 +206,20 @@ def test_what_stays_of_a_prefix_is_told_in_pairs() -> None:
 
 
 def test_samples_are_paired_by_problem_and_epoch(tmp_path: Path) -> None:
-    for variant, texts in {"FP": [F, G, F, G], "f-1+pot": [F, F, CODE, CODE]}.items():
+    for prompt, texts in {"FP": [F, G, F, G], "f-1+pot": [F, F, CODE, CODE]}.items():
         records = [
             {"id": f"p{n % 2}", "epoch": 1 + n // 2, "output": text} for n, text in enumerate(texts)
         ]
-        (tmp_path / f"{variant}.jsonl").write_text("\n".join(map(json.dumps, records)))
+        (tmp_path / f"{prompt}.jsonl").write_text("\n".join(map(json.dumps, records)))
     only = parse_patterns(PATTERNS, "o").select(["T1"])
-    (row,) = find_blends(read_outputs(tmp_path, OutputFields()), only).retention
+    (row,) = run_blend(read_outputs(tmp_path), only).retention
     assert (row.pairs, row.unpaired, row.only_alone, row.only_with) == (4, 0, 1, 1)
 
 
 def test_without_ids_nothing_is_tested() -> None:
     blending = blending_of(ids=False)
     row = blending.retention[0]
-    assert row.note == "not paired, no test: no problem id is in both variants"
+    assert row.note == "not paired, no test: no problem id is in both prompts"
     assert (row.pairs, row.p, row.difference_low, row.share_alone) == (0, None, None, 1.0)
     assert row.difference == 0
 
@@ -229,18 +229,18 @@ def test_a_prefix_with_zero_shot_behind_it_stands_alone() -> None:
         ("d", "m", "F-1+ZS"): [F, F],
         ("d", "m", "f-1+pot"): [F, CODE],
     }
-    (row,) = find_blends(outputs_of(texts), SET).retention
-    assert (row.variant_alone, row.solver, row.pairs) == ("F-1+ZS", "pot", 2)
+    (row,) = run_blend(outputs_of(texts), SET).retention
+    assert (row.prompt_alone, row.solver, row.pairs) == ("F-1+ZS", "pot", 2)
     assert (row.share_alone, row.share_with) == (1.0, 0.5)
 
 
 def test_a_prefix_that_never_stands_alone_has_no_retention() -> None:
-    (row,) = find_blends(outputs_of({("d", "m", "f-1+pot"): [F, CODE]}), SET).retention
-    assert (row.variant_alone, row.share_alone, row.share_with, row.p) == (None, None, 0.5, None)
-    assert row.note == "no outputs of variant f-1 alone"
+    (row,) = run_blend(outputs_of({("d", "m", "f-1+pot"): [F, CODE]}), SET).retention
+    assert (row.prompt_alone, row.share_alone, row.share_with, row.p) == (None, None, 0.5, None)
+    assert row.note == "no outputs of prompt f-1 alone"
 
 
-def test_isolation_compares_own_variants_with_all_others() -> None:
+def test_isolation_compares_own_prompts_with_all_others() -> None:
     (row,) = [r for r in blending_of().isolation if r.method == "PoT"]
     assert (row.outputs_own, row.outputs_others) == (4, 10)
     assert (row.share_own, row.share_others, row.difference) == (0.75, 0, 0.75)
@@ -264,16 +264,16 @@ def isolation_coverage(
     hits = []
     for _ in range(runs):
         found = OutputSet()
-        for variant, n, share in zip(("pot", "cot"), problems, shares, strict=True):
+        for prompt, n, share in zip(("pot", "cot"), problems, shares, strict=True):
             chances = random.beta(share * total, (1 - share) * total, n)
             for model in range(models):
-                group = Group("d", str(model), variant)
+                group = Group("d", str(model), prompt)
                 for number, has in enumerate(random.random(n) < chances):
                     text = CODE if has else "1"
-                    found.outputs.append(Output(group, f"{variant}-{number}", text, ""))
+                    found.outputs.append(Output(group, f"{prompt}-{number}", text, ""))
         (row,) = [
             r
-            for r in find_blends(found, SET.select(["T2"], ["PoT"])).isolation
+            for r in run_blend(found, SET.select(["T2"], ["PoT"])).isolation
             if (r.dataset, r.model) == ("d", "all")
         ]
         assert row.ratio_low is not None
@@ -304,14 +304,14 @@ def test_isolation_covers_the_ratio_in_many_simulations(
 
 def test_generic_patterns_are_named_with_the_reason() -> None:
     generic = {r.pattern: r.generic for r in blending_of().presence if r.generic}
-    assert generic == {"thus": "in half or more of the outputs of every variant"}
+    assert generic == {"thus": "in half or more of the outputs of every prompt"}
     texts: dict[tuple[str, str, str], list[str | None]] = {
         ("d", "m", "f-1"): [G, "", "x", "x", "x"],
         ("d", "m", "cot"): [G, "x", "x", "x", "x", "x"],
     }
-    rows = find_blends(outputs_of(texts), SET).presence
+    rows = run_blend(outputs_of(texts), SET).presence
     assert {r.pattern: r.generic for r in rows if r.generic} == {
-        "thus": "in variants without its method half as often as in its own, or more"
+        "thus": "in prompts without its method half as often as in its own, or more"
     }
 
 
@@ -319,7 +319,7 @@ def test_pooled_rows_are_sums_with_wider_intervals() -> None:
     texts: dict[tuple[str, str, str], list[str | None]] = {
         (dataset, model, "f-1"): [*[F] * 6, *["x"] * 6] for dataset in "de" for model in "mn"
     }
-    rows = find_blends(outputs_of(texts), SET.select(["T1"], ["fp"])).rows
+    rows = run_blend(outputs_of(texts), SET.select(["T1"], ["fp"])).rows
     by_scope = {(r.dataset, r.model): r for r in rows}
     assert list(by_scope) == [
         *[("d", "m"), ("d", "n"), ("e", "m"), ("e", "n"), ("d", "all"), ("e", "all")],
@@ -334,7 +334,7 @@ def test_pooled_rows_are_sums_with_wider_intervals() -> None:
     assert everything.share_low == pytest.approx(alone.low, abs=0.01)
     assert everything.share_low < independent.low - 0.03
     with pytest.raises(InputError, match="named 'all'"):
-        find_blends(outputs_of({("d", "all", "f-1"): [F]}), SET)
+        run_blend(outputs_of({("d", "all", "f-1"): [F]}), SET)
 
 
 # The command
@@ -347,8 +347,8 @@ def folder(tmp_path: Path) -> Path:
         "f-1+pot": [F + CODE, CODE, None],
         "zero-shot": [G, "1", "2"],
     }
-    for variant, own in texts.items():
-        file = tmp_path / "outputs" / "d" / "m" / f"{variant}.jsonl"
+    for prompt, own in texts.items():
+        file = tmp_path / "outputs" / "d" / "m" / f"{prompt}.jsonl"
         file.parent.mkdir(parents=True, exist_ok=True)
         lines = (json.dumps({"id": n, "output": t}) + "\n" for n, t in enumerate(own))
         file.write_text("".join(lines), encoding="utf-8")
@@ -369,7 +369,7 @@ def test_the_command_prints_all_tables(folder: Path) -> None:
         assert words in ran.stdout
     for words in (
         "of 9 outputs 1 are missing and 0 empty",
-        "variant zero-shot: no method of the patterns chosen",
+        "prompt zero-shot: no method of the patterns chosen",
     ):
         assert words in ran.stderr
     assert "f-1+pot: 1 outputs without a partner are left out" in ran.stdout
@@ -382,13 +382,13 @@ def test_rows_go_where_they_are_asked_to(folder: Path) -> None:
         *("--isolation", folder / "i.parquet", "--figure", folder / "f.svg"),
     )
     assert ran.code == 0
-    assert "variant zero-shot" in ran.stderr
-    assert list(ran.rows[0]) == list(Blend.__dataclass_fields__)
+    assert "prompt zero-shot" in ran.stderr
+    assert list(ran.rows[0]) == list(BlendRow.__dataclass_fields__)
     assert len(ran.rows) == 9
     head = (folder / "p.csv").read_text(encoding="utf-8").splitlines()[0]
-    assert head == ",".join(PatternPresence.__dataclass_fields__)
+    assert head == ",".join(PresenceRow.__dataclass_fields__)
     (line,) = (folder / "r.jsonl").read_text(encoding="utf-8").splitlines()
-    assert list(json.loads(line)) == list(Retention.__dataclass_fields__)
+    assert list(json.loads(line)) == list(RetentionRow.__dataclass_fields__)
     assert (folder / "i.parquet").exists()
     assert "</svg>" in (folder / "f.svg").read_text(encoding="utf-8")
 
@@ -410,14 +410,14 @@ def test_the_default_set_is_the_paper_s_and_can_be_narrowed(folder: Path) -> Non
 
 def test_from_python_it_is_a_data_frame(folder: Path) -> None:
     frame = ngramscan.blend(folder / "outputs", folder / "own.yaml", presence=folder / "p.jsonl")
-    assert list(frame.columns) == list(Blend.__dataclass_fields__)
+    assert list(frame.columns) == list(BlendRow.__dataclass_fields__)
     assert len(frame) == 9
     assert (folder / "p.jsonl").exists()
     with pytest.raises(InputError, match="no such file"):
         ngramscan.blend(folder / "nowhere")
 
 
-def show(blending: Blending, width: int) -> list[str]:
+def show(blending: BlendResult, width: int) -> list[str]:
     file = io.StringIO()
     print_blending(blending, Console(file=file, width=width, markup=False, highlight=False))
     return file.getvalue().splitlines()

@@ -30,7 +30,7 @@ from ngramscan.outputs.keyness import (
     compared_ngrams,
 )
 from ngramscan.outputs.ngram_rates import log_likelihood
-from ngramscan.outputs.ngrams import Least
+from ngramscan.outputs.ngrams import MinFrequency
 from ngramscan.outputs.presence import Sides
 from ngramscan.outputs.tokens import Tokens, split_characters, split_words
 from ngramscan.patterns.files import load_patterns
@@ -74,7 +74,9 @@ def test_q_is_benjamini_and_hochberg_s_by_hand() -> None:
 def test_dispersion_of_even_and_of_concentrated_words() -> None:
     own = ["x a b", "x a b", "x a b", "y y y"]
     table = compared_ngrams(
-        split_words([*own, *["c c c"] * 4]), unpaired(4, 4), KeynessOptions(1, 1, Least(1, 1), q=1)
+        split_words([*own, *["c c c"] * 4]),
+        unpaired(4, 4),
+        KeynessOptions(1, 1, MinFrequency(1, 1), q=1),
     )
     at = dict(zip(table["count"].tolist(), table["dispersion"].tolist(), strict=True))
     # y: all in one of four equal documents: (1 - 1/4) / (1 - 1/4); x: DP 1/4, normalised 1/3.
@@ -108,13 +110,13 @@ def write_population(folder: Path, design: Design, population: Population, seed:
     written: Counter[tuple[str, int]] = Counter()
     files: dict[Path, list[str]] = defaultdict(list)
     for output, (own, problem) in enumerate(zip(is_own, problems.tolist(), strict=True)):
-        variant = "pot" if own else "cot"
-        model = f"m{written[variant, problem]}"
-        written[variant, problem] += 1
+        prompt = "pot" if own else "cot"
+        model = f"m{written[prompt, problem]}"
+        written[prompt, problem] += 1
         words = [f"w{k}" for k in np.repeat(np.arange(WORDS), counts[:, output])]
         text = " ".join(words + ["f"] * max(int(1000 * lengths[output]) - len(words), 1))
         line = json.dumps({"id": problem, "output": text})
-        files[folder / "outputs" / "d" / model / f"{variant}.jsonl"].append(line + "\n")
+        files[folder / "outputs" / "d" / model / f"{prompt}.jsonl"].append(line + "\n")
     for file, lines in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("".join(lines), encoding="utf-8")
@@ -160,7 +162,7 @@ def test_intervals_cover_ratios_of_clustered_words() -> None:
     rates = np.full(words, 1.5e-4)
     sizes = [int(size) for size in draw.integers(1000, 4000, 300)]
     texts = bursty(draw, sizes[:150], words, rates * 2) + bursty(draw, sizes[150:], words, rates)
-    options = KeynessOptions(1, 1, Least(1, 1), q=1.0)
+    options = KeynessOptions(1, 1, MinFrequency(1, 1), q=1.0)
     tokens = split_words(texts)
     table = compared_ngrams(tokens, unpaired(150, 150), options)
     is_word = np.array([tokens.names[tokens.ids[k]] != "f" for k in table["first"]])
@@ -198,19 +200,19 @@ def test_nothing_is_found_where_there_is_nothing() -> None:
 
 def write_outputs(folder: Path) -> Path:
     draw = np.random.default_rng(5)
-    for variant in ("cot", "pot", "f-1+cot"):
-        file = folder / "outs" / "d" / "m" / f"{variant}.jsonl"
+    for prompt in ("cot", "pot", "f-1+cot"):
+        file = folder / "outs" / "d" / "m" / f"{prompt}.jsonl"
         file.parent.mkdir(parents=True, exist_ok=True)
         phrase = {"cot": "Let's think", "pot": 'return "\\t: #"', "f-1+cot": "\\frac{a}{b}"}
         lines = [
-            {"id": k, "output": " ".join([*draw.choice(list("abcdef"), 30), phrase[variant]])}
+            {"id": k, "output": " ".join([*draw.choice(list("abcdef"), 30), phrase[prompt]])}
             for k in range(40)
         ]
         file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return folder / "outs"
 
 
-def test_variants_that_have_the_method_are_compared_with_those_that_have_not(
+def test_prompts_that_have_the_method_are_compared_with_those_that_have_not(
     tmp_path: Path,
 ) -> None:
     outputs = write_outputs(tmp_path)
@@ -254,8 +256,8 @@ def test_variants_that_have_the_method_are_compared_with_those_that_have_not(
 def test_the_first_line_says_which_problems_are_compared(
     tmp_path: Path, own: list[dict[str, int]], others: list[dict[str, int]], words: str
 ) -> None:
-    for variant, records in (("pot", own), ("cot", others)):
-        file = tmp_path / "d" / "m" / f"{variant}.jsonl"
+    for prompt, records in (("pot", own), ("cot", others)):
+        file = tmp_path / "d" / "m" / f"{prompt}.jsonl"
         file.parent.mkdir(parents=True, exist_ok=True)
         lines = (json.dumps({**record, "output": "a b c"}) + "\n" for record in records)
         file.write_text("".join(lines), encoding="utf-8")
@@ -264,8 +266,8 @@ def test_the_first_line_says_which_problems_are_compared(
 
 
 def test_longer_outputs_are_announced(tmp_path: Path) -> None:
-    for variant, text in (("pot", "a b c d"), ("cot", "a b")):
-        file = tmp_path / "d" / "m" / f"{variant}.jsonl"
+    for prompt, text in (("pot", "a b c d"), ("cot", "a b")):
+        file = tmp_path / "d" / "m" / f"{prompt}.jsonl"
         file.parent.mkdir(parents=True, exist_ok=True)
         lines = (json.dumps({"id": k, "output": text}) + "\n" for k in range(50))
         file.write_text("".join(lines), encoding="utf-8")

@@ -12,8 +12,13 @@ import pytest
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.outputs.formulas import take_apart
-from ngramscan.outputs.reading import OutputFields, read_outputs
-from ngramscan.outputs.strategies import Classified, StrategyShare, classify_outputs, find_strategy
+from ngramscan.outputs.reading import read_outputs
+from ngramscan.outputs.strategies import (
+    OutputStrategyRow,
+    StrategyRow,
+    find_strategy,
+    run_strategies,
+)
 from ngramscan.outputs.strategy_rules import load_rules, parse_rules
 from tests.command import run
 
@@ -93,10 +98,10 @@ def test_long_lines_take_no_long_time() -> None:
 
 
 def test_recorded_outputs_follow_what_their_prompts_ask(shared: Path) -> None:
-    found = read_outputs(shared / "data" / "financemath" / "validation", OutputFields())
-    classified = classify_outputs(found, load_rules()).outputs
-    for variant, expected, least in (("cot", "CoT", 0.98), ("pot", "PoT", 0.98)):
-        own = Counter(output.strategy for output in classified if output.variant == variant)
+    found = read_outputs(shared / "data" / "financemath" / "validation")
+    classified = run_strategies(found, load_rules()).outputs
+    for prompt, expected, least in (("cot", "CoT", 0.98), ("pot", "PoT", 0.98)):
+        own = Counter(output.strategy for output in classified if output.prompt == prompt)
         assert own[expected] / own.total() >= least, own
 
 
@@ -110,14 +115,14 @@ def test_rows_are_shares_of_each_group_and_of_all_models(tmp_path: Path) -> None
         path.parent.mkdir(parents=True)
         path.write_text("\n".join(lines), encoding="utf-8")
     frame = ngramscan.strategies(tmp_path, per_output=tmp_path / "o.csv")
-    assert list(frame.columns) == list(StrategyShare.__dataclass_fields__)
+    assert list(frame.columns) == list(StrategyRow.__dataclass_fields__)
     assert len(frame) == 3 * 4
     (pooled,) = frame[(frame["model"] == "all") & (frame["strategy"] == "PoT")].itertuples()
     assert (pooled.outputs, pooled.with_strategy, pooled.share) == (4, 3, 0.75)
     assert float(str(pooled.share_low)) < 0.75 < float(str(pooled.share_high))
     assert frame.groupby("model")["share"].sum().tolist() == pytest.approx([1, 1, 1])
     outputs = pd.read_csv(tmp_path / "o.csv")
-    assert list(outputs.columns) == list(Classified.__dataclass_fields__)
+    assert list(outputs.columns) == list(OutputStrategyRow.__dataclass_fields__)
     assert outputs["rule"].tolist() == ["code", "otherwise", "code", "code"]
 
 
@@ -129,7 +134,7 @@ def test_the_command_prints_a_line_per_group_and_writes_files(tmp_path: Path) ->
     assert figure.read_text(encoding="utf-8").startswith("<?xml")
     assert len(per_output.read_text(encoding="utf-8").splitlines()) == 60
     rows = run("strategies", EXAMPLES, "--format", "csv").rows
-    counts = {(row["variant"], row["strategy"]): int(row["with_strategy"]) for row in rows}
+    counts = {(row["prompt"], row["strategy"]): int(row["with_strategy"]) for row in rows}
     assert {key: n for key, n in counts.items() if n} == {
         ("cot", "CoT"): 10, ("cot", "Direct"): 2, ("f-1", "Direct"): 12, ("f-1+cot", "CoT"): 10,
         ("f-1+cot", "Direct"): 2, ("f-1+pot", "PoT"): 10, ("f-1+pot", "Hybrid"): 2,
@@ -151,7 +156,7 @@ def test_own_rules_decide(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(MINIMAL, encoding="utf-8")
     frame = ngramscan.strategies(EXAMPLES, rules=path)
-    hybrid = frame[(frame["variant"] == "f-1") & (frame["strategy"] == "Hybrid")]
+    hybrid = frame[(frame["prompt"] == "f-1") & (frame["strategy"] == "Hybrid")]
     assert hybrid["with_strategy"].tolist() == [11]
 
 

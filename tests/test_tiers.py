@@ -12,8 +12,8 @@ from rich.console import Console
 
 import ngramscan
 from ngramscan.errors import InputError
-from ngramscan.outputs.reading import OutputFields, read_outputs
-from ngramscan.outputs.tiers import Tiering, TierRatio, compare_tiers, rate_ratio, tier_of
+from ngramscan.outputs.reading import read_outputs
+from ngramscan.outputs.tiers import TierResult, TierRow, rate_ratio, run_tiers, tier_of
 from ngramscan.patterns.files import load_patterns, parse_patterns
 from ngramscan.report.tables import print_tiering
 from tests.command import run
@@ -34,14 +34,14 @@ regexes:
 SET = parse_patterns(PATTERNS, "own.yaml")
 
 
-def tiering_of(measure: str = "occurrences", ids: bool = True) -> Tiering:
+def tiering_of(measure: str = "occurrences", ids: bool = True) -> TierResult:
     own: list[str | None] = ["alpha alpha both"] * 20 + ["Both"] * 5 + [None]
     others: list[str | None] = [*["both"] * 21, *["beta"] * 4]
-    return compare_tiers(outputs_of({("d", "m", "a"): own, ("d", "m", "b"): others}, ids), SET,
+    return run_tiers(outputs_of({("d", "m", "a"): own, ("d", "m", "b"): others}, ids), SET,
                          measure)  # fmt: skip
 
 
-def row_of(tiering: Tiering, pattern: str) -> TierRatio:
+def row_of(tiering: TierResult, pattern: str) -> TierRow:
     (row,) = [row for row in tiering.rows if row.pattern == pattern]
     return row
 
@@ -57,7 +57,7 @@ def test_the_paper_s_thresholds_overlap_and_have_a_gap(ratio: float, tier: str) 
     assert tier_of(ratio) == tier
 
 
-def test_rates_are_per_output_of_own_and_other_variants() -> None:
+def test_rates_are_per_output_of_own_and_other_prompts() -> None:
     row = row_of(tiering_of(), "both")
     assert (row.outputs_own, row.outputs_others) == (25, 25)
     assert (row.occurrences_own, row.occurrences_others) == (25, 21)
@@ -88,7 +88,7 @@ def test_without_anything_to_compare_there_is_no_ratio() -> None:
         assert (row.ratio, row.ratio_low, row.tier_by_ratio, row.agrees) == (None,) * 4
         assert (row.spans, row.note) == (None, note)
     found = outputs_of({("d", "m", "a"): ["alpha"]})
-    assert row_of(compare_tiers(found, SET), "alpha").note == "no outputs of other methods"
+    assert row_of(run_tiers(found, SET), "alpha").note == "no outputs of other methods"
 
 
 def test_regexes_have_no_tier() -> None:
@@ -100,19 +100,19 @@ def test_without_ids_each_output_is_its_own_cluster() -> None:
 
 
 def test_the_counts_of_real_outputs_are_those_of_brute_force(shared: Path) -> None:
-    found = read_outputs(shared / "data" / "financemath" / "validation", OutputFields())
+    found = read_outputs(shared / "data" / "financemath" / "validation")
     patterns = load_patterns("f1").select((), ["cot", "pot"])
-    rows = [row for row in compare_tiers(found, patterns).rows if row.model == "all"]
+    rows = [row for row in run_tiers(found, patterns).rows if row.model == "all"]
     assert len(rows) == len(patterns.patterns)
     for row in rows:
         counts = {"cot": 0, "pot": 0}
         for output in found.outputs:
-            counts[output.group.variant] += count_fast(row.pattern, output.text or "", False)
+            counts[output.group.prompt] += count_fast(row.pattern, output.text or "", False)
         own = row.method.lower()
         assert row.occurrences_own == counts[own]
         assert row.occurrences_others == counts["pot" if own == "cot" else "cot"]
     by_pattern = {row.pattern: row for row in rows}
-    n = {v: sum(o.is_there and o.group.variant == v for o in found.outputs) for v in ("cot", "pot")}
+    n = {v: sum(o.is_there and o.group.prompt == v for o in found.outputs) for v in ("cot", "pot")}
     for pattern in ("step by step", "therefore, the answer is", "def solution(", "return answer"):
         row = by_pattern[pattern]
         other = "pot" if row.method == "CoT" else "cot"
@@ -155,9 +155,9 @@ def test_a_ratio_needs_outputs_of_both_kinds() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for variant, text in (("a", "alpha both"), ("b", "beta both")):
+    for prompt, text in (("a", "alpha both"), ("b", "beta both")):
         records = [{"id": n, "output": text} for n in range(12)]
-        write_lines(tmp_path / "outputs" / "d" / "m" / f"{variant}.jsonl", *records)
+        write_lines(tmp_path / "outputs" / "d" / "m" / f"{prompt}.jsonl", *records)
     (tmp_path / "own.yaml").write_text(PATTERNS, encoding="utf-8")
     return tmp_path
 
@@ -168,7 +168,7 @@ def test_the_command_prints_a_table_or_rows(folder: Path) -> None:
     for words in ("d · m", "by ratio", "A: no occurrence: no ratio for 'never'", "≈"):
         assert words in ran.stdout
     rows = run("tiers", folder / "outputs", folder / "own.yaml", "--format", "csv").rows
-    assert list(rows[0]) == list(TierRatio.__dataclass_fields__)
+    assert list(rows[0]) == list(TierRow.__dataclass_fields__)
     assert [row["tier_by_ratio"] for row in rows] == ["T1", "T2", "", "T1", ""]
     ran = run("tiers", folder / "nowhere")
     assert (ran.code, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
@@ -176,7 +176,7 @@ def test_the_command_prints_a_table_or_rows(folder: Path) -> None:
 
 def test_from_python_it_is_a_data_frame(folder: Path) -> None:
     frame = ngramscan.tiers(folder / "outputs", folder / "own.yaml", measure="outputs")
-    assert list(frame.columns) == list(TierRatio.__dataclass_fields__)
+    assert list(frame.columns) == list(TierRow.__dataclass_fields__)
     assert set(frame["measure"]) == {"outputs"}
     wrong: Any = "x"
     with pytest.raises(InputError, match="--measure x"):

@@ -33,16 +33,14 @@ def take_apart(text: str) -> Parts:
     prose_lines, before = _without_code(text)
     prose = "\n".join(prose_lines)
     spans = list(_formulas(prose))
-    in_formulas = sum(stop - start for start, stop in spans)
-    ends = [0, *(stop for _, stop in spans)], [*(start for start, _ in spans), len(prose)]
-    rest = _FORMULA_MARK.join(prose[stop:start] for stop, start in zip(*ends, strict=True))
-    lines = rest.split("\n")
-    equations = [_equation_of(line) for line in lines]
-    in_formulas += sum(map(len, equations))
-    words = sum(
-        len(_WORD.findall(line)) for line, equation in zip(lines, equations, strict=True)
-        if not equation
-    )  # fmt: skip
+    starts, stops = [*(start for start, _ in spans), len(prose)], [0, *(stop for _, stop in spans)]
+    rest = (prose[stop:start] for stop, start in zip(stops, starts, strict=True))
+    in_formulas, words = sum(stop - start for start, stop in spans), 0
+    for line in _FORMULA_MARK.join(rest).split("\n"):
+        if equation := _equation_of(line):
+            in_formulas += len(equation)
+        else:
+            words += len(_WORD.findall(line))
     density = in_formulas / max(len(text.strip()), 1)
     return Parts(before is not None, prose, "\n".join(prose_lines[: before or 0]), words, density)
 
@@ -72,12 +70,11 @@ _LONGEST_EQUATION = 1000
 def _without_code(text: str) -> tuple[list[str], int | None]:
     """Return the lines that are no code, and how many of them stand before the last program."""
     lines = text.split("\n")
-    bare = _BareCode(lines)
+    bare = _ends_of_bare_code(lines)
     prose: list[str] = []
     before, number = None, 0
     while number < len(lines):
-        stop = _end_of_fenced(lines, number) or bare.end_from(number)
-        if stop:
+        if stop := _end_of_fenced(lines, number) or bare[number]:
             before, number = len(prose), stop
             continue
         if not _FENCE.match(lines[number]):
@@ -86,47 +83,34 @@ def _without_code(text: str) -> tuple[list[str], int | None]:
     return prose, before
 
 
-def _end_of_fenced(lines: Sequence[str], start: int) -> int | None:
-    """Return where a fenced program ends that starts at a line; without an end, it is the last."""
+def _end_of_fenced(lines: Sequence[str], start: int) -> int:
+    """Return where a fenced program ends that starts at a line; 0 if none does."""
     opened = _FENCE.match(lines[start])
     if not opened:
-        return None
+        return 0
     stop = start + 1
     while stop < len(lines) and not _FENCE.match(lines[stop]):
         stop += 1
     content = lines[start + 1 : stop]
-    # A fence may be the end of a program whose start was in the prompt: then what follows is prose.
+    # A fence may be the end of a program whose start was in the prompt: then prose follows.
     is_named = opened[1].lower() in _LANGUAGES and any(line.strip() for line in content)
-    if is_named or any(_STRONG.fullmatch(line) for line in content):
-        return min(stop + 1, len(lines))
-    return None
+    is_program = is_named or any(_STRONG.fullmatch(line) for line in content)
+    return min(stop + 1, len(lines)) if is_program else 0
 
 
-class _BareCode:
-    """Where programs without a fence end, for the lines of one text, each looked at once."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        strong = [bool(line.strip()) and bool(_STRONG.fullmatch(line)) for line in lines]
-        code = [
-            not line.strip() or is_strong or bool(_WEAK.fullmatch(line))
-            for line, is_strong in zip(lines, strong, strict=True)
-        ]
-        self._filled = [bool(line.strip()) for line in lines]
-        self._filled_before = [0, *accumulate(self._filled)]
-        self._strong_before = [0, *accumulate(strong)]
-        self._stops = [0] * len(lines)
-        stop = len(lines)
-        for number in range(len(lines) - 1, -1, -1):
-            stop = stop if code[number] else number
-            self._stops[number] = stop
-
-    def end_from(self, start: int) -> int | None:
-        """Return where a program ends that starts at a line; None: none does."""
-        stop = self._stops[start]
-        filled = self._filled_before[stop] - self._filled_before[start]
-        strong = self._strong_before[stop] - self._strong_before[start]
-        is_program = strong and filled >= _LEAST_LINES and self._filled[start]
-        return stop if is_program else None
+def _ends_of_bare_code(lines: Sequence[str]) -> list[int]:
+    """Return where a program without a fence ends that starts at each line; 0 if none does."""
+    filled = [bool(line.strip()) for line in lines]
+    strong = [bool(line.strip() and _STRONG.fullmatch(line)) for line in lines]
+    filled_before, strong_before = [0, *accumulate(filled)], [0, *accumulate(strong)]
+    ends, stop = [0] * len(lines), len(lines)
+    for start in reversed(range(len(lines))):
+        if filled[start] and not strong[start] and not _WEAK.fullmatch(lines[start]):
+            stop = start
+        is_long = filled_before[stop] - filled_before[start] >= _LEAST_LINES
+        if filled[start] and is_long and strong_before[stop] > strong_before[start]:
+            ends[start] = stop
+    return ends
 
 
 # Formulas

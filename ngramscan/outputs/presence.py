@@ -12,20 +12,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Integers = NDArray[np.integer]
-Flags = NDArray[np.bool_]
+from ngramscan.outputs.tokens import Flags, Floats, Integers, Ints, runs_of
 
 FEWEST_PAIRS = 40
 """With fewer pairs, not even differences all in one direction are evidence among many tests."""
 PAIRED = 0.9
-"""Least share of the information in all problems that the pairs must keep to be used alone."""
+"""Minimum share of the information in all problems that pairs must keep to be used alone."""
 _NEGLIGIBLE = 0.01
 """Relative difference of the two variances below which neither is adjusted."""
 _ALIKE = 1.25
@@ -52,15 +49,7 @@ class Sides:
 
     @classmethod
     def of(cls, is_own: ArrayLike, problems: ArrayLike) -> Sides:
-        """Group outputs into units.
-
-        Parameters
-        ----------
-        is_own : array of bool, shape (n,)
-            Which outputs are the method's; some, but not all.
-        problems : array of int, shape (n,)
-            The problem that each output answers: ascending, with the method's outputs first within
-            a problem.
+        """Group outputs into units, by `is_own` and the number of the problem that each answers.
 
         Raises
         ------
@@ -81,12 +70,6 @@ class Sides:
     def problems(self) -> tuple[int, int]:
         """The number of problems that each side answers, the method's first."""
         return int(self.unit_is_own.sum()), int((~self.unit_is_own).sum())
-
-    @property
-    def in_pairs(self) -> Flags:
-        """Which units belong to problems that both sides answer."""
-        both: Flags = np.bincount(self.unit_problems) == 2
-        return both[self.unit_problems]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +119,10 @@ class PresenceTest:
 
         Parameters
         ----------
-        sides : Sides
-            The outputs.
         sizes : array of int, optional
             The length of each output; by default all have the same.
         """
-        pairs = sides.in_pairs
+        pairs = (np.bincount(sides.unit_problems) == 2)[sides.unit_problems]
         enough = max(FEWEST_PAIRS, PAIRED * 2 / sum(1 / n for n in sides.problems))
         paired = bool(pairs.sum() / 2 >= enough)
         used = pairs if paired else np.ones_like(pairs)
@@ -214,18 +195,15 @@ class PresenceTest:
         """Return p-values, and variances of the difference of the mean shares."""
         m = self.sides.unit_outputs
         several, is_own = m[shares.units] > 1, self.sides.unit_is_own[shares.units]
-
-        def total(values: Floats) -> Floats:
-            return np.add.reduceat(values, shares.starts)
-
-        own, others = total(shares.values * is_own), total(shares.values * ~is_own)
-        mean = (own + others) / sum(self.problems)
         # Σv², as if an output had the thing independently of itself.
         both = (
-            (shares.values**2 - shares.squares) * several / (1 - 1 / np.maximum(m, 2))[shares.units]
+            several * (shares.values**2 - shares.squares) / (1 - 1 / np.maximum(m, 2))[shares.units]
         )
+        values = shares.values * is_own, shares.values * ~is_own, both, shares.values * several
+        own, others, both, single = (np.add.reduceat(each, shares.starts) for each in values)
+        mean = (own + others) / sum(self.problems)
         added = _ALIKE * _rate(m[self._used & (m > 1)])
-        alike = (total(both) + added) / (total(shares.values * several) + added)
+        alike = (both + added) / (single + added)
         rho = np.clip((alike - mean) / np.maximum(1 - mean, _NEGLIGIBLE), 0, 1)
         per_problem = [rate + rho * (1 - rate) for rate in self._rates]
         sizes = [n / each for n, each in zip(self.problems, per_problem, strict=True)]
@@ -258,22 +236,10 @@ def _part(own: Floats, others: Floats, paired: bool) -> float:
     return min(ratio + math.sqrt(variance) / mean, 1.0)
 
 
-def runs_of(values: Integers, starts: Ints) -> tuple[Ints, Ints]:
-    """Return where a new value or thing begins, and which of these places are the `starts`."""
-    new = np.ones(values.size, dtype=bool)
-    new[1:] = values[1:] != values[:-1]
-    new[starts] = True
-    at = np.flatnonzero(new)
-    return at, np.searchsorted(at, starts)
-
-
 def _binomial_tail(sums: Floats, sizes: Floats, squares: Floats) -> Floats:
     """Return the probability of sums of differences at least as large, under random signs.
 
-    Parameters
-    ----------
-    sums, sizes, squares : array of float, shape (n,)
-        Sums of the differences, of their absolute values, and of their squares.
+    `sizes` and `squares` are the sums of their absolute values and of their squares.
     """
     from scipy.special import betainc
 
@@ -281,22 +247,16 @@ def _binomial_tail(sums: Floats, sizes: Floats, squares: Floats) -> Floats:
     number = sizes * some / np.where(sizes > 0, squares, 1.0)
     positive = number * (1 + sums / some) / 2
     p = betainc(np.maximum(positive, 1e-300), np.maximum(number - positive, 0.0) + 1, 0.5)
-    result: Floats = np.where(positive > 0, p, 1.0)
-    return result
+    return np.where(positive > 0, p, 1.0)
 
 
 def hypergeometric_tail(
     found: ArrayLike, marked: ArrayLike, drawn: ArrayLike, others: ArrayLike
 ) -> Floats:
-    """Return the probability that at least `found` of those drawn are marked.
+    """Return the probability that at least `found` of those `drawn` are among the `marked` ones.
 
-    Parameters
-    ----------
-    found, marked : array of float, shape (n,)
-        The number of marked ones among those drawn, and among all. For numbers that are not
-        integers the gamma function interpolates the terms of the distribution.
-    drawn, others : array of float, shape (n,), or float
-        How many are drawn, and how many are not.
+    `others` are not drawn. For numbers that are not integers the gamma function interpolates the
+    terms of the hypergeometric distribution.
     """
     every = (np.asarray(values, dtype=np.float64) for values in (found, marked, drawn, others))
     x, k, n, rest = np.broadcast_arrays(*every)
@@ -314,14 +274,13 @@ def _sum_of_terms(x: Floats, k: Floats, n: Floats, others: Floats) -> Floats:
     """Return the sum of hypergeometric terms from x on, for x above the mean."""
     from scipy.special import gammaln
 
-    def log_binomial(n: Floats, k: Floats) -> Floats:
-        result: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-        return result
+    def log_binomial(n: Floats, k: Floats) -> Any:
+        return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
     term = log_binomial(n, x) + log_binomial(others, k - x) - log_binomial(n + others, k)
     term = np.exp(term)
-    sums = term.copy()
-    left: NDArray[np.int64] = np.arange(x.size)
+    sums: Floats = term.copy()
+    left = np.arange(x.size)
     while left.size:
         term = term * (n - x) * (k - x) / ((x + 1) * (others - k + x + 1))
         x = x + 1

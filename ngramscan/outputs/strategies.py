@@ -6,23 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from ngramscan.outputs.formulas import Parts, take_apart
+from ngramscan.outputs.formulas import take_apart
+from ngramscan.outputs.markers import ALL, LEVEL
 from ngramscan.outputs.reading import Group, OutputSet
-from ngramscan.outputs.strategy_rules import STRATEGIES, Rule, RuleSet
+from ngramscan.outputs.strategy_rules import STRATEGIES, RuleSet
 from ngramscan.patterns.regexes import whole
 from ngramscan.statistics.proportions import effective_size, wilson
 
-ALL_MODELS = "all"
-LEVEL = 0.95
-
 
 @dataclass(frozen=True, slots=True)
-class Classified:
+class OutputStrategyRow:
     """One row: how one output solves its problem, and what says so."""
 
     dataset: str
     model: str
-    variant: str
+    prompt: str
     id: str
     strategy: str
     """One of `STRATEGIES`."""
@@ -41,13 +39,13 @@ class Classified:
 
 
 @dataclass(frozen=True, slots=True)
-class StrategyShare:
+class StrategyRow:
     """One row: how many outputs of one group follow one strategy."""
 
     dataset: str
     model: str
     """`all`: of all models together."""
-    variant: str
+    prompt: str
     strategy: str
     outputs: int
     """Of the group, all strategies together; those without text are left out."""
@@ -66,58 +64,48 @@ class StrategyShare:
 
 
 @dataclass(slots=True)
-class Strategies:
+class StrategyResult:
     """All that came of classifying some outputs."""
 
-    rows: list[StrategyShare]
-    outputs: list[Classified]
+    rows: list[StrategyRow]
+    outputs: list[OutputStrategyRow]
     notices: list[str]
 
 
-def classify_outputs(found: OutputSet, rules: RuleSet) -> Strategies:
+def run_strategies(found: OutputSet, rules: RuleSet) -> StrategyResult:
     """Return the strategy of each output that has text, and the shares of each group."""
-    classified = [
-        _classify(output.group, output.id, output.text or "", rules)
+    outputs = [
+        classify(output.group, output.id, output.text or "", rules)
         for output in found.outputs
         if output.is_there
     ]
-    return Strategies(list(_shares(classified)), classified, list(found.notices))
+    rows = [row for group, own in _groups(outputs) for row in _shares(group, own)]
+    return StrategyResult(rows, outputs, found.notices)
 
 
-def find_strategy(text: str, rules: RuleSet) -> tuple[str, str]:
-    """Return the strategy of one text, and the name of the rule that decided."""
-    decided = _classify(Group("", "", ""), "", text, rules)
-    return decided.strategy, decided.rule
-
-
-# One output
-
-
-def _classify(group: Group, id_: str, text: str, rules: RuleSet) -> Classified:
+def classify(group: Group, id_: str, text: str, rules: RuleSet) -> OutputStrategyRow:
+    """Return the strategy of one text, by the first rule that holds."""
     parts = take_apart(text)
-    measures: dict[str, float] = {
-        "steps": _count_steps(parts.prose, rules),
-        "steps_before_code": _count_steps(parts.before_code, rules),
+    steps, before = (_count_steps(prose, rules) for prose in (parts.prose, parts.before_code))
+    measures = {
+        "steps": steps,
+        "steps_before_code": before,
         "words": parts.words,
         "formula_density": parts.formula_density,
     }
-    rule = _first_that_holds(rules.rules, parts, measures)
-    return Classified(
+    rule = next(rule for rule in rules.rules if rule.holds(parts.has_code, measures))
+    return OutputStrategyRow(
         *group,
         id=id_,
         strategy=rule.strategy,
         has_code=parts.has_code,
-        steps=int(measures["steps"]),
-        steps_before_code=int(measures["steps_before_code"]),
+        steps=steps,
+        steps_before_code=before,
         words=parts.words,
         formula_density=parts.formula_density,
         characters=len(text),
         rule=rule.name,
     )
-
-
-def _first_that_holds(rules: Sequence[Rule], parts: Parts, measures: dict[str, float]) -> Rule:
-    return next(rule for rule in rules if rule.holds(parts.has_code, measures))
 
 
 def _count_steps(text: str, rules: RuleSet) -> int:
@@ -130,44 +118,40 @@ def _count_steps(text: str, rules: RuleSet) -> int:
     )
     steps, end = 0, 0
     for start, stop in spans:
-        if start >= end:
-            steps += 1
+        steps += start >= end
         end = max(end, stop)
     return steps
 
 
-# Shares
+Outputs = Sequence[OutputStrategyRow]
 
 
-def _shares(classified: Sequence[Classified]) -> Iterator[StrategyShare]:
-    groups: dict[Group, list[Classified]] = {}
-    models: dict[Group, set[str]] = {}
-    for output in classified:
-        group = Group(output.dataset, output.model, output.variant)
-        pooled = group._replace(model=ALL_MODELS)
+def _groups(outputs: Outputs) -> Iterator[tuple[Group, Outputs]]:
+    """Yield the outputs of each group, then those of all models, where there are several."""
+    groups: dict[Group, list[OutputStrategyRow]] = {}
+    pooled: dict[Group, list[OutputStrategyRow]] = {}
+    for output in outputs:
+        group = Group(output.dataset, output.model, output.prompt)
         groups.setdefault(group, []).append(output)
-        models.setdefault(pooled, set()).add(output.model)
-    for group, outputs in groups.items():
-        yield from _shares_of(group, outputs)
-    for pooled, names in models.items():
-        if len(names) > 1:
-            of_all = [groups[pooled._replace(model=model)] for model in sorted(names)]
-            yield from _shares_of(pooled, [output for outputs in of_all for output in outputs])
+        pooled.setdefault(group._replace(model=ALL), []).append(output)
+    yield from groups.items()
+    for group, own in pooled.items():
+        if len({output.model for output in own}) > 1:
+            yield group, own
 
 
-def _shares_of(group: Group, outputs: Sequence[Classified]) -> Iterator[StrategyShare]:
-    n = len(outputs)
+def _shares(group: Group, outputs: Outputs) -> Iterator[StrategyRow]:
     for strategy in STRATEGIES:
         densities = [output.formula_density for output in outputs if output.strategy == strategy]
-        limits = _limits(group, outputs, strategy)
-        yield StrategyShare(
+        low, high = _limits([output.strategy == strategy for output in outputs], group, outputs)
+        yield StrategyRow(
             *group,
             strategy=strategy,
-            outputs=n,
+            outputs=len(outputs),
             with_strategy=len(densities),
-            share=len(densities) / n,
-            share_low=limits[0],
-            share_high=limits[1],
+            share=len(densities) / len(outputs),
+            share_low=low,
+            share_high=high,
             mean_formula_density=fmean(densities) if densities else None,
             formula_density_of_group=fmean(output.formula_density for output in outputs),
             level=LEVEL,
@@ -175,11 +159,10 @@ def _shares_of(group: Group, outputs: Sequence[Classified]) -> Iterator[Strategy
 
 
 def _limits(
-    group: Group, outputs: Sequence[Classified], strategy: str
+    follows: Sequence[bool], group: Group, outputs: Outputs
 ) -> tuple[float | None, float | None]:
-    follows = [output.strategy == strategy for output in outputs]
     size = float(len(follows))
-    if group.model == ALL_MODELS:
+    if group.model == ALL:
         if not all(output.id for output in outputs):
             return None, None
         problems = {output.id: number for number, output in enumerate(outputs)}

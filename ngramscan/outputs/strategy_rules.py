@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -16,7 +16,9 @@ from ngramscan.reading.yaml_files import compose_yaml, fields_of, place_of, read
 
 STRATEGIES = ("Direct", "CoT", "PoT", "Hybrid")
 MEASURES = ("steps", "steps_before_code", "words", "formula_density")
-"""What thresholds may be of."""
+"""What has thresholds."""
+_THRESHOLDS = {f"{measure}_{end}" for measure in MEASURES for end in ("at_least", "at_most")}
+_NEEDED = ("name", "strategy", "reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +27,18 @@ class Rule:
 
     name: str
     strategy: str
-    """One of `STRATEGIES`."""
-    reason: str
-    code: bool | None = None
+    code: bool | None
     """Whether there must be a program; None: either way."""
-    at_least: tuple[tuple[str, float], ...] = ()
-    at_most: tuple[tuple[str, float], ...] = ()
-
-    @property
-    def is_unconditional(self) -> bool:
-        """Tell whether it holds for every output."""
-        return self.code is None and not self.at_least and not self.at_most
+    thresholds: Mapping[str, float]
+    """By a measure's name and its end, `_at_least` or `_at_most`."""
 
     def holds(self, has_code: bool, measures: Mapping[str, float]) -> bool:
         """Tell whether all conditions hold; `measures` has a number for each of `MEASURES`."""
-        return (
-            self.code in {None, has_code}
-            and all(measures[name] >= least for name, least in self.at_least)
-            and all(measures[name] <= most for name, most in self.at_most)
+        return self.code in {None, has_code} and all(
+            measures[key.removesuffix("_at_least")] >= limit
+            if key.endswith("_at_least")
+            else measures[key.removesuffix("_at_most")] <= limit
+            for key, limit in self.thresholds.items()
         )
 
 
@@ -50,8 +46,6 @@ class Rule:
 class RuleSet:
     """The content of one rules file."""
 
-    name: str
-    source: str
     step_markers: tuple[Any, ...]
     """Patterns of RE2; where one has a group, the group is what it marks."""
     rules: tuple[Rule, ...]
@@ -74,22 +68,22 @@ def load_rules(path: str | Path | None = None) -> RuleSet:
 
 def parse_rules(content: str, where: str) -> RuleSet:
     """Parse the content of a rules file; `where` names it in errors."""
-    known = {"name", "source", "step_markers", "rules"}
-    fields = fields_of(
-        compose_yaml(content, where), where, known, {"name", "step_markers", "rules"}, ""
-    )
+    needed = {"name", "step_markers", "rules"}
+    fields = fields_of(compose_yaml(content, where), where, {*needed, "source"}, needed, "")
     markers = tuple(
         _marker(node, where, f"step_markers[{number}]")
-        for number, node in _listed(fields["step_markers"], where, "step_markers")
+        for number, node in enumerate(_listed(fields["step_markers"], where, "step_markers"))
     )
-    nodes = list(_listed(fields["rules"], where, "rules"))
-    rules = tuple(_rule(node, where, f"rules[{number}]") for number, node in nodes)
-    for (number, node), rule in zip(nodes, rules, strict=True):
-        if rule.is_unconditional != (number == len(nodes) - 1):
+    nodes = _listed(fields["rules"], where, "rules")
+    rules = tuple(_rule(node, where, f"rules[{number}]") for number, node in enumerate(nodes))
+    for number, rule in enumerate(rules):
+        is_unconditional = rule.code is None and not rule.thresholds
+        if is_unconditional != (rule is rules[-1]):
             problem = "the last rule, and no other, must be without conditions"
-            raise InputError(place_of(where, node), f"rules[{number}]: {problem}")
-    source = _text(fields["source"], where, "source") if "source" in fields else ""
-    return RuleSet(_text(fields["name"], where, "name"), source, markers, rules)
+            raise InputError(place_of(where, nodes[number]), f"rules[{number}]: {problem}")
+    for key in fields.keys() & {"name", "source"}:
+        _text(fields[key], where, key)
+    return RuleSet(markers, rules)
 
 
 def _marker(node: yaml.Node, where: str, path: str) -> Any:
@@ -101,26 +95,20 @@ def _marker(node: yaml.Node, where: str, path: str) -> Any:
         raise InputError(place_of(where, fields["regex"]), f"{path}.regex: {error}") from error
 
 
-_THRESHOLDS = {f"{measure}_{end}" for measure in MEASURES for end in ("at_least", "at_most")}
-_NEEDED = {"name", "strategy", "reason"}
-
-
 def _rule(node: yaml.Node, where: str, path: str) -> Rule:
-    fields = fields_of(node, where, {*_NEEDED, "code", *_THRESHOLDS}, _NEEDED, f"{path}: ")
-    name, strategy, reason = (
-        _text(fields[key], where, f"{path}.{key}") for key in ("name", "strategy", "reason")
-    )
+    fields = fields_of(node, where, {*_NEEDED, "code", *_THRESHOLDS}, {*_NEEDED}, f"{path}: ")
+    name, strategy, _ = (_text(fields[key], where, f"{path}.{key}") for key in _NEEDED)
     if strategy not in STRATEGIES:
         problem = f"{path}.strategy: {strategy!r} is none of {', '.join(STRATEGIES)}"
         raise InputError(place_of(where, fields["strategy"]), problem)
-    code = _truth(fields["code"], where, f"{path}.code") if "code" in fields else None
-    limits: dict[str, list[tuple[str, float]]] = {"_at_least": [], "_at_most": []}
-    for key in fields.keys() & _THRESHOLDS:
-        end = "_at_least" if key.endswith("_at_least") else "_at_most"
-        limit = _threshold(fields[key], where, f"{path}.{key}")
-        limits[end].append((key.removesuffix(end), limit))
-    least, most = (tuple(sorted(limits[end])) for end in ("_at_least", "_at_most"))
-    return Rule(name, strategy, reason, code, least, most)
+    code = None
+    if truth := fields.get("code"):
+        if truth.tag != "tag:yaml.org,2002:bool":
+            raise InputError(place_of(where, truth), f"{path}.code: true or false was expected")
+        code = truth.value.lower() in {"true", "yes", "on"}
+    keys = sorted(fields.keys() & _THRESHOLDS)
+    limits = {key: _threshold(fields[key], where, f"{path}.{key}") for key in keys}
+    return Rule(name, strategy, code, limits)
 
 
 def _threshold(node: yaml.Node, where: str, path: str) -> float:
@@ -136,18 +124,12 @@ def _threshold(node: yaml.Node, where: str, path: str) -> float:
     return value
 
 
-def _truth(node: yaml.Node, where: str, path: str) -> bool:
-    if node.tag != "tag:yaml.org,2002:bool":
-        raise InputError(place_of(where, node), f"{path}: true or false was expected")
-    return str(node.value).lower() in {"true", "yes", "on"}
-
-
-def _listed(node: yaml.Node, where: str, path: str) -> Iterator[tuple[int, yaml.Node]]:
+def _listed(node: yaml.Node, where: str, path: str) -> list[yaml.Node]:
     if not isinstance(node, yaml.SequenceNode) or not node.value:
-        raise InputError(
-            place_of(where, node), f"{path}: a list was expected, with something in it"
-        )
-    yield from enumerate(node.value)
+        problem = f"{path}: a list was expected, with something in it"
+        raise InputError(place_of(where, node), problem)
+    nodes: list[yaml.Node] = node.value
+    return nodes
 
 
 def _text(node: yaml.Node, where: str, path: str) -> str:

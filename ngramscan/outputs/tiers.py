@@ -10,28 +10,18 @@ share of outputs that have the pattern.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ngramscan.outputs.blend import describe_unknown
-from ngramscan.outputs.marker_counts import Marked, Numbers, Scope, mark, scopes
-from ngramscan.outputs.markers import REGEX_TIER
+from ngramscan.outputs.markers import LEVEL, REGEX_TIER, Flags, MarkerCounts, Numbers, mark_outputs
 from ngramscan.outputs.reading import OutputSet
 from ngramscan.patterns.model import PatternSet
 from ngramscan.statistics.estimates import Estimate
 
-LEVEL = 0.95
-MEASURES = ("occurrences", "outputs")
-THRESHOLDS = (0.7, 1.0, 1.7, 10.0)
-"""Where a ratio changes its tiers."""
-NO_TIER = "-"
-
 
 @dataclass(frozen=True, slots=True)
-class TierRatio:
+class TierRow:
     """One row: a pattern in the outputs of its own method and of others."""
 
     dataset: str
@@ -59,7 +49,7 @@ class TierRatio:
     """`T1`, `T2`, `T3`, `T2/T3` from 0.7 to below 1, `-` from 1.7 to 10."""
     agrees: bool | None
     """The ratio is one of the declared tier."""
-    spans: bool | None
+    interval_spans_tiers: bool | None
     """The interval has ratios of other tiers too."""
     clusters: int
     """Problems; outputs to the same one are not taken as independent."""
@@ -68,42 +58,41 @@ class TierRatio:
 
 
 @dataclass(slots=True)
-class Tiering:
+class TierResult:
     """All rows, and what is to be said about them."""
 
-    rows: list[TierRatio] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)
+    rows: list[TierRow]
+    notices: list[str]
 
 
-def compare_tiers(
+def run_tiers(
     found: OutputSet,
     patterns: PatternSet,
-    measure: str = MEASURES[0],
+    measure: str = "occurrences",
     case_sensitive: bool = False,
-) -> Tiering:
+) -> TierResult:
     """Compare how frequent each pattern is in outputs of its own method and of others.
 
     Parameters
     ----------
-    found : OutputSet
-        The outputs.
-    patterns : PatternSet
-        What to look for; regexes, which have no tier, are left out.
     measure : str
-        One of `MEASURES`.
+        `occurrences` per output, or the share of `outputs` with any.
     case_sensitive : bool
         Upper and lower case differ.
 
     Returns
     -------
-    Tiering
-        Rows of each dataset and model, then pooled ones.
+    TierResult
+        Rows of each dataset and model, then pooled ones; none of regexes, which have no tier.
     """
-    marked = mark(found, patterns, case_sensitive)
-    tiering = Tiering(notices=[*found.notices, *describe_unknown(marked)])
-    for scope in scopes(marked):
-        tiering.rows += _rows(scope, measure)
-    return tiering
+    counts = mark_outputs(found, patterns, case_sensitive)
+    rows = [
+        _row(scope, part, number, measure)
+        for scope, part in counts.scopes()
+        for number, marker in enumerate(part.markers)
+        if marker.tier != REGEX_TIER
+    ]
+    return TierResult(rows, [*found.notices, *counts.notices()])
 
 
 def tier_of(ratio: float) -> str:
@@ -111,15 +100,13 @@ def tier_of(ratio: float) -> str:
     if ratio >= 10:
         return "T1"
     if ratio > 1.7:
-        return NO_TIER
+        return "-"
     if ratio >= 1:
         return "T2"
     return "T2/T3" if ratio >= 0.7 else "T3"
 
 
-def rate_ratio(
-    values: NDArray[np.int64], own: NDArray[np.bool_], clusters: Numbers, level: float = LEVEL
-) -> Estimate:
+def rate_ratio(values: Numbers, own: Flags, clusters: Numbers, level: float = LEVEL) -> Estimate:
     """Estimate how many times larger a mean is in some outputs than in the others.
 
     Parameters
@@ -127,9 +114,9 @@ def rate_ratio(
     values : array of int, shape (n,)
         Occurrences in each output, or 0 and 1.
     own : array of bool, shape (n,)
-        Which outputs the ratio is of; some, not all.
+        The outputs that are compared with the others; some, not all.
     clusters : array of int, shape (n,)
-        Which problem an output answers.
+        The problem that each output answers.
     level : float
         Probability that the interval covers the ratio.
 
@@ -137,9 +124,9 @@ def rate_ratio(
     -------
     Estimate
         The ratio of the means; where a sum is zero, that with a half added to both. The interval is
-        one of *t* on the log scale, from the linearised variance between problems, which is not
-        taken smaller than that of as many independent counts: outputs in which nothing occurs do
-        not vary, and yet are no proof.
+        one of *t* on the log scale, from the linearised variance between problems. The variance is
+        at least that of as many independent counts: outputs in which nothing occurs do not vary,
+        and yet are no proof.
 
     Raises
     ------
@@ -159,48 +146,32 @@ def rate_ratio(
         raise ValueError("outputs of both kinds were expected")
     means = (sums + 0.5) / sizes
     # What each output adds to the log of the ratio.
-    parts = np.where(
-        own, (values - sums[0] / sizes[0]) / means[0] / sizes[0],
-        -(values - sums[1] / sizes[1]) / means[1] / sizes[1],
-    )  # fmt: skip
+    side = np.where(own, 0, 1)
+    parts = (values - (sums / sizes)[side]) / (means * sizes)[side] * (1 - 2 * side)
     _, numbers = np.unique(clusters, return_inverse=True)
     n_clusters = int(numbers.max()) + 1
-    between = float((np.bincount(numbers, weights=parts) ** 2).sum())
-    between *= n_clusters / max(n_clusters - 1, 1)
+    degrees = max(n_clusters - 1, 1)
+    between = float((np.bincount(numbers, weights=parts) ** 2).sum()) * n_clusters / degrees
     binary = int(values.max()) <= 1
     least = float((1 / (sums + 0.5)).sum() - (1 / (sizes + 0.5)).sum() * binary)
-    degrees = max(n_clusters - 1, 1)
-    half_width = float(stdtrit(degrees, (1 + level) / 2)) * math.sqrt(max(between, least))
+    factor = math.exp(float(stdtrit(degrees, (1 + level) / 2)) * math.sqrt(max(between, least)))
     middle = float(means[0] / means[1])
-    low, high = middle * math.exp(-half_width), middle * math.exp(half_width)
+    low, high = middle / factor, middle * factor
     if sums.all():
         value = float((sums / sizes)[0] / (sums / sizes)[1])
         return Estimate(value, min(low, value), max(high, value), level)
     return Estimate(middle, low, high, level, "a half is added, since a sum is zero")
 
 
-def _rows(scope: Scope, measure: str) -> Iterator[TierRatio]:
-    marked = scope.marked
-    for number, marker in enumerate(marked.markers):
-        if marker.tier != REGEX_TIER:
-            yield _row(scope, number, _is_own(marked, marker.method), measure)
-
-
-def _is_own(marked: Marked, method: str) -> NDArray[np.bool_]:
-    variants = set(marked.own_variants(method))
-    return np.array([output.group.variant in variants for output in marked.outputs], dtype=bool)
-
-
-def _row(scope: Scope, number: int, own: NDArray[np.bool_], measure: str) -> TierRatio:
-    marked = scope.marked
-    marker, found = marked.markers[number], marked.counts[:, number]
-    has = (found > 0).astype(np.int64)
-    values = found if measure == MEASURES[0] else has
-    ratio = _ratio(values, own, marked.problems)
-    by_ratio = None if ratio.low is None else tier_of(ratio.value)
-    return TierRatio(
-        dataset=scope.dataset,
-        model=scope.model,
+def _row(scope: tuple[str, str], part: MarkerCounts, number: int, measure: str) -> TierRow:
+    marker, found = part.markers[number], part.counts[:, number]
+    own, has = part.is_own(marker.method), (found > 0).astype(np.int64)
+    values = found if measure == "occurrences" else has
+    ratio, note = _ratio(values, own, part.problems)
+    low, high = (ratio.low, ratio.high) if ratio else (None, None)
+    by_ratio = tier_of(ratio.value) if ratio else None
+    return TierRow(
+        *scope,
         method=marker.method,
         pattern=marker.name,
         outputs_own=int(own.sum()),
@@ -212,31 +183,24 @@ def _row(scope: Scope, number: int, own: NDArray[np.bool_], measure: str) -> Tie
         measure=measure,
         rate_own=float(values[own].mean()) if own.any() else None,
         rate_others=float(values[~own].mean()) if not own.all() else None,
-        ratio=None if by_ratio is None else ratio.value,
-        ratio_low=ratio.low,
-        ratio_high=ratio.high,
+        ratio=ratio.value if ratio else None,
+        ratio_low=low,
+        ratio_high=high,
         tier=marker.tier,
         tier_by_ratio=by_ratio,
-        agrees=None if by_ratio is None else marker.tier in by_ratio.split("/"),
-        spans=_spans(ratio),
-        clusters=len(set(marked.problems.tolist())),
+        agrees=marker.tier in by_ratio.split("/") if by_ratio else None,
+        interval_spans_tiers=None if low is None or high is None else tier_of(low) != tier_of(high),
+        clusters=np.unique(part.problems).size,
         level=LEVEL,
-        note=ratio.note,
+        note=note,
     )
 
 
-def _ratio(values: Numbers, own: NDArray[np.bool_], clusters: Numbers) -> Estimate:
+def _ratio(values: Numbers, own: Flags, clusters: Numbers) -> tuple[Estimate | None, str]:
+    """Return the ratio, and a note on it or why there is none."""
     if not own.any() or own.all():
-        which = "of its method" if not own.any() else "of other methods"
-        return Estimate(math.nan, None, None, LEVEL, f"no outputs {which}")
+        return None, "no outputs of other methods" if own.any() else "no outputs of its method"
     if not values.any():
-        return Estimate(math.nan, None, None, LEVEL, "no occurrence")
-    return rate_ratio(values, own, clusters)
-
-
-def _spans(ratio: Estimate) -> bool | None:
-    if ratio.low is None or ratio.high is None:
-        return None
-    return tier_of(ratio.low) != tier_of(ratio.high) or any(
-        ratio.low < threshold < ratio.high for threshold in THRESHOLDS
-    )
+        return None, "no occurrence"
+    ratio = rate_ratio(values, own, clusters)
+    return ratio, ratio.note

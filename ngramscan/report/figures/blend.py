@@ -1,4 +1,4 @@
-"""Markers of each method in the outputs of each variant, and what a prefix keeps of them."""
+"""Markers of each method in the outputs of each prompt, and what a prefix keeps of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class BlendLike(_OfModel, Protocol):
     """What is drawn of a row of `blend`."""
 
     @property
-    def variant(self) -> str:
+    def prompt(self) -> str:
         """Of the outputs."""
 
     @property
@@ -60,7 +60,7 @@ class RetentionLike(_OfModel, Protocol):
 
     @property
     def prefix(self) -> str:
-        """The variant without a solver."""
+        """The prompt without a solver."""
 
     @property
     def solver(self) -> str:
@@ -92,13 +92,13 @@ _CELL = 0.78
 
 
 def draw_blend(rows: Sequence[BlendLike], retention: Sequence[RetentionLike] = ()) -> Figure:
-    """Draw markers as two matrices of variants and methods, and their retention.
+    """Draw markers as two matrices of prompts and methods, and their retention.
 
     Parameters
     ----------
-    rows : sequence of Blend
+    rows : sequence of BlendRow
         At least one; where a dataset has rows of all models together, only those are drawn.
-    retention : sequence of Retention
+    retention : sequence of RetentionRow
         Differences of shares in pairs of outputs; without any, there is no third panel.
 
     Returns
@@ -107,7 +107,7 @@ def draw_blend(rows: Sequence[BlendLike], retention: Sequence[RetentionLike] = (
         Shares and densities as numbers on colours, differences as points with their intervals.
     """
     shown, pairs = _pooled(rows), _pooled(retention)
-    keys = list(dict.fromkeys((row.dataset, row.model, row.variant) for row in shown))
+    keys = list(dict.fromkeys((row.dataset, row.model, row.prompt) for row in shown))
     methods = list(dict.fromkeys(row.method for row in shown))
     labels = [wrap(label, 26) for label in varying(keys)]
     labels_of_pairs = _labels_of(pairs)
@@ -134,7 +134,7 @@ def draw_blend(rows: Sequence[BlendLike], retention: Sequence[RetentionLike] = (
     if pairs:
         _draw_retention(panels[2], pairs, labels_of_pairs)
     of = common(keys)
-    return finish(figure, "Markers of each method in each variant" + (of and f": {of}"), width)
+    return finish(figure, "Markers of each method in each prompt" + (of and f": {of}"), width)
 
 
 def _width_of(labels: Sequence[str]) -> float:
@@ -152,7 +152,7 @@ def _cell(
     rows: Sequence[BlendLike], key: tuple[str, str, str], method: str, name: str
 ) -> float | None:
     for row in rows:
-        if (row.dataset, row.model, row.variant) == key and row.method == method:
+        if (row.dataset, row.model, row.prompt) == key and row.method == method:
             value: float | None = getattr(row, name)
             return value
     return None

@@ -34,7 +34,7 @@ class StrategyLike(Protocol):
         """Of the group; `all`: of all models."""
 
     @property
-    def variant(self) -> str:
+    def prompt(self) -> str:
         """Of the group."""
 
     @property
@@ -60,15 +60,15 @@ def draw_strategies(rows: Sequence[StrategyLike]) -> Figure:
 
     Parameters
     ----------
-    rows : sequence of StrategyShare
+    rows : sequence of StrategyRow
         At least one.
 
     Returns
     -------
     Figure
-        One bar per dataset, model and variant, as long as 100 %, its parts with their counts.
+        One bar per dataset, model and prompt, as long as 100 %, its parts with their counts.
     """
-    groups = list(dict.fromkeys((row.dataset, row.model, row.variant) for row in rows))
+    groups = list(dict.fromkeys((row.dataset, row.model, row.prompt) for row in rows))
     strategies = list(dict.fromkeys(row.strategy for row in rows))
     labels = [wrap(label, 32) for label in varying(groups)]
     figure, (axes,) = new_figure((_WIDTH, 1.5 + 0.16 * len(groups) + 0.2 * lines_of(labels)))
@@ -76,7 +76,7 @@ def draw_strategies(rows: Sequence[StrategyLike]) -> Figure:
     for number, strategy in enumerate(strategies):
         own = [row for row in rows if row.strategy == strategy]
         _draw_parts(axes, own, groups, left, number)
-    totals = {(row.dataset, row.model, row.variant): row.outputs for row in rows}
+    totals = {(row.dataset, row.model, row.prompt): row.outputs for row in rows}
     for height, group in enumerate(groups):
         axes.text(1.015, height, f"n = {totals[group]:,}", va="center", fontsize=8)
     axes.set_yticks(range(len(groups)), labels)
@@ -97,7 +97,7 @@ def _draw_parts(
     number: int,
 ) -> None:
     """Draw the parts of one strategy; `left` is where they start, and then where they end."""
-    keys = [(row.dataset, row.model, row.variant) for row in rows]
+    keys = [(row.dataset, row.model, row.prompt) for row in rows]
     shares = [row.with_strategy / row.outputs for row in rows]
     axes.barh(
         [groups.index(key) for key in keys],

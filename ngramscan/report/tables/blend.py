@@ -7,11 +7,17 @@ from collections.abc import Callable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from ngramscan.outputs.blend import Blend, Blending, Isolation, PatternPresence, Retention
+from ngramscan.outputs.blend import (
+    BlendResult,
+    BlendRow,
+    IsolationRow,
+    PresenceRow,
+    RetentionRow,
+)
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns
 
 _FOOTNOTES = (
-    "*: the variant has the method, alone or joined; shares in %, of the outputs that have text,"
+    "*: the prompt has the method, alone or joined; shares in %, of the outputs that have text,"
     " with 95 % Wilson intervals",
     "all: pooled; outputs of several models to one problem count as many as they are worth",
 )
@@ -24,7 +30,7 @@ _ISOLATION_NOTE = "ratio: own over others, of all outputs as if they were indepe
 _LEAST_METHOD_WIDTH = 19
 
 
-def print_blending(blending: Blending, console: Console) -> None:
+def print_blending(blending: BlendResult, console: Console) -> None:
     """Print what is in the outputs of each dataset and model, and of all."""
     for dataset, model in dict.fromkeys((row.dataset, row.model) for row in blending.rows):
         console.print(Text(f"{dataset} · {model or 'model not named'}", style="bold"))
@@ -58,36 +64,36 @@ def _interval(value: float | None, low: float | None, high: float | None) -> str
     return f"{_percent(value)} [{_percent(low)}, {_percent(high)}]"
 
 
-def _share_cell(row: Blend) -> str:
-    return _interval(row.share, row.share_low, row.share_high) + ("*" if row.own else "")
+def _share_cell(row: BlendRow) -> str:
+    return _interval(row.share, row.share_low, row.share_high) + ("*" if row.has_method else "")
 
 
-def _density_cell(row: Blend) -> str:
-    return cell(row.per_1000_characters) + ("*" if row.own else "")
+def _density_cell(row: BlendRow) -> str:
+    return cell(row.per_1000_characters) + ("*" if row.has_method else "")
 
 
 def _print_matrix(
-    console: Console, title: str, rows: Sequence[Blend], show: Callable[[Blend], str]
+    console: Console, title: str, rows: Sequence[BlendRow], show: Callable[[BlendRow], str]
 ) -> None:
-    """Print variants × methods; where not all methods fit, in several tables."""
+    """Print prompts × methods; where not all methods fit, in several tables."""
     methods = list(dict.fromkeys(row.method for row in rows))
-    variants = {row.variant: row for row in rows}
-    cells = {(row.variant, row.method): show(row) for row in rows}
-    widest = max(map(len, [*variants, "variant"]))
+    prompts = {row.prompt: row for row in rows}
+    cells = {(row.prompt, row.method): show(row) for row in rows}
+    widest = max(map(len, [*prompts, "prompt"]))
     at_once = max(1, (console.width - min(widest, 16) - 6) // _LEAST_METHOD_WIDTH)
     for start in range(0, len(methods), at_once):
         chosen = methods[start : start + at_once]
-        columns = {"variant": list(variants)}
-        columns["outputs"] = [cell(row.outputs) for row in variants.values()]
+        columns = {"prompt": list(prompts)}
+        columns["outputs"] = [cell(row.outputs) for row in prompts.values()]
         if any(row.absent for row in rows):
-            columns["absent"] = [cell(row.absent) for row in variants.values()]
-        columns |= {method: [cells[variant, method] for variant in variants] for method in chosen}
-        wrapping = frozenset({"variant", *chosen})
+            columns["absent"] = [cell(row.absent) for row in prompts.values()]
+        columns |= {method: [cells[prompt, method] for prompt in prompts] for method in chosen}
+        wrapping = frozenset({"prompt", *chosen})
         layout = Layout(1, wrapping, ("absent", "outputs"), None if start else title)
         print_columns(console, columns, layout)
 
 
-def _print_retention(console: Console, rows: Sequence[Retention]) -> None:
+def _print_retention(console: Console, rows: Sequence[RetentionRow]) -> None:
     if not rows:
         return
     columns = {
@@ -109,14 +115,14 @@ def _print_retention(console: Console, rows: Sequence[Retention]) -> None:
     print_columns(console, columns, Layout(3, wrapping, optional, "Prefixes with a solver"))
     for row in rows:
         if row.note:
-            line = f"{row.variant_with}: {row.note}"
+            line = f"{row.prompt_with}: {row.note}"
             console.print(Text(line, style="dim"))
 
 
-def _print_isolation(console: Console, rows: Sequence[Isolation]) -> None:
+def _print_isolation(console: Console, rows: Sequence[IsolationRow]) -> None:
     columns = {
         "method": [row.method for row in rows],
-        "own variants": [_percent(row.share_own) for row in rows],
+        "own prompts": [_percent(row.share_own) for row in rows],
         "others": [_percent(row.share_others) for row in rows],
         "ratio": [_ratio(row.ratio, row.ratio_low, row.ratio_high) for row in rows],
     }
@@ -130,7 +136,7 @@ def _ratio(value: float | None, low: float | None, high: float | None) -> str:
     return UNKNOWN if value is None else f"{cell(value)} [{cell(low)}, {cell(high)}]"
 
 
-def _print_generic(console: Console, presence: Sequence[PatternPresence]) -> None:
+def _print_generic(console: Console, presence: Sequence[PresenceRow]) -> None:
     generic = [row for row in presence if row.generic]
     if not generic:
         return
@@ -138,11 +144,11 @@ def _print_generic(console: Console, presence: Sequence[PatternPresence]) -> Non
     shares: dict[tuple[str, str], tuple[list[str], list[str]]] = {key: ([], []) for key in keys}
     for row in generic:
         own, others = shares[row.method, row.pattern]
-        (own if row.own else others).append(f"{row.variant} {_percent(row.share)}")
+        (own if row.has_method else others).append(f"{row.prompt} {_percent(row.share)}")
     columns = {
         "pattern": [pattern for _, pattern in keys],
         "method": [method for method, _ in keys],
-        "own variants": [", ".join(own) or UNKNOWN for own, _ in shares.values()],
+        "own prompts": [", ".join(own) or UNKNOWN for own, _ in shares.values()],
         "others": [", ".join(others) or UNKNOWN for _, others in shares.values()],
         "why": list(keys.values()),
     }

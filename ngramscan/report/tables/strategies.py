@@ -8,7 +8,7 @@ from itertools import pairwise
 from rich.console import Console
 from rich.text import Text
 
-from ngramscan.outputs.strategies import StrategyShare
+from ngramscan.outputs.strategies import StrategyRow
 from ngramscan.report.layout import Layout, cell, print_columns
 
 _FOOTNOTES = (
@@ -18,29 +18,29 @@ _FOOTNOTES = (
 )
 
 
-def print_strategies(rows: Sequence[StrategyShare], console: Console) -> None:
+def print_strategies(rows: Sequence[StrategyRow], console: Console) -> None:
     """Print the strategies of each group, a line each."""
-    groups: dict[tuple[str, str, str], list[StrategyShare]] = {}
+    groups: dict[tuple[str, str, str], list[StrategyRow]] = {}
     for row in rows:
-        groups.setdefault((row.dataset, row.model, row.variant), []).append(row)
+        groups.setdefault((row.dataset, row.model, row.prompt), []).append(row)
     names = list(groups)
     columns = {
         "dataset": [dataset for dataset, _, _ in names],
         "model": [model for _, model, _ in names],
-        "variant": [variant for _, _, variant in names],
+        "prompt": [prompt for _, _, prompt in names],
         "outputs": [cell(own[0].outputs) for own in groups.values()],
     }
     for number, row in enumerate(next(iter(groups.values()), [])):
         columns[row.strategy] = [_share(own[number]) for own in groups.values()]
     columns["formulas"] = [f"{own[0].formula_density_of_group:.1%}" for own in groups.values()]
     ends = [before[0] != after[0] for before, after in pairwise(names)]
-    layout = Layout(3, frozenset({"dataset", "model", "variant"}), section_ends=ends)
+    layout = Layout(3, frozenset({"dataset", "model", "prompt"}), section_ends=ends)
     print_columns(console, columns, layout)
     for footnote in _FOOTNOTES:
         console.print(Text(footnote, style="dim"))
 
 
-def _share(row: StrategyShare) -> str:
+def _share(row: StrategyRow) -> str:
     share = f"{100 * row.share:.1f}"
     if row.share_low is None or row.share_high is None:
         return share

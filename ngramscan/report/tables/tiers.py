@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from ngramscan.outputs.tiers import Tiering, TierRatio
+from ngramscan.outputs.tiers import TierResult, TierRow
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns
 
 _FOOTNOTES = (
@@ -19,7 +19,7 @@ _FOOTNOTES = (
 _HALF = "≈: zero in outputs of one kind; the ratio is that with a half added to both"
 
 
-def print_tiering(tiering: Tiering, console: Console) -> None:
+def print_tiering(tiering: TierResult, console: Console) -> None:
     """Print the patterns in the outputs of each dataset and model, and of all."""
     for dataset, model in dict.fromkeys((row.dataset, row.model) for row in tiering.rows):
         console.print(Text(f"{dataset} · {model or 'model not named'}", style="bold"))
@@ -34,14 +34,16 @@ def print_tiering(tiering: Tiering, console: Console) -> None:
         console.print(Text(line, style="dim"))
 
 
-def _print_rows(console: Console, rows: Sequence[TierRatio]) -> None:
+def _print_rows(console: Console, rows: Sequence[TierRow]) -> None:
     if not rows:
         return
     columns = {
         "method": [row.method for row in rows],
         "pattern": [row.pattern for row in rows],
         "tier": [row.tier for row in rows],
-        "by ratio": [f"{row.tier_by_ratio}{'?' if row.spans else ''}" for row in rows],
+        "by ratio": [
+            f"{row.tier_by_ratio}{'?' if row.interval_spans_tiers else ''}" for row in rows
+        ],
         "agrees": ["yes" if row.agrees else "no" for row in rows],
         "own": [cell(row.rate_own) for row in rows],
         "others": [cell(row.rate_others) for row in rows],
@@ -52,16 +54,16 @@ def _print_rows(console: Console, rows: Sequence[TierRatio]) -> None:
     print_columns(console, columns, Layout(5, wrapping, optional))
 
 
-def _ratio(row: TierRatio) -> str:
+def _ratio(row: TierRow) -> str:
     if row.ratio is None:
         return UNKNOWN
     about = "≈" if row.note else ""
     return f"{about}{cell(row.ratio)} [{cell(row.ratio_low)}, {cell(row.ratio_high)}]"
 
 
-def _print_without(console: Console, rows: Sequence[TierRatio]) -> None:
+def _print_without(console: Console, rows: Sequence[TierRow]) -> None:
     """Say which patterns have no ratio, by the reason."""
-    reasons: dict[str, list[TierRatio]] = {}
+    reasons: dict[str, list[TierRow]] = {}
     for row in rows:
         reasons.setdefault(f"{row.method}: {row.note}", []).append(row)
     for reason, without in reasons.items():
