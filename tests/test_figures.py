@@ -16,8 +16,7 @@ import pytest
 from ngramscan.errors import InputError
 from ngramscan.outputs.blend import run_blend
 from ngramscan.outputs.reading import read_outputs
-from ngramscan.outputs.strategies import StrategyRow, run_strategies
-from ngramscan.outputs.strategy_rules import load_rules
+from ngramscan.outputs.strategies import StrategyRow, load_rules, run_strategies
 from ngramscan.patterns.files import load_patterns
 from ngramscan.prevalence.count import Count
 from ngramscan.report import figures

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ngramscan.outputs.reading import read_outputs
-from ngramscan.outputs.strategies import OutputStrategyRow, StrategyRow, run_strategies
-from ngramscan.outputs.strategy_rules import load_rules
+from ngramscan.outputs.strategies import OutputStrategyRow, StrategyRow, load_rules, run_strategies
 from ngramscan.report import optional_target, tables
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.figures import check_target, draw_strategies, save_figure

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from ngramscan.outputs.markers import ALL, LEVEL, MarkerCounts, Numbers, mark_outputs
+from ngramscan.outputs.markers import ALL, LEVEL, Flags, MarkerCounts, Numbers, mark_outputs
 from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_of
 from ngramscan.patterns.model import PatternSet
 from ngramscan.statistics.proportions import (
@@ -35,7 +35,6 @@ class BlendRow:
     """One row: the markers of a method in the outputs of a prompt."""
 
     dataset: str
-    """`all`: pooled."""
     model: str
     prompt: str
     method: str
@@ -151,11 +150,13 @@ def run_blend(found: OutputSet, patterns: PatternSet, case_sensitive: bool = Fal
     counts = mark_outputs(found, patterns, case_sensitive)
     result = BlendResult(notices=[*found.notices, *counts.notices()])
     for scope, part in counts.scopes():
-        parts = {prompt: part.select(prompts=[prompt]) for prompt in part.prompts}
+        parts = {prompt: part.select(prompt=prompt) for prompt in part.prompts}
         result.rows += _blends(scope, parts)
-        for number in range(len(part.markers)):
-            result.presence += _presences(scope, part, parts, number)
-        result.isolation += [_isolation(scope, part, method) for method in part.methods]
+        own = {method: part.is_own(method) for method in part.methods}
+        for number, marker in enumerate(part.markers):
+            generic = _why_generic(part, parts, number, own[marker.method])
+            result.presence += _presences(scope, parts, number, generic)
+        result.isolation += [_isolation(scope, part, *each) for each in own.items()]
         if scope[1] != ALL:
             result.retention += _retentions(scope, parts, part.methods)
     return result
@@ -195,12 +196,10 @@ def _blends(scope: Scope, parts: Parts) -> Iterator[BlendRow]:
 
 
 def _presences(
-    scope: Scope, part: MarkerCounts, parts: Parts, number: int
+    scope: Scope, parts: Parts, number: int, generic: str | None
 ) -> Iterator[PresenceRow]:
-    marker = part.markers[number]
-    generic = _why_generic(part, parts, number)
-    for prompt, own in parts.items():
-        found = own.counts[:, number]
+    for prompt, part in parts.items():
+        marker, found = part.markers[number], part.counts[:, number]
         yield PresenceRow(
             *scope,
             method=marker.method,
@@ -210,13 +209,13 @@ def _presences(
             has_method=has_method(prompt, marker.method),
             with_pattern=int((found > 0).sum()),
             generic=generic,
-            **_presence(own, found),
+            **_presence(part, found),
         )
 
 
-def _why_generic(part: MarkerCounts, parts: Parts, number: int) -> str | None:
+def _why_generic(part: MarkerCounts, parts: Parts, number: int, own: Flags) -> str | None:
     """Return why a pattern tells no method from another."""
-    has, own = part.counts[:, number] > 0, part.is_own(part.markers[number].method)
+    has = part.counts[:, number] > 0
     shares = [(each.counts[:, number] > 0).mean() for each in parts.values() if each.outputs]
     if len(shares) > 1 and min(shares) >= GENERIC_SHARE:
         return "in half or more of the outputs of every prompt"
@@ -225,11 +224,8 @@ def _why_generic(part: MarkerCounts, parts: Parts, number: int) -> str | None:
     return None
 
 
-# Isolation
-
-
-def _isolation(scope: Scope, part: MarkerCounts, method: str) -> IsolationRow:
-    has, own = part.of_method(method) > 0, part.is_own(method)
+def _isolation(scope: Scope, part: MarkerCounts, method: str, own: Flags) -> IsolationRow:
+    has = part.of_method(method) > 0
     (k, n), (k_other, n_other) = [(int(has[side].sum()), int(side.sum())) for side in (own, ~own)]
     share, share_other = k / n if n else None, k_other / n_other if n_other else None
     ratio = None
@@ -256,13 +252,8 @@ def _isolation(scope: Scope, part: MarkerCounts, method: str) -> IsolationRow:
     )
 
 
-# Retention
-
-
 def _retentions(scope: Scope, parts: Parts, methods: Sequence[str]) -> Iterator[RetentionRow]:
-    alone: dict[tuple[str, ...], str] = {}
-    for prompt in parts:
-        alone.setdefault(_key(prompt, methods), prompt)
+    alone = {_key(prompt, methods): prompt for prompt in reversed(parts)}
     for prompt in parts:
         *others, solver = parts_of(prompt) or [""]
         prefix = "+".join(others)

@@ -23,7 +23,7 @@ class Parts:
     before_code: str
     """The prose before the last program; empty: there is no program, or nothing before it."""
     words: int
-    """Outside of code and formulas."""
+    """Those outside of code and formulas."""
     formula_density: float
     """Characters within formulas, delimiters too, of all characters, code too; 0 to 1."""
 
@@ -44,8 +44,6 @@ def take_apart(text: str) -> Parts:
     density = in_formulas / max(len(text.strip()), 1)
     return Parts(before is not None, prose, "\n".join(prose_lines[: before or 0]), words, density)
 
-
-# Code
 
 _FENCE = re.compile(r"\s*(?:```+|~~~+)\s*([\w+-]*)")
 _LANGUAGES = {"python", "py", "python3", "ipython", "sympy", "sage", "r", "julia", "matlab"} | {
@@ -149,26 +147,25 @@ def _formulas(text: str) -> Iterator[tuple[int, int]]:
         if closing is None:
             yield start, position
             continue
-        stop = None if closing in unclosed else _end_of_formula(text, position, closing)
-        if stop is None:
-            unclosed.add(closing)
-            position = start + 1
-        else:
+        if closing not in unclosed and (stop := _end_of_formula(text, position, closing)):
             yield start, stop
             position = stop
+        else:
+            unclosed.add(closing)
+            position = start + 1
 
 
 _CLOSINGS = {"\\[": "\\]", "\\(": "\\)", "$$": "$$"}
 
 
-def _end_of_formula(text: str, start: int, closing: str) -> int | None:
-    """Return where a formula ends whose content starts at a place; None: nowhere."""
+def _end_of_formula(text: str, start: int, closing: str) -> int:
+    """Return where a formula ends whose content starts at a place; 0 if nowhere."""
     if closing == "$$":
         found = _DOLLARS.search(text, start + 1)
-        return found.end() if found else None
+        return found.end() if found else 0
     mark = closing if closing in _CLOSINGS.values() else f"\\end{{{closing}}}"
     place = text.find(mark, start)
-    return None if place < 0 else place + len(mark)
+    return place + len(mark) if place >= 0 else 0
 
 
 def _equation_of(line: str) -> str:

@@ -19,20 +19,12 @@ import yaml
 from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.errors import InputError
-from ngramscan.outputs.markers import LEVEL
+from ngramscan.outputs.markers import LEVEL, Flags, Numbers
 from ngramscan.outputs.ngram_rates import frequencies
 from ngramscan.outputs.ngrams import MinFrequency, Ngrams, count_ngrams
 from ngramscan.outputs.presence import PresenceTest, Sides
-from ngramscan.outputs.reading import OutputSet, methods_of, parts_of
-from ngramscan.outputs.tokens import (
-    Flags,
-    Floats,
-    Ints,
-    Tokens,
-    split_characters,
-    split_words,
-    usual_forms,
-)
+from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_of
+from ngramscan.outputs.tokens import Tokens, split_characters, split_words, usual_forms
 
 Columns = dict[str, NDArray[Any]]
 
@@ -105,24 +97,18 @@ class KeynessResult:
 
 
 def run_keyness(outputs: OutputSet, options: KeynessOptions) -> KeynessResult:
-    """Find the n-grams that distinguish the outputs of a method from those of others.
-
-    Raises
-    ------
-    InputError
-        A method has no outputs, or a side has no text.
-    """
+    """Find the n-grams that distinguish the outputs of a method from those of others."""
     texts, sides = split_sides(outputs, options)
     tokens = split_words(texts) if options.unit == "word" else split_characters(texts)
     return compare(tokens, sides, options)
 
 
 def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str], Sides]:
-    """Return the texts of both sides, sorted by problem; an InputError: a side has none."""
+    """Return the texts of both sides, sorted by problem; an InputError says that one has none."""
     methods = [options.of, *options.against]
     prompts = dict.fromkeys(output.group.prompt for output in outputs.outputs)
     for method in methods:
-        if not any(methods_of(prompt, [method]) for prompt in prompts):
+        if not any(has_method(prompt, method) for prompt in prompts):
             known = ", ".join(dict.fromkeys(part for name in prompts for part in parts_of(name)))
             raise InputError(outputs.where, f"no outputs of {method}; there are: {known}")
     problems: dict[tuple[str, str, str], int] = {}
@@ -130,20 +116,20 @@ def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str],
     for output in outputs.outputs:
         present = methods_of(output.group.prompt, methods)
         if present and output.is_there:
-            problem = problems.setdefault(output.problem, len(problems))
-            found.append((problem, options.of not in present, output.text or ""))
+            number = problems.setdefault(output.problem, len(problems))
+            found.append((number, options.of not in present, output.text or ""))
     if len({is_other for _, is_other, _ in found}) < 2:
         side = "--against" if found and not found[0][1] else "--of"
-        problem_text = f"no output of {side} has a text that the other side has not"
-        raise InputError(outputs.where, problem_text)
+        problem = f"no output of {side} has a text that the other side has not"
+        raise InputError(outputs.where, problem)
     found.sort(key=lambda each: each[:2])
     numbers, is_other, texts = zip(*found, strict=True)
-    return list(texts), Sides.of(~np.array(is_other), numbers)
+    return list(texts), Sides(~np.array(is_other), numbers)
 
 
 def compare(tokens: Tokens, sides: Sides, options: KeynessOptions) -> KeynessResult:
     """Return the n-grams that more of the method's texts have than of the others."""
-    test = PresenceTest.of(sides, tokens.sizes)
+    test = PresenceTest(sides, tokens.sizes)
     table, tested = compared_ngrams(tokens, test, options)
     if not tested:
         return KeynessResult([], 0, 0, 0, test)
@@ -158,15 +144,10 @@ def compare(tokens: Tokens, sides: Sides, options: KeynessOptions) -> KeynessRes
 def compared_ngrams(
     tokens: Tokens, test: PresenceTest, options: KeynessOptions
 ) -> tuple[Columns, int]:
-    """Compare all n-grams that are frequent enough.
+    """Return columns of the n-grams with p ≤ `options.q`, and how many n-grams were tested.
 
-    Returns
-    -------
-    (dict of array, int)
-        Columns with one value per n-gram with p ≤ `options.q`, as q is never smaller than p; and
-        the number of n-grams tested, the others included. Without `options.all`, an n-gram that
-        occurs only as the beginning of a longer one shares its row; `times` is the number of
-        n-grams in a row.
+    As q is never smaller than p, no other can be found. Without `options.all`, an n-gram that
+    occurs only as the beginning of a longer one shares its row, of `times` n-grams.
     """
     parts: list[Columns] = []
     p, times = [np.zeros(0)], [np.zeros(0, dtype=np.int8)]
@@ -216,20 +197,12 @@ def _by_length(ngrams: Ngrams, every: bool) -> Iterator[tuple[Ngrams, Flags]]:
         yield replace(ngrams.subset(chosen), n=n), chosen
 
 
-def adjusted(p: ArrayLike, times: ArrayLike = 1) -> Floats:
+def adjusted(p: ArrayLike, times: ArrayLike = 1) -> NDArray[np.float64]:
     """Return Benjamini and Hochberg's adjusted p-values.
 
-    Parameters
-    ----------
-    p : array of float, shape (n,)
-        P-values.
-    times : int, or array of shape (n,)
-        How many tests each of them stands for.
-
-    Notes
-    -----
-    Rejecting those of at most q keeps the expected share of false ones among the rejected at q, for
-    independent tests and such as n-grams, which are dependent positively.
+    Each p-value stands for so many tests as `times` says. Rejecting those of at most q keeps the
+    expected share of false ones among the rejected at q, for independent tests and such as n-grams,
+    which are dependent positively.
     Source: Benjamini & Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x; Benjamini & Yekutieli
     2001, doi:10.1214/aos/1013699998.
     """
@@ -242,7 +215,7 @@ def adjusted(p: ArrayLike, times: ArrayLike = 1) -> Floats:
     return q
 
 
-def _not_inside(table: Columns, tokens: Tokens, shown: Ints) -> Ints:
+def _not_inside(table: Columns, tokens: Tokens, shown: Numbers) -> Numbers:
     """Return the n-grams that are not always the last tokens of a longer one of them."""
     names = ("first", "n", "count", "other_count")
     inside, own = {}, []
@@ -253,7 +226,7 @@ def _not_inside(table: Columns, tokens: Tokens, shown: Ints) -> Ints:
     return shown[[inside.get(ids) != counts for ids, counts in own]]
 
 
-def _rows(table: Columns, chosen: Ints, tokens: Tokens, own: Flags) -> list[KeynessRow]:
+def _rows(table: Columns, chosen: Numbers, tokens: Tokens, own: Flags) -> list[KeynessRow]:
     places = [(int(table["first"][k]), int(table["n"][k])) for k in chosen]
     names = table.keys() - {"first", "times"}
     rows = []
@@ -304,13 +277,7 @@ def kind_of(text: str) -> str:
 def to_patterns(
     rows: Sequence[KeynessRow], options: KeynessOptions, file: Path, tier: str
 ) -> tuple[str, list[str]]:
-    """Return n-grams as the YAML of a pattern set for a file, and what was left out.
-
-    Raises
-    ------
-    InputError
-        There is nothing to write.
-    """
+    """Return n-grams as the YAML of a pattern set for a file, and what was left out."""
     chosen = [row for row in rows if options.all or any(map(str.isalnum, row.ngram))]
     if rows and not chosen:
         problem = "not written: no n-gram has a letter or digit; --all writes the others too"

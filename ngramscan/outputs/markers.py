@@ -10,7 +10,7 @@ is an occurrence of both.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 
@@ -28,7 +28,7 @@ from ngramscan.statistics.proportions import effective_size, wilson
 ALL = "all"
 """The dataset or model of a pooled row."""
 REGEX_TIER = "regex"
-"""Stands for the tier of a regex, which has none."""
+"""The tier of a regex, which has none."""
 LEVEL = 0.95
 
 Numbers = NDArray[np.int64]
@@ -41,7 +41,6 @@ class Marker:
 
     method: str
     tier: str
-    """One of `TIERS`, or `REGEX_TIER`."""
     name: str
     """The literal itself, or the name of a regex."""
     regex: str | None = None
@@ -50,18 +49,7 @@ class Marker:
 def count_markers(
     markers: Sequence[Marker], texts: Sequence[str], case_sensitive: bool = False
 ) -> Numbers:
-    """Return the occurrences of markers in texts, of shape (texts, markers).
-
-    Parameters
-    ----------
-    case_sensitive : bool
-        Upper and lower case differ, in literals.
-
-    Raises
-    ------
-    EngineError
-        In the first texts, the matching engine found other counts than brute force.
-    """
+    """Return the occurrences of markers in texts, of shape (texts, markers)."""
     literals = [marker.name for marker in markers if marker.regex is None]
     matcher = Matcher(literals, ignore_case=not case_sensitive)
     found: list[int] = []
@@ -118,14 +106,14 @@ class MarkerCounts:
         return [f"prompt {prompt}: {problem}" for prompt in unknown]
 
     def select(
-        self, dataset: str = ALL, model: str = ALL, prompts: Collection[str] | None = None
+        self, dataset: str = ALL, model: str = ALL, prompt: str | None = None
     ) -> MarkerCounts:
-        """Return the outputs of a dataset, a model, some prompts."""
+        """Return the outputs of a dataset, a model, a prompt."""
 
         def is_in(output: Output) -> bool:
             group = output.group
             in_scope = dataset in {ALL, group.dataset} and model in {ALL, group.model}
-            return in_scope and (prompts is None or group.prompt in prompts)
+            return in_scope and prompt in {None, group.prompt}
 
         chosen = np.array([is_in(output) for output in self.outputs], dtype=bool)
         return replace(
@@ -171,13 +159,7 @@ class MarkerCounts:
 def mark_outputs(
     found: OutputSet, patterns: PatternSet, case_sensitive: bool = False
 ) -> MarkerCounts:
-    """Count the patterns and regexes of a set in outputs.
-
-    Raises
-    ------
-    InputError
-        A dataset or model has the name of pooled rows.
-    """
+    """Count the patterns and regexes of a set in outputs."""
     for output in found.outputs:
         if ALL in output.group[:2]:
             problem = f"a dataset or model named {ALL!r}; pooled rows are named so"

@@ -17,12 +17,7 @@ def frequencies(
 ) -> dict[str, NDArray[np.generic]]:
     """Return the columns about the frequency of n-grams of one length, one value per n-gram.
 
-    Parameters
-    ----------
-    sizes : array of int
-        Length of each output, in tokens.
-    level : float
-        Probability that an interval covers the ratio.
+    `sizes` are the lengths of the outputs, in tokens.
     """
     of_length = np.maximum(sizes - ngrams.n + 1, 0).astype(np.float64)
     runs = _Runs(ngrams.starts, ngrams.documents, ngrams.counts, of_length, sides.is_own)
@@ -50,32 +45,19 @@ def frequencies(
 def log_likelihood(
     counts: ArrayLike, other_counts: ArrayLike, size: ArrayLike, other_size: ArrayLike
 ) -> Floats:
-    """Return G2 of counts in two corpora.
+    """Return G2 of the counts of n-grams in two corpora, of so many n-grams of this length.
 
-    Parameters
-    ----------
-    counts, other_counts : array of int, shape (n,)
-        Occurrences of each n-gram.
-    size, other_size : int, or array of shape (n,)
-        Number of n-grams of this length.
-
-    Notes
-    -----
     All four cells of the table count: occurrences and other n-grams.
     Source: Dunning 1993, Computational Linguistics 19(1), aclanthology.org/J93-1003.
     """
+    from scipy.special import rel_entr
+
     a, b, c, d = (np.asarray(v, np.float64) for v in (counts, other_counts, size, other_size))
     rate = (a + b) / (c + d)
     cells = ((a, c * rate), (b, d * rate), (c - a, c * (1 - rate)), (d - b, d * (1 - rate)))
-    total = sum(_times_log(observed, expected) for observed, expected in cells)
+    total = sum(rel_entr(observed, expected) for observed, expected in cells)
     g2: Floats = np.maximum(2 * np.asarray(total), 0.0)
     return g2
-
-
-def _times_log(observed: Floats, expected: Floats) -> Floats:
-    ratio = np.divide(observed, expected, out=np.ones_like(observed * expected), where=observed > 0)
-    result: Floats = observed * np.log(ratio)
-    return result
 
 
 class _Runs:

@@ -18,7 +18,6 @@ from ngramscan.outputs.tokens import Flags, Integers, Ints, Tokens, changes, run
 
 _PART = 1 << 21
 """Positions that are sorted together; a common n-gram of the shortest length may have more."""
-
 _KEY_BITS = 63
 
 
@@ -67,14 +66,9 @@ class Ngrams:
 def count_ngrams(
     tokens: Tokens, lengths: tuple[int, int], minimum: MinFrequency
 ) -> Iterator[Ngrams]:
-    """Count all n-grams that are frequent enough.
+    """Yield every n-gram that is frequent enough once, or as a prefix with the same occurrences.
 
     No n-gram crosses from one text to the next. `lengths` are the smallest and the largest n.
-
-    Yields
-    ------
-    Ngrams
-        Every n-gram once, on its own or as a prefix with the same occurrences.
     """
     ids = _frequent(tokens.ids, minimum.count, lengths[1])
     width = int(ids.max()) + 1
@@ -85,9 +79,6 @@ def count_ngrams(
             found = _counted(n, groups, positions, documents, minimum.documents)
             if found.first.size:
                 yield found
-
-
-# Tokens
 
 
 def _frequent(ids: Integers, least: int, longest: int) -> Integers:
@@ -112,9 +103,6 @@ def _frequencies(ids: Integers) -> Ints:
 def _slices(size: int) -> Iterator[slice]:
     """Yield slices of an array, because NumPy converts each looked-up number to eight bytes."""
     return (slice(start, start + _PART) for start in range(0, size, _PART))
-
-
-# Parts
 
 
 def _parts(

@@ -7,7 +7,7 @@ no text, which differs from a text without markers.
 
 from __future__ import annotations
 
-import json
+import codecs
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ngramscan.errors import InputError
+from ngramscan.reading.row_files import decoded
 from ngramscan.reading.surrogates import describe_halves, replace_halves
 
 _LAYOUTS = (
@@ -62,12 +63,11 @@ class Output:
 
 @dataclass(slots=True)
 class OutputSet:
-    """All outputs of one place, in the order of files and lines."""
+    """All outputs of a folder or file (`where`), in the order of files and lines."""
 
     outputs: list[Output]
     notices: list[str]
     where: str
-    """The folder or file."""
 
 
 def read_outputs(
@@ -85,13 +85,13 @@ def read_outputs(
     notices: list[str] = []
     bad: list[str] | None = [] if skip_bad_lines else None
     for file, group in _files(Path(path)):
-        content, halves = _decoded(file)
+        content, halves = _content(file)
         if halves:
             notices.append(describe_halves(str(file), halves))
-        before = len(outputs)
-        for place, record in _records(file, content, bad):
-            outputs.append(_output(record, place, group, output_field, prompt_field))
-        if len(outputs) == before:
+        records = _records(file, content, bad)
+        found = [_output(each, place, group, output_field, prompt_field) for place, each in records]
+        outputs += found
+        if not found:
             notices.append(f"{file}: no outputs in it")
     if bad:
         notices.append(f"{path}: malformed lines skipped: {len(bad)}")
@@ -118,40 +118,34 @@ def _group_of(file: Path) -> Group | None:
     return next((Group(**match.groupdict()) for match in matches if match), None)
 
 
-def _decoded(file: Path) -> tuple[str, int]:
+def _content(file: Path) -> tuple[bytes, int]:
     """Return the content of a file, and how many halves of characters were replaced in it."""
-    raw, halves = replace_halves(file.read_bytes())
+    content, halves = replace_halves(file.read_bytes())
     try:
-        return raw.decode("utf-8-sig"), halves
+        content.decode()
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
+        line = content.count(b"\n", 0, error.start) + 1
         problem = f"not UTF-8 at byte {error.start} of the file"
         raise InputError(f"{file}:{line}", problem) from error
+    return content.removeprefix(codecs.BOM_UTF8), halves
 
 
-def _records(file: Path, content: str, bad: list[str] | None) -> Iterator[tuple[str, Any]]:
+def _records(file: Path, content: bytes, bad: list[str] | None) -> Iterator[tuple[str, Any]]:
     """Yield the records of a list or of lines after their places; add those of broken lines."""
-    if content.lstrip().startswith("["):
-        records = enumerate(_parse(content, str(file)), 1)
+    if content.lstrip().startswith(b"["):
+        records = enumerate(decoded(str(file), content), 1)
         yield from ((f"{file}[{number}]", record) for number, record in records)
         return
-    for number, line in enumerate(content.split("\n"), 1):
+    for number, line in enumerate(content.split(b"\n"), 1):
         place = f"{file}:{number}"
         try:
             if line.strip():
-                yield place, _parse(line, place)
+                yield place, decoded(place, line)
         except InputError as error:
             if bad is None:
                 cure = "--skip-bad-lines leaves such lines out"
                 raise InputError(place, f"{error.problem}; {cure}") from error
             bad.append(place)
-
-
-def _parse(content: str, place: str) -> Any:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise InputError(place, f"not valid JSON: {error}") from error
 
 
 def _output(record: Any, place: str, group: Group, field: str, prompt_field: str | None) -> Output:

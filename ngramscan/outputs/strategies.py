@@ -1,17 +1,63 @@
-"""Outputs → the strategy each follows, and the shares of the strategies."""
+"""Outputs → the strategy each follows, by rules from YAML, and the shares of the strategies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
+from itertools import compress
+from pathlib import Path
 from statistics import fmean
+from typing import Any
 
+import yaml
+
+from ngramscan.errors import InputError
 from ngramscan.outputs.formulas import take_apart
 from ngramscan.outputs.markers import ALL, LEVEL
 from ngramscan.outputs.reading import Group, OutputSet
-from ngramscan.outputs.strategy_rules import STRATEGIES, RuleSet
-from ngramscan.patterns.regexes import whole
+from ngramscan.patterns.regexes import compile_regex, whole
+from ngramscan.reading.yaml_files import compose_yaml, fields_of, place_of, read_text
 from ngramscan.statistics.proportions import effective_size, wilson
+
+STRATEGIES = ("Direct", "CoT", "PoT", "Hybrid")
+MEASURES = ("steps", "steps_before_code", "words", "formula_density")
+"""What has thresholds."""
+_THRESHOLDS = {f"{measure}_{end}" for measure in MEASURES for end in ("at_least", "at_most")}
+_NEEDED = ("name", "strategy", "reason")
+_TAG = "tag:yaml.org,2002:"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: the strategy of the outputs for which all conditions hold."""
+
+    name: str
+    strategy: str
+    code: bool | None
+    """Whether there must be a program; None: either way."""
+    thresholds: Mapping[str, float]
+    """By a measure's name and its end, `_at_least` or `_at_most`."""
+
+    def holds(self, has_code: bool, measures: Mapping[str, float]) -> bool:
+        """Tell whether all conditions hold; `measures` has a number for each of `MEASURES`."""
+        return self.code in {None, has_code} and all(
+            measures[key.removesuffix("_at_least")] >= limit
+            if key.endswith("_at_least")
+            else measures[key.removesuffix("_at_most")] <= limit
+            for key, limit in self.thresholds.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The content of one rules file."""
+
+    step_markers: tuple[Any, ...]
+    """Patterns of RE2; where one has a group, the group is what it marks."""
+    rules: tuple[Rule, ...]
+    """The first that holds decides; the last holds always."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +106,6 @@ class StrategyRow:
     formula_density_of_group: float
     """The mean of all outputs of the group: the paper's F-ratio, as a share."""
     level: float
-    """Of the interval."""
 
 
 @dataclass(slots=True)
@@ -79,15 +124,14 @@ def run_strategies(found: OutputSet, rules: RuleSet) -> StrategyResult:
         for output in found.outputs
         if output.is_there
     ]
-    rows = [row for group, own in _groups(outputs) for row in _shares(group, own)]
-    return StrategyResult(rows, outputs, found.notices)
+    return StrategyResult(list(_shares(outputs)), outputs, found.notices)
 
 
 def classify(group: Group, id_: str, text: str, rules: RuleSet) -> OutputStrategyRow:
     """Return the strategy of one text, by the first rule that holds."""
     parts = take_apart(text)
     steps, before = (_count_steps(prose, rules) for prose in (parts.prose, parts.before_code))
-    measures = {
+    measures: dict[str, Any] = {
         "steps": steps,
         "steps_before_code": before,
         "words": parts.words,
@@ -99,12 +143,9 @@ def classify(group: Group, id_: str, text: str, rules: RuleSet) -> OutputStrateg
         id=id_,
         strategy=rule.strategy,
         has_code=parts.has_code,
-        steps=steps,
-        steps_before_code=before,
-        words=parts.words,
-        formula_density=parts.formula_density,
         characters=len(text),
         rule=rule.name,
+        **measures,
     )
 
 
@@ -123,49 +164,123 @@ def _count_steps(text: str, rules: RuleSet) -> int:
     return steps
 
 
-Outputs = Sequence[OutputStrategyRow]
-
-
-def _groups(outputs: Outputs) -> Iterator[tuple[Group, Outputs]]:
-    """Yield the outputs of each group, then those of all models, where there are several."""
+def _shares(outputs: Sequence[OutputStrategyRow]) -> Iterator[StrategyRow]:
+    """Yield the shares of each group, then those of all models, where there are several."""
     groups: dict[Group, list[OutputStrategyRow]] = {}
     pooled: dict[Group, list[OutputStrategyRow]] = {}
     for output in outputs:
         group = Group(output.dataset, output.model, output.prompt)
         groups.setdefault(group, []).append(output)
         pooled.setdefault(group._replace(model=ALL), []).append(output)
-    yield from groups.items()
-    for group, own in pooled.items():
-        if len({output.model for output in own}) > 1:
-            yield group, own
+    several = ((key, own) for key, own in pooled.items() if len({each.model for each in own}) > 1)
+    for group, own in [*groups.items(), *several]:
+        for strategy in STRATEGIES:
+            yield _share(group, own, strategy)
 
 
-def _shares(group: Group, outputs: Outputs) -> Iterator[StrategyRow]:
-    for strategy in STRATEGIES:
-        densities = [output.formula_density for output in outputs if output.strategy == strategy]
-        low, high = _limits([output.strategy == strategy for output in outputs], group, outputs)
-        yield StrategyRow(
-            *group,
-            strategy=strategy,
-            outputs=len(outputs),
-            with_strategy=len(densities),
-            share=len(densities) / len(outputs),
-            share_low=low,
-            share_high=high,
-            mean_formula_density=fmean(densities) if densities else None,
-            formula_density_of_group=fmean(output.formula_density for output in outputs),
-            level=LEVEL,
-        )
-
-
-def _limits(
-    follows: Sequence[bool], group: Group, outputs: Outputs
-) -> tuple[float | None, float | None]:
-    size = float(len(follows))
+def _share(group: Group, outputs: Sequence[OutputStrategyRow], strategy: str) -> StrategyRow:
+    follows = [output.strategy == strategy for output in outputs]
+    densities = [output.formula_density for output in outputs]
+    own = list(compress(densities, follows))
+    size: float | None = len(follows)
     if group.model == ALL:
-        if not all(output.id for output in outputs):
-            return None, None
         problems = {output.id: number for number, output in enumerate(outputs)}
-        size = effective_size(follows, [problems[output.id] for output in outputs])
-    estimate = wilson(size * sum(follows) / len(follows), size, LEVEL)
-    return estimate.low, estimate.high
+        numbers = [problems[output.id] for output in outputs]
+        size = effective_size(follows, numbers) if "" not in problems else None
+    share = len(own) / len(follows)
+    limits = wilson(size * share, size, LEVEL) if size else None
+    return StrategyRow(
+        *group,
+        strategy=strategy,
+        outputs=len(outputs),
+        with_strategy=len(own),
+        share=share,
+        share_low=limits.low if limits else None,
+        share_high=limits.high if limits else None,
+        mean_formula_density=fmean(own) if own else None,
+        formula_density_of_group=fmean(densities),
+        level=LEVEL,
+    )
+
+
+# Rules
+
+
+def load_rules(path: str | Path | None = None) -> RuleSet:
+    """Load rules from a YAML file; without one, those of this package."""
+    if path is None:
+        shipped = resources.files("ngramscan.outputs") / "strategy_rules.yaml"
+        return parse_rules(shipped.read_text(encoding="utf-8"), "strategy_rules.yaml")
+    return parse_rules(read_text(Path(path)), str(path))
+
+
+def parse_rules(content: str, where: str) -> RuleSet:
+    """Parse the content of a rules file; `where` names it in errors."""
+    needed = {"name", "step_markers", "rules"}
+    fields = fields_of(compose_yaml(content, where), where, {*needed, "source"}, needed, "")
+    markers = tuple(
+        _marker(node, where, f"step_markers[{number}]")
+        for number, node in enumerate(_listed(fields["step_markers"], where, "step_markers"))
+    )
+    nodes = _listed(fields["rules"], where, "rules")
+    rules = tuple(_rule(node, where, f"rules[{number}]") for number, node in enumerate(nodes))
+    for number, rule in enumerate(rules):
+        is_last, is_unconditional = rule is rules[-1], rule.code is None and not rule.thresholds
+        problem = f"rules[{number}]: the last rule, and no other, must be without conditions"
+        _require(is_last == is_unconditional, nodes[number], where, problem)
+    for key in [name for name in ("name", "source") if name in fields]:
+        _text(fields[key], where, key)
+    return RuleSet(markers, rules)
+
+
+def _marker(node: yaml.Node, where: str, path: str) -> Any:
+    fields = fields_of(node, where, {"regex", "reason"}, {"regex", "reason"}, f"{path}: ")
+    _text(fields["reason"], where, f"{path}.reason")
+    try:
+        return compile_regex(_text(fields["regex"], where, f"{path}.regex"), "im")
+    except ValueError as error:
+        raise InputError(place_of(where, fields["regex"]), f"{path}.regex: {error}") from error
+
+
+def _rule(node: yaml.Node, where: str, path: str) -> Rule:
+    fields = fields_of(node, where, {*_NEEDED, "code", *_THRESHOLDS}, {*_NEEDED}, f"{path}: ")
+    name, strategy, _ = (_text(fields[key], where, f"{path}.{key}") for key in _NEEDED)
+    problem = f"{path}.strategy: {strategy!r} is none of {', '.join(STRATEGIES)}"
+    _require(strategy in STRATEGIES, fields["strategy"], where, problem)
+    code = None
+    if truth := fields.get("code"):
+        problem = f"{path}.code: true or false was expected"
+        _require(truth.tag == f"{_TAG}bool", truth, where, problem)
+        code = truth.value.lower() in {"true", "yes", "on"}
+    keys = sorted(fields.keys() & _THRESHOLDS)
+    limits = {key: _threshold(fields[key], where, f"{path}.{key}") for key in keys}
+    return Rule(name, strategy, code, limits)
+
+
+def _threshold(node: yaml.Node, where: str, path: str) -> float:
+    is_share = "formula_density" in path
+    try:
+        value = float(node.value) if node.tag in {f"{_TAG}int", f"{_TAG}float"} else -1.0
+    except ValueError:
+        value = -1.0
+    between = "between 0 and 1" if is_share else "of at least 0"
+    is_valid = 0 <= value <= (1 if is_share else math.inf)
+    _require(is_valid, node, where, f"{path}: a number {between} was expected")
+    return value
+
+
+def _listed(node: yaml.Node, where: str, path: str) -> list[yaml.Node]:
+    is_list = isinstance(node, yaml.SequenceNode) and len(node.value) > 0
+    _require(is_list, node, where, f"{path}: a list was expected, with something in it")
+    return list(node.value)
+
+
+def _text(node: yaml.Node, where: str, path: str) -> str:
+    is_text = node.tag == f"{_TAG}str" and bool(node.value.strip())
+    _require(is_text, node, where, f"{path}: a text was expected")
+    return str(node.value)
+
+
+def _require(is_valid: bool, node: yaml.Node, where: str, problem: str) -> None:
+    if not is_valid:
+        raise InputError(place_of(where, node), problem)

@@ -25,7 +25,6 @@ class TierRow:
     """One row: a pattern in the outputs of its own method and of others."""
 
     dataset: str
-    """`all`: pooled."""
     model: str
     method: str
     pattern: str
@@ -73,17 +72,8 @@ def run_tiers(
 ) -> TierResult:
     """Compare how frequent each pattern is in outputs of its own method and of others.
 
-    Parameters
-    ----------
-    measure : str
-        `occurrences` per output, or the share of `outputs` with any.
-    case_sensitive : bool
-        Upper and lower case differ.
-
-    Returns
-    -------
-    TierResult
-        Rows of each dataset and model, then pooled ones; none of regexes, which have no tier.
+    `measure` is `occurrences` per output, or the share of `outputs` with any. Rows are of each
+    dataset and model, then pooled; regexes, which have no tier, have none.
     """
     counts = mark_outputs(found, patterns, case_sensitive)
     rows = [
@@ -109,32 +99,11 @@ def tier_of(ratio: float) -> str:
 def rate_ratio(values: Numbers, own: Flags, clusters: Numbers, level: float = LEVEL) -> Estimate:
     """Estimate how many times larger a mean is in some outputs than in the others.
 
-    Parameters
-    ----------
-    values : array of int, shape (n,)
-        Occurrences in each output, or 0 and 1.
-    own : array of bool, shape (n,)
-        The outputs that are compared with the others; some, not all.
-    clusters : array of int, shape (n,)
-        The problem that each output answers.
-    level : float
-        Probability that the interval covers the ratio.
+    `values` are occurrences in each output, or 0 and 1; `clusters` are the problems. Where a sum is
+    zero, a half is added to both. The interval is one of *t* on the log scale, from the linearised
+    variance between problems. The variance is at least that of as many independent counts: outputs
+    in which nothing occurs do not vary, and yet are no proof.
 
-    Returns
-    -------
-    Estimate
-        The ratio of the means; where a sum is zero, that with a half added to both. The interval is
-        one of *t* on the log scale, from the linearised variance between problems. The variance is
-        at least that of as many independent counts: outputs in which nothing occurs do not vary,
-        and yet are no proof.
-
-    Raises
-    ------
-    ValueError
-        One of the two has no outputs.
-
-    Notes
-    -----
     Sources: Cochran 1977, Sampling Techniques, chapter 6 (linearised variance of ratios); Walter
     1975, doi:10.1093/biomet/62.2.371 (halves).
     """
@@ -167,9 +136,14 @@ def _row(scope: tuple[str, str], part: MarkerCounts, number: int, measure: str) 
     marker, found = part.markers[number], part.counts[:, number]
     own, has = part.is_own(marker.method), (found > 0).astype(np.int64)
     values = found if measure == "occurrences" else has
-    ratio, note = _ratio(values, own, part.problems)
-    low, high = (ratio.low, ratio.high) if ratio else (None, None)
-    by_ratio = tier_of(ratio.value) if ratio else None
+    ratio, note = None, "no occurrence"
+    if not own.any() or own.all():
+        note = "no outputs of other methods" if own.any() else "no outputs of its method"
+    elif values.any():
+        ratio = rate_ratio(values, own, part.problems)
+        note = ratio.note
+    ends = (ratio.value, ratio.low, ratio.high) if ratio else (None, None, None)
+    tiers = [tier_of(end) for end in ends if end is not None]
     return TierRow(
         *scope,
         method=marker.method,
@@ -183,24 +157,14 @@ def _row(scope: tuple[str, str], part: MarkerCounts, number: int, measure: str) 
         measure=measure,
         rate_own=float(values[own].mean()) if own.any() else None,
         rate_others=float(values[~own].mean()) if not own.all() else None,
-        ratio=ratio.value if ratio else None,
-        ratio_low=low,
-        ratio_high=high,
+        ratio=ends[0],
+        ratio_low=ends[1],
+        ratio_high=ends[2],
         tier=marker.tier,
-        tier_by_ratio=by_ratio,
-        agrees=marker.tier in by_ratio.split("/") if by_ratio else None,
-        interval_spans_tiers=None if low is None or high is None else tier_of(low) != tier_of(high),
+        tier_by_ratio=tiers[0] if tiers else None,
+        agrees=marker.tier in tiers[0].split("/") if tiers else None,
+        interval_spans_tiers=tiers[1] != tiers[2] if tiers else None,
         clusters=np.unique(part.problems).size,
         level=LEVEL,
         note=note,
     )
-
-
-def _ratio(values: Numbers, own: Flags, clusters: Numbers) -> tuple[Estimate | None, str]:
-    """Return the ratio, and a note on it or why there is none."""
-    if not own.any() or own.all():
-        return None, "no outputs of other methods" if own.any() else "no outputs of its method"
-    if not values.any():
-        return None, "no occurrence"
-    ratio = rate_ratio(values, own, clusters)
-    return ratio, ratio.note

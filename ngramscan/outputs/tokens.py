@@ -44,10 +44,7 @@ class Tokens:
 
 
 def split_words(texts: Iterable[str]) -> Tokens:
-    """Split texts into words: runs of letters, digits and `_`, or one other character.
-
-    White space is not a word, but is kept for display.
-    """
+    """Split texts into runs of letters, digits and `_`, and other characters; keep the spaces."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     assert numbers[""] == 0
@@ -115,14 +112,8 @@ def runs_of(values: Integers, starts: Ints) -> tuple[Ints, Ints]:
     return at, np.searchsorted(at, starts)
 
 
-# Spelling
-
-
 def usual_forms(tokens: Tokens, ngrams: Sequence[tuple[int, int]], within: Flags) -> list[str]:
-    """Return n-grams, given by a position and n, as they are spaced most often `within` some texts.
-
-    Those texts do not decide if they don't contain the n-gram.
-    """
+    """Return n-grams (position, n) as they are spaced most often, `within` some texts if there."""
     gaps = tokens.gaps
     if gaps is None:
         return [tokens.text(position, n) for position, n in ngrams]
