@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -42,12 +43,12 @@ CODE = "```python\ndef solve(x):\n```"
 STEPS = "Think Step by step: thus 1"
 
 
-def of_prompts(ids: bool = True, **texts: list[str | None]) -> OutputSet:
+def of_prompts(ids: bool = True, **texts: Sequence[str | None]) -> OutputSet:
     return outputs_of({("d", "m", name): own for name, own in texts.items()}, ids)
 
 
 def blend_of(ids: bool = True) -> BlendResult:
-    texts: dict[str, list[str | None]] = {
+    texts = {
         "f-1": [F, F, F, G],
         "f-1+pot": [F + CODE, CODE + G, F, CODE + G],
         "f-1+cot": [F + STEPS, STEPS, None, ""],
@@ -135,19 +136,17 @@ def test_the_counts_of_real_outputs_are_those_of_brute_force(
 
 
 def test_presence_and_density_are_of_outputs_that_have_text() -> None:
-    row = row_of(blend_of(), "f-1+cot", "CoT")
-    assert (row.outputs, row.absent, row.with_marker, row.share, row.has_method) == (
-        2,
-        2,
-        2,
-        1.0,
-        True,
-    )
-    assert row.occurrences == 4
+    result = blend_of()
+    row = row_of(result, "f-1+cot", "CoT")
+    assert (row.outputs, row.absent, row.with_marker, row.share) == (2, 2, 2, 1.0)
+    assert (row.occurrences, row.has_method) == (4, True)
     assert row.per_1000_characters == pytest.approx(4000 / (len(F + STEPS) + len(STEPS)))
     assert (row.share_low, row.share_high) == (wilson(2, 2).low, 1)
-    row = row_of(blend_of(), "f-1", "PoT")
+    row = row_of(result, "f-1", "PoT")
     assert (row.with_marker, row.share, row.has_method) == (0, 0, False)
+    # A prompt without a known method is said once, and has rows.
+    assert result.notices == ["prompt zero-shot: it has no method of the patterns chosen"]
+    assert row_of(result, "zero-shot", "FP/F-1").share == 0.75
 
 
 def test_a_prompt_without_text_has_no_share() -> None:
@@ -158,37 +157,25 @@ def test_a_prompt_without_text_has_no_share() -> None:
     show(result, 80)
 
 
-def test_an_unknown_prompt_is_said_once_and_has_rows() -> None:
-    assert blend_of().notices == ["prompt zero-shot: it has no method of the patterns chosen"]
-    assert row_of(blend_of(), "zero-shot", "FP/F-1").share == 0.75
-
-
 def test_what_stays_of_a_prefix_is_told_in_pairs() -> None:
-    only = parse_patterns(PATTERNS, "o").select(["T1"])
     with_solver = [F] * 3 + [CODE] * 5 + [F] * 1 + [CODE] * 2 + [None]
     texts = of_prompts(**{"FP": [F] * 8 + [G] * 4, "f-1+pot": with_solver})
-    (row,) = run_blend(texts, only).retention
+    (row,) = run_blend(texts, SET.select(["T1"])).retention
     assert (row.prefix, row.solver, row.method) == ("f-1", "pot", "FP/F-1")
     assert (row.prompt_alone, row.prompt_with) == ("FP", "f-1+pot")
     assert (row.pairs, row.unpaired, row.only_alone, row.only_with) == (11, 1, 5, 1)
     assert (row.share_alone, row.share_with) == pytest.approx((8 / 11, 4 / 11))
-    assert row.difference == pytest.approx(-4 / 11)
-    assert row.retention == pytest.approx(0.5)
+    assert (row.difference, row.retention) == pytest.approx((-4 / 11, 0.5))
     assert row.p == mcnemar(5, 1)
-    assert row.difference_low is not None
-    assert row.difference_high is not None
-    assert row.difference_low < -4 / 11 < row.difference_high
+    assert (row.difference_low or 0) < -4 / 11 < (row.difference_high or -1)
     assert row.note == "1 outputs without a partner are left out"
 
 
 def test_samples_are_paired_by_problem_and_epoch(tmp_path: Path) -> None:
     for prompt, texts in {"FP": [F, G, F, G], "f-1+pot": [F, F, CODE, CODE]}.items():
-        records = [
-            {"id": f"p{n % 2}", "epoch": 1 + n // 2, "output": text} for n, text in enumerate(texts)
-        ]
+        records = ({"id": n % 2, "epoch": n // 2, "output": t} for n, t in enumerate(texts))
         write_lines(tmp_path / f"{prompt}.jsonl", *records)
-    only = parse_patterns(PATTERNS, "o").select(["T1"])
-    (row,) = run_blend(read_outputs(tmp_path), only).retention
+    (row,) = run_blend(read_outputs(tmp_path), SET.select(["T1"])).retention
     assert (row.pairs, row.unpaired, row.only_alone, row.only_with) == (4, 0, 1, 1)
 
 
@@ -199,14 +186,11 @@ def test_without_ids_nothing_is_tested() -> None:
     assert row.difference == 0
 
 
-def test_a_prefix_with_zero_shot_behind_it_stands_alone() -> None:
-    texts = of_prompts(**{"F-1+ZS": [F, F], "f-1+pot": [F, CODE]})
-    (row,) = run_blend(texts, SET).retention
+def test_a_prefix_stands_alone_also_with_zero_shot_behind_it_or_has_no_retention() -> None:
+    texts = {"F-1+ZS": [F, F], "f-1+pot": [F, CODE]}
+    (row,) = run_blend(of_prompts(**texts), SET).retention
     assert (row.prompt_alone, row.solver, row.pairs) == ("F-1+ZS", "pot", 2)
     assert (row.share_alone, row.share_with) == (1.0, 0.5)
-
-
-def test_a_prefix_that_never_stands_alone_has_no_retention() -> None:
     (row,) = run_blend(of_prompts(**{"f-1+pot": [F, CODE]}), SET).retention
     assert (row.prompt_alone, row.share_alone, row.share_with, row.p) == (None, None, 0.5, None)
     assert row.note == "no outputs of prompt f-1 alone"
@@ -216,8 +200,7 @@ def test_isolation_compares_own_prompts_with_all_others() -> None:
     (row,) = [r for r in blend_of().isolation if r.method == "PoT"]
     assert (row.outputs_own, row.outputs_others) == (4, 10)
     assert (row.share_own, row.share_others, row.difference) == (0.75, 0, 0.75)
-    assert row.ratio is not None
-    assert row.ratio > 10
+    assert (row.ratio or 0) > 10
     assert "a half" in row.note
 
 
@@ -252,9 +235,7 @@ def isolation_coverage(population: Population, runs: int) -> float:
                     outputs.append(Output(group, f"{prompt}-{number}", CODE if has else "1", ""))
         rows = run_blend(OutputSet(outputs, [], ""), markers).isolation
         (row,) = [row for row in rows if (row.dataset, row.model) == ("d", "all")]
-        assert row.ratio_low is not None
-        assert row.ratio_high is not None
-        hits.append(row.ratio_low <= shares[0] / shares[1] <= row.ratio_high)
+        hits.append((row.ratio_low or 9) <= shares[0] / shares[1] <= (row.ratio_high or 0))
     return float(np.mean(hits))
 
 
@@ -288,12 +269,9 @@ def test_pooled_rows_are_sums_with_wider_intervals() -> None:
     ]
     everything = by_scope["all", "all"]
     assert (everything.outputs, everything.with_marker, everything.share) == (48, 24, 0.5)
-    alone, independent = wilson(12, 24), wilson(24, 48)
-    assert alone.low is not None
-    assert independent.low is not None
-    assert everything.share_low is not None
-    assert everything.share_low == pytest.approx(alone.low, abs=0.01)
-    assert everything.share_low < independent.low - 0.03
+    # As if each problem had one output, not the two or four of several models.
+    assert everything.share_low == pytest.approx(wilson(12, 24).low, abs=0.01)
+    assert (everything.share_low or 1) < (wilson(24, 48).low or 0) - 0.03
     with pytest.raises(InputError, match="named 'all'"):
         run_blend(outputs_of({("d", "all", "f-1"): [F]}), SET)
 

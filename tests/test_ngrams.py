@@ -55,23 +55,16 @@ def by_arrays(tokens: Tokens, lengths: list[int], least: MinFrequency) -> Found:
 # Small parts and keys take the ways that only large texts take otherwise.
 @settings(deadline=None, max_examples=80)
 @given(
-    *(TEXTS, LENGTHS, st.integers(1, 4), st.integers(1, 3)),
-    *(st.sampled_from([1, 3, 10, 1 << 21]), st.sampled_from([9, 63]), st.booleans()),
+    *(TEXTS, LENGTHS, st.builds(MinFrequency, st.integers(1, 4), st.integers(1, 3))),
+    *(st.tuples(st.sampled_from([1, 3, 10, 1 << 21]), st.sampled_from([9, 63])), st.booleans()),
 )
 def test_n_grams_are_counted_as_by_the_definition(
-    texts: list[str],
-    lengths: list[int],
-    count: int,
-    documents: int,
-    part: int,
-    bits: int,
-    words: bool,
+    texts: list[str], lengths: list[int], least: MinFrequency, limits: tuple[int, int], words: bool
 ) -> None:
-    least = MinFrequency(count, documents)
     split = [words_of(text) if words else list(text) for text in texts]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ngrams, "_PART", part)
-        patch.setattr(ngrams, "_KEY_BITS", bits)
+        patch.setattr(ngrams, "_PART", limits[0])
+        patch.setattr(ngrams, "_KEY_BITS", limits[1])
         tokens = split_words(texts) if words else split_characters(texts)
         found = by_arrays(tokens, lengths, least)
     assert found == by_definition(split, lengths, least)
@@ -83,9 +76,10 @@ def test_n_grams_of_many_words_are_counted_as_by_the_definition() -> None:
     least = MinFrequency(3, 2)
     expected = by_definition([words_of(text) for text in texts], [1, 4], least)
     assert len(expected) > 300
-    for part in (100, 5000):
+    for part, bits in ((100, 63), (5000, 20)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ngrams, "_PART", part)
+            patch.setattr(ngrams, "_KEY_BITS", bits)
             assert by_arrays(split_words(texts), [1, 4], least) == expected
 
 

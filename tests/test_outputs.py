@@ -47,10 +47,11 @@ def test_the_real_files_are_read(shared: Path) -> None:
 
 
 def test_missing_and_empty_outputs_are_told_apart(tmp_path: Path) -> None:
-    texts: list[Any] = [None, [], "", " \n", [None], "text"]
+    texts: list[Any] = [None, [], "", " \n", [None], "half \ud83d"]
     found = read_outputs(write_lines(tmp_path / "d/m/cot.jsonl", *({"output": t} for t in texts)))
-    assert [o.text for o in found.outputs] == [None, None, "", " \n", None, "text"]
+    assert [o.text for o in found.outputs] == [None, None, "", " \n", None, "half \ufffd"]
     assert found.notices == [
+        f"{tmp_path}/d/m/cot.jsonl: halves of characters (lone surrogates) replaced by U+FFFD: 1",
         "of 6 outputs 3 are missing and 2 empty; left out of all shares",
         "some outputs have no id; what is compared in pairs leaves them out",
     ]

