@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.console import Console
 
 import ngramscan
 from ngramscan.errors import InputError
@@ -22,7 +21,14 @@ from ngramscan.patterns.files import load_patterns, parse_patterns
 from ngramscan.report.tables import print_blending
 from ngramscan.statistics.proportions import mcnemar, wilson
 from tests.support.command import invoke
-from tests.support.outputs import count_starts, outputs_of, refusal, write_lines, write_texts
+from tests.support.outputs import (
+    count_starts,
+    outputs_of,
+    refusal,
+    shown_in,
+    write_lines,
+    write_texts,
+)
 from tests.support.sizes import sets
 
 PATTERNS = """
@@ -154,7 +160,7 @@ def test_a_prompt_without_text_has_no_share() -> None:
     row = row_of(result, "cot", "CoT")
     assert (row.outputs, row.absent, row.share, row.per_1000_characters) == (0, 2, None, None)
     assert result.isolation[0].note == "no outputs to compare with"
-    show(result, 80)
+    assert shown_in(80, partial(print_blending, result))
 
 
 def test_what_stays_of_a_prefix_is_told_in_pairs() -> None:
@@ -323,19 +329,10 @@ def test_the_default_set_is_the_paper_s_and_can_be_narrowed(folder: Path) -> Non
     assert set(frame["method"]) == {"FP/F-1"}
 
 
-def show(result: BlendResult, width: int) -> list[str]:
-    file = io.StringIO()
-    print_blending(result, Console(file=file, width=width, markup=False, highlight=False))
-    return file.getvalue().splitlines()
-
-
 @pytest.mark.parametrize("width", [40, 80, 300])
 def test_nothing_is_cut_in_a_narrow_terminal(width: int) -> None:
     result = blend_of()
-    lines = show(result, width)
-    assert max(map(len, lines)) <= width
-    assert "…" not in "".join(lines)
-    words = " ".join(lines).split()
+    words = shown_in(width, partial(print_blending, result)).split()
     for row in result.rows:
         for value in (row.share, row.share_low, row.share_high):
             assert value is not None

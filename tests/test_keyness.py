@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from rich.console import Console
 from scipy.stats import chi2_contingency, false_discovery_control
 
 import ngramscan
@@ -37,8 +35,7 @@ from ngramscan.patterns.files import load_patterns
 from ngramscan.report.tables import print_keyness
 from ngramscan.report.tables.keyness import visible
 from tests.support.command import invoke
-from tests.support.keyness_designs import WORDS, Design, Population
-from tests.support.outputs import refusal, write_lines, write_texts
+from tests.support.outputs import refusal, shown_in, write_lines, write_texts
 
 OPTIONS = KeynessOptions("PoT", ("CoT",), "word", (1, 6), MinFrequency(10, 5), 50, 0.05, False)
 EVERY_WORD = replace(OPTIONS, lengths=(1, 1), minimum=MinFrequency(1, 1), q=1.0)
@@ -120,47 +117,25 @@ def test_intervals_cover_ratios_of_clustered_words() -> None:
     assert 0.93 <= covered[is_word].mean() <= 0.97
 
 
-def write_population(folder: Path, design: Design, population: Population, seed: int) -> Path:
-    """Write outputs of `pot` and `cot` whose words are w0, w1 … and fillers."""
-    is_own, problems = design.outputs()
-    counts, lengths = population.draw(np.random.default_rng(seed), is_own, problems)
-    written: Counter[tuple[str, int]] = Counter()
-    files: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for output, (own, problem) in enumerate(zip(is_own, problems.tolist(), strict=True)):
-        prompt = "pot" if own else "cot"
-        model = f"m{written[prompt, problem]}"
-        written[prompt, problem] += 1
-        words = [f"w{k}" for k in np.repeat(np.arange(WORDS), counts[:, output])]
-        text = " ".join(words + ["f"] * max(int(200 * lengths[output]) - len(words), 1))
-        files[f"d/{model}/{prompt}.jsonl"].append({"id": problem, "output": text})
-    for file, records in files.items():
-        write_lines(folder / file, *records)
-    return folder
-
-
-def discoveries(outputs: Path, planted: int) -> tuple[float, float]:
-    """Return the share of false discoveries, and of planted words found."""
-    found = ngramscan.keyness(outputs, of="pot", against="cot", n=1, min_count=5, top=WORDS)
-    words = [int(ngram[1:]) for ngram in found["ngram"] if ngram != "f"]
-    false = sum(word >= planted for word in words)
-    return false / max(len(words), 1), (len(words) - false) / max(planted, 1)
-
-
 @pytest.mark.parametrize("shared", [False, True])
-def test_several_models_are_no_false_discoveries(tmp_path: Path, shared: bool) -> None:
-    design, population = Design((60, 60), (5, 5), shared), Population("topics", 0)
-    for seed in range(2):
-        outputs = write_population(tmp_path / str(seed), design, population, seed)
-        assert discoveries(outputs, 0)[0] == 0
-
-
-def test_few_problems_against_many_have_the_power_of_fisher_s_test(tmp_path: Path) -> None:
-    design = Design((30, 120))
-    folders = [write_population(tmp_path / str(k), design, Population(), k) for k in range(3)]
-    false, power = np.mean([discoveries(folder, 30) for folder in folders], axis=0)
-    assert false <= 0.05
-    # Fisher's test finds .47 of them.
-    assert power >= 0.4
+def test_copies_by_several_models_are_no_evidence(tmp_path: Path, shared: bool) -> None:
+    draw = np.random.default_rng(6)
+    words = np.array(list("abcdefgh"))
+    texts = {prompt: draw.choice(words, (60, 5)).tolist() for prompt in ("pot", "cot")}
+    frames = []
+    for models in (1, 4):
+        for prompt, own in texts.items():
+            first = 0 if shared or prompt == "pot" else 60
+            records = [{"id": k, "output": " ".join(text)} for k, text in enumerate(own, first)]
+            for model in range(models):
+                write_lines(tmp_path / f"{models}" / "d" / f"{model}" / f"{prompt}.jsonl", *records)
+        more: dict[str, Any] = {"n": "1-2", "min_count": 1, "min_documents": 1, "q": 1, "all": True}
+        frames.append(ngramscan.keyness(tmp_path / f"{models}", of="pot", against="cot", **more))
+    once, copied = frames
+    assert len(once) > 20
+    assert copied["ngram"].tolist() == once["ngram"].tolist()
+    assert copied["count"].tolist() == (4 * once["count"]).tolist()
+    np.testing.assert_allclose(copied["p"], once["p"], rtol=1e-9)
 
 
 def test_planted_phrases_are_found_and_stand_once() -> None:
@@ -352,11 +327,8 @@ def test_options_from_python_are_checked_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 300])
 def test_no_number_is_cut_at_any_width(width: int) -> None:
-    file = io.StringIO()
-    console = Console(file=file, width=width, markup=False, highlight=False)
-    print_keyness([row_of("answer\n    return"), row_of(" [b]")], ["told"], console)
-    shown = file.getvalue()
-    assert max(map(len, shown.splitlines())) <= width
+    rows = [row_of("answer\n    return"), row_of(" [b]")]
+    shown = shown_in(width, partial(print_keyness, rows, ["told"]))
     assert "2.0 [1.5, 2.5]" in shown
     assert "·[b]" in shown
 

@@ -101,11 +101,10 @@ def test_long_lines_take_no_long_time() -> None:
 
 def test_recorded_outputs_follow_what_their_prompts_ask(shared: Path) -> None:
     found = read_outputs(shared / "data/financemath/validation")
-    found.outputs = found.outputs[::2]
     rows = run_strategies(found, load_rules()).outputs
     for prompt, expected in (("cot", "CoT"), ("pot", "PoT")):
         own = Counter(row.strategy for row in rows if row.prompt == prompt)
-        assert own[expected] / own.total() >= 0.97, own
+        assert own[expected] / own.total() >= 0.98, own
 
 
 # Rows

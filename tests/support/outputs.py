@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from rich.console import Console
 
 from ngramscan.outputs.reading import Group, Output, OutputSet
 from tests.support.command import invoke
@@ -42,6 +45,15 @@ def refusal(*arguments: str | Path) -> str:
     ran = invoke(*arguments)
     assert (ran.code, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
     return ran.stderr.removeprefix("Error: ").rstrip("\n")
+
+
+def shown_in(width: int, print_table: Callable[[Console], None]) -> str:
+    """Return what a table prints in a terminal of some width, in which nothing is cut."""
+    file = io.StringIO()
+    print_table(Console(file=file, width=width, markup=False, highlight=False))
+    assert max(map(len, file.getvalue().splitlines())) <= width
+    assert "…" not in file.getvalue()
+    return file.getvalue()
 
 
 def count_starts(literal: str, text: str, case_sensitive: bool = False) -> int:
