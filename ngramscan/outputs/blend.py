@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from ngramscan.outputs.markers import ALL, LEVEL, Flags, MarkerCounts, Numbers, mark_outputs
+from ngramscan.outputs.markers import ALL, LEVEL, MarkerCounts, mark_outputs
 from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_of
+from ngramscan.outputs.tokens import Flags, Ints
 from ngramscan.patterns.model import PatternSet
 from ngramscan.statistics.proportions import (
     Pairs,
@@ -24,8 +25,7 @@ from ngramscan.statistics.proportions import (
 )
 
 GENERIC_SHARE = 0.5
-"""A pattern in so many outputs of every prompt, or in so much of its share elsewhere, is generic:
-it tells no method from another."""
+"""A pattern in this share of all prompts' outputs, or of its own share elsewhere, is generic."""
 NO_SOLVER = ("zs", "zero", "zero-shot")
 """Last parts of a prompt's name that name no solver: `f-1+zs` is the prefix alone."""
 
@@ -139,10 +139,8 @@ class BlendResult:
     notices: list[str] = field(default_factory=list)
 
 
-Scope = tuple[str, str]
-"""Dataset and model."""
-Parts = dict[str, MarkerCounts]
-"""The outputs of each prompt."""
+Scope = tuple[str, str]  # dataset and model
+Parts = dict[str, MarkerCounts]  # by prompt
 
 
 def run_blend(found: OutputSet, patterns: PatternSet, case_sensitive: bool = False) -> BlendResult:
@@ -165,7 +163,7 @@ def run_blend(found: OutputSet, patterns: PatternSet, case_sensitive: bool = Fal
 # Presence and density
 
 
-def _presence(part: MarkerCounts, found: Numbers) -> dict[str, Any]:
+def _presence(part: MarkerCounts, found: Ints) -> dict[str, Any]:
     """Return the columns of how many outputs have something, and how often."""
     share = part.share(found > 0)
     return {

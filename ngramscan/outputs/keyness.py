@@ -19,12 +19,12 @@ import yaml
 from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.errors import InputError
-from ngramscan.outputs.markers import LEVEL, Flags, Numbers
+from ngramscan.outputs.markers import LEVEL
 from ngramscan.outputs.ngram_rates import frequencies
 from ngramscan.outputs.ngrams import MinFrequency, Ngrams, count_ngrams
 from ngramscan.outputs.presence import PresenceTest, Sides
 from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_of
-from ngramscan.outputs.tokens import Tokens, split_characters, split_words, usual_forms
+from ngramscan.outputs.tokens import Flags, Ints, Tokens, split_characters, split_words, usual_forms
 
 Columns = dict[str, NDArray[Any]]
 
@@ -215,7 +215,7 @@ def adjusted(p: ArrayLike, times: ArrayLike = 1) -> NDArray[np.float64]:
     return q
 
 
-def _not_inside(table: Columns, tokens: Tokens, shown: Numbers) -> Numbers:
+def _not_inside(table: Columns, tokens: Tokens, shown: Ints) -> Ints:
     """Return the n-grams that are not always the last tokens of a longer one of them."""
     names = ("first", "n", "count", "other_count")
     inside, own = {}, []
@@ -226,7 +226,7 @@ def _not_inside(table: Columns, tokens: Tokens, shown: Numbers) -> Numbers:
     return shown[[inside.get(ids) != counts for ids, counts in own]]
 
 
-def _rows(table: Columns, chosen: Numbers, tokens: Tokens, own: Flags) -> list[KeynessRow]:
+def _rows(table: Columns, chosen: Ints, tokens: Tokens, own: Flags) -> list[KeynessRow]:
     places = [(int(table["first"][k]), int(table["n"][k])) for k in chosen]
     names = table.keys() - {"first", "times"}
     rows = []

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ngramscan.errors import InputError
 from ngramscan.matching import Matcher
 from ngramscan.outputs.reading import Output, OutputSet, has_method, methods_of
+from ngramscan.outputs.tokens import Flags, Ints
 from ngramscan.patterns.model import PatternSet
 from ngramscan.patterns.regexes import compile_regex, whole
 from ngramscan.statistics.estimates import Estimate
@@ -30,9 +30,6 @@ ALL = "all"
 REGEX_TIER = "regex"
 """The tier of a regex, which has none."""
 LEVEL = 0.95
-
-Numbers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ class Marker:
 
 def count_markers(
     markers: Sequence[Marker], texts: Sequence[str], case_sensitive: bool = False
-) -> Numbers:
+) -> Ints:
     """Return the occurrences of markers in texts, of shape (texts, markers)."""
     literals = [marker.name for marker in markers if marker.regex is None]
     matcher = Matcher(literals, ignore_case=not case_sensitive)
@@ -80,10 +77,10 @@ class MarkerCounts:
 
     markers: list[Marker]
     outputs: list[Output]
-    counts: Numbers
+    counts: Ints
     """Of shape (outputs, markers)."""
-    characters: Numbers
-    problems: Numbers
+    characters: Ints
+    problems: Ints
     """The number of the problem that each output answers; without an id, each has its own."""
     absent: list[Output]
     """Outputs without text."""
@@ -143,9 +140,9 @@ class MarkerCounts:
         own = {prompt for prompt in self.prompts if has_method(prompt, method)}
         return np.array([output.group.prompt in own for output in self.outputs], dtype=bool)
 
-    def of_method(self, method: str) -> Numbers:
+    def of_method(self, method: str) -> Ints:
         """Return the occurrences of all markers of a method in each output."""
-        found: Numbers = self.counts[:, [m.method == method for m in self.markers]].sum(axis=1)
+        found: Ints = self.counts[:, [m.method == method for m in self.markers]].sum(axis=1)
         return found
 
     def share(self, has: Flags) -> Estimate | None:

@@ -53,11 +53,8 @@ def log_likelihood(
     a, b, c, d = (np.asarray(v, np.float64) for v in (counts, other_counts, size, other_size))
     rate = (a + b) / (c + d)
     cells = ((a, c * rate), (b, d * rate), (c - a, c * (1 - rate)), (d - b, d * (1 - rate)))
-    total = sum(
-        k * np.log(np.where(k > 0, k, 1.0) / np.where(k > 0, expected, 1.0))
-        for k, expected in cells
-    )
-    g2: Floats = np.maximum(2 * np.asarray(total), 0.0)
+    parts = (k * np.log(np.divide(k, e, out=np.ones_like(k * e), where=k > 0)) for k, e in cells)
+    g2: Floats = np.maximum(2 * np.asarray(sum(parts)), 0.0)
     return g2
 
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ngramscan.outputs.markers import LEVEL, REGEX_TIER, Flags, MarkerCounts, Numbers, mark_outputs
+from ngramscan.outputs.markers import LEVEL, REGEX_TIER, MarkerCounts, mark_outputs
 from ngramscan.outputs.reading import OutputSet
+from ngramscan.outputs.tokens import Flags, Ints
 from ngramscan.patterns.model import PatternSet
 from ngramscan.statistics.estimates import Estimate
 
@@ -96,7 +97,7 @@ def tier_of(ratio: float) -> str:
     return "T2/T3" if ratio >= 0.7 else "T3"
 
 
-def rate_ratio(values: Numbers, own: Flags, clusters: Numbers, level: float = LEVEL) -> Estimate:
+def rate_ratio(values: Ints, own: Flags, clusters: Ints, level: float = LEVEL) -> Estimate:
     """Estimate how many times larger a mean is in some outputs than in the others.
 
     `values` are occurrences in each output, or 0 and 1; `clusters` are the problems. Where a sum is
