@@ -12,7 +12,7 @@ import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.outputs.reading import Group, methods_of, parts_of, read_outputs
 from tests.support.command import invoke
-from tests.support.outputs import refusal, write_lines, write_texts
+from tests.support.outputs import refusal, write_lines
 
 
 def test_a_folder_names_dataset_model_and_prompt(tmp_path: Path) -> None:
@@ -124,51 +124,45 @@ def test_a_prompt_is_made_of_methods() -> None:
 
 # Commands that read outputs
 
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Outputs of two methods, and a set of patterns."""
-    texts = {"cot": "let us go step by step", "pot": "def f(): return 1"}
-    write_texts(tmp_path / "outputs", **{name: [text] * 12 for name, text in texts.items()})
-    kinds = "{text: %s, method: %s, tier: %s, kind: narrative}"
-    named = (("let us", "CoT", "T2"), ("step by step", "CoT", "T1"), ("def f", "PoT", "T1"))
-    patterns = "".join(f"  - {kinds % each}\n" for each in named)
-    (tmp_path / "small.yaml").write_text(f"name: small\npatterns:\n{patterns}")
-    return tmp_path
+EXAMPLES = Path(__file__).resolve().parent.parent / "outputs"
+SMALL = """
+name: small
+patterns:
+  - {text: let us, method: CoT, tier: T2, kind: narrative}
+  - {text: def f, method: PoT, tier: T1, kind: narrative}
+"""
 
 
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("count", {"index": "python", "tier": ["T1", "T3"]}, "--tier T3: .* it has T1, T2"),
-        ("count", {"index": "python", "method": ["nope"]}, "--method nope: .* CoT, PoT"),
-        ("docnorm", {"index": "python", "tier": "T3"}, "--tier T3: .* it has T1, T2"),
+        ("count", {"tier": ["T1", "T3"]}, "--tier T3: .* it has T1, T2"),
+        ("count", {"method": ["nope"]}, "--method nope: .* CoT, PoT"),
+        ("docnorm", {"tier": "T3"}, "--tier T3: .* it has T1, T2"),
         ("blend", {"tier": "T3"}, "--tier T3: .* it has T1, T2"),
         ("tiers", {"method": "no"}, "--method no: .* CoT, PoT"),
-        ("keyness", {"of": "no", "against": "pot"}, "no outputs of no; .* cot, pot"),
-        ("keyness", {"of": "cot", "against": "pot", "unit": "x"}, "--unit x: .*word"),
     ],
 )
-def test_what_a_pattern_set_or_outputs_do_not_have_is_an_error_that_names_what_there_is(
-    folder: Path, name: str, options: dict[str, Any], message: str
+def test_what_a_pattern_set_does_not_have_is_an_error_that_names_what_it_has(
+    tmp_path: Path, name: str, options: dict[str, Any], message: str
 ) -> None:
-    arguments = [folder / "outputs"] if name in {"blend", "tiers", "keyness"} else []
-    arguments += [folder / "small.yaml"] if name != "keyness" else []
+    (tmp_path / "small.yaml").write_text(SMALL)
+    outputs = [EXAMPLES] if name in {"blend", "tiers"} else []
     with pytest.raises(InputError, match=message):
-        getattr(ngramscan, name)(*arguments, **options)
+        getattr(ngramscan, name)(*outputs, tmp_path / "small.yaml", **options)
 
 
 @pytest.mark.parametrize(
     "command", ["blend", "tiers", "strategies", "keyness --of cot --against pot"]
 )
 def test_a_command_that_is_interrupted_while_it_reads_outputs_says_that_nothing_was_kept(
-    folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(_path: Path) -> bytes:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Path, "read_bytes", stopped)
-    rows = folder / "rows.csv"
-    ran = invoke(*command.split(), folder / "outputs", "-o", rows)
+    rows = tmp_path / "rows.csv"
+    ran = invoke(*command.split(), EXAMPLES, "-o", rows)
     assert (ran.code, ran.stdout, ran.stderr) == (130, "", "Interrupted; nothing was kept.\n")
     assert not rows.exists()

@@ -57,17 +57,6 @@ def test_one_output_per_side_and_problem_is_mcnemar_s_exact_test() -> None:
         assert p == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_copies_of_outputs_are_no_evidence(shared: bool) -> None:
-    random = np.random.default_rng(3)
-    once, copied = Design((60, 60), shared=shared), Design((60, 60), (4, 4), shared)
-    (is_own, problems), (owned, answered) = once.outputs(), copied.outputs()
-    presence = random.random(is_own.size) < np.where(is_own, 0.5, 0.3)
-    unit = dict(zip(zip(problems, is_own, strict=True), presence, strict=True))
-    copies = np.array([unit[key] for key in zip(answered, owned, strict=True)])
-    assert p_of(copied, copies)[1] == pytest.approx(p_of(once, presence)[1], rel=1e-9)
-
-
 def test_the_hypergeometric_tail_is_that_of_scipy_and_grows_between_integers() -> None:
     random = np.random.default_rng(4)
     for total, drawn in [(2, 1), (40, 9), (150, 30), (5000, 40)]:

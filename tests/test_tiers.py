@@ -93,23 +93,20 @@ def test_regexes_have_no_tier() -> None:
     assert [row.pattern for row in tiers_of().rows] == [p.text for p in SET.patterns]
 
 
-def test_the_counts_of_real_outputs_are_those_of_brute_force(shared: Path) -> None:
+def test_real_outputs_are_compared_over_all_models(shared: Path) -> None:
     found = read_outputs(shared / "data/financemath/validation")
     patterns = load_patterns("f1").select((), ["cot", "pot"])
     rows = {row.pattern: row for row in run_tiers(found, patterns).rows if row.model == "all"}
     assert len(rows) == len(patterns.patterns)
-    n = {v: sum(o.is_there and o.group.prompt == v for o in found.outputs) for v in ("cot", "pot")}
+    texts = {
+        method: "\0".join(o.text or "" for o in found.outputs if o.group.prompt == method.lower())
+        for method in ("CoT", "PoT")
+    }
     for pattern in ("step by step", "therefore, the answer is", "def solution(", "return answer"):
         row = rows[pattern]
-        own, other = ("cot", "pot") if row.method == "CoT" else ("pot", "cot")
-        counts = {"cot": 0, "pot": 0}
-        for output in found.outputs:
-            counts[output.group.prompt] += count_starts(pattern, output.text or "")
-        assert (row.occurrences_own, row.occurrences_others) == (counts[own], counts[other])
-        # Where the others have none, a half is added to both.
-        half = 0.5 if counts[other] == 0 else 0.0
-        rates = (counts[own] + half) / n[own], (counts[other] + half) / n[other]
-        assert row.ratio == pytest.approx(rates[0] / rates[1])
+        counts = {method: count_starts(pattern, text) for method, text in texts.items()}
+        found_both = row.occurrences_own + row.occurrences_others
+        assert (row.occurrences_own, found_both) == (counts[row.method], sum(counts.values()))
     assert rows["def solution("].occurrences_others == 0
     assert rows["write Python code to solve"].ratio is None
     assert (rows["step-by-step"].tier_by_ratio, rows["step-by-step"].clusters) == ("T1", 200)

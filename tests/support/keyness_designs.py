@@ -9,6 +9,7 @@ a word that belongs to the topic of a few problems. The share of problems whose 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,8 +80,7 @@ class Population:
         return rates * random.gamma(spread, 1 / spread, shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Discoveries:
+class Discoveries(NamedTuple):
     """Mean share of false discoveries with its standard error, and of planted words found."""
 
     false_share: float
