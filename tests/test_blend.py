@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -49,18 +49,18 @@ CODE = "```python\ndef solve(x):\n```"
 STEPS = "Think Step by step: thus 1"
 
 
-def of_prompts(ids: bool = True, **texts: Sequence[str | None]) -> OutputSet:
+def of_prompts(texts: Mapping[str, Sequence[str | None]], ids: bool = True) -> OutputSet:
     return outputs_of({("d", "m", name): own for name, own in texts.items()}, ids)
 
 
 def blend_of(ids: bool = True) -> BlendResult:
-    texts = {
+    texts: dict[str, list[str | None]] = {
         "f-1": [F, F, F, G],
         "f-1+pot": [F + CODE, CODE + G, F, CODE + G],
         "f-1+cot": [F + STEPS, STEPS, None, ""],
         "zero-shot": [G, G, G, "1"],
     }
-    return run_blend(of_prompts(ids, **texts), SET)
+    return run_blend(of_prompts(texts, ids), SET)
 
 
 def row_of(result: BlendResult, prompt: str, method: str) -> BlendRow:
@@ -156,7 +156,7 @@ def test_presence_and_density_are_of_outputs_that_have_text() -> None:
 
 
 def test_a_prompt_without_text_has_no_share() -> None:
-    result = run_blend(of_prompts(cot=[None, ""]), SET)
+    result = run_blend(of_prompts({"cot": [None, ""]}), SET)
     row = row_of(result, "cot", "CoT")
     assert (row.outputs, row.absent, row.share, row.per_1000_characters) == (0, 2, None, None)
     assert result.isolation[0].note == "no outputs to compare with"
@@ -165,7 +165,7 @@ def test_a_prompt_without_text_has_no_share() -> None:
 
 def test_what_stays_of_a_prefix_is_told_in_pairs() -> None:
     with_solver = [F] * 3 + [CODE] * 5 + [F] * 1 + [CODE] * 2 + [None]
-    texts = of_prompts(**{"FP": [F] * 8 + [G] * 4, "f-1+pot": with_solver})
+    texts = of_prompts({"FP": [F] * 8 + [G] * 4, "f-1+pot": with_solver})
     (row,) = run_blend(texts, SET.select(["T1"])).retention
     assert (row.prefix, row.solver, row.method) == ("f-1", "pot", "FP/F-1")
     assert (row.prompt_alone, row.prompt_with) == ("FP", "f-1+pot")
@@ -194,10 +194,10 @@ def test_without_ids_nothing_is_tested() -> None:
 
 def test_a_prefix_stands_alone_also_with_zero_shot_behind_it_or_has_no_retention() -> None:
     texts = {"F-1+ZS": [F, F], "f-1+pot": [F, CODE]}
-    (row,) = run_blend(of_prompts(**texts), SET).retention
+    (row,) = run_blend(of_prompts(texts), SET).retention
     assert (row.prompt_alone, row.solver, row.pairs) == ("F-1+ZS", "pot", 2)
     assert (row.share_alone, row.share_with) == (1.0, 0.5)
-    (row,) = run_blend(of_prompts(**{"f-1+pot": [F, CODE]}), SET).retention
+    (row,) = run_blend(of_prompts({"f-1+pot": [F, CODE]}), SET).retention
     assert (row.prompt_alone, row.share_alone, row.share_with, row.p) == (None, None, 0.5, None)
     assert row.note == "no outputs of prompt f-1 alone"
 
@@ -258,7 +258,7 @@ def test_isolation_covers_the_ratio_in_many_simulations(population: Population) 
 def test_generic_patterns_are_named_with_the_reason() -> None:
     generic = {r.pattern: r.generic for r in blend_of().presence if r.generic}
     assert generic == {"thus": "in half or more of the outputs of every prompt"}
-    texts = of_prompts(**{"f-1": [G, "", "x", "x", "x"], "cot": [G, "x", "x", "x", "x", "x"]})
+    texts = of_prompts({"f-1": [G, "", "x", "x", "x"], "cot": [G, "x", "x", "x", "x", "x"]})
     rows = run_blend(texts, SET).presence
     assert {r.pattern: r.generic for r in rows if r.generic} == {
         "thus": "in outputs of other methods half as often as in those of its own, or more"
@@ -287,8 +287,12 @@ def test_pooled_rows_are_sums_with_wider_intervals() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    texts = {"f-1": [F, F, G], "f-1+pot": [F + CODE, CODE, None], "zero-shot": [G, "1", "2"]}
-    write_texts(tmp_path / "outputs", **texts)
+    texts: dict[str, list[str | None]] = {
+        "f-1": [F, F, G],
+        "f-1+pot": [F + CODE, CODE, None],
+        "zero-shot": [G, "1", "2"],
+    }
+    write_texts(tmp_path / "outputs", texts)
     (tmp_path / "own.yaml").write_text(PATTERNS, encoding="utf-8")
     return tmp_path
 

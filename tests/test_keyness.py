@@ -181,7 +181,7 @@ def outputs(tmp_path: Path) -> Path:
         prompt: [" ".join([*draw.choice(list("abcdef"), 30), phrase]) for _ in range(40)]
         for prompt, phrase in phrases.items()
     }
-    return write_texts(tmp_path / "outs", **texts)
+    return write_texts(tmp_path / "outs", texts)
 
 
 def test_prompts_that_have_the_method_are_compared_with_those_that_have_not(outputs: Path) -> None:

@@ -34,9 +34,10 @@ SET = parse_patterns(PATTERNS, "own.yaml")
 
 
 def tiers_of(measure: str = "occurrences", ids: bool = True) -> TierResult:
-    own = ["alpha alpha both"] * 20 + ["Both"] * 5 + [None]
-    texts = {("d", "m", "a"): own, ("d", "m", "b"): ["both"] * 21 + ["beta"] * 4}
-    return run_tiers(outputs_of(texts, ids), SET, measure)
+    own: list[str | None] = [*["alpha alpha both"] * 20, *["Both"] * 5, None]
+    others = ["both"] * 21 + ["beta"] * 4
+    found = outputs_of({("d", "m", "a"): own, ("d", "m", "b"): others}, ids)
+    return run_tiers(found, SET, measure)
 
 
 def row_of(result: TierResult, pattern: str) -> TierRow:
@@ -135,7 +136,7 @@ def test_the_interval_covers_the_ratio(kind: str, ratio: float) -> None:
 
 
 def test_rows_are_those_of_the_table_the_file_and_the_data_frame(tmp_path: Path) -> None:
-    outputs = write_texts(tmp_path / "outputs", a=["alpha both"] * 12, b=["beta both"] * 12)
+    outputs = write_texts(tmp_path, {"a": ["alpha both"] * 12, "b": ["beta both"] * 12})
     patterns = tmp_path / "own.yaml"
     patterns.write_text(PATTERNS, encoding="utf-8")
     ran = invoke("tiers", outputs, patterns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from rich.console import Console
 from ngramscan.outputs.reading import Group, Output, OutputSet
 from tests.support.command import invoke
 
-Texts = Mapping[tuple[str, str, str], Iterable[str | None]]
+Texts = Mapping[tuple[str, str, str], Sequence[str | None]]
 
 
 def outputs_of(texts: Texts, ids: bool = True) -> OutputSet:
@@ -32,7 +32,7 @@ def write_lines(file: Path, *records: Any) -> Path:
     return file
 
 
-def write_texts(folder: Path, **texts: Iterable[str | None]) -> Path:
+def write_texts(folder: Path, texts: Mapping[str, Sequence[str | None]]) -> Path:
     """Write outputs to problems 0, 1 … by prompt."""
     for prompt, own in texts.items():
         records = [{"id": number, "output": text} for number, text in enumerate(own)]
