@@ -41,15 +41,15 @@ class BlendRow:
     has_method: bool
     """The prompt has the method, alone or joined."""
     outputs: int
-    """With text."""
+    """Outputs that have text."""
     absent: int
-    """Missing or empty ones, which no other column counts."""
+    """Missing or empty outputs, which no other column counts."""
     with_marker: int
     share: float | None
     share_low: float | None
     share_high: float | None
     occurrences: int
-    """Of all markers; one inside another counts for both."""
+    """Occurrences of all markers; one inside another counts for both."""
     per_1000_characters: float | None
     level: float
 
@@ -86,7 +86,7 @@ class RetentionRow:
     prefix: str
     solver: str
     method: str
-    """Of the prefix; its markers are looked for."""
+    """The prefix's method, whose markers are counted."""
     prompt_alone: str | None
     prompt_with: str
     pairs: int
@@ -96,7 +96,7 @@ class RetentionRow:
     share_alone: float | None
     share_with: float | None
     difference: float | None
-    """With the solver minus alone."""
+    """Share with the solver minus share alone."""
     difference_low: float | None
     difference_high: float | None
     retention: float | None
@@ -130,7 +130,7 @@ class IsolationRow:
 
 @dataclass(slots=True)
 class BlendResult:
-    """All rows, and what is to be said about them."""
+    """All rows, and notices on them."""
 
     rows: list[BlendRow] = field(default_factory=list)
     presence: list[PresenceRow] = field(default_factory=list)

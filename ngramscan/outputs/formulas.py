@@ -1,4 +1,4 @@
-r"""What of an output is code, what formula, what words.
+r"""Split an output into code, formulas and words.
 
 Code is a fenced block that is a program, or lines of Python without a fence. A formula stands
 between `$…$`, `$$…$$`, `\(…\)` or `\[…\]`, in an environment of displayed mathematics, or is a line
@@ -19,17 +19,17 @@ class Parts:
 
     has_code: bool
     prose: str
-    """All that is no code, formulas too."""
+    """Everything but code, formulas included."""
     before_code: str
-    """The prose before the last program; empty: there is no program, or nothing before it."""
+    """The prose before the last program; empty without a program or prose before it."""
     words: int
-    """Those outside of code and formulas."""
+    """Words outside of code and formulas."""
     formula_density: float
-    """Characters within formulas, delimiters too, of all characters, code too; 0 to 1."""
+    """Share of all characters, code included, that are in formulas, delimiters included."""
 
 
 def take_apart(text: str) -> Parts:
-    """Return what of a text is code, formula and words."""
+    """Split a text into code, formulas and words."""
     prose_lines, before = _without_code(text)
     prose = "\n".join(prose_lines)
     spans = list(_formulas(prose))
@@ -127,7 +127,7 @@ _OPENING = re.compile(
 _DOLLARS = re.compile(r"(?<!\\)\$\$")
 _SIGN = re.compile("[=≈]")
 _LEFT, _RIGHT = re.compile(r"[\w)\]}%]"), re.compile(r"[\w(\[{$\\-]")
-"""What each side of an equation must have."""
+"""Each side of an equation must match."""
 _LABEL = re.compile(r"[\s>*_#•+-]*(?:\d{1,2}[.)]\s+)?(?:[^=:≈]{1,60}:[*_]*\s+)?")
 _PROSE = re.compile(
     r"\b(?:the|is|are|was|we|you|that|then|therefore|thus|so|because|since|where|which|this|if|by"
@@ -169,7 +169,7 @@ def _end_of_formula(text: str, start: int, closing: str) -> int:
 
 
 def _equation_of(line: str) -> str:
-    """Return the equation that a line is, without its label; empty: it is none."""
+    """Return the equation that a line is, without its label; empty if it is none."""
     has_sign = "=" in line or "≈" in line
     if not has_sign or _FORMULA_MARK in line or len(line) > _LONGEST_EQUATION:
         return ""

@@ -60,14 +60,14 @@ class KeynessRow:
     p: float
     """One-sided: a larger share of the outputs has it. This is not a test of G2."""
     q: float
-    """The least share of false discoveries at which this one counts as one."""
+    """The smallest share of false discoveries at which this n-gram is a discovery."""
     level: float
-    """The share of intervals that cover the truth."""
+    """Confidence level of the interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeynessOptions:
-    """What is compared with what, looked for and shown; the options of the command."""
+    """The options of the command."""
 
     of: str
     against: Sequence[str]
@@ -75,24 +75,24 @@ class KeynessOptions:
     """`word` or `character`."""
     lengths: tuple[int, int]
     minimum: MinFrequency
-    """How frequent an n-gram must be in both sides together to be tested."""
+    """Minimum frequency of a tested n-gram, both sides together."""
     top: int
     q: float
     all: bool
-    """Whether an n-gram is shown that never stands outside of a longer one that is shown."""
+    """Also show n-grams that occur only within a longer one that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeynessResult:
-    """What was found, and of how much."""
+    """The n-grams that were found, and the numbers of tested ones."""
 
     rows: list[KeynessRow]
     """The first `top`, those with the largest G2 first."""
     tested: int
     found: int
-    """N-grams with a q that is small enough."""
+    """How many n-grams have a q that is small enough."""
     found_inside: int
-    """How many of them are left out, as they are always within a longer one that was found."""
+    """How many of them are left out because they occur only within a longer one."""
     test: PresenceTest
 
 
@@ -244,7 +244,7 @@ def _rows(table: Columns, chosen: Ints, tokens: Tokens, own: Flags) -> list[Keyn
 
 
 def describe_keyness(found: KeynessResult, options: KeynessOptions) -> list[str]:
-    """Return what the rows alone do not tell."""
+    """Return the lines above the table: outputs and problems compared, n-grams tested and found."""
     sides, against = found.test.sides, ", ".join(options.against)
     problems, others_problems = found.test.problems
     own, others = int(sides.is_own.sum()), int((~sides.is_own).sum())

@@ -34,7 +34,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What shows a method in an output."""
+    """A literal or regex that shows a method in an output."""
 
     method: str
     tier: str
@@ -78,7 +78,7 @@ class MarkerCounts:
     markers: list[Marker]
     outputs: list[Output]
     counts: Ints
-    """Of shape (outputs, markers)."""
+    """Occurrences, of shape (outputs, markers)."""
     characters: Ints
     problems: Ints
     """The number of the problem that each output answers; without an id, each has its own."""

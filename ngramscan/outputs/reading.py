@@ -1,4 +1,4 @@
-"""Recorded outputs of models: who wrote what, to which problem, after which prompt.
+"""Recorded outputs of models: which model wrote what, to which problem, after which prompt.
 
 A prompt is named after its method, or after several joined by `+`: a prefix and the solver that
 follows it (`f-1+cot`). A missing or empty output is kept as such: it has no marker because it has
@@ -28,7 +28,7 @@ _ID_FIELDS = ("id", "question_id", "problem_id")
 
 
 class Group(NamedTuple):
-    """Who wrote: one file in the usual layout."""
+    """Where an output comes from: one file in the usual layout."""
 
     dataset: str
     model: str
@@ -37,11 +37,11 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a model wrote to one problem."""
+    """A model's output for one problem."""
 
     group: Group
     id: str
-    """Of the problem, the same for all models and prompts, with the epoch; empty if not known."""
+    """The problem's id and the epoch, the same for all models and prompts; empty if unknown."""
     text: str | None
     """None if it is missing."""
     place: str

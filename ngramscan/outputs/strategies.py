@@ -23,7 +23,7 @@ from ngramscan.statistics.proportions import effective_size, wilson
 
 STRATEGIES = ("Direct", "CoT", "PoT", "Hybrid")
 MEASURES = ("steps", "steps_before_code", "words", "formula_density")
-"""What has thresholds."""
+"""Measures that rules may have thresholds for."""
 _THRESHOLDS = {f"{measure}_{end}" for measure in MEASURES for end in ("at_least", "at_most")}
 _NEEDED = ("name", "strategy", "reason")
 _TAG = "tag:yaml.org,2002:"
@@ -36,7 +36,7 @@ class Rule:
     name: str
     strategy: str
     code: bool | None
-    """Whether there must be a program; None: either way."""
+    """Whether there must be a program; None if it does not matter."""
     thresholds: Mapping[str, float]
     """By a measure's name and its end, `_at_least` or `_at_most`."""
 
@@ -62,7 +62,7 @@ class RuleSet:
 
 @dataclass(frozen=True, slots=True)
 class OutputStrategyRow:
-    """One row: how one output solves its problem, and what says so."""
+    """One row: the strategy of one output, and what it was decided by."""
 
     dataset: str
     model: str
@@ -74,9 +74,9 @@ class OutputStrategyRow:
     steps: int
     """Step markers outside of code."""
     steps_before_code: int
-    """Those before the last program."""
+    """Step markers before the last program."""
     words: int
-    """Outside of code and formulas."""
+    """Words outside of code and formulas."""
     formula_density: float
     """Characters within formulas of all characters, 0 to 1: the paper's F-ratio of one output."""
     characters: int
@@ -90,11 +90,11 @@ class StrategyRow:
 
     dataset: str
     model: str
-    """`all`: of all models together."""
+    """`all` for all models together."""
     prompt: str
     strategy: str
     outputs: int
-    """Of the group, all strategies together; those without text are left out."""
+    """All outputs of the group that have text."""
     with_strategy: int
     share: float
     share_low: float | None
@@ -102,7 +102,7 @@ class StrategyRow:
     """Limits of the Wilson interval; of all models, with the effective size of outputs that answer
     the same problems. None: of all models, where outputs have no id."""
     mean_formula_density: float | None
-    """Of the outputs with this strategy; None: there is none."""
+    """Mean of the outputs with this strategy; None if there are none."""
     formula_density_of_group: float
     """The mean of all outputs of the group: the paper's F-ratio, as a share."""
     level: float
@@ -110,7 +110,7 @@ class StrategyRow:
 
 @dataclass(slots=True)
 class StrategyResult:
-    """All that came of classifying some outputs."""
+    """All rows, and notices on them."""
 
     rows: list[StrategyRow]
     outputs: list[OutputStrategyRow]

@@ -1,4 +1,4 @@
-"""Whether a pattern is as specific to its method as its tier says, read off recorded outputs.
+"""Check with recorded outputs whether a pattern is as specific to its method as its tier says.
 
 The paper sets tiers by how much more frequent a pattern is in the outputs of its own method than in
 those of other methods: T1 above 10 times, T2 0.7 to 1.7 times, T3 below once. These leave a gap
@@ -36,7 +36,7 @@ class TierRow:
     occurrences_own: int
     occurrences_others: int
     measure: str
-    """What the rates count: occurrences, or outputs with any."""
+    """`occurrences`, or `outputs` with any."""
     rate_own: float | None
     """Per output."""
     rate_others: float | None
@@ -59,7 +59,7 @@ class TierRow:
 
 @dataclass(slots=True)
 class TierResult:
-    """All rows, and what is to be said about them."""
+    """All rows, and notices on them."""
 
     rows: list[TierRow]
     notices: list[str]
