@@ -45,15 +45,10 @@ def row_of(result: TierResult, pattern: str) -> TierRow:
     return row
 
 
-@pytest.mark.parametrize(
-    ("ratio", "tier"),
-    [
-        (0.0, "T3"), (0.69, "T3"), (0.7, "T2/T3"), (0.99, "T2/T3"), (1.0, "T2"), (1.7, "T2"),
-        (1.71, "-"), (9.99, "-"), (10.0, "T1"), (500.0, "T1"),
-    ],
-)  # fmt: skip
-def test_the_paper_s_thresholds_overlap_and_have_a_gap(ratio: float, tier: str) -> None:
-    assert tier_of(ratio) == tier
+def test_the_paper_s_thresholds_overlap_and_have_a_gap() -> None:
+    ratios = [0.0, 0.69, 0.7, 0.99, 1.0, 1.7, 1.71, 9.99, 10.0, 500.0]
+    tiers = ["T3", "T3", "T2/T3", "T2/T3", "T2", "T2", "-", "-", "T1", "T1"]
+    assert [tier_of(ratio) for ratio in ratios] == tiers
 
 
 def test_rates_are_per_output_of_own_and_other_prompts() -> None:
