@@ -279,7 +279,7 @@ def test_halves_of_characters_in_outputs_lose_no_run(here: Path) -> None:
         assert done.stderr.count("replaced by U+FFFD: 1") == 2
         assert (here / name).stat().st_size > 0
     frame = ngramscan.blend("outputs", "p.yaml")
-    assert frame["variant"].tolist()
+    assert frame["prompt"].tolist()
 
 
 # Numbers of tokens
