@@ -31,10 +31,10 @@ def write_outputs(folder: Path, draw: np.random.Generator) -> None:
     weights = 1 / (np.arange(WORDS) + 2.7)
     edges = np.cumsum(weights / weights.sum())
     for model in ("a", "b", "c", "d"):
-        for variant in ("cot", "pot"):
-            file = folder / "generated" / model / f"{variant}.jsonl"
+        for prompt in ("cot", "pot"):
+            file = folder / "generated" / model / f"{prompt}.jsonl"
             file.parent.mkdir(parents=True, exist_ok=True)
-            write_file(file, MEGABYTES * 1_000_000 // 8, variant == "pot", draw, (words, edges))
+            write_file(file, MEGABYTES * 1_000_000 // 8, prompt == "pot", draw, (words, edges))
 
 
 def write_file(

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 from ngramscan.patterns.files import load_patterns
 
 MEGABYTES = 100
-VARIANTS = ("cot", "pot", "f-1", "f-1+cot", "f-1+pot", "zero-shot")
+PROMPTS = ("cot", "pot", "f-1", "f-1+cot", "f-1+pot", "zero-shot")
 MODELS = ("a", "b", "c")
 OUTPUT_CHARACTERS = 4000
 ROUNDS = 3
@@ -32,14 +32,14 @@ PATTERN_SHARE = 0.02
 
 
 def write_outputs(folder: Path) -> int:
-    """Write outputs of several models and variants; return their size."""
+    """Write outputs of several models and prompts; return their size."""
     draw = random.Random(1)
     texts = [pattern.text for pattern in load_patterns("f1").patterns]
-    each = MEGABYTES * 1_000_000 // (len(MODELS) * len(VARIANTS) * OUTPUT_CHARACTERS)
+    each = MEGABYTES * 1_000_000 // (len(MODELS) * len(PROMPTS) * OUTPUT_CHARACTERS)
     size = 0
     for model in MODELS:
-        for variant in VARIANTS:
-            file = folder / "generated" / model / f"{variant}.jsonl"
+        for prompt in PROMPTS:
+            file = folder / "generated" / model / f"{prompt}.jsonl"
             file.parent.mkdir(parents=True, exist_ok=True)
             with file.open("w", encoding="utf-8") as lines:
                 for number in range(each):

@@ -14,10 +14,9 @@ from xml.etree import ElementTree
 import pytest
 
 from ngramscan.errors import InputError
-from ngramscan.outputs.blend import find_blends
-from ngramscan.outputs.reading import OutputFields, read_outputs
-from ngramscan.outputs.strategies import StrategyShare, classify_outputs
-from ngramscan.outputs.strategy_rules import load_rules
+from ngramscan.outputs.blend import run_blend
+from ngramscan.outputs.reading import read_outputs
+from ngramscan.outputs.strategies import StrategyRow, load_rules, run_strategies
 from ngramscan.patterns.files import load_patterns
 from ngramscan.prevalence.count import Count
 from ngramscan.report import figures
@@ -44,17 +43,17 @@ def counts(indexes: int, methods: Sequence[str], patterns: int, estimated: bool)
     return rows
 
 
-def shares() -> list[StrategyShare]:
-    return classify_outputs(read_outputs(OUTPUTS, OutputFields()), load_rules()).rows
+def shares() -> list[StrategyRow]:
+    return run_strategies(read_outputs(OUTPUTS), load_rules()).rows
 
 
 def blends(models: Sequence[str], methods: Sequence[str]) -> list[Any]:
     return [
         SimpleNamespace(
-            dataset="d", model=model, variant=variant, method=method,
-            share=None if variant == "pot" else n / len(methods), per_1000_characters=1.5 * n,
+            dataset="d", model=model, prompt=prompt, method=method,
+            share=None if prompt == "pot" else n / len(methods), per_1000_characters=1.5 * n,
         )
-        for model, variant in product(models, ("cot", "pot", "f-1", "f-1+cot", "f-1+pot"))
+        for model, prompt in product(models, ("cot", "pot", "f-1", "f-1+cot", "f-1+pot"))
         for n, method in enumerate(methods)
     ]  # fmt: skip
 
@@ -72,7 +71,7 @@ def draw_both(models: Sequence[str], methods: Sequence[str]) -> Figure:
 
 
 def real_blend() -> Figure:
-    found = find_blends(read_outputs(OUTPUTS, OutputFields()), load_patterns("f1"))
+    found = run_blend(read_outputs(OUTPUTS), load_patterns("f1"))
     return figures.draw_blend(found.rows, found.retention)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ngramscan.outputs import ngrams
-from ngramscan.outputs.ngrams import Least, count_ngrams
+from ngramscan.outputs.ngrams import MinFrequency, count_ngrams
 from ngramscan.outputs.tokens import Tokens, split_characters, split_words, usual_forms
 
 TEXTS = st.lists(st.text(alphabet="ab_é1 (\n😀", max_size=25), min_size=1, max_size=8)
@@ -24,7 +24,7 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"\w+|[^\w\s]", text)
 
 
-def by_definition(texts: list[list[str]], lengths: list[int], least: Least) -> Found:
+def by_definition(texts: list[list[str]], lengths: list[int], least: MinFrequency) -> Found:
     found: dict[tuple[str, ...], Counter[int]] = defaultdict(Counter)
     for number, tokens in enumerate(texts):
         for n in range(lengths[0], lengths[1] + 1):
@@ -37,7 +37,7 @@ def by_definition(texts: list[list[str]], lengths: list[int], least: Least) -> F
     }
 
 
-def by_arrays(tokens: Tokens, lengths: list[int], least: Least) -> Found:
+def by_arrays(tokens: Tokens, lengths: list[int], least: MinFrequency) -> Found:
     found: Found = {}
     for part in count_ngrams(tokens, (lengths[0], lengths[1]), least):
         stops = np.append(part.starts[1:], part.counts.size)
@@ -53,25 +53,18 @@ def by_arrays(tokens: Tokens, lengths: list[int], least: Least) -> Found:
 
 
 # Small parts and keys take the ways that only large texts take otherwise.
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(
-    *(TEXTS, LENGTHS, st.integers(1, 4), st.integers(1, 3)),
-    *(st.sampled_from([1, 3, 10, 1 << 21]), st.sampled_from([9, 63]), st.booleans()),
+    *(TEXTS, LENGTHS, st.builds(MinFrequency, st.integers(1, 4), st.integers(1, 3))),
+    *(st.tuples(st.sampled_from([1, 3, 10, 1 << 21]), st.sampled_from([9, 63])), st.booleans()),
 )
 def test_n_grams_are_counted_as_by_the_definition(
-    texts: list[str],
-    lengths: list[int],
-    count: int,
-    documents: int,
-    part: int,
-    bits: int,
-    words: bool,
+    texts: list[str], lengths: list[int], least: MinFrequency, limits: tuple[int, int], words: bool
 ) -> None:
-    least = Least(count, documents)
     split = [words_of(text) if words else list(text) for text in texts]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ngrams, "_PART", part)
-        patch.setattr(ngrams, "_KEY_BITS", bits)
+        patch.setattr(ngrams, "_PART", limits[0])
+        patch.setattr(ngrams, "_KEY_BITS", limits[1])
         tokens = split_words(texts) if words else split_characters(texts)
         found = by_arrays(tokens, lengths, least)
     assert found == by_definition(split, lengths, least)
@@ -79,16 +72,18 @@ def test_n_grams_are_counted_as_by_the_definition(
 
 def test_n_grams_of_many_words_are_counted_as_by_the_definition() -> None:
     random = np.random.default_rng(1)
-    texts = [" ".join(f"w{k}" for k in random.zipf(1.3, 300) % 3000) for _ in range(60)]
-    least = Least(3, 2)
+    texts = [" ".join(f"w{k}" for k in random.zipf(1.3, 300) % 3000) for _ in range(40)]
+    least = MinFrequency(3, 2)
     expected = by_definition([words_of(text) for text in texts], [1, 4], least)
-    assert len(expected) > 500
-    for part in (100, 5000):
+    assert len(expected) > 300
+    for part, bits in ((100, 63), (5000, 20)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ngrams, "_PART", part)
+            patch.setattr(ngrams, "_KEY_BITS", bits)
             assert by_arrays(split_words(texts), [1, 4], least) == expected
 
 
+@settings(max_examples=50)
 @given(TEXTS)
 def test_the_form_of_an_n_gram_is_the_most_frequent_one(texts: list[str]) -> None:
     tokens = split_words(texts)
@@ -98,7 +93,7 @@ def test_the_form_of_an_n_gram_is_the_most_frequent_one(texts: list[str]) -> Non
         for first, last in zip(spans, spans[2:], strict=False):
             form = text[first.start() : last.end()]
             forms[tuple(words_of(form))][form] += 1
-    parts = count_ngrams(tokens, (3, 3), Least(1, 1))
+    parts = count_ngrams(tokens, (3, 3), MinFrequency(1, 1))
     placed = [(int(position), 3) for part in parts for position in part.first]
     shown = usual_forms(tokens, placed, np.ones(len(texts), dtype=bool))
     assert len(shown) == len(forms)
@@ -115,5 +110,5 @@ def test_the_form_is_that_of_the_method_s_texts() -> None:
 
 
 def test_no_text_has_no_n_gram() -> None:
-    assert not list(count_ngrams(split_words(["", " \n"]), (1, 3), Least(1, 1)))
-    assert not list(count_ngrams(split_characters([""]), (1, 3), Least(1, 1)))
+    assert not list(count_ngrams(split_words(["", " \n"]), (1, 3), MinFrequency(1, 1)))
+    assert not list(count_ngrams(split_characters([""]), (1, 3), MinFrequency(1, 1)))

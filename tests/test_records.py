@@ -12,7 +12,7 @@ from unittest.mock import Mock
 import pytest
 
 from evalcore.records import Record, messages_sha256, open_records, read_records, record_path
-from ngramscan.outputs.reading import OutputFields, read_outputs
+from ngramscan.outputs.reading import read_outputs
 from tests.support.chat_server import hash_of
 from tests.support.made_benchmarks import refused, write
 
@@ -55,7 +55,7 @@ def test_what_was_written_is_read_whole(tmp_path: Path) -> None:
         file.write(record)
     assert read_records(tmp_path) == [record]
     assert path.stat().st_mode & 0o777 == 0o600
-    outputs = read_outputs(tmp_path, OutputFields()).outputs
+    outputs = read_outputs(tmp_path).outputs
     assert [(output.id, output.text) for output in outputs] == [("7#2", record.output)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -12,10 +11,17 @@ import pytest
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.outputs.formulas import take_apart
-from ngramscan.outputs.reading import OutputFields, read_outputs
-from ngramscan.outputs.strategies import Classified, StrategyShare, classify_outputs, find_strategy
-from ngramscan.outputs.strategy_rules import load_rules, parse_rules
-from tests.support.command import run
+from ngramscan.outputs.reading import Group, read_outputs
+from ngramscan.outputs.strategies import (
+    OutputStrategyRow,
+    StrategyRow,
+    classify,
+    load_rules,
+    parse_rules,
+    run_strategies,
+)
+from tests.support.command import invoke
+from tests.support.outputs import refusal, write_lines
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "outputs"
 
@@ -62,7 +68,8 @@ FENCED = "```python\ndef solution():\n    return 3 * 4\n```"
     ],
 )
 def test_hand_labelled_outputs(text: str, expected: str) -> None:
-    assert find_strategy(text, load_rules())[0] == expected
+    group = Group("d", "m", "p")
+    assert classify(group, "", text, load_rules()).strategy == expected
 
 
 @pytest.mark.parametrize(
@@ -93,11 +100,11 @@ def test_long_lines_take_no_long_time() -> None:
 
 
 def test_recorded_outputs_follow_what_their_prompts_ask(shared: Path) -> None:
-    found = read_outputs(shared / "data" / "financemath" / "validation", OutputFields())
-    classified = classify_outputs(found, load_rules()).outputs
-    for variant, expected, least in (("cot", "CoT", 0.98), ("pot", "PoT", 0.98)):
-        own = Counter(output.strategy for output in classified if output.variant == variant)
-        assert own[expected] / own.total() >= least, own
+    found = read_outputs(shared / "data/financemath/validation")
+    rows = run_strategies(found, load_rules()).outputs
+    for prompt, expected in (("cot", "CoT"), ("pot", "PoT")):
+        own = Counter(row.strategy for row in rows if row.prompt == prompt)
+        assert own[expected] / own.total() >= 0.98, own
 
 
 # Rows
@@ -105,31 +112,33 @@ def test_recorded_outputs_follow_what_their_prompts_ask(shared: Path) -> None:
 
 def test_rows_are_shares_of_each_group_and_of_all_models(tmp_path: Path) -> None:
     for model, texts in {"a": [FENCED, "1"], "b": [FENCED, FENCED]}.items():
-        lines = [json.dumps({"id": n, "output": text}) for n, text in enumerate([*texts, ""])]
-        path = tmp_path / "d" / model / "pot.jsonl"
-        path.parent.mkdir(parents=True)
-        path.write_text("\n".join(lines), encoding="utf-8")
+        lines = ({"id": n, "output": text} for n, text in enumerate([*texts, ""]))
+        write_lines(tmp_path / "d" / model / "pot.jsonl", *lines)
     frame = ngramscan.strategies(tmp_path, per_output=tmp_path / "o.csv")
-    assert list(frame.columns) == list(StrategyShare.__dataclass_fields__)
+    assert list(frame.columns) == list(StrategyRow.__dataclass_fields__)
     assert len(frame) == 3 * 4
     (pooled,) = frame[(frame["model"] == "all") & (frame["strategy"] == "PoT")].itertuples()
     assert (pooled.outputs, pooled.with_strategy, pooled.share) == (4, 3, 0.75)
     assert float(str(pooled.share_low)) < 0.75 < float(str(pooled.share_high))
     assert frame.groupby("model")["share"].sum().tolist() == pytest.approx([1, 1, 1])
     outputs = pd.read_csv(tmp_path / "o.csv")
-    assert list(outputs.columns) == list(Classified.__dataclass_fields__)
+    assert list(outputs.columns) == list(OutputStrategyRow.__dataclass_fields__)
     assert outputs["rule"].tolist() == ["code", "otherwise", "code", "code"]
+    for model in "ab":
+        write_lines(tmp_path / "d" / model / "pot.jsonl", {"output": FENCED})
+    without_ids = ngramscan.strategies(tmp_path)
+    assert without_ids.loc[without_ids["model"] == "all", "share_low"].isna().all()
 
 
 def test_the_command_prints_a_line_per_group_and_writes_files(tmp_path: Path) -> None:
     figure, per_output = tmp_path / "s.svg", tmp_path / "s.jsonl"
-    ran = run("strategies", EXAMPLES, "--figure", figure, "--per-output", per_output)
+    ran = invoke("strategies", EXAMPLES, "--figure", figure, "--per-output", per_output)
     assert (ran.code, ran.stderr) == (0, "")
     assert "83.3 [55.2, 95.3]" in ran.stdout
     assert figure.read_text(encoding="utf-8").startswith("<?xml")
     assert len(per_output.read_text(encoding="utf-8").splitlines()) == 60
-    rows = run("strategies", EXAMPLES, "--format", "csv").rows
-    counts = {(row["variant"], row["strategy"]): int(row["with_strategy"]) for row in rows}
+    rows = invoke("strategies", EXAMPLES, "--format", "csv").rows
+    counts = {(row["prompt"], row["strategy"]): int(row["with_strategy"]) for row in rows}
     assert {key: n for key, n in counts.items() if n} == {
         ("cot", "CoT"): 10, ("cot", "Direct"): 2, ("f-1", "Direct"): 12, ("f-1+cot", "CoT"): 10,
         ("f-1+cot", "Direct"): 2, ("f-1+pot", "PoT"): 10, ("f-1+pot", "Hybrid"): 2,
@@ -151,7 +160,7 @@ def test_own_rules_decide(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(MINIMAL, encoding="utf-8")
     frame = ngramscan.strategies(EXAMPLES, rules=path)
-    hybrid = frame[(frame["variant"] == "f-1") & (frame["strategy"] == "Hybrid")]
+    hybrid = frame[(frame["prompt"] == "f-1") & (frame["strategy"] == "Hybrid")]
     assert hybrid["with_strategy"].tolist() == [11]
 
 
@@ -170,6 +179,9 @@ def test_own_rules_decide(tmp_path: Path) -> None:
         ("Direct, ", "Direct, code: 1, ", "true or false was expected"),
         ("name: mine", "name: [", "r.yaml:3: not valid YAML"),
         ("name: mine\n", "", "no name"),
+        ("name: mine", "name: ''", "r.yaml:1: name: it is empty"),
+        ("0.5", "!!float many", "r.yaml:4: rules[0].formula_density_at_least: not valid"),
+        ("[{regex: 'step', reason: steps}]", "[]", "r.yaml:2: step_markers: a list with something"),
     ],
 )
 def test_wrong_rules_are_one_line_with_the_place(old: str, new: str, words: str) -> None:
@@ -179,17 +191,11 @@ def test_wrong_rules_are_one_line_with_the_place(old: str, new: str, words: str)
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        (["--rules", "none.yaml"], "none.yaml: no such file or directory"),
-        (["--figure", "s.pdf"], "s.pdf: a figure's name ends in .svg or .png"),
-        (["--per-output", "s.txt"], "no file format named"),
-        (["--output-field", "text"], "no field 'text'"),
-    ],
-)
-def test_wrong_usage_is_one_line(more: list[str], words: str) -> None:
-    ran = run("strategies", EXAMPLES, *more)
-    assert (ran.code, ran.stdout) == (2, "")
-    assert words in ran.stderr
-    assert ran.stderr.count("\n") == 1
+def test_wrong_usage_is_one_line() -> None:
+    for more, words in (
+        ("--rules=none.yaml", "none.yaml: no such file or directory"),
+        ("--figure=s.pdf", "s.pdf: a figure's name ends in .svg or .png"),
+        ("--per-output=s.txt", "no file format named"),
+        ("--output-field=text", "no field 'text'"),
+    ):
+        assert words in refusal("strategies", EXAMPLES, more)

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from ngramscan.commands.index import IndexRow
 from ngramscan.indexes.base import IndexSize
-from ngramscan.outputs.strategies import StrategyShare
+from ngramscan.outputs.strategies import StrategyRow
 from ngramscan.prevalence.count import Count, Counting, count_queries
 from ngramscan.prevalence.totals import make_totals
 from ngramscan.report.tables import print_count, print_rows, print_strategies
@@ -67,8 +67,8 @@ def test_estimates_with_intervals_leave_room_for_patterns() -> None:
 
 def test_strategies_are_split_where_they_do_not_fit() -> None:
     rows = [
-        StrategyShare("d", "", variant, strategy, 12, 3, 0.25, 0.089, 0.532, 0.02, 0.03, 0.95)
-        for variant in ("cot", "f-1+a long solver")
+        StrategyRow("d", "", prompt, strategy, 12, 3, 0.25, 0.089, 0.532, 0.02, 0.03, 0.95)
+        for prompt in ("cot", "f-1+a long solver")
         for strategy in ("Direct", "CoT", "PoT", "Hybrid")
     ]
     for width, tables in ((60, 3), (200, 1)):
@@ -76,7 +76,7 @@ def test_strategies_are_split_where_they_do_not_fit() -> None:
         print_strategies(rows, console)
         text = file.getvalue()
         assert text.startswith("d · model not named")
-        assert text.count("variant") == text.count("cot ") == tables
+        assert text.count("  prompt") == text.count("cot ") == tables
         assert text.count("25.0 [8.9, 53.2]") == 8
         assert max(map(len, text.splitlines())) <= width
 

@@ -1,4 +1,4 @@
-"""`ngramscan blend`: whose markers are in which outputs."""
+"""`ngramscan blend`: which methods' markers are in which outputs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Annotated
 
 from ngramscan.commands.count import load_selection
 from ngramscan.commands.docnorm import DEFAULT_SET
-from ngramscan.outputs.blend import Blend, Isolation, PatternPresence, Retention, find_blends
-from ngramscan.outputs.reading import OutputFields, read_outputs
+from ngramscan.outputs.blend import BlendRow, IsolationRow, PresenceRow, RetentionRow, run_blend
+from ngramscan.outputs.reading import read_outputs
 from ngramscan.patterns.model import Tier
 from ngramscan.report import optional_target, tables
 from ngramscan.report.command import Option, Result, command
@@ -30,14 +30,15 @@ def blend(
     isolation: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     output_field: Annotated[str, Option(metavar="NAME")] = "output",
-    variant_field: Annotated[str | None, Option(metavar="NAME")] = None,
+    prompt_field: Annotated[str | None, Option(metavar="NAME")] = None,
     skip_bad_lines: bool = False,
 ) -> Result:
     """Find which methods' markers are in recorded outputs.
 
-    OUTPUTS is a folder of DATASET/MODEL/VARIANT.jsonl or DATASET/raw_VARIANT_outputs/MODEL.json, or
-    a file. A variant is a method, or several joined by +: f-1+cot. PATTERNS are YAML files or names
-    of shipped sets; by default the set f1, all tiers. Case is ignored, of ASCII letters.
+    OUTPUTS is a folder of DATASET/MODEL/PROMPT.jsonl or DATASET/raw_PROMPT_outputs/MODEL.json, or a
+    file. A prompt is named after its method, or after several joined by +: f-1+cot. PATTERNS are
+    YAML files or names of shipped sets; by default the set f1, all tiers. The case of ASCII letters
+    is ignored.
 
     Parameters
     ----------
@@ -45,25 +46,25 @@ def blend(
         A folder of outputs, or a file.
     *patterns, tier, method : see count
     case_sensitive : bool
-        Count upper and lower case apart, as in corpora.
+        Match upper and lower case exactly, as in corpora.
     presence : str or Path, optional
-        Write how many outputs have each single pattern to this file.
+        Write how many outputs have each pattern to this file.
     retention : str or Path, optional
-        Write what stays of each prefix before a solver to this file.
+        Write how many markers of each prefix remain when a solver follows to this file.
     isolation : str or Path, optional
-        Write how much of each method is in variants without it to this file.
+        Write how often each method's markers occur with other prompts to this file.
     figure : str or Path, optional
-        Draw shares, densities and what stays of prefixes: .svg or .png.
+        Draw shares, densities and retention: .svg or .png.
     output_field : str
-        Field of a record that holds what the model wrote.
-    variant_field : str, optional
-        Field that holds the variant, where one file has several.
+        Field of a record that holds the model's output.
+    prompt_field : str, optional
+        Field of a record that names the prompt, if a file has outputs of several.
     skip_bad_lines : see count
 
     Returns
     -------
     DataFrame
-        One row per dataset, model, variant and method, then pooled ones.
+        One row per dataset, model, prompt and method, then pooled ones.
 
     Raises
     ------
@@ -74,18 +75,18 @@ def blend(
     --------
     $ ngramscan blend outputs/
     $ ngramscan blend outputs/ --tier T1 --presence patterns.csv --figure blend.svg
-    $ ngramscan blend replies.jsonl mine.yaml --output-field reply --variant-field prompt
+    $ ngramscan blend replies.jsonl mine.yaml --output-field reply --prompt-field prompt
     """
-    targets = [optional_target(path) for path in (presence, retention, isolation)]
+    files = [optional_target(path) for path in (presence, retention, isolation)]
     picture = Path(figure) if figure else None
     check_target(picture)
     markers = load_selection(patterns or [DEFAULT_SET], tier, method)
-    read = read_outputs(Path(outputs), OutputFields(output_field, variant_field, skip_bad_lines))
-    blending = find_blends(read, markers, case_sensitive)
-    save(blending.presence, PatternPresence, targets[0])
-    save(blending.retention, Retention, targets[1])
-    save(blending.isolation, Isolation, targets[2])
+    read = read_outputs(outputs, output_field, prompt_field, skip_bad_lines)
+    found = run_blend(read, markers, case_sensitive)
+    save(found.presence, PresenceRow, files[0])
+    save(found.retention, RetentionRow, files[1])
+    save(found.isolation, IsolationRow, files[2])
     if picture:
-        save_figure(draw_blend(blending.rows, blending.retention), picture)
-    table = partial(tables.print_blend, blending)
-    return Result(blending.rows, Blend, blending.notices, print_table=table)
+        save_figure(draw_blend(found.rows, found.retention), picture)
+    table = partial(tables.print_blend, found)
+    return Result(found.rows, BlendRow, found.notices, print_table=table)

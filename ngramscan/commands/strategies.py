@@ -6,9 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from ngramscan.outputs.reading import OutputFields, read_outputs
-from ngramscan.outputs.strategies import Classified, StrategyShare, classify_outputs
-from ngramscan.outputs.strategy_rules import load_rules
+from ngramscan.outputs.reading import read_outputs
+from ngramscan.outputs.strategies import OutputStrategyRow, StrategyRow, load_rules, run_strategies
 from ngramscan.report import optional_target, tables
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.figures import check_target, draw_strategies, save_figure
@@ -23,24 +22,24 @@ def strategies(
     per_output: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     output_field: Annotated[str, Option(metavar="NAME")] = "output",
-    variant_field: Annotated[str | None, Option(metavar="NAME")] = None,
+    prompt_field: Annotated[str | None, Option(metavar="NAME")] = None,
     skip_bad_lines: bool = False,
 ) -> Result:
     """Classify outputs of models as Direct, CoT, PoT or Hybrid.
 
-    OUTPUTS is a folder {dataset}/{model}/{variant}.jsonl, any level of it, or one file. Code, step
-    markers and the density of formulas decide, by rules that are one YAML file.
+    OUTPUTS is a folder {dataset}/{model}/{prompt}.jsonl, any level of it, or one file. The rules of
+    a YAML file decide, by code, step markers and the density of formulas.
 
     Parameters
     ----------
     outputs : see blend
     rules : str or Path, optional
-        Rules of your own, in YAML. By default those of this package.
+        YAML file of your own rules. By default those of this package.
     per_output : str or Path, optional
-        Write the strategy of each output, and what decided, to this file.
+        Write the strategy of each output and the rule that decided to this file.
     figure : str or Path, optional
         Draw the shares: .svg or .png.
-    output_field, variant_field, skip_bad_lines : see blend
+    output_field, prompt_field, skip_bad_lines : see blend
 
     Returns
     -------
@@ -56,15 +55,15 @@ def strategies(
     --------
     $ ngramscan strategies outputs/
     $ ngramscan strategies outputs/ --per-output strategies.csv --figure strategies.svg
-    $ ngramscan strategies run.jsonl --variant-field prompt --rules mine.yaml
+    $ ngramscan strategies run.jsonl --prompt-field prompt --rules mine.yaml
     """
     target, picture = optional_target(per_output), Path(figure) if figure else None
     check_target(picture)
     chosen = load_rules(rules)
-    read = read_outputs(Path(outputs), OutputFields(output_field, variant_field, skip_bad_lines))
-    found = classify_outputs(read, chosen)
-    save(found.outputs, Classified, target)
+    read = read_outputs(outputs, output_field, prompt_field, skip_bad_lines)
+    found = run_strategies(read, chosen)
+    save(found.outputs, OutputStrategyRow, target)
     if picture:
         save_figure(draw_strategies(found.rows), picture)
     table = partial(tables.print_strategies, found.rows)
-    return Result(found.rows, StrategyShare, found.notices, print_table=table)
+    return Result(found.rows, StrategyRow, found.notices, print_table=table)

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from ngramscan.commands.count import load_selection
 from ngramscan.commands.docnorm import DEFAULT_SET
-from ngramscan.outputs.reading import OutputFields, read_outputs
-from ngramscan.outputs.tiers import TierRatio, compare_tiers
+from ngramscan.outputs.reading import read_outputs
+from ngramscan.outputs.tiers import TierRow, run_tiers
 from ngramscan.patterns.model import Tier
 from ngramscan.report import tables
 from ngramscan.report.command import Option, Result, command
@@ -25,21 +25,22 @@ def tiers(
     measure: Literal["occurrences", "outputs"] = "occurrences",
     case_sensitive: bool = False,
     output_field: Annotated[str, Option(metavar="NAME")] = "output",
-    variant_field: Annotated[str | None, Option(metavar="NAME")] = None,
+    prompt_field: Annotated[str | None, Option(metavar="NAME")] = None,
     skip_bad_lines: bool = False,
 ) -> Result:
     """Check the tiers of patterns against recorded outputs.
 
-    A pattern of tier T1 is 10 times as frequent in outputs of its own method as in others, or more;
-    of T2, 0.7 to 1.7 times; of T3, less than once. OUTPUTS and PATTERNS are those of blend.
+    A pattern of tier T1 should be at least 10 times as frequent in outputs of its own method as in
+    others, one of T2 0.7 to 1.7 times, one of T3 less than once. OUTPUTS and PATTERNS are those of
+    blend.
 
     Parameters
     ----------
     outputs, *patterns, tier, method : see blend
     measure : str
-        What is compared: `occurrences` per output, or the share of `outputs` with any.
+        Compare `occurrences` per output, or the share of `outputs` with any.
     case_sensitive : see blend
-    output_field, variant_field, skip_bad_lines : see blend
+    output_field, prompt_field, skip_bad_lines : see blend
 
     Returns
     -------
@@ -57,8 +58,7 @@ def tiers(
     $ ngramscan tiers outputs/ mine.yaml --method f-1 -o tiers.csv
     """
     markers = load_selection(patterns or [DEFAULT_SET], tier, method)
-    read = read_outputs(Path(outputs), OutputFields(output_field, variant_field, skip_bad_lines))
-    found = compare_tiers(read, markers, measure, case_sensitive)
-    return Result(
-        found.rows, TierRatio, found.notices, print_table=partial(tables.print_tiers, found)
-    )
+    read = read_outputs(outputs, output_field, prompt_field, skip_bad_lines)
+    found = run_tiers(read, markers, measure, case_sensitive)
+    table = partial(tables.print_tiers, found)
+    return Result(found.rows, TierRow, found.notices, print_table=table)

@@ -1,4 +1,4 @@
-r"""What of an output is code, what formula, what words.
+r"""Split an output into code, formulas and words.
 
 Code is a fenced block that is a program, or lines of Python without a fence. A formula stands
 between `$…$`, `$$…$$`, `\(…\)` or `\[…\]`, in an environment of displayed mathematics, or is a line
@@ -19,35 +19,31 @@ class Parts:
 
     has_code: bool
     prose: str
-    """All that is no code, formulas too."""
+    """Everything but code, formulas included."""
     before_code: str
-    """The prose before the last program; empty: there is no program, or nothing before it."""
+    """The prose before the last program; empty without a program or prose before it."""
     words: int
-    """Outside of code and formulas."""
+    """Words outside of code and formulas."""
     formula_density: float
-    """Characters within formulas, delimiters too, of all characters, code too; 0 to 1."""
+    """Share of all characters, code included, that are in formulas, delimiters included."""
 
 
 def take_apart(text: str) -> Parts:
-    """Return what of a text is code, formula and words."""
+    """Split a text into code, formulas and words."""
     prose_lines, before = _without_code(text)
     prose = "\n".join(prose_lines)
     spans = list(_formulas(prose))
-    in_formulas = sum(stop - start for start, stop in spans)
-    ends = [0, *(stop for _, stop in spans)], [*(start for start, _ in spans), len(prose)]
-    rest = _FORMULA_MARK.join(prose[stop:start] for stop, start in zip(*ends, strict=True))
-    lines = rest.split("\n")
-    equations = [_equation_of(line) for line in lines]
-    in_formulas += sum(map(len, equations))
-    words = sum(
-        len(_WORD.findall(line)) for line, equation in zip(lines, equations, strict=True)
-        if not equation
-    )  # fmt: skip
+    starts, stops = [*(start for start, _ in spans), len(prose)], [0, *(stop for _, stop in spans)]
+    rest = (prose[stop:start] for stop, start in zip(stops, starts, strict=True))
+    in_formulas, words = sum(stop - start for start, stop in spans), 0
+    for line in _FORMULA_MARK.join(rest).split("\n"):
+        if equation := _equation_of(line):
+            in_formulas += len(equation)
+        else:
+            words += len(_WORD.findall(line))
     density = in_formulas / max(len(text.strip()), 1)
     return Parts(before is not None, prose, "\n".join(prose_lines[: before or 0]), words, density)
 
-
-# Code
 
 _FENCE = re.compile(r"\s*(?:```+|~~~+)\s*([\w+-]*)")
 _LANGUAGES = {"python", "py", "python3", "ipython", "sympy", "sage", "r", "julia", "matlab"} | {
@@ -72,12 +68,11 @@ _LONGEST_EQUATION = 1000
 def _without_code(text: str) -> tuple[list[str], int | None]:
     """Return the lines that are no code, and how many of them stand before the last program."""
     lines = text.split("\n")
-    bare = _BareCode(lines)
+    bare = _ends_of_bare_code(lines)
     prose: list[str] = []
     before, number = None, 0
     while number < len(lines):
-        stop = _end_of_fenced(lines, number) or bare.end_from(number)
-        if stop:
+        if stop := _end_of_fenced(lines, number) or bare[number]:
             before, number = len(prose), stop
             continue
         if not _FENCE.match(lines[number]):
@@ -86,47 +81,34 @@ def _without_code(text: str) -> tuple[list[str], int | None]:
     return prose, before
 
 
-def _end_of_fenced(lines: Sequence[str], start: int) -> int | None:
-    """Return where a fenced program ends that starts at a line; without an end, it is the last."""
+def _end_of_fenced(lines: Sequence[str], start: int) -> int:
+    """Return where a fenced program ends that starts at a line; 0 if none does."""
     opened = _FENCE.match(lines[start])
     if not opened:
-        return None
+        return 0
     stop = start + 1
     while stop < len(lines) and not _FENCE.match(lines[stop]):
         stop += 1
     content = lines[start + 1 : stop]
-    # A fence may be the end of a program whose start was in the prompt: then what follows is prose.
+    # A fence may be the end of a program whose start was in the prompt: then prose follows.
     is_named = opened[1].lower() in _LANGUAGES and any(line.strip() for line in content)
-    if is_named or any(_STRONG.fullmatch(line) for line in content):
-        return min(stop + 1, len(lines))
-    return None
+    is_program = is_named or any(_STRONG.fullmatch(line) for line in content)
+    return min(stop + 1, len(lines)) if is_program else 0
 
 
-class _BareCode:
-    """Where programs without a fence end, for the lines of one text, each looked at once."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        strong = [bool(line.strip()) and bool(_STRONG.fullmatch(line)) for line in lines]
-        code = [
-            not line.strip() or is_strong or bool(_WEAK.fullmatch(line))
-            for line, is_strong in zip(lines, strong, strict=True)
-        ]
-        self._filled = [bool(line.strip()) for line in lines]
-        self._filled_before = [0, *accumulate(self._filled)]
-        self._strong_before = [0, *accumulate(strong)]
-        self._stops = [0] * len(lines)
-        stop = len(lines)
-        for number in range(len(lines) - 1, -1, -1):
-            stop = stop if code[number] else number
-            self._stops[number] = stop
-
-    def end_from(self, start: int) -> int | None:
-        """Return where a program ends that starts at a line; None: none does."""
-        stop = self._stops[start]
-        filled = self._filled_before[stop] - self._filled_before[start]
-        strong = self._strong_before[stop] - self._strong_before[start]
-        is_program = strong and filled >= _LEAST_LINES and self._filled[start]
-        return stop if is_program else None
+def _ends_of_bare_code(lines: Sequence[str]) -> list[int]:
+    """Return where a program without a fence ends that starts at each line; 0 if none does."""
+    filled = [bool(line.strip()) for line in lines]
+    strong = [bool(line.strip() and _STRONG.fullmatch(line)) for line in lines]
+    filled_before, strong_before = [0, *accumulate(filled)], [0, *accumulate(strong)]
+    ends, stop = [0] * len(lines), len(lines)
+    for start in reversed(range(len(lines))):
+        if filled[start] and not strong[start] and not _WEAK.fullmatch(lines[start]):
+            stop = start
+        is_long = filled_before[stop] - filled_before[start] >= _LEAST_LINES
+        if filled[start] and is_long and strong_before[stop] > strong_before[start]:
+            ends[start] = stop
+    return ends
 
 
 # Formulas
@@ -145,7 +127,7 @@ _OPENING = re.compile(
 _DOLLARS = re.compile(r"(?<!\\)\$\$")
 _SIGN = re.compile("[=≈]")
 _LEFT, _RIGHT = re.compile(r"[\w)\]}%]"), re.compile(r"[\w(\[{$\\-]")
-"""What each side of an equation must have."""
+"""Each side of an equation must match."""
 _LABEL = re.compile(r"[\s>*_#•+-]*(?:\d{1,2}[.)]\s+)?(?:[^=:≈]{1,60}:[*_]*\s+)?")
 _PROSE = re.compile(
     r"\b(?:the|is|are|was|we|you|that|then|therefore|thus|so|because|since|where|which|this|if|by"
@@ -165,30 +147,29 @@ def _formulas(text: str) -> Iterator[tuple[int, int]]:
         if closing is None:
             yield start, position
             continue
-        stop = None if closing in unclosed else _end_of_formula(text, position, closing)
-        if stop is None:
-            unclosed.add(closing)
-            position = start + 1
-        else:
+        if closing not in unclosed and (stop := _end_of_formula(text, position, closing)):
             yield start, stop
             position = stop
+        else:
+            unclosed.add(closing)
+            position = start + 1
 
 
 _CLOSINGS = {"\\[": "\\]", "\\(": "\\)", "$$": "$$"}
 
 
-def _end_of_formula(text: str, start: int, closing: str) -> int | None:
-    """Return where a formula ends whose content starts at a place; None: nowhere."""
+def _end_of_formula(text: str, start: int, closing: str) -> int:
+    """Return where a formula ends whose content starts at a place; 0 if nowhere."""
     if closing == "$$":
         found = _DOLLARS.search(text, start + 1)
-        return found.end() if found else None
+        return found.end() if found else 0
     mark = closing if closing in _CLOSINGS.values() else f"\\end{{{closing}}}"
     place = text.find(mark, start)
-    return None if place < 0 else place + len(mark)
+    return place + len(mark) if place >= 0 else 0
 
 
 def _equation_of(line: str) -> str:
-    """Return the equation that a line is, without its label; empty: it is none."""
+    """Return the equation that a line is, without its label; empty if it is none."""
     has_sign = "=" in line or "≈" in line
     if not has_sign or _FORMULA_MARK in line or len(line) > _LONGEST_EQUATION:
         return ""

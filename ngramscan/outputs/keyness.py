@@ -7,21 +7,26 @@ occurrences as independent, only ranks n-grams.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 from numpy.typing import ArrayLike, NDArray
 
+from ngramscan.errors import InputError
+from ngramscan.outputs.markers import LEVEL
 from ngramscan.outputs.ngram_rates import frequencies
-from ngramscan.outputs.ngrams import Least, Ngrams, count_ngrams
+from ngramscan.outputs.ngrams import MinFrequency, Ngrams, count_ngrams
 from ngramscan.outputs.presence import PresenceTest, Sides
-from ngramscan.outputs.tokens import Tokens, usual_forms
+from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_of
+from ngramscan.outputs.tokens import Flags, Ints, Tokens, split_characters, split_words, usual_forms
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Columns = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,62 +60,149 @@ class KeynessRow:
     p: float
     """One-sided: a larger share of the outputs has it. This is not a test of G2."""
     q: float
-    """The least share of false discoveries at which this one counts as one."""
+    """The smallest share of false discoveries at which this n-gram is a discovery."""
     level: float
-    """The share of intervals that cover the truth."""
-
-
-USUAL_LEAST = Least(10, 5)
+    """Confidence level of the interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeynessOptions:
-    """What is looked for and what is shown; the options of the command."""
+    """The options of the command."""
 
-    shortest: int = 1
-    longest: int = 6
-    least: Least = USUAL_LEAST
-    """How frequent an n-gram must be in both sides together to be tested."""
-    top: int = 50
-    q: float = 0.05
-    all: bool = False
-    """Whether an n-gram is shown that never stands outside of a longer one that is shown."""
-    level: float = 0.95
+    of: str
+    against: Sequence[str]
+    unit: str
+    """`word` or `character`."""
+    lengths: tuple[int, int]
+    minimum: MinFrequency
+    """Minimum frequency of a tested n-gram, both sides together."""
+    top: int
+    q: float
+    all: bool
+    """Also show n-grams that occur only within a longer one that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Keyness:
-    """What was found, and of how much."""
+class KeynessResult:
+    """The n-grams that were found, and the numbers of tested ones."""
 
     rows: list[KeynessRow]
     """The first `top`, those with the largest G2 first."""
     tested: int
     found: int
-    """N-grams with a q that is small enough."""
+    """How many n-grams have a q that is small enough."""
     found_inside: int
-    """How many of them are left out, as they are always within a longer one that was found."""
-    documents: tuple[int, int]
-    """Of the method, and the others."""
+    """How many of them are left out because they occur only within a longer one."""
     test: PresenceTest
 
 
-# Evidence
+def run_keyness(outputs: OutputSet, options: KeynessOptions) -> KeynessResult:
+    """Find the n-grams that distinguish the outputs of a method from those of others."""
+    texts, sides = split_sides(outputs, options)
+    tokens = split_words(texts) if options.unit == "word" else split_characters(texts)
+    return compare(tokens, sides, options)
 
 
-def adjusted(p: ArrayLike, times: ArrayLike = 1) -> Floats:
+def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str], Sides]:
+    """Return the texts of both sides, sorted by problem; an InputError says that one has none."""
+    methods = [options.of, *options.against]
+    prompts = dict.fromkeys(output.group.prompt for output in outputs.outputs)
+    for method in methods:
+        if not any(has_method(prompt, method) for prompt in prompts):
+            known = ", ".join(dict.fromkeys(part for name in prompts for part in parts_of(name)))
+            raise InputError(outputs.where, f"no outputs of {method}; there are: {known}")
+    problems: dict[tuple[str, str, str], int] = {}
+    found: list[tuple[int, bool, str]] = []
+    for output in outputs.outputs:
+        present = methods_of(output.group.prompt, methods)
+        if present and output.is_there:
+            number = problems.setdefault(output.problem, len(problems))
+            found.append((number, options.of not in present, output.text or ""))
+    if len({is_other for _, is_other, _ in found}) < 2:
+        side = "--against" if found and not found[0][1] else "--of"
+        problem = f"no output of {side} has a text that the other side has not"
+        raise InputError(outputs.where, problem)
+    found.sort(key=lambda each: each[:2])
+    numbers, is_other, texts = zip(*found, strict=True)
+    return list(texts), Sides(~np.array(is_other), numbers)
+
+
+def compare(tokens: Tokens, sides: Sides, options: KeynessOptions) -> KeynessResult:
+    """Return the n-grams that more of the method's texts have than of the others."""
+    test = PresenceTest(sides, tokens.sizes)
+    table, tested = compared_ngrams(tokens, test, options)
+    if not tested:
+        return KeynessResult([], 0, 0, 0, test)
+    found = np.flatnonzero((table["q"] <= options.q) & (table["log_ratio"] > 0))
+    n_found = int(table["times"][found].sum())
+    shown = found if options.all else _not_inside(table, tokens, found)
+    order = np.lexsort((table["first"][shown], -table["n"][shown], -table["g2"][shown]))
+    rows = _rows(table, shown[order][: options.top], tokens, sides.is_own)
+    return KeynessResult(rows, tested, n_found, n_found - shown.size, test)
+
+
+def compared_ngrams(
+    tokens: Tokens, test: PresenceTest, options: KeynessOptions
+) -> tuple[Columns, int]:
+    """Return columns of the n-grams with p ≤ `options.q`, and how many n-grams were tested.
+
+    As q is never smaller than p, no other can be found. Without `options.all`, an n-gram that
+    occurs only as the beginning of a longer one shares its row, of `times` n-grams.
+    """
+    parts: list[Columns] = []
+    p, times = [np.zeros(0)], [np.zeros(0, dtype=np.int8)]
+    known = 0
+    for ngrams in _made_ahead(_ngrams(tokens, test.sides.is_own, options)):
+        p.append(test.p_values(ngrams.starts, ngrams.documents, ngrams.counts))
+        times.append((ngrams.n + 1 - ngrams.shortest).astype(np.int8))
+        chosen = p[-1] <= options.q
+        numbers = np.flatnonzero(chosen) + known
+        for part, rows in _by_length(ngrams.subset(chosen), options.all):
+            columns = frequencies(part, tokens.sizes, test.sides, LEVEL)
+            columns["n"] = np.full(part.first.size, part.n, dtype=np.int8)
+            parts.append({**columns, "first": part.first, "test": numbers[rows]})
+        known += p[-1].size
+    if not known:
+        return {}, 0
+    every, counted = np.concatenate(p), np.concatenate(times)
+    table = {name: np.concatenate([part.pop(name) for part in parts]) for name in list(parts[0])}
+    tests = table.pop("test")
+    table["p"], table["q"] = every[tests], adjusted(every, counted)[tests]
+    table["times"] = np.ones(tests.size, dtype=np.int8) if options.all else counted[tests]
+    return table, int(counted.sum())
+
+
+def _ngrams(tokens: Tokens, own: Flags, options: KeynessOptions) -> Iterator[Ngrams]:
+    # If one side has no text of that length there is nothing to compare.
+    shortest, longest = options.lengths
+    longest = int(min(longest, tokens.sizes[own].max(), tokens.sizes[~own].max()))
+    if longest >= shortest:
+        yield from count_ngrams(tokens, (shortest, longest), options.minimum)
+
+
+def _made_ahead(parts: Iterator[Ngrams]) -> Iterator[Ngrams]:
+    """Yield parts while a second thread counts the next one; NumPy lets both run at once."""
+    with ThreadPoolExecutor(1) as thread:
+        following = thread.submit(next, parts, None)
+        while (part := following.result()) is not None:
+            following = thread.submit(next, parts, None)
+            yield part
+
+
+def _by_length(ngrams: Ngrams, every: bool) -> Iterator[tuple[Ngrams, Flags]]:
+    """Yield n-grams, or with `every` also their prefixes by length, and where they come from."""
+    shortest = int(ngrams.shortest.min(initial=ngrams.n)) if every else ngrams.n
+    for n in range(shortest, ngrams.n + 1):
+        chosen = ngrams.shortest <= n
+        yield replace(ngrams.subset(chosen), n=n), chosen
+
+
+def adjusted(p: ArrayLike, times: ArrayLike = 1) -> NDArray[np.float64]:
     """Return Benjamini and Hochberg's adjusted p-values.
 
-    Parameters
-    ----------
-    p : array of float, shape (n,)
-        P-values.
-    times : int, or array of shape (n,)
-        How many tests each of them stands for.
-
-    Notes
-    -----
-    Rejecting those of at most q keeps the expected share of false ones among the rejected at q, for
-    independent tests and such as n-grams, which are dependent positively.
+    Each p-value stands for so many tests as `times` says. Rejecting those of at most q keeps the
+    expected share of false ones among the rejected at q, for independent tests and such as n-grams,
+    which are dependent positively.
     Source: Benjamini & Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x; Benjamini & Yekutieli
     2001, doi:10.1214/aos/1013699998.
     """
@@ -123,92 +215,7 @@ def adjusted(p: ArrayLike, times: ArrayLike = 1) -> Floats:
     return q
 
 
-# All n-grams
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Statistics of the n-grams whose p-value is small enough, as columns."""
-
-    columns: dict[str, NDArray[Any]]
-    tested: int
-    """Number of n-grams tested, those with a larger p-value included."""
-    test: PresenceTest
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self.columns[name]
-
-
-def compared_ngrams(tokens: Tokens, sides: Sides, options: KeynessOptions) -> Table:
-    """Compare all n-grams that are frequent enough.
-
-    Parameters
-    ----------
-    tokens : Tokens
-        The outputs.
-    sides : Sides
-        Which of them are the method's, and which problems they answer.
-    options : KeynessOptions
-        Lengths and minimum frequencies.
-
-    Returns
-    -------
-    Table
-        One row per n-gram with p ≤ `options.q`, as q is never smaller than p. Without
-        `options.all`, an n-gram that occurs only as the beginning of a longer one shares its row;
-        `times` is the number of n-grams in a row.
-    """
-    test = PresenceTest.of(sides, tokens.sizes)
-    parts: list[dict[str, NDArray[Any]]] = []
-    p, times = [np.zeros(0)], [np.zeros(0, dtype=np.int8)]
-    known = 0
-    for ngrams in _made_ahead(_ngrams(tokens, sides.is_own, options)):
-        p.append(test.p_values(ngrams.starts, ngrams.documents, ngrams.counts))
-        times.append((ngrams.n + 1 - ngrams.shortest).astype(np.int8))
-        chosen = p[-1] <= options.q
-        numbers = np.flatnonzero(chosen)
-        for part, rows in _by_length(ngrams.subset(chosen), options.all):
-            columns = frequencies(part, tokens.sizes, sides, options.level)
-            columns["n"] = np.full(part.first.size, part.n, dtype=np.int8)
-            columns["first"] = part.first
-            columns["test"] = numbers[rows] + known
-            parts.append(columns)
-        known += p[-1].size
-    if not known:
-        return Table({}, 0, test)
-    every, counted = np.concatenate(p), np.concatenate(times)
-    columns = {name: np.concatenate([part.pop(name) for part in parts]) for name in list(parts[0])}
-    tests = columns.pop("test")
-    columns["p"], columns["q"] = every[tests], adjusted(every, counted)[tests]
-    columns["times"] = np.ones(tests.size, dtype=np.int8) if options.all else counted[tests]
-    return Table(columns, int(counted.sum()), test)
-
-
-def _ngrams(tokens: Tokens, own: NDArray[np.bool_], options: KeynessOptions) -> Iterator[Ngrams]:
-    # If one side has no text of that length there is nothing to compare.
-    longest = int(min(options.longest, tokens.sizes[own].max(), tokens.sizes[~own].max()))
-    if longest >= options.shortest:
-        yield from count_ngrams(tokens, (options.shortest, longest), options.least)
-
-
-def _made_ahead(parts: Iterator[Ngrams]) -> Iterator[Ngrams]:
-    """Yield parts while a second thread counts the next one; NumPy lets both run at once."""
-    with ThreadPoolExecutor(1) as thread:
-        following = thread.submit(next, parts, None)
-        while (part := following.result()) is not None:
-            following = thread.submit(next, parts, None)
-            yield part
-
-
-def _by_length(ngrams: Ngrams, every: bool) -> Iterator[tuple[Ngrams, NDArray[np.bool_]]]:
-    """Yield n-grams, or with `every` also their prefixes by length, and where they come from."""
-    shortest = int(ngrams.shortest.min(initial=ngrams.n)) if every else ngrams.n
-    for n in range(shortest, ngrams.n + 1):
-        chosen = ngrams.shortest <= n
-        yield replace(ngrams.subset(chosen), n=n), chosen
-
-
-def _not_inside(table: Table, tokens: Tokens, shown: Ints) -> Ints:
+def _not_inside(table: Columns, tokens: Tokens, shown: Ints) -> Ints:
     """Return the n-grams that are not always the last tokens of a longer one of them."""
     names = ("first", "n", "count", "other_count")
     inside, own = {}, []
@@ -219,46 +226,85 @@ def _not_inside(table: Table, tokens: Tokens, shown: Ints) -> Ints:
     return shown[[inside.get(ids) != counts for ids, counts in own]]
 
 
-def compare(tokens: Tokens, sides: Sides, options: KeynessOptions) -> Keyness:
-    """Return the n-grams that distinguish the outputs of a method from others.
-
-    Parameters
-    ----------
-    tokens : Tokens
-        The outputs.
-    sides : Sides
-        Which of them are the method's, and which problems they answer.
-    options : KeynessOptions
-        Lengths, minimum frequencies, and what is shown.
-    """
-    documents = int(sides.is_own.sum()), int((~sides.is_own).sum())
-    table = compared_ngrams(tokens, sides, options)
-    if not table.tested:
-        return Keyness([], 0, 0, 0, documents, table.test)
-    found = np.flatnonzero((table["q"] <= options.q) & (table["log_ratio"] > 0))
-    n_found = int(table["times"][found].sum())
-    shown = found if options.all else _not_inside(table, tokens, found)
-    order = np.lexsort((table["first"][shown], -table["n"][shown], -table["g2"][shown]))
-    best = shown[order][: options.top]
-    rows = _rows(table, best, tokens, options.level)
-    return Keyness(rows, table.tested, n_found, n_found - shown.size, documents, table.test)
-
-
-def _rows(table: Table, chosen: Ints, tokens: Tokens, level: float) -> list[KeynessRow]:
-    own = table.test.sides.is_own
+def _rows(table: Columns, chosen: Ints, tokens: Tokens, own: Flags) -> list[KeynessRow]:
     places = [(int(table["first"][k]), int(table["n"][k])) for k in chosen]
-    forms = usual_forms(tokens, places, own)
-    return [
-        _row({name: values[k].item() for name, values in table.columns.items()}, form, sizes, level)
-        for k, form, (_, n) in zip(chosen, forms, places, strict=True)
-        for sizes in [[np.maximum(tokens.sizes[side] - n + 1, 0) for side in (own, ~own)]]
+    names = table.keys() - {"first", "times"}
+    rows = []
+    for k, form, (_, n) in zip(chosen, usual_forms(tokens, places, own), places, strict=True):
+        values = {name: table[name][k].item() for name in names}
+        for side, texts in (("", own), ("other_", ~own)):
+            size = int(np.maximum(tokens.sizes[texts] - n + 1, 0).sum())
+            values[f"{side}per_million"] = values[f"{side}count"] / size * 1e6
+            values[f"{side}document_share"] = values[f"{side}documents"] / int(texts.sum())
+        rows.append(KeynessRow(ngram=form, level=LEVEL, **values))
+    return rows
+
+
+# What is said and written
+
+
+def describe_keyness(found: KeynessResult, options: KeynessOptions) -> list[str]:
+    """Return the lines above the table: outputs and problems compared, n-grams tested and found."""
+    sides, against = found.test.sides, ", ".join(options.against)
+    problems, others_problems = found.test.problems
+    own, others = int(sides.is_own.sum()), int((~sides.is_own).sum())
+    compared = f"{own:,} outputs of {options.of} against {others:,} of {against}"
+    if found.test.paired:
+        compared += f", paired by the {problems:,} problems that both answer"
+        if left_out := sum(sides.problems) - 2 * problems:
+            compared += f"; {left_out:,} that one side alone answers are not tested"
+    else:
+        compared += f", to {problems:,} and {others_problems:,} problems"
+    longer = f"outputs of {options.of} are longer than those of {against}"
+    parts = [f"{longer}: the test is of parts of equal length"] * (found.test.part < 1)
+    within = f", {found.found_inside:,} of them only within longer ones" * (found.found_inside > 0)
+    larger = f"{found.found:,} in a larger share of outputs of {options.of} at q ≤ {options.q:g}"
+    shown = f"{len(found.rows):,} shown, largest G2 first"
+    return [compared, *parts, f"{found.tested:,} n-grams tested, {larger}{within}; {shown}"]
+
+
+_COMMAND = re.compile(r"\\[A-Za-z]+|\\[\[\](){}]")
+_CODE = re.compile(r"[`_=#;{}<>]|\w\(|\)\s*:|^\s*(?:def|return|import|print)\b|^ {2,}|\n[ \t]+\S")
+
+
+def kind_of(text: str) -> str:
+    """Return which kind of pattern a text is: `latex` has a command, `code` looks like it."""
+    if _COMMAND.search(text):
+        return "latex"
+    return "code" if _CODE.search(text) else "narrative"
+
+
+def to_patterns(
+    rows: Sequence[KeynessRow], options: KeynessOptions, file: Path, tier: str
+) -> tuple[str, list[str]]:
+    """Return n-grams as the YAML of a pattern set for a file, and what was left out."""
+    chosen = [row for row in rows if options.all or any(map(str.isalnum, row.ngram))]
+    if rows and not chosen:
+        problem = "not written: no n-gram has a letter or digit; --all writes the others too"
+        raise InputError(str(file), problem)
+    # A pattern can have no NUL and no lone surrogate.
+    writable = [row for row in chosen if not re.search("[\0\ud800-\udfff]", row.ngram)]
+    if not writable:
+        raise InputError(str(file), "not written: no n-gram was found; try a larger --q")
+    unique: dict[str, KeynessRow] = {}
+    for row in writable:
+        unique.setdefault(row.ngram, row)
+    patterns = [
+        {
+            "text": text,
+            "method": options.of,
+            "tier": tier,
+            "kind": kind_of(text),
+            "note": f"keyness: G2 {row.g2:.1f}, log ratio {row.log_ratio:.2f}",
+        }
+        for text, row in unique.items()
     ]
-
-
-def _row(values: dict[str, Any], ngram: str, sizes: Sequence[Ints], level: float) -> KeynessRow:
-    """Return a row; `sizes` are the numbers of n-grams in each output, by side."""
-    for side, lengths in zip(("", "other_"), sizes, strict=True):
-        values[f"{side}per_million"] = values[f"{side}count"] / int(lengths.sum()) * 1e6
-        values[f"{side}document_share"] = values[f"{side}documents"] / lengths.size
-    names = KeynessRow.__dataclass_fields__.keys() & values.keys()
-    return KeynessRow(ngram=ngram, level=level, **{name: values[name] for name in names})
+    source = f"ngramscan keyness: {options.of} against {', '.join(options.against)}"
+    content = {"name": file.stem, "source": source, "patterns": patterns}
+    # ASCII with escapes: white space and rare characters come back as they were.
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=False, width=10_000)
+    left_out = {
+        "n-grams without a letter or digit left out (--all writes them)": len(rows) - len(chosen),
+        "n-grams left out that no pattern can have": len(chosen) - len(writable),
+    }
+    return text, [f"{file}: {what}: {number}" for what, number in left_out.items() if number]

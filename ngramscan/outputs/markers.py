@@ -9,92 +9,169 @@ is an occurrence of both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ngramscan.errors import InputError
 from ngramscan.matching import Matcher
+from ngramscan.outputs.reading import Output, OutputSet, has_method, methods_of
+from ngramscan.outputs.tokens import Flags, Ints
 from ngramscan.patterns.model import PatternSet
 from ngramscan.patterns.regexes import compile_regex, whole
+from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.proportions import effective_size, wilson
 
+ALL = "all"
+"""The dataset or model of a pooled row."""
 REGEX_TIER = "regex"
-"""What stands for the tier of a regex, which has none."""
+"""The tier of a regex, which has none."""
+LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What shows a method in an output."""
+    """A literal or regex that shows a method in an output."""
 
     method: str
     tier: str
-    """One of `TIERS`, or `REGEX_TIER`."""
     name: str
     """The literal itself, or the name of a regex."""
     regex: str | None = None
 
 
-def markers_of(patterns: PatternSet) -> list[Marker]:
-    """Return the markers of a pattern set: its patterns, then its regexes."""
-    literals = [Marker(pattern.method, pattern.tier, pattern.text) for pattern in patterns.patterns]
-    regexes = [Marker(r.method, REGEX_TIER, r.name, r.regex) for r in patterns.regexes]
-    return [*literals, *regexes]
-
-
 def count_markers(
     markers: Sequence[Marker], texts: Sequence[str], case_sensitive: bool = False
-) -> NDArray[np.int64]:
-    """Count markers in texts.
+) -> Ints:
+    """Return the occurrences of markers in texts, of shape (texts, markers)."""
+    literals = [marker.name for marker in markers if marker.regex is None]
+    matcher = Matcher(literals, ignore_case=not case_sensitive)
+    found: list[int] = []
 
-    Parameters
-    ----------
-    markers : sequence of Marker
-        What to count.
-    texts : sequence of str
-        Where.
-    case_sensitive : bool
-        Upper and lower case differ, in literals.
+    def hit(number: int, *_: object) -> None:
+        found.append(number)
 
-    Returns
-    -------
-    array of int, shape (texts, markers)
-        Occurrences.
-
-    Raises
-    ------
-    EngineError
-        In the first texts, the matching engine found other counts than brute force.
-    """
+    by_query = np.zeros((len(texts), len(matcher.queries)), dtype=np.int64)
+    for row, text in enumerate(texts):
+        # A lone surrogate, which JSON may escape, is no character of any literal.
+        matcher.scan(text.encode(errors="replace"), hit)
+        if found:
+            by_query[row] = np.bincount(found, minlength=len(matcher.queries))
+            found.clear()
     counts = np.zeros((len(texts), len(markers)), dtype=np.int64)
-    literals = [number for number, marker in enumerate(markers) if marker.regex is None]
-    counts[:, literals] = _count_literals(
-        [markers[i].name for i in literals], texts, case_sensitive
-    )
     for number, marker in enumerate(markers):
-        if marker.regex is not None:
+        if marker.regex is None:
+            counts[:, number] = by_query[:, matcher.queries.index(marker.name)]
+        else:
             find = compile_regex(marker.regex).finditer
             counts[:, number] = [sum(1 for _ in find(whole(text))) for text in texts]
     return counts
 
 
-def _count_literals(
-    literals: Sequence[str], texts: Sequence[str], case_sensitive: bool
-) -> NDArray[np.int64]:
-    matcher = Matcher(literals, ignore_case=not case_sensitive)
-    numbers = {query: number for number, query in enumerate(matcher.queries)}
-    counts = np.zeros((len(texts), len(numbers)), dtype=np.int64)
-    found: list[int] = []
+@dataclass(frozen=True, slots=True)
+class MarkerCounts:
+    """Outputs that have text, and how often each marker is in each."""
 
-    def hit(
-        number: int, _start: int = 0, _end: int = 0, _flags: int = 0, _context: object = None
-    ) -> None:
-        found.append(number)
+    markers: list[Marker]
+    outputs: list[Output]
+    counts: Ints
+    """Occurrences, of shape (outputs, markers)."""
+    characters: Ints
+    problems: Ints
+    """The number of the problem that each output answers; without an id, each has its own."""
+    absent: list[Output]
+    """Outputs without text."""
 
-    for row, text in enumerate(texts):
-        # A lone surrogate, which JSON may escape, is no character of any literal.
-        matcher.scan(text.encode(errors="replace"), hit)
-        if found:
-            counts[row] = np.bincount(found, minlength=len(numbers))
-            found.clear()
-    return counts[:, [numbers[literal] for literal in literals]]
+    @property
+    def methods(self) -> list[str]:
+        """The methods in the order of the markers."""
+        return list(dict.fromkeys(marker.method for marker in self.markers))
+
+    @property
+    def prompts(self) -> list[str]:
+        """The prompts in the order of the outputs, then those that have only absent ones."""
+        everyone = [*self.outputs, *self.absent]
+        return list(dict.fromkeys(output.group.prompt for output in everyone))
+
+    def notices(self) -> list[str]:
+        """Return which prompts have no method of the markers."""
+        problem = "it has no method of the patterns chosen"
+        unknown = [prompt for prompt in self.prompts if not methods_of(prompt, self.methods)]
+        return [f"prompt {prompt}: {problem}" for prompt in unknown]
+
+    def select(
+        self, dataset: str = ALL, model: str = ALL, prompt: str | None = None
+    ) -> MarkerCounts:
+        """Return the outputs of a dataset, a model, a prompt."""
+
+        def is_in(output: Output) -> bool:
+            group = output.group
+            in_scope = dataset in {ALL, group.dataset} and model in {ALL, group.model}
+            return in_scope and prompt in {None, group.prompt}
+
+        chosen = np.array([is_in(output) for output in self.outputs], dtype=bool)
+        return replace(
+            self,
+            outputs=list(compress(self.outputs, chosen)),
+            counts=self.counts[chosen],
+            characters=self.characters[chosen],
+            problems=self.problems[chosen],
+            absent=[output for output in self.absent if is_in(output)],
+        )
+
+    def scopes(self) -> Iterator[tuple[tuple[str, str], MarkerCounts]]:
+        """Yield each dataset and model with its outputs, then pooled ones, where several are."""
+        everyone = [*self.outputs, *self.absent]
+        cells = dict.fromkeys((o.group.dataset, o.group.model) for o in everyone)
+        datasets = Counter(dataset for dataset, _ in cells)
+        models = Counter(model for _, model in cells)
+        pooled = [(dataset, ALL) for dataset, n in datasets.items() if n > 1]
+        pooled += [(ALL, model) for model, n in models.items() if n > 1]
+        if len(datasets) > 1 and len(models) > 1:
+            pooled.append((ALL, ALL))
+        for dataset, model in [*cells, *pooled]:
+            yield (dataset, model), self.select(dataset, model)
+
+    def is_own(self, method: str) -> Flags:
+        """Tell which outputs are of prompts that have a method, alone or joined."""
+        own = {prompt for prompt in self.prompts if has_method(prompt, method)}
+        return np.array([output.group.prompt in own for output in self.outputs], dtype=bool)
+
+    def of_method(self, method: str) -> Ints:
+        """Return the occurrences of all markers of a method in each output."""
+        found: Ints = self.counts[:, [m.method == method for m in self.markers]].sum(axis=1)
+        return found
+
+    def share(self, has: Flags) -> Estimate | None:
+        """Estimate the share of outputs that have something; None if there are no outputs."""
+        if not self.outputs:
+            return None
+        effective = effective_size(has, self.problems)
+        return wilson(float(has.mean()) * effective, effective, LEVEL)
+
+
+def mark_outputs(
+    found: OutputSet, patterns: PatternSet, case_sensitive: bool = False
+) -> MarkerCounts:
+    """Count the patterns and regexes of a set in outputs."""
+    for output in found.outputs:
+        if ALL in output.group[:2]:
+            problem = f"a dataset or model named {ALL!r}; pooled rows are named so"
+            raise InputError(output.place, problem)
+    outputs = [output for output in found.outputs if output.is_there]
+    texts = [output.text or "" for output in outputs]
+    markers = [Marker(pattern.method, pattern.tier, pattern.text) for pattern in patterns.patterns]
+    markers += [Marker(each.method, REGEX_TIER, each.name, each.regex) for each in patterns.regexes]
+    numbers: dict[tuple[str, str, str], int] = {}
+    problems = [numbers.setdefault(output.problem, len(numbers)) for output in outputs]
+    return MarkerCounts(
+        markers,
+        outputs,
+        count_markers(markers, texts, case_sensitive),
+        np.array([len(text) for text in texts], dtype=np.int64),
+        np.array(problems, dtype=np.int64),
+        [output for output in found.outputs if not output.is_there],
+    )

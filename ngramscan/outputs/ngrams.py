@@ -14,16 +14,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from ngramscan.outputs.tokens import Flags, Integers, Ints, Tokens
+from ngramscan.outputs.tokens import Flags, Integers, Ints, Tokens, changes, runs_of
 
 _PART = 1 << 21
 """Positions that are sorted together; a common n-gram of the shortest length may have more."""
-
 _KEY_BITS = 63
 
 
 @dataclass(frozen=True, slots=True)
-class Least:
+class MinFrequency:
     """Minimum frequency of an n-gram, over all texts."""
 
     count: int
@@ -64,35 +63,22 @@ class Ngrams:
         )
 
 
-def count_ngrams(tokens: Tokens, lengths: tuple[int, int], least: Least) -> Iterator[Ngrams]:
-    """Count all n-grams that are frequent enough.
+def count_ngrams(
+    tokens: Tokens, lengths: tuple[int, int], minimum: MinFrequency
+) -> Iterator[Ngrams]:
+    """Yield every n-gram that is frequent enough once, or as a prefix with the same occurrences.
 
-    Parameters
-    ----------
-    tokens : Tokens
-        The texts; no n-gram crosses from one to the next.
-    lengths : (int, int)
-        The smallest and the largest n, in tokens.
-    least : Least
-        Minimum frequency.
-
-    Yields
-    ------
-    Ngrams
-        Every n-gram once, on its own or as a prefix with the same occurrences.
+    No n-gram crosses from one text to the next. `lengths` are the smallest and the largest n.
     """
-    ids = _frequent(tokens.ids, least.count, lengths[1])
+    ids = _frequent(tokens.ids, minimum.count, lengths[1])
     width = int(ids.max()) + 1
     for positions in _parts(ids, lengths[0]):
-        part = _Part(ids, positions, width, least.count)
+        part = _Part(ids, positions, width, minimum.count)
         documents = tokens.documents[positions]
         for n, groups in part.groups(lengths):
-            found = _counted(n, groups, positions, documents, least.documents)
+            found = _counted(n, groups, positions, documents, minimum.documents)
             if found.first.size:
                 yield found
-
-
-# Tokens
 
 
 def _frequent(ids: Integers, least: int, longest: int) -> Integers:
@@ -117,9 +103,6 @@ def _frequencies(ids: Integers) -> Ints:
 def _slices(size: int) -> Iterator[slice]:
     """Yield slices of an array, because NumPy converts each looked-up number to eight bytes."""
     return (slice(start, start + _PART) for start in range(0, size, _PART))
-
-
-# Parts
 
 
 def _parts(
@@ -175,8 +158,6 @@ class _Groups:
 
     def joined(self, others: _Groups) -> _Groups:
         """Return both together."""
-        if not self.sizes.size:
-            return others
         return _Groups(
             np.concatenate([self.places, others.places]),
             np.concatenate([self.sizes, others.sizes]),
@@ -253,7 +234,7 @@ class _Part:
             keys.sort()
             places = keys & ((1 << shift) - 1)
             keys >>= shift
-        starts = np.flatnonzero(_changes(keys))
+        starts = np.flatnonzero(changes(keys))
         sizes = np.diff(starts, append=keys.size)
         enough = (sizes >= self.least) & (keys[starts] % self.width > 0)
         if not enough.all():
@@ -263,23 +244,12 @@ class _Part:
 
 def _counted(n: int, groups: _Groups, positions: Ints, documents: Integers, least: int) -> Ngrams:
     """Return the n-grams that enough documents contain."""
-    own = documents[groups.places]
-    starts = _starts(groups.sizes)
-    new = _changes(own)
-    new[starts] = True
-    at = np.flatnonzero(new)
-    runs = np.searchsorted(at, starts)
+    own, starts = documents[groups.places], _starts(groups.sizes)
+    at, runs = runs_of(own, starts)
     counts = np.diff(at, append=own.size)
     first = positions[groups.places[starts]]
     found = Ngrams(n, groups.shortest, first, runs, own[at], counts)
     return found.subset(np.diff(runs, append=at.size) >= least)
-
-
-def _changes(values: Integers) -> Flags:
-    """Tell where a new value begins, the first included."""
-    changes = np.ones(values.size, dtype=bool)
-    changes[1:] = values[1:] != values[:-1]
-    return changes
 
 
 def _starts(sizes: Ints) -> Ints:

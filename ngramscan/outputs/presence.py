@@ -11,21 +11,17 @@ both sides.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Integers = NDArray[np.integer]
-Flags = NDArray[np.bool_]
+from ngramscan.outputs.tokens import Flags, Floats, Integers, Ints, runs_of
 
 FEWEST_PAIRS = 40
 """With fewer pairs, not even differences all in one direction are evidence among many tests."""
 PAIRED = 0.9
-"""Least share of the information in all problems that the pairs must keep to be used alone."""
+"""Minimum share of the information in all problems that pairs must keep to be used alone."""
 _NEGLIGIBLE = 0.01
 """Relative difference of the two variances below which neither is adjusted."""
 _ALIKE = 1.25
@@ -33,63 +29,28 @@ _ALIKE = 1.25
 simulations of the tests fewer let the false discoveries grow, and more cost power."""
 
 
-@dataclass(frozen=True, slots=True)
 class Sides:
-    """Outputs of a method and of others, sorted by problem; the method's come first in each.
+    """Outputs of a method (`is_own`) and of others, sorted by the number of their problem.
 
-    A unit is the outputs of one side to one problem.
+    The method's outputs come first in each problem. A unit is the outputs of one side to one
+    problem; units and their problems are numbered from 0, ascending. A ValueError says that a side
+    is empty, or that the outputs are not sorted.
     """
 
-    is_own: Flags
-    """Whether each output is the method's."""
-    units: Ints
-    """The unit of each output, numbered from 0, ascending."""
-    unit_is_own: Flags
-    unit_problems: Ints
-    """The problem of each unit, numbered from 0, ascending."""
-    unit_outputs: Ints
-    """The number of outputs in each unit."""
-
-    @classmethod
-    def of(cls, is_own: ArrayLike, problems: ArrayLike) -> Sides:
-        """Group outputs into units.
-
-        Parameters
-        ----------
-        is_own : array of bool, shape (n,)
-            Which outputs are the method's; some, but not all.
-        problems : array of int, shape (n,)
-            The problem that each output answers: ascending, with the method's outputs first within
-            a problem.
-
-        Raises
-        ------
-        ValueError
-            One side is empty, or the outputs are not sorted.
-        """
-        own = np.asarray(is_own, dtype=bool)
-        keys = 2 * np.asarray(problems, dtype=np.int64) + ~own
-        if own.all() or not own.any() or (np.diff(keys) < 0).any():
+    def __init__(self, is_own: ArrayLike, problems: ArrayLike) -> None:
+        self.is_own: Flags = np.asarray(is_own, dtype=bool)
+        keys = 2 * np.asarray(problems, dtype=np.int64) + ~self.is_own
+        if self.is_own.all() or not self.is_own.any() or (np.diff(keys) < 0).any():
             raise ValueError("expected outputs of both sides, sorted by problem")
-        known, first, units, outputs = np.unique(
+        known, first, self.units, self.unit_outputs = np.unique(
             keys, return_index=True, return_inverse=True, return_counts=True
         )
-        numbers = np.unique(known // 2, return_inverse=True)[1]
-        return cls(own, units, own[first], numbers, outputs)
-
-    @property
-    def problems(self) -> tuple[int, int]:
-        """The number of problems that each side answers, the method's first."""
-        return int(self.unit_is_own.sum()), int((~self.unit_is_own).sum())
-
-    @property
-    def in_pairs(self) -> Flags:
-        """Which units belong to problems that both sides answer."""
-        both: Flags = np.bincount(self.unit_problems) == 2
-        return both[self.unit_problems]
+        self.unit_is_own = self.is_own[first]
+        self.unit_problems = np.unique(known // 2, return_inverse=True)[1]
+        self.problems = int(self.unit_is_own.sum()), int((~self.unit_is_own).sum())
+        """How many problems each side answers, the method's first."""
 
 
-@dataclass(frozen=True, slots=True)
 class PresenceTest:
     """A one-sided test of whether something is in more outputs of the method.
 
@@ -117,57 +78,29 @@ class PresenceTest:
     Survey Sampling, 11.7; Rao & Scott 1992, doi:10.2307/2532311.
     """
 
-    sides: Sides
-    paired: bool
-    """Only problems that both sides answer are tested."""
-    problems: tuple[int, int]
-    """The number of problems tested, of the method and of the others."""
-    part: float
-    """Mean length of the others' outputs over that of the method's, plus one standard error, so
-    that chance is not taken for a difference; at most 1."""
-    _used: Flags
-    """Which units are tested."""
-    _rates: tuple[float, float]
-    """The mean of 1/m over the problems of each side, where m is the number of outputs."""
-
-    @classmethod
-    def of(cls, sides: Sides, sizes: ArrayLike | None = None) -> PresenceTest:
-        """Choose the test: paired if there are many pairs and few other problems.
-
-        Parameters
-        ----------
-        sides : Sides
-            The outputs.
-        sizes : array of int, optional
-            The length of each output; by default all have the same.
-        """
-        pairs = sides.in_pairs
+    def __init__(self, sides: Sides, sizes: ArrayLike | None = None) -> None:
+        """Choose the test; by default all outputs have the same size."""
+        pairs = (np.bincount(sides.unit_problems) == 2)[sides.unit_problems]
         enough = max(FEWEST_PAIRS, PAIRED * 2 / sum(1 / n for n in sides.problems))
-        paired = bool(pairs.sum() / 2 >= enough)
-        used = pairs if paired else np.ones_like(pairs)
-        own, others = used & sides.unit_is_own, used & ~sides.unit_is_own
+        self.sides, self.paired = sides, bool(pairs.sum() / 2 >= enough)
+        self._used = pairs if self.paired else np.ones_like(pairs)
+        own, others = self._used & sides.unit_is_own, self._used & ~sides.unit_is_own
+        self.problems = int(own.sum()), int(others.sum())
+        """How many problems are tested, of the method and of the others."""
         lengths = np.ones(sides.units.size) if sizes is None else np.asarray(sizes)
         means = np.bincount(sides.units, weights=lengths) / sides.unit_outputs
-        return cls(
-            sides,
-            paired,
-            (int(own.sum()), int(others.sum())),
-            _part(means[own], means[others], paired),
-            used,
-            (_rate(sides.unit_outputs[own]), _rate(sides.unit_outputs[others])),
-        )
+        self.part = _part(means[own], means[others], self.paired)
+        """Mean length of the others' outputs over that of the method's, plus one standard error, so
+        that chance is not taken for a difference; at most 1."""
+        self._rates = _rate(sides.unit_outputs[own]), _rate(sides.unit_outputs[others])
+        difference = abs(self._rates[0] - self._rates[1])
+        self._has_equal_rates = difference <= _NEGLIGIBLE * max(self._rates)
 
     def p_values(self, starts: Ints, outputs: Integers, counts: Ints) -> Floats:
-        """Return one-sided p-values.
+        """Return one-sided p-values of things whose entries begin at `starts`.
 
-        Parameters
-        ----------
-        starts : array of int, shape (n,)
-            Where the entries of each tested thing start in `outputs` and `counts`.
-        outputs : array of int
-            The outputs that have the thing, by their position in the sides; ascending.
-        counts : array of int
-            Its occurrences in each of these outputs.
+        An entry is an output that has the thing, by its position in the sides, ascending; and the
+        thing's occurrences in it.
         """
         shares = self._shares(starts, outputs, counts)
         if not self.paired:
@@ -177,10 +110,6 @@ class PresenceTest:
             return p
         unpaired, others = self._unpaired(shares)
         return np.where(variances < others, p, unpaired)
-
-    @property
-    def _has_equal_rates(self) -> bool:
-        return abs(self._rates[0] - self._rates[1]) <= _NEGLIGIBLE * max(self._rates)
 
     def _shares(self, starts: Ints, outputs: Integers, counts: Ints) -> _Shares:
         units = self.sides.units[outputs]
@@ -214,18 +143,14 @@ class PresenceTest:
         """Return p-values, and variances of the difference of the mean shares."""
         m = self.sides.unit_outputs
         several, is_own = m[shares.units] > 1, self.sides.unit_is_own[shares.units]
-
-        def total(values: Floats) -> Floats:
-            return np.add.reduceat(values, shares.starts)
-
-        own, others = total(shares.values * is_own), total(shares.values * ~is_own)
-        mean = (own + others) / sum(self.problems)
         # Σv², as if an output had the thing independently of itself.
-        both = (
-            (shares.values**2 - shares.squares) * several / (1 - 1 / np.maximum(m, 2))[shares.units]
-        )
+        both = several * (shares.values**2 - shares.squares)
+        both /= (1 - 1 / np.maximum(m, 2))[shares.units]
+        values = shares.values * is_own, shares.values * ~is_own, both, shares.values * several
+        own, others, both, single = (np.add.reduceat(each, shares.starts) for each in values)
+        mean = (own + others) / sum(self.problems)
         added = _ALIKE * _rate(m[self._used & (m > 1)])
-        alike = (total(both) + added) / (total(shares.values * several) + added)
+        alike = (both + added) / (single + added)
         rho = np.clip((alike - mean) / np.maximum(1 - mean, _NEGLIGIBLE), 0, 1)
         per_problem = [rate + rho * (1 - rate) for rate in self._rates]
         sizes = [n / each for n, each in zip(self.problems, per_problem, strict=True)]
@@ -246,6 +171,7 @@ class _Shares(NamedTuple):
 
 
 def _rate(outputs: Ints) -> float:
+    """Return the mean of 1/m over problems, where m is the number of outputs."""
     return float((1 / outputs).mean()) if outputs.size else 1.0
 
 
@@ -258,22 +184,10 @@ def _part(own: Floats, others: Floats, paired: bool) -> float:
     return min(ratio + math.sqrt(variance) / mean, 1.0)
 
 
-def runs_of(values: Integers, starts: Ints) -> tuple[Ints, Ints]:
-    """Return where a new value or thing begins, and which of these places are the `starts`."""
-    new = np.ones(values.size, dtype=bool)
-    new[1:] = values[1:] != values[:-1]
-    new[starts] = True
-    at = np.flatnonzero(new)
-    return at, np.searchsorted(at, starts)
-
-
 def _binomial_tail(sums: Floats, sizes: Floats, squares: Floats) -> Floats:
     """Return the probability of sums of differences at least as large, under random signs.
 
-    Parameters
-    ----------
-    sums, sizes, squares : array of float, shape (n,)
-        Sums of the differences, of their absolute values, and of their squares.
+    `sizes` and `squares` are the sums of their absolute values and of their squares.
     """
     from scipy.special import betainc
 
@@ -281,22 +195,16 @@ def _binomial_tail(sums: Floats, sizes: Floats, squares: Floats) -> Floats:
     number = sizes * some / np.where(sizes > 0, squares, 1.0)
     positive = number * (1 + sums / some) / 2
     p = betainc(np.maximum(positive, 1e-300), np.maximum(number - positive, 0.0) + 1, 0.5)
-    result: Floats = np.where(positive > 0, p, 1.0)
-    return result
+    return np.where(positive > 0, p, 1.0)
 
 
 def hypergeometric_tail(
     found: ArrayLike, marked: ArrayLike, drawn: ArrayLike, others: ArrayLike
 ) -> Floats:
-    """Return the probability that at least `found` of those drawn are marked.
+    """Return the probability that at least `found` of those `drawn` are among the `marked` ones.
 
-    Parameters
-    ----------
-    found, marked : array of float, shape (n,)
-        The number of marked ones among those drawn, and among all. For numbers that are not
-        integers the gamma function interpolates the terms of the distribution.
-    drawn, others : array of float, shape (n,), or float
-        How many are drawn, and how many are not.
+    `others` are not drawn. For numbers that are not integers the gamma function interpolates the
+    terms of the hypergeometric distribution.
     """
     every = (np.asarray(values, dtype=np.float64) for values in (found, marked, drawn, others))
     x, k, n, rest = np.broadcast_arrays(*every)
@@ -314,14 +222,13 @@ def _sum_of_terms(x: Floats, k: Floats, n: Floats, others: Floats) -> Floats:
     """Return the sum of hypergeometric terms from x on, for x above the mean."""
     from scipy.special import gammaln
 
-    def log_binomial(n: Floats, k: Floats) -> Floats:
-        result: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-        return result
+    def log_binomial(n: Floats, k: Floats) -> Any:
+        return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
     term = log_binomial(n, x) + log_binomial(others, k - x) - log_binomial(n + others, k)
     term = np.exp(term)
-    sums = term.copy()
-    left: NDArray[np.int64] = np.arange(x.size)
+    sums: Floats = term.copy()
+    left = np.arange(x.size)
     while left.size:
         term = term * (n - x) * (k - x) / ((x + 1) * (others - k + x + 1))
         x = x + 1

@@ -1,28 +1,67 @@
-"""Outputs → the strategy each follows, and the shares of the strategies."""
+"""Outputs → the strategy each follows, by rules from YAML, and the shares of the strategies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
+from itertools import compress
+from pathlib import Path
 from statistics import fmean
+from typing import Any
 
-from ngramscan.outputs.formulas import Parts, take_apart
+from ngramscan.outputs.formulas import take_apart
+from ngramscan.outputs.markers import ALL, LEVEL
 from ngramscan.outputs.reading import Group, OutputSet
-from ngramscan.outputs.strategy_rules import STRATEGIES, Rule, RuleSet
-from ngramscan.patterns.regexes import whole
+from ngramscan.patterns.regexes import compile_regex, whole
+from ngramscan.reading.yaml_files import Node, compose_yaml, read_text
 from ngramscan.statistics.proportions import effective_size, wilson
 
-ALL_MODELS = "all"
-LEVEL = 0.95
+STRATEGIES = ("Direct", "CoT", "PoT", "Hybrid")
+MEASURES = ("steps", "steps_before_code", "words", "formula_density")
+"""Measures that rules may have thresholds for."""
+_THRESHOLDS = {f"{measure}_{end}" for measure in MEASURES for end in ("at_least", "at_most")}
 
 
 @dataclass(frozen=True, slots=True)
-class Classified:
-    """One row: how one output solves its problem, and what says so."""
+class Rule:
+    """One rule: the strategy of the outputs for which all conditions hold."""
+
+    name: str
+    strategy: str
+    code: bool | None
+    """Whether there must be a program; None if it does not matter."""
+    thresholds: Mapping[str, float]
+    """By a measure's name and its end, `_at_least` or `_at_most`."""
+
+    def holds(self, has_code: bool, measures: Mapping[str, float]) -> bool:
+        """Tell whether all conditions hold; `measures` has a number for each of `MEASURES`."""
+        return self.code in {None, has_code} and all(
+            measures[key.removesuffix("_at_least")] >= limit
+            if key.endswith("_at_least")
+            else measures[key.removesuffix("_at_most")] <= limit
+            for key, limit in self.thresholds.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The content of one rules file."""
+
+    step_markers: tuple[Any, ...]
+    """Patterns of RE2; where one has a group, the group is what it marks."""
+    rules: tuple[Rule, ...]
+    """The first that holds decides; the last holds always."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputStrategyRow:
+    """One row: the strategy of one output, and what it was decided by."""
 
     dataset: str
     model: str
-    variant: str
+    prompt: str
     id: str
     strategy: str
     """One of `STRATEGIES`."""
@@ -30,9 +69,9 @@ class Classified:
     steps: int
     """Step markers outside of code."""
     steps_before_code: int
-    """Those before the last program."""
+    """Step markers before the last program."""
     words: int
-    """Outside of code and formulas."""
+    """Words outside of code and formulas."""
     formula_density: float
     """Characters within formulas of all characters, 0 to 1: the paper's F-ratio of one output."""
     characters: int
@@ -41,16 +80,16 @@ class Classified:
 
 
 @dataclass(frozen=True, slots=True)
-class StrategyShare:
+class StrategyRow:
     """One row: how many outputs of one group follow one strategy."""
 
     dataset: str
     model: str
-    """`all`: of all models together."""
-    variant: str
+    """`all` for all models together."""
+    prompt: str
     strategy: str
     outputs: int
-    """Of the group, all strategies together; those without text are left out."""
+    """All outputs of the group that have text."""
     with_strategy: int
     share: float
     share_low: float | None
@@ -58,66 +97,51 @@ class StrategyShare:
     """Limits of the Wilson interval; of all models, with the effective size of outputs that answer
     the same problems. None: of all models, where outputs have no id."""
     mean_formula_density: float | None
-    """Of the outputs with this strategy; None: there is none."""
+    """Mean of the outputs with this strategy; None if there are none."""
     formula_density_of_group: float
     """The mean of all outputs of the group: the paper's F-ratio, as a share."""
     level: float
-    """Of the interval."""
 
 
 @dataclass(slots=True)
-class Strategies:
-    """All that came of classifying some outputs."""
+class StrategyResult:
+    """All rows, and notices on them."""
 
-    rows: list[StrategyShare]
-    outputs: list[Classified]
+    rows: list[StrategyRow]
+    outputs: list[OutputStrategyRow]
     notices: list[str]
 
 
-def classify_outputs(found: OutputSet, rules: RuleSet) -> Strategies:
+def run_strategies(found: OutputSet, rules: RuleSet) -> StrategyResult:
     """Return the strategy of each output that has text, and the shares of each group."""
-    classified = [
-        _classify(output.group, output.id, output.text or "", rules)
+    outputs = [
+        classify(output.group, output.id, output.text or "", rules)
         for output in found.outputs
         if output.is_there
     ]
-    return Strategies(list(_shares(classified)), classified, list(found.notices))
+    return StrategyResult(list(_shares(outputs)), outputs, found.notices)
 
 
-def find_strategy(text: str, rules: RuleSet) -> tuple[str, str]:
-    """Return the strategy of one text, and the name of the rule that decided."""
-    decided = _classify(Group("", "", ""), "", text, rules)
-    return decided.strategy, decided.rule
-
-
-# One output
-
-
-def _classify(group: Group, id_: str, text: str, rules: RuleSet) -> Classified:
+def classify(group: Group, id_: str, text: str, rules: RuleSet) -> OutputStrategyRow:
+    """Return the strategy of one text, by the first rule that holds."""
     parts = take_apart(text)
-    measures: dict[str, float] = {
-        "steps": _count_steps(parts.prose, rules),
-        "steps_before_code": _count_steps(parts.before_code, rules),
+    steps, before = (_count_steps(prose, rules) for prose in (parts.prose, parts.before_code))
+    measures: dict[str, Any] = {
+        "steps": steps,
+        "steps_before_code": before,
         "words": parts.words,
         "formula_density": parts.formula_density,
     }
-    rule = _first_that_holds(rules.rules, parts, measures)
-    return Classified(
+    rule = next(rule for rule in rules.rules if rule.holds(parts.has_code, measures))
+    return OutputStrategyRow(
         *group,
         id=id_,
         strategy=rule.strategy,
         has_code=parts.has_code,
-        steps=int(measures["steps"]),
-        steps_before_code=int(measures["steps_before_code"]),
-        words=parts.words,
-        formula_density=parts.formula_density,
         characters=len(text),
         rule=rule.name,
+        **measures,
     )
-
-
-def _first_that_holds(rules: Sequence[Rule], parts: Parts, measures: dict[str, float]) -> Rule:
-    return next(rule for rule in rules if rule.holds(parts.has_code, measures))
 
 
 def _count_steps(text: str, rules: RuleSet) -> int:
@@ -130,59 +154,98 @@ def _count_steps(text: str, rules: RuleSet) -> int:
     )
     steps, end = 0, 0
     for start, stop in spans:
-        if start >= end:
-            steps += 1
+        steps += start >= end
         end = max(end, stop)
     return steps
 
 
-# Shares
-
-
-def _shares(classified: Sequence[Classified]) -> Iterator[StrategyShare]:
-    groups: dict[Group, list[Classified]] = {}
-    models: dict[Group, set[str]] = {}
-    for output in classified:
-        group = Group(output.dataset, output.model, output.variant)
-        pooled = group._replace(model=ALL_MODELS)
+def _shares(outputs: Sequence[OutputStrategyRow]) -> Iterator[StrategyRow]:
+    """Yield the shares of each group, then those of all models, where there are several."""
+    groups: dict[Group, list[OutputStrategyRow]] = {}
+    pooled: dict[Group, list[OutputStrategyRow]] = {}
+    for output in outputs:
+        group = Group(output.dataset, output.model, output.prompt)
         groups.setdefault(group, []).append(output)
-        models.setdefault(pooled, set()).add(output.model)
-    for group, outputs in groups.items():
-        yield from _shares_of(group, outputs)
-    for pooled, names in models.items():
-        if len(names) > 1:
-            of_all = [groups[pooled._replace(model=model)] for model in sorted(names)]
-            yield from _shares_of(pooled, [output for outputs in of_all for output in outputs])
+        pooled.setdefault(group._replace(model=ALL), []).append(output)
+    several = ((key, own) for key, own in pooled.items() if len({each.model for each in own}) > 1)
+    for group, own in [*groups.items(), *several]:
+        for strategy in STRATEGIES:
+            yield _share(group, own, strategy)
 
 
-def _shares_of(group: Group, outputs: Sequence[Classified]) -> Iterator[StrategyShare]:
-    n = len(outputs)
-    for strategy in STRATEGIES:
-        densities = [output.formula_density for output in outputs if output.strategy == strategy]
-        limits = _limits(group, outputs, strategy)
-        yield StrategyShare(
-            *group,
-            strategy=strategy,
-            outputs=n,
-            with_strategy=len(densities),
-            share=len(densities) / n,
-            share_low=limits[0],
-            share_high=limits[1],
-            mean_formula_density=fmean(densities) if densities else None,
-            formula_density_of_group=fmean(output.formula_density for output in outputs),
-            level=LEVEL,
-        )
-
-
-def _limits(
-    group: Group, outputs: Sequence[Classified], strategy: str
-) -> tuple[float | None, float | None]:
+def _share(group: Group, outputs: Sequence[OutputStrategyRow], strategy: str) -> StrategyRow:
     follows = [output.strategy == strategy for output in outputs]
-    size = float(len(follows))
-    if group.model == ALL_MODELS:
-        if not all(output.id for output in outputs):
-            return None, None
+    densities = [output.formula_density for output in outputs]
+    own = list(compress(densities, follows))
+    size: float | None = len(follows)
+    if group.model == ALL:
         problems = {output.id: number for number, output in enumerate(outputs)}
-        size = effective_size(follows, [problems[output.id] for output in outputs])
-    estimate = wilson(size * sum(follows) / len(follows), size, LEVEL)
-    return estimate.low, estimate.high
+        numbers = [problems[output.id] for output in outputs]
+        size = effective_size(follows, numbers) if "" not in problems else None
+    share = len(own) / len(follows)
+    limits = wilson(size * share, size, LEVEL) if size else None
+    return StrategyRow(
+        *group,
+        strategy=strategy,
+        outputs=len(outputs),
+        with_strategy=len(own),
+        share=share,
+        share_low=limits.low if limits else None,
+        share_high=limits.high if limits else None,
+        mean_formula_density=fmean(own) if own else None,
+        formula_density_of_group=fmean(densities),
+        level=LEVEL,
+    )
+
+
+# Rules
+
+
+def load_rules(path: str | Path | None = None) -> RuleSet:
+    """Load rules from a YAML file; without one, those of this package."""
+    if path is None:
+        shipped = resources.files("ngramscan.outputs") / "strategy_rules.yaml"
+        return parse_rules(shipped.read_text(encoding="utf-8"), "strategy_rules.yaml")
+    return parse_rules(read_text(Path(path)), str(path))
+
+
+def parse_rules(content: str, where: str) -> RuleSet:
+    """Parse the content of a rules file; `where` names it in errors."""
+    fields = compose_yaml(content, where).fields({"name", "step_markers", "rules"}, {"source"})
+    for key in fields.keys() & {"name", "source"}:
+        fields[key].string()
+    nodes = fields["rules"].items()
+    rules = tuple(map(_rule, nodes))
+    for node, rule in zip(nodes, rules, strict=True):
+        is_unconditional = rule.code is None and not rule.thresholds
+        if is_unconditional != (node is nodes[-1]):
+            raise node.error("the last rule, and no other, must be without conditions")
+    return RuleSet(tuple(map(_marker, fields["step_markers"].items())), rules)
+
+
+def _marker(node: Node) -> Any:
+    fields = node.fields({"regex", "reason"})
+    fields["reason"].string()
+    try:
+        return compile_regex(fields["regex"].string(), "im")
+    except ValueError as error:
+        raise fields["regex"].error(str(error)) from error
+
+
+def _rule(node: Node) -> Rule:
+    fields = node.fields({"name", "strategy", "reason"}, {"code", *_THRESHOLDS})
+    fields["reason"].string()
+    code = fields["code"].value() if "code" in fields else None
+    if not isinstance(code, bool | None):
+        raise fields["code"].error("true or false was expected")
+    limits = {key: _threshold(fields[key]) for key in sorted(fields.keys() & _THRESHOLDS)}
+    return Rule(fields["name"].string(), fields["strategy"].choice(STRATEGIES), code, limits)
+
+
+def _threshold(node: Node) -> float:
+    most = 1.0 if "formula_density" in node.path else math.inf
+    value = node.value()
+    if type(value) not in {int, float} or not 0 <= value <= most:
+        between = "between 0 and 1" if most == 1 else "of at least 0"
+        raise node.error(f"a number {between} was expected")
+    return float(value)

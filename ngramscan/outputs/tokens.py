@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Integers = NDArray[np.integer]
 Flags = NDArray[np.bool_]
@@ -43,10 +44,7 @@ class Tokens:
 
 
 def split_words(texts: Iterable[str]) -> Tokens:
-    """Split texts into words: runs of letters, digits and `_`, or one other character.
-
-    White space is not a word, but is kept for display.
-    """
+    """Split texts into runs of letters, digits and `_`, and other characters; keep the spaces."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     assert numbers[""] == 0
@@ -56,28 +54,22 @@ def split_words(texts: Iterable[str]) -> Tokens:
         numbered.append(np.fromiter(map(numbers.__getitem__, pieces), np.int32, len(pieces)))
     names = list(numbers)
     is_space = np.array([name.isspace() for name in names])
-    ids, gaps = _Growing(), _Growing()
+    ids, gaps = [], []
     for number, values in enumerate(numbered):
         spaces = is_space[values]
-        following = np.append(np.where(spaces, values, 0)[1:], 0)[: values.size]
-        ids.add(values[~spaces])
-        gaps.add(following[~spaces])
+        following = np.zeros_like(values)
+        following[:-1] = np.where(spaces, values, 0)[1:]
+        ids.append(values[~spaces])
+        gaps.append(following[~spaces])
         numbered[number] = values[:0]  # Keeps no text twice.
-    sizes = np.array([piece.size - 1 for piece in ids.pieces], dtype=np.int64)
-    return Tokens(ids.joined(), _documents(sizes), sizes, names, gaps.joined())
+    sizes = np.array([piece.size for piece in ids], dtype=np.int64)
+    return Tokens(_joined(ids), _documents(sizes), sizes, names, _joined(gaps))
 
 
-@dataclass(slots=True)
-class _Growing:
-    """Arrays to be joined, each with a 0 before it."""
-
-    pieces: list[NDArray[np.int32]] = field(default_factory=list)
-
-    def add(self, values: NDArray[np.int32]) -> None:
-        self.pieces.append(np.concatenate([[0], values], dtype=np.int32))
-
-    def joined(self) -> NDArray[np.int32]:
-        return np.concatenate([*self.pieces, np.zeros(1, dtype=np.int32)], dtype=np.int32)
+def _joined(pieces: Iterable[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """Join arrays, with a 0 before each of them and at the end."""
+    zero = np.zeros(1, dtype=np.int32)
+    return np.concatenate([*(part for piece in pieces for part in (zero, piece)), zero])
 
 
 def split_characters(texts: Sequence[str]) -> Tokens:
@@ -105,30 +97,31 @@ def _documents(sizes: Ints) -> Integers:
     return np.append(np.repeat(numbers, sizes + 1), numbers[-1:])
 
 
-# Spelling
+def changes(values: Integers) -> Flags:
+    """Tell where a new value begins, the first included."""
+    is_new = np.ones(values.size, dtype=bool)
+    is_new[1:] = values[1:] != values[:-1]
+    return is_new
+
+
+def runs_of(values: Integers, starts: Ints) -> tuple[Ints, Ints]:
+    """Return where a new value or thing begins, and which of these places are the `starts`."""
+    new = changes(values)
+    new[starts] = True
+    at = np.flatnonzero(new)
+    return at, np.searchsorted(at, starts)
 
 
 def usual_forms(tokens: Tokens, ngrams: Sequence[tuple[int, int]], within: Flags) -> list[str]:
-    """Return n-grams with their most frequent spacing.
-
-    Parameters
-    ----------
-    tokens : Tokens
-        The texts.
-    ngrams : sequence of (position, n)
-        A position of each n-gram, and its length.
-    within : array of bool
-        Which texts decide, as far as they contain the n-gram.
-    """
+    """Return n-grams (position, n) as they are spaced most often, `within` some texts if there."""
     gaps = tokens.gaps
     if gaps is None:
         return [tokens.text(position, n) for position, n in ngrams]
     ids = np.where(within[tokens.documents], tokens.ids, 0)
     frequencies = np.bincount(ids, minlength=len(tokens.names))
-    rarest = [_rarest(tokens.ids[at : at + n], frequencies) for at, n in ngrams]
-    where = _places(
-        ids, {int(tokens.ids[at + k]) for (at, _), k in zip(ngrams, rarest, strict=True)}
-    )
+    rarest = [int(np.argmin(frequencies[tokens.ids[at : at + n]])) for at, n in ngrams]
+    places = zip(ngrams, rarest, strict=True)
+    where = _places(ids, {int(tokens.ids[at + k]) for (at, _), k in places})
     forms = []
     for (at, n), k in zip(ngrams, rarest, strict=True):
         words = tokens.ids[at : at + n]
@@ -138,10 +131,6 @@ def usual_forms(tokens: Tokens, ngrams: Sequence[tuple[int, int]], within: Flags
             starts = starts[ids[starts + number] == word]
         forms.append(tokens.text(_most_usual(gaps, starts, n) if starts.size else at, n))
     return forms
-
-
-def _rarest(words: Integers, frequencies: Ints) -> int:
-    return int(np.argmin(frequencies[words]))
 
 
 def _places(ids: Integers, wanted: set[int]) -> dict[int, Ints]:

@@ -128,8 +128,10 @@ class Node:
 
     def value(self) -> Any:
         """Return what YAML takes it for."""
-        with _yaml_errors(self.where):
+        try:
             return yaml.constructor.SafeConstructor().construct_document(self.node)
+        except (yaml.YAMLError, ValueError) as error:
+            raise self.error(f"not valid YAML: {' '.join(str(error).split())}") from error
 
     def string(self, may_be_empty: bool = False) -> str:
         """Return a text that UTF-8 can hold."""

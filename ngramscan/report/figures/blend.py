@@ -1,4 +1,4 @@
-"""Markers of each method in the outputs of each variant, and what a prefix keeps of them."""
+"""Markers of each method in the outputs of each prompt, and what a prefix keeps of them."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from ngramscan.report.canvas import (
     varying,
     wrap,
 )
-from ngramscan.report.figures.parts import VARIANT, finish_variants, label_row, style
+from ngramscan.report.figures.parts import PROMPT, finish_prompts, label_row, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ngramscan.outputs.blend import Blend, Retention
+    from ngramscan.outputs.blend import BlendRow, RetentionRow
 
-Row = TypeVar("Row", "Blend", "Retention")
+Row = TypeVar("Row", "BlendRow", "RetentionRow")
 _CELL = 0.78
 
 
-def draw_blend(rows: Sequence[Blend], retention: Sequence[Retention] = ()) -> Figure:
-    """Draw markers as two matrices of variants and methods, and their retention.
+def draw_blend(rows: Sequence[BlendRow], retention: Sequence[RetentionRow] = ()) -> Figure:
+    """Draw markers as two matrices of prompts and methods, and their retention.
 
     Shares and densities are numbers on colours, differences of shares in pairs of outputs are
     points with intervals; without any there is no third panel. Where a dataset has rows of all
     models together, only those are drawn. There is at least one row.
     """
     shown, pairs = _pooled(rows), _pooled(retention)
-    keys = list(dict.fromkeys(map(VARIANT, shown)))
+    keys = list(dict.fromkeys(map(PROMPT, shown)))
     methods = list(dict.fromkeys(row.method for row in shown))
     labels = [wrap(label, 26) for label in varying(keys)]
     pair_keys = [
@@ -54,7 +54,7 @@ def draw_blend(rows: Sequence[Blend], retention: Sequence[Retention] = ()) -> Fi
         axes.set_xticks(range(len(methods)), [wrap(method, 9) for method in methods])
         axes.set_yticks(range(len(keys)), labels)
     panels[1].tick_params(labelleft=False)
-    by_cell = {(VARIANT(row), row.method): row for row in shown}
+    by_cell = {(PROMPT(row), row.method): row for row in shown}
     for axes, name, unit in ((panels[0], "share", "%"), (panels[1], "per_1000_characters", "")):
         cells = [
             [getattr(by_cell.get((key, method)), name, None) for method in methods] for key in keys
@@ -62,7 +62,7 @@ def draw_blend(rows: Sequence[Blend], retention: Sequence[Retention] = ()) -> Fi
         _draw_matrix(axes, cells, unit)
     if pairs:
         _draw_retention(panels[2], pairs, pair_labels)
-    return finish_variants(figure, "Markers of each method in each variant", keys, width)
+    return finish_prompts(figure, "Markers of each method in each prompt", keys, width)
 
 
 def _width_of(labels: Sequence[str]) -> float:
@@ -95,7 +95,7 @@ def _number(value: float | None, unit: str) -> str:
     return f"{100 * value:.0f}" if unit else f"{value:.2f}"
 
 
-def _draw_retention(axes: Axes, rows: Sequence[Retention], labels: Sequence[str]) -> None:
+def _draw_retention(axes: Axes, rows: Sequence[RetentionRow], labels: Sequence[str]) -> None:
     methods = list(dict.fromkeys(row.method for row in rows))
     ends = [0.0]
     for height, row in enumerate(rows):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-VARIANT = attrgetter("dataset", "model", "variant")
+PROMPT = attrgetter("dataset", "model", "prompt")
 
 
 def style(number: int) -> tuple[str, str]:
@@ -26,7 +26,7 @@ def label_row(axes: Axes, height: float, text: str) -> None:
     axes.text(1.015, height, text, transform=place, va="center", fontsize=8, gid="label")
 
 
-def finish_variants(
+def finish_prompts(
     figure: Figure, title: str, keys: Sequence[tuple[str, ...]], width: float
 ) -> Figure:
     """Put a title above that has what is the same in all keys."""

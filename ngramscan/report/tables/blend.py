@@ -6,12 +6,18 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from ngramscan.outputs.blend import Blend, Blending, Isolation, PatternPresence, Retention
+from ngramscan.outputs.blend import (
+    BlendResult,
+    BlendRow,
+    IsolationRow,
+    PresenceRow,
+    RetentionRow,
+)
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns
 from ngramscan.report.tables import parts
 
 _FOOTNOTES = (
-    "*: the variant has the method, alone or joined; shares in %, of the outputs that have text,"
+    "*: the prompt has the method, alone or joined; shares in %, of the outputs that have text,"
     " with 95 % Wilson intervals",
     "all: pooled; outputs of several models to one problem count as many as they are worth",
     "ratio: own over others, of all outputs as if they were independent",
@@ -23,7 +29,7 @@ _RETENTION_NOTE = (
 )
 
 
-def print_blend(blending: Blending, console: Console) -> None:
+def print_blend(blending: BlendResult, console: Console) -> None:
     """Print the markers in the outputs of each dataset and model, and of all."""
     retention = parts.group_by(blending.retention, "dataset", "model")
     isolation = parts.group_by(blending.isolation, "dataset", "model")
@@ -36,21 +42,21 @@ def print_blend(blending: Blending, console: Console) -> None:
     parts.print_notes(console, *_FOOTNOTES, *[_RETENTION_NOTE] * bool(retention))
 
 
-def _print_markers(console: Console, rows: Sequence[Blend]) -> None:
-    variants = {row.variant: row for row in rows}.values()
-    sizes = {"outputs": [cell(row.outputs) for row in variants]}
+def _print_markers(console: Console, rows: Sequence[BlendRow]) -> None:
+    prompts = {row.prompt: row for row in rows}.values()
+    sizes = {"outputs": [cell(row.outputs) for row in prompts]}
     if any(row.absent for row in rows):
-        sizes["absent"] = [cell(row.absent) for row in variants]
+        sizes["absent"] = [cell(row.absent) for row in prompts]
     shares, densities = {}, {}
     for row in rows:
-        key, star = (row.variant, row.method), "*" if row.own else ""
+        key, star = (row.prompt, row.method), "*" if row.has_method else ""
         shares[key] = parts.interval(row, "share", parts.percent) + star
         densities[key] = cell(row.per_1000_characters) + star
     parts.print_matrix(console, "Outputs with a marker", shares, sizes)
     parts.print_matrix(console, "Occurrences per 1,000 characters", densities, sizes)
 
 
-def _print_retention(console: Console, rows: Sequence[Retention]) -> None:
+def _print_retention(console: Console, rows: Sequence[RetentionRow]) -> None:
     if not rows:
         return
     columns = {
@@ -68,29 +74,29 @@ def _print_retention(console: Console, rows: Sequence[Retention]) -> None:
     wrapping = frozenset({"prefix+solver", "markers of", "difference"})
     optional = ("only alone", "only with", "with", "alone", "pairs", "p", "retention")
     print_columns(console, columns, Layout(2, wrapping, optional, "Prefixes with a solver"))
-    parts.print_notes(console, *(f"{row.variant_with}: {row.note}" for row in rows if row.note))
+    parts.print_notes(console, *(f"{row.prompt_with}: {row.note}" for row in rows if row.note))
 
 
-def _print_isolation(console: Console, rows: Sequence[Isolation]) -> None:
+def _print_isolation(console: Console, rows: Sequence[IsolationRow]) -> None:
     columns = {
         "method": [row.method for row in rows],
-        "own variants": [parts.percent(row.share_own) for row in rows],
+        "own prompts": [parts.percent(row.share_own) for row in rows],
         "others": [parts.percent(row.share_others) for row in rows],
         "ratio": [parts.interval(row, "ratio") for row in rows],
     }
     if any(row.note for row in rows):
         columns["note"] = [row.note for row in rows]
-    layout = Layout(1, frozenset({"method", "ratio", "note"}), ("note",), "Isolation")
+    layout = Layout(1, frozenset({"method", "ratio", "note"}), ("note",), "IsolationRow")
     print_columns(console, columns, layout)
 
 
-def _print_generic(console: Console, rows: Sequence[PatternPresence]) -> None:
+def _print_generic(console: Console, rows: Sequence[PresenceRow]) -> None:
     if not rows:
         return
     patterns = parts.group_by(rows, "method", "pattern")
     columns = {
         "method: pattern": [f"{method}: {pattern}" for method, pattern in patterns],
-        "own variants": [_shares(group, True) for group in patterns.values()],
+        "own prompts": [_shares(group, True) for group in patterns.values()],
         "others": [_shares(group, False) for group in patterns.values()],
         "why": [group[0].generic or "" for group in patterns.values()],
     }
@@ -98,6 +104,6 @@ def _print_generic(console: Console, rows: Sequence[PatternPresence]) -> None:
     print_columns(console, columns, Layout(4, frozenset(columns), ("why",), title))
 
 
-def _shares(rows: Sequence[PatternPresence], own: bool) -> str:
-    shares = [f"{row.variant} {parts.percent(row.share)}" for row in rows if row.own == own]
+def _shares(rows: Sequence[PresenceRow], own: bool) -> str:
+    shares = [f"{row.prompt} {parts.percent(row.share)}" for row in rows if row.has_method == own]
     return ", ".join(shares) or UNKNOWN

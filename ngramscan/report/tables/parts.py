@@ -122,19 +122,19 @@ def print_matrix(
     cells: Mapping[tuple[str, str], str],
     sizes: Mapping[str, Sequence[str]],
 ) -> None:
-    """Print cells by variant and column; where not all columns fit, in several tables.
+    """Print cells by prompt and column; where not all columns fit, in several tables.
 
     `sizes` are columns of each table that a narrow terminal may lack, the last one first.
     """
-    variants = list(dict.fromkeys(variant for variant, _ in cells))
+    prompts = list(dict.fromkeys(prompt for prompt, _ in cells))
     names = list(dict.fromkeys(name for _, name in cells))
-    first = min(_WRAPPED_WIDTH, max(map(cell_len, ["variant", *variants])))
+    first = min(_WRAPPED_WIDTH, max(map(cell_len, ["prompt", *prompts])))
     widest = min(_WRAPPED_WIDTH, max(map(cell_len, [*names, *cells.values()])))
     at_once = max(1, (console.width - first - 3) // (widest + 3))
     for start in range(0, len(names), at_once):
         chosen = names[start : start + at_once]
-        columns = {"variant": variants, **sizes}
-        columns |= {name: [cells[variant, name] for variant in variants] for name in chosen}
+        columns = {"prompt": prompts, **sizes}
+        columns |= {name: [cells[prompt, name] for prompt in prompts] for name in chosen}
         optional = tuple(reversed([*sizes]))
-        layout = Layout(1, frozenset({"variant", *chosen}), optional, None if start else title)
+        layout = Layout(1, frozenset({"prompt", *chosen}), optional, None if start else title)
         print_columns(console, columns, layout)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from ngramscan.outputs.strategies import StrategyShare
+from ngramscan.outputs.strategies import StrategyRow
 from ngramscan.report.layout import cell
 from ngramscan.report.tables import parts
 
@@ -17,15 +17,15 @@ _FOOTNOTES = (
 )
 
 
-def print_strategies(rows: Sequence[StrategyShare], console: Console) -> None:
-    """Print the strategies of each variant, for each dataset and model, and for all models."""
+def print_strategies(rows: Sequence[StrategyRow], console: Console) -> None:
+    """Print the strategies of each prompt, for each dataset and model, and for all models."""
     for _, own in parts.scopes(console, rows):
-        variants = {row.variant: row for row in own}.values()
+        prompts = {row.prompt: row for row in own}.values()
         cells = {
-            (row.variant, row.strategy): parts.interval(row, "share", parts.percent) for row in own
+            (row.prompt, row.strategy): parts.interval(row, "share", parts.percent) for row in own
         }
-        for row in variants:
-            cells[row.variant, "formulas"] = parts.percent(row.formula_density_of_group)
-        outputs = [cell(row.outputs) for row in variants]
+        for row in prompts:
+            cells[row.prompt, "formulas"] = parts.percent(row.formula_density_of_group)
+        outputs = [cell(row.outputs) for row in prompts]
         parts.print_matrix(console, "Outputs of each strategy", cells, {"outputs": outputs})
     parts.print_notes(console, *_FOOTNOTES)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from ngramscan.outputs.tiers import Tiering, TierRatio
+from ngramscan.outputs.tiers import TierResult, TierRow
 from ngramscan.report.layout import Layout, cell, print_columns
 from ngramscan.report.tables import parts
 
@@ -23,7 +23,7 @@ _RATES = {
 _HALF = "≈: zero in outputs of one kind; the ratio is that with a half added to both"
 
 
-def print_tiers(tiering: Tiering, console: Console) -> None:
+def print_tiers(tiering: TierResult, console: Console) -> None:
     """Print the patterns of each method in the outputs of each dataset and model, and of all."""
     for _, rows in parts.scopes(console, tiering.rows):
         for method, patterns in parts.group_by(rows, "method").items():
@@ -39,14 +39,16 @@ def print_tiers(tiering: Tiering, console: Console) -> None:
     parts.print_notes(console, *_FOOTNOTES)
 
 
-def _print_rows(console: Console, method: str, rows: Sequence[TierRatio]) -> None:
+def _print_rows(console: Console, method: str, rows: Sequence[TierRow]) -> None:
     if not rows:
         return
     show = parts.percent if rows[0].measure == "outputs" else cell
     columns = {
         "pattern": [row.pattern for row in rows],
         "tier": [row.tier for row in rows],
-        "by ratio": [f"{row.tier_by_ratio}{'?' if row.spans else ''}" for row in rows],
+        "by ratio": [
+            f"{row.tier_by_ratio}{'?' if row.interval_spans_tiers else ''}" for row in rows
+        ],
         "agrees": ["yes" if row.agrees else "no" for row in rows],
         "own": [show(row.rate_own) for row in rows],
         "others": [show(row.rate_others) for row in rows],

@@ -9,6 +9,7 @@ a word that belongs to the topic of a few problems. The share of problems whose 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,12 +41,8 @@ class Design:
         """Return whether each output is the method's, and its problem; sorted by problem."""
         own, others = self.problems
         first = 0 if self.shared else own
-        problems = np.concatenate(
-            [
-                np.repeat(np.arange(own), self.models[0]),
-                np.repeat(np.arange(first, first + others), self.models[1]),
-            ]
-        )
+        both = np.arange(own), np.arange(first, first + others)
+        problems = np.concatenate(list(map(np.repeat, both, self.models)))
         is_own = np.arange(problems.size) < own * self.models[0]
         order = np.lexsort((~is_own, problems))
         return is_own[order], problems[order]
@@ -83,8 +80,7 @@ class Population:
         return rates * random.gamma(spread, 1 / spread, shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Discoveries:
+class Discoveries(NamedTuple):
     """Mean share of false discoveries with its standard error, and of planted words found."""
 
     false_share: float
@@ -98,14 +94,14 @@ def simulate(
     """Return what the test of presence finds, and what Fisher's test of outputs finds."""
     random = np.random.default_rng(seed)
     is_own, problems = design.outputs()
-    sides = Sides.of(is_own, problems)
+    sides = Sides(is_own, problems)
     found: tuple[list[Flags], list[Flags]] = ([], [])
     for _ in range(runs):
         counts, lengths = population.draw(random, is_own, problems)
         tested = np.count_nonzero(counts, axis=1) >= FEWEST_OUTPUTS
         words, outputs = np.nonzero(counts[tested])
         starts = np.searchsorted(words, np.arange(tested.sum()))
-        test = PresenceTest.of(sides, lengths)
+        test = PresenceTest(sides, lengths)
         p = test.p_values(starts, outputs, counts[tested][words, outputs])
         q = adjusted(p), false_discovery_control(fisher(counts[tested] > 0, is_own))
         for side, values in zip(found, q, strict=True):
