@@ -22,10 +22,10 @@ from ngramscan.cli import main
 from ngramscan.commands.index import index_build, parse_size
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.fm9.build import BuildOptions, BuiltShard, build_index
-from ngramscan.progress import Silent
+from ngramscan.fm9.build import BuildRow, build_index
+from ngramscan.progress import SILENT
 from tests import corpus_files
-from tests.fm9_reference import Shard
+from tests.support.fm9_reference import Shard
 
 HERE = Path(__file__).parent
 NAMES = ("data.fm9", "data_offset", "meta.fm9", "meta_offset")
@@ -34,9 +34,9 @@ TEXTS = ["", "one text", "größer 笔记 😀", "a\nb\n", "x" * 300, "\0\t", "l
 
 def build(
     corpus: Path | str, out: Path, shard_bytes: int = 10**6, workers: int = 1, **read: Any
-) -> list[BuiltShard]:
-    options = BuildOptions(ReadOptions(**read), shard_bytes, workers)
-    return build_index(open_corpus(str(corpus)), out, options, Silent())
+) -> list[BuildRow]:
+    opened = open_corpus(str(corpus))
+    return build_index(opened, out, SILENT, ReadOptions(**read), shard_bytes, workers)
 
 
 def documents(index: Path) -> list[tuple[str, dict[str, object]]]:
@@ -205,11 +205,11 @@ def test_a_full_disk_is_told_with_its_place(
 BUILD = """
 import sys
 from pathlib import Path
-from ngramscan.fm9.build import BuildOptions, build_index
-from ngramscan.corpora import open_corpus
-from ngramscan.progress import Silent
-options = BuildOptions(shard_bytes=2_000_000, workers=int(sys.argv[3]))
-build_index(open_corpus(sys.argv[1]), Path(sys.argv[2]), options, Silent())
+from ngramscan.fm9.build import build_index
+from ngramscan.corpora import ReadOptions, open_corpus
+from ngramscan.progress import SILENT
+corpus, out, workers = open_corpus(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+build_index(corpus, out, SILENT, ReadOptions(), 2_000_000, workers)
 """
 
 

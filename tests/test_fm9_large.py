@@ -12,8 +12,8 @@ import ngramscan
 from benchmarks.index_build import documents
 from ngramscan.fm9.reader import open_shards
 from ngramscan.matching import count_by_brute_force
-from tests import fm9_reference
 from tests.command import run
+from tests.support import fm9_reference
 
 SIZE_BYTES = 52_000_000
 EDGES = ["", "\0 nul \0\0", "line\r\nline\n\n", "aaaa" * 9, "ภาษาไทย สวัสดี 🎉 é", "\t"]

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from ngramscan.errors import IndexFormatError
-from ngramscan.fm9.checks import Problem, verify_shard
 from ngramscan.fm9.layout import read_layout
 from ngramscan.fm9.reader import open_shards
+from ngramscan.fm9.verify import Finding, verify_shard
 from ngramscan.progress import Silent
 
 FIXTURES = Path(__file__).parent / "fm9"
@@ -41,7 +41,7 @@ def changed(offset: int, raw: bytes) -> bytes:
 
 def test_the_example_of_the_format_is_read() -> None:
     layout = read_layout(memoryview(SOUND), "f.fm9")
-    assert (layout.n, layout.sigma, layout.size) == (37, 13, 130)
+    assert (layout.n, len(layout.comp2char), layout.size) == (37, 13, 130)
     assert (layout.btnrp.width, layout.rank.width, layout.sa.entries) == (8, 7, 2)
     assert layout.occurrences(ord(" ")) == 3
     assert layout.occurrences(ord("@")) == 0
@@ -143,7 +143,7 @@ def test_what_the_original_wrote_wrongly_is_found(deep: bool) -> None:
     assert {problem.place for problem in problems} == {"field isa_sample"}
 
 
-def verify_changed(tmp_path: Path, name: str, data: bytes, deep: bool = True) -> list[Problem]:
+def verify_changed(tmp_path: Path, name: str, data: bytes, deep: bool = True) -> list[Finding]:
     shutil.copytree(D5, tmp_path / "x")
     (tmp_path / "x" / name).write_bytes(data)
     return list(verify_shard(tmp_path / "x", deep, Silent()))
@@ -190,7 +190,7 @@ FLIPS = """
 import random, shutil, sys
 from pathlib import Path
 from ngramscan.errors import IndexFormatError
-from ngramscan.fm9.checks import verify_shard
+from ngramscan.fm9.verify import verify_shard
 from ngramscan.fm9.reader import open_shards
 from ngramscan.progress import Silent
 

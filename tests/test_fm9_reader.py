@@ -14,7 +14,7 @@ import pytest
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9.reader import Shard, ShardWindow, open_shards, shard_folders
-from tests import fm9_reference
+from tests.support import fm9_reference
 
 HERE = Path(__file__).parent
 REPLAY = HERE / "replay"
@@ -104,7 +104,7 @@ def test_patterns_are_where_they_are(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", [row for row in EXPECTED if row["kind"] == "rank"], ids=str)
 def test_ranks_lead_to_their_text(row: dict[str, Any]) -> None:
     shard, rank = shards(row["index"])[row["shard"]], row["rank"]
-    assert shard.locate([rank]).tolist() == [row["position"]]
+    assert shard.data.locate([rank]).tolist() == [row["position"]]
     assert shard.metadata([row["doc"]])[0].decode() == row["metadata"]
     wanted = row["window"]
     if wanted is None:
@@ -137,7 +137,7 @@ def test_a_batch_answers_as_one_by_one() -> None:
         ranks, lengths, 9
     )
     assert shard.find([]).shape == (0, 2)
-    assert shard.locate([]).shape == (0,)
+    assert shard.data.locate([]).shape == (0,)
     assert shard.windows([], 3, 20) == []
     assert shard.metadata([]) == []
 
@@ -171,7 +171,7 @@ def test_small_indexes_are_read(directory: Path) -> None:
     assert [line["linenum"] for line in metadata] == list(range(len(rows)))
     whole = b"\xff" + b"\xff".join(wanted) + b"\xfa"
     order = sorted(range(shard.data.n), key=lambda at: whole[at:])
-    assert shard.locate(range(shard.data.n)).tolist() == order
+    assert shard.data.locate(range(shard.data.n)).tolist() == order
 
 
 # A larger one, against brute force and the slow reader
@@ -250,7 +250,7 @@ def test_the_end_of_the_text_is_behind_the_last_document(mixed: tuple[Path, list
 def test_ranks_and_documents_out_of_range_are_refused(rank: int) -> None:
     (shard,) = shards("replay")
     with pytest.raises(IndexError, match="ranks are 0 to"):
-        shard.locate([0, rank])
+        shard.data.locate([0, rank])
     with pytest.raises(IndexError, match="documents are 0 to"):
         shard.metadata([rank])
     with pytest.raises(IndexError, match="positions are 0 to"):

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from ngramscan.commands.index import IndexRow
 from ngramscan.indexes.base import IndexSize
+from ngramscan.indexes.catalog import IndexRow
 from ngramscan.prevalence.count import count_queries
 from ngramscan.prevalence.totals import make_totals
 from ngramscan.report.tables import print_counting, print_rows
