@@ -48,11 +48,6 @@ class IndexInfo:
 def index_list() -> Result:
     """List the hosted indexes: names, and sizes in bytes of text and documents.
 
-    Returns
-    -------
-    DataFrame
-        One row per index.
-
     Examples
     --------
     $ ngramscan index list --format csv
@@ -88,7 +83,7 @@ def index_info(
     Parameters
     ----------
     spec : str
-        As in `count`.
+        An index.
     api_url, concurrency, rate, timeout_s, journal, text_field, workers, scheduler : see count
     sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line : see count
     ignore_case, progress : see count
@@ -97,11 +92,6 @@ def index_info(
     -------
     DataFrame
         One row per index: name, documents, bytes, seconds for one question, shards.
-
-    Raises
-    ------
-    NgramscanError
-        One of them does not answer.
 
     Examples
     --------
@@ -123,8 +113,8 @@ def index_info(
                     raise explained(reply.error)
             seconds, size = round(time.perf_counter() - started_at, 3), index.size()
             ratio = size.index_bytes / size.bytes if size.index_bytes and size.bytes else None
-            sizes = size.documents, size.bytes, seconds, size.shards, size.index_bytes, ratio
-            infos.append(IndexInfo(index.name, *sizes))
+            of_files = size.shards, size.index_bytes, ratio
+            infos.append(IndexInfo(index.name, size.documents, size.bytes, seconds, *of_files))
     return Result(infos, IndexInfo)
 
 
@@ -150,7 +140,7 @@ def index_build(
     Parameters
     ----------
     corpus : str
-        A path, folder, glob or URL of files, as behind `scan:`, or `python`.
+        Where its files are.
     output : str or Path
         The folder of the index; new or empty.
     shard_size : str or int
@@ -165,11 +155,6 @@ def index_build(
     DataFrame
         One row per shard: documents, bytes, bytes of the index, their ratio, seconds.
 
-    Raises
-    ------
-    NgramscanError
-        It can't be built; nothing is left then.
-
     Examples
     --------
     $ ngramscan index build shards/ -o my-index
@@ -177,12 +162,7 @@ def index_build(
     """
     with _explain_absence("build"):
         from ngramscan.fm9.build import BuildRow, build_index
-    read = ReadOptions(
-        text_field=text_field,
-        skip_bad_lines=skip_bad_lines,
-        exclude_sources=tuple(exclude_source),
-        most_line_bytes=max_line * 1_000_000,
-    )
+    read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
     files = corpus.removeprefix("scan:")
     opened = PythonCorpus() if corpus == "python" else open_corpus(files, read.exclude_sources)
     shard_bytes = parse_size(shard_size)
@@ -234,11 +214,6 @@ def index_verify(
     DataFrame
         One row per thing that is wrong: shard, file, place, problem; none where it is sound.
 
-    Raises
-    ------
-    InputError
-        The directory is no index.
-
     Examples
     --------
     $ ngramscan index verify my-index
@@ -247,11 +222,8 @@ def index_verify(
     with _explain_absence("verify"):
         from ngramscan.fm9.reader import shard_folders
         from ngramscan.fm9.verify import Finding, verify_shard
-    findings = [
-        found
-        for folder in shard_folders(Path(directory))
-        for found in verify_shard(folder, deep, progress)
-    ]
+    folders = shard_folders(Path(directory))
+    findings = [found for one in folders for found in verify_shard(one, deep, progress)]
     if findings:
         return Result(findings, Finding, exit_code=1)
     sound = f"{directory}: sound ({'every bit' if deep else _PLAIN})"

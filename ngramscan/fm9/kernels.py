@@ -43,9 +43,9 @@ START, BEFORE, LEFT, RIGHT, SIZE, FIRST, BYTE = range(7)
 _BITS_OF_SUPERBLOCK = BLOCK * SUPERBLOCK
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
-
 # The number of a block is its place among all with as many ones, in lexicographic order: it has
-# up to 124 bits, and those of the binomial coefficients, [k, n], are in two arrays.
+# up to 124 bits, and those of the binomial coefficients, [k, n], are in two arrays. They are
+# constants of the compiled code: all that is passed to a kernel costs time at each call.
 _COEFFICIENTS = [[comb(n, k) for n in range(BLOCK + 1)] for k in range(BLOCK + 1)]
 COEFFICIENTS_HIGH = np.array([[c >> 64 for c in row] for row in _COEFFICIENTS], np.uint64)
 COEFFICIENTS_LOW = np.array([[c & (1 << 64) - 1 for c in row] for row in _COEFFICIENTS], np.uint64)
@@ -68,9 +68,6 @@ class Tables(NamedTuple):
     """For each byte; -1: not in the text."""
     lengths: Integers
     """Of codes."""
-    space: Integers
-    high: Words
-    low: Words
 
 
 def make_tables(data: Bytes, layout: Layout) -> Tables:
@@ -81,18 +78,17 @@ def make_tables(data: Bytes, layout: Layout) -> Tables:
         *(layout.btnr.bits, layout.btnrp.width, layout.rank.width, layout.sa.width),
         *(layout.isa.entries, layout.n, layout.size, layout.ones),
     ]
-    nodes = np.zeros((len(layout.nodes), 7), np.int64)
+    nodes = np.zeros((len(layout.nodes), 8), np.int64)
     for row, node, size in zip(nodes, layout.nodes, layout.sizes, strict=True):
         if node.is_leaf:
             first = layout.c[layout.comp2char.index(node.value)]
-            row[:] = node.start, 0, -1, -1, size, first, node.value
+            row[:7] = node.start, 0, -1, -1, size, first, node.value
         else:
-            row[:] = node.start, node.value, node.left, node.right, size, 0, 0
+            row[:7] = node.start, node.value, node.left, node.right, size, 0, 0
     leaves = np.array([-1 if leaf == NONE else leaf for leaf in layout.leaf_of], np.int64)
     codes = np.array(layout.codes, np.uint64)
     lengths = (codes >> np.uint64(56)).astype(np.int64)
-    constants = NUMBER_BITS, COEFFICIENTS_HIGH, COEFFICIENTS_LOW
-    return Tables(data, np.array(at, np.int64), nodes, codes, leaves, lengths, *constants)
+    return Tables(data, np.array(at, np.int64), nodes, codes, leaves, lengths)
 
 
 def fresh_kernel(function: _Kernel) -> _Kernel:
@@ -136,14 +132,14 @@ def read_bits(data: Bytes, offset: Int, position: Int) -> np.uint64:
 
 
 @kernel
-def read_entry(t: Tables, field: Int, width: Int, number: Int) -> Int:
+def read_entry(data: Bytes, offset: Int, width: Int, number: Int) -> Int:
     """Return an entry of a vector; no entry that is in use has its highest bit set."""
-    word = read_bits(t.data, t.at[field], number * t.at[width])
-    return np.int64(word & (_ALL >> np.uint64(64 - t.at[width])))
+    word = read_bits(data, offset, number * width)
+    return np.int64(word & (_ALL >> np.uint64(64 - width)))
 
 
 @kernel
-def _find_ones(t: Tables, k: Int, high: np.uint64, low: np.uint64, last: Int) -> Int:
+def _find_ones(k: Int, high: np.uint64, low: np.uint64, last: Int) -> Int:
     """Return twice the ones of a block before an offset, 126 - last, plus the bit there.
 
     The next one is at the largest x with binomial(x, k) <= number; the block's bit is 126 - x.
@@ -151,21 +147,26 @@ def _find_ones(t: Tables, k: Int, high: np.uint64, low: np.uint64, last: Int) ->
     found = 0
     x = 126
     while k > 0 and high != np.uint64(0):
-        while x >= last and (t.high[k, x] > high or (t.high[k, x] == high and t.low[k, x] > low)):
+        while x >= last and (
+            COEFFICIENTS_HIGH[k, x] > high
+            or (COEFFICIENTS_HIGH[k, x] == high and COEFFICIENTS_LOW[k, x] > low)
+        ):
             x -= 1
         if x <= last:
             return 2 * found + np.int64(x == last)
-        high -= t.high[k, x] + np.uint64(low < t.low[k, x])
-        low -= t.low[k, x]
+        high -= COEFFICIENTS_HIGH[k, x] + np.uint64(low < COEFFICIENTS_LOW[k, x])
+        low -= COEFFICIENTS_LOW[k, x]
         found += 1
         k -= 1
         x -= 1
     while k > 0:
-        while x >= last and (t.low[k, x] > low or t.high[k, x] != np.uint64(0)):
+        while x >= last and (
+            COEFFICIENTS_LOW[k, x] > low or COEFFICIENTS_HIGH[k, x] != np.uint64(0)
+        ):
             x -= 1
         if x <= last:
             return 2 * found + np.int64(x == last)
-        low -= t.low[k, x]
+        low -= COEFFICIENTS_LOW[k, x]
         found += 1
         k -= 1
         x -= 1
@@ -181,7 +182,7 @@ def ones_in_block(
     The complement of a block stands as far from the other end, so that at most 63 ones have to be
     found.
     """
-    width = t.space[kind]
+    width = NUMBER_BITS[kind]
     k = 127 - kind if inverted else kind
     if k == 0:
         return 2 * ones
@@ -195,17 +196,17 @@ def ones_in_block(
         high = read_bits(t.data, t.at[BTNR], pointer + 64) & (_ALL >> np.uint64(128 - width))
     else:
         low &= _ALL >> np.uint64(64 - width)
-    all_high = t.high[k, 127]
-    all_low = t.low[k, 127]
+    all_high = COEFFICIENTS_HIGH[k, 127]
+    all_low = COEFFICIENTS_LOW[k, 127]
     if high > all_high or (high == all_high and low >= all_low):
         return CORRUPT
     if k <= 63:
-        return 2 * ones + _find_ones(t, k, high, low, 126 - offset)
+        return 2 * ones + _find_ones(k, high, low, 126 - offset)
     high = all_high - high - np.uint64(all_low < low)
     low = all_low - low
     high -= np.uint64(low == np.uint64(0))
     low -= np.uint64(1)
-    return 2 * (ones + offset) + 1 - _find_ones(t, 127 - k, high, low, 126 - offset)
+    return 2 * (ones + offset) + 1 - _find_ones(127 - k, high, low, 126 - offset)
 
 
 @kernel
@@ -214,13 +215,13 @@ def bit_and_ones(t: Tables, position: Int) -> Int:
     block = np.int64(np.uint64(position) // np.uint64(127))
     offset = position - block * 127
     superblock = block >> 5
-    ones = read_entry(t, RANK, RANK_WIDTH, superblock)
-    after = read_entry(t, RANK, RANK_WIDTH, superblock + 1)
+    ones = read_entry(t.data, t.at[RANK], t.at[RANK_WIDTH], superblock)
+    after = read_entry(t.data, t.at[RANK], t.at[RANK_WIDTH], superblock + 1)
     if after == ones:
         return 2 * ones
     if after - ones == _BITS_OF_SUPERBLOCK:
         return 2 * (ones + position - superblock * _BITS_OF_SUPERBLOCK) + 1
-    pointer = read_entry(t, BTNRP, BTNRP_WIDTH, superblock)
+    pointer = read_entry(t.data, t.at[BTNRP], t.at[BTNRP_WIDTH], superblock)
     inverted = (t.data[np.uint64(t.at[INVERT] + (superblock >> 3))] >> (superblock & 7)) & 1 == 1
     # 8 types of 7 bits are 7 bytes, 32 are 28: all of them begin at a byte.
     types = t.at[BT] + 28 * superblock
@@ -231,13 +232,13 @@ def bit_and_ones(t: Tables, position: Int) -> Int:
         for _ in range(8):
             kind = np.int64(word & np.uint64(127))
             stored += kind
-            pointer += t.space[kind]
+            pointer += NUMBER_BITS[kind]
             word >>= np.uint64(7)
     word = _word(t.data, types + 7 * (before >> 3))
     for _ in range(before & 7):
         kind = np.int64(word & np.uint64(127))
         stored += kind
-        pointer += t.space[kind]
+        pointer += NUMBER_BITS[kind]
         word >>= np.uint64(7)
     ones += 127 * before - stored if inverted else stored
     return ones_in_block(t, ones, pointer, np.int64(word & np.uint64(127)), inverted, offset)
@@ -341,7 +342,7 @@ def _position(t: Tables, rank: Int) -> Int:
         if steps == meet_again:
             meet_again *= 2
             met = rank
-    position = read_entry(t, SA, TEXT_WIDTH, rank // SA_STEP)
+    position = read_entry(t.data, t.at[SA], t.at[TEXT_WIDTH], rank // SA_STEP)
     if position >= t.at[TEXT]:
         return CORRUPT
     position += steps
@@ -372,7 +373,7 @@ def extract(t: Tables, starts: Integers, stops: Integers, places: Integers, text
         if sample >= t.at[ISA_ENTRIES]:
             sample = 0
             position = n
-        rank = read_entry(t, ISA, TEXT_WIDTH, sample)
+        rank = read_entry(t.data, t.at[ISA], t.at[TEXT_WIDTH], sample)
         if rank >= n:
             return CORRUPT
         while position > start:

@@ -255,10 +255,16 @@ def _in_threads(work: Callable[[int], _T], tasks: Iterator[int]) -> Iterator[_T]
 
 
 @fresh_kernel
+def _entry(t: Tables, field: Int, width: Int, number: Int) -> Int:
+    return k.read_entry(t.data, t.at[field], t.at[width], number)
+
+
+@fresh_kernel
 def _pass_blocks(t: Tables, superblock: Int, pointer: Int, inverted: bool) -> tuple[Int, Int, Int]:
     """Return where a superblock ends in `btnr`, or CORRUPT; its ones; and its dense blocks."""
     bits = t.at[k.BITS]
-    ones = dense = 0
+    ones: Int = 0
+    dense: Int = 0
     for block in range(superblock * SUPERBLOCK, superblock * SUPERBLOCK + SUPERBLOCK):
         used = bits - block * BLOCK
         if used < 0:
@@ -269,7 +275,7 @@ def _pass_blocks(t: Tables, superblock: Int, pointer: Int, inverted: bool) -> tu
         # In the last block there are no ones behind the last bit.
         if got < 0 or (used < BLOCK and got >> 1 != here):
             return k.CORRUPT, ones, dense
-        pointer += t.space[kind]
+        pointer += k.NUMBER_BITS[kind]
         ones += here
         dense += here > BLOCK // 2
     return pointer, ones, dense
@@ -278,20 +284,18 @@ def _pass_blocks(t: Tables, superblock: Int, pointer: Int, inverted: bool) -> tu
 @fresh_kernel
 def _check_superblock(t: Tables, superblock: Int) -> tuple[Int, Int]:
     """Return what is wrong in a superblock, and where in `btnr` it ends."""
-    pointer = k.read_entry(t, k.BTNRP, k.BTNRP_WIDTH, superblock)
-    before = k.read_entry(t, k.RANK, k.RANK_WIDTH, superblock)
+    pointer = _entry(t, k.BTNRP, k.BTNRP_WIDTH, superblock)
+    before = _entry(t, k.RANK, k.RANK_WIDTH, superblock)
     flags = t.data[np.uint64(t.at[k.INVERT] + (superblock >> 3))]
     inverted = (flags >> (superblock & 7)) & 1 == 1
     stop, ones, dense = _pass_blocks(t, superblock, pointer, inverted)
     bits = t.at[k.BITS] - superblock * SUPERBLOCK * BLOCK  # from its start on
     is_whole = bits >= (SUPERBLOCK - 1) * BLOCK
     wrong = _SOUND
-    if (
-        bits > SUPERBLOCK * BLOCK
-        and k.read_entry(t, k.BTNRP, k.BTNRP_WIDTH, superblock + 1) != stop
-    ):
+    after = superblock + 1
+    if bits > SUPERBLOCK * BLOCK and _entry(t, k.BTNRP, k.BTNRP_WIDTH, after) != stop:
         wrong = 1
-    if bits > 0 and k.read_entry(t, k.RANK, k.RANK_WIDTH, superblock + 1) != before + ones:
+    if bits > 0 and _entry(t, k.RANK, k.RANK_WIDTH, after) != before + ones:
         wrong = 2
     if inverted != (is_whole and dense > SUPERBLOCK // 2):
         wrong = 3
@@ -327,7 +331,7 @@ def _walk(t: Tables, first: Int, last: Int, text: Bytes) -> tuple[Int, Int, Int]
         start = sample * ISA_STEP
         position = min(n, start + ISA_STEP)
         after = 0 if position == n else sample + 1
-        rank = k.read_entry(t, k.ISA, k.TEXT_WIDTH, after)
+        rank = _entry(t, k.ISA, k.TEXT_WIDTH, after)
         if rank >= n:
             return 3, position, met
         while position > start:
@@ -339,9 +343,9 @@ def _walk(t: Tables, first: Int, last: Int, text: Bytes) -> tuple[Int, Int, Int]
             text[position - first * ISA_STEP] = np.uint8(got & 255)
             if rank % SA_STEP == 0:
                 met += 1
-                if k.read_entry(t, k.SA, k.TEXT_WIDTH, rank // SA_STEP) != position:
+                if _entry(t, k.SA, k.TEXT_WIDTH, rank // SA_STEP) != position:
                     return 2, position, met
-        if rank != k.read_entry(t, k.ISA, k.TEXT_WIDTH, sample):
+        if rank != _entry(t, k.ISA, k.TEXT_WIDTH, sample):
             return 3, start, met
     return _SOUND, 0, met
 
@@ -354,11 +358,11 @@ def _find_contradiction(t: Tables, field: Int, step: Int, other: Int, other_step
     """
     n = t.at[k.TEXT]
     for number in range((n - 1) // step + 1):
-        value = k.read_entry(t, field, k.TEXT_WIDTH, number)
+        value = _entry(t, field, k.TEXT_WIDTH, number)
         if value >= n:
             return number
         if value % other_step:
             continue
-        if k.read_entry(t, other, k.TEXT_WIDTH, value // other_step) != number * step:
+        if _entry(t, other, k.TEXT_WIDTH, value // other_step) != number * step:
             return number
     return -1

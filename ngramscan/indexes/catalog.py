@@ -1,8 +1,8 @@
 """The hosted indexes of infini-gram-mini: their names and sizes.
 
 Sizes are bytes of UTF-8 text and documents, from the service's documentation; the sizes that papers
-quote as "tokens" are these bytes. The documentation spells the crawls both `v2_cc-2025-05` and
-`v2_cc_2025-05`; the service has known the first since 2026.
+quote as "tokens" are these bytes. Crawls are documented as `v2_cc-2025-05`, which the service knows
+since 2026, and as `v2_cc_2025-05`.
 """
 
 from __future__ import annotations
@@ -71,6 +71,6 @@ def find_hosted(name: str) -> IndexRow | None:
 
 
 def nearest_names(name: str) -> list[str]:
-    """Return names and aliases that look like a name that is not there."""
+    """Return names and aliases that look like an unknown name."""
     names = [n for index in CATALOG for n in (index.name, index.alias)]
     return difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
