@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -21,12 +22,13 @@ from ngramscan.commands.index import index_build
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.fm9.build import BuildRow, build_index
+from ngramscan.fm9.layout import FILES
 from ngramscan.progress import SILENT
 from tests import corpus_files
 from tests.support.fm9_reference import Shard
 
 HERE = Path(__file__).parent
-NAMES = ("data.fm9", "data_offset", "meta.fm9", "meta_offset")
+D5 = HERE / "fm9" / "d5" / "docs.jsonl"
 TEXTS = ["", "one text", "größer 笔记 😀", "a\nb\n", "x" * 300, "\0\t", "last"]
 
 
@@ -51,8 +53,8 @@ def documents(index: Path) -> list[tuple[str, dict[str, object]]]:
 
 
 def same_files(ours: Path, theirs: Path) -> None:
-    assert sorted(file.name for file in ours.iterdir()) == sorted(NAMES)
-    for name in NAMES:
+    assert sorted(file.name for file in ours.iterdir()) == sorted(FILES)
+    for name in FILES:
         assert (ours / name).read_bytes() == (theirs / name).read_bytes(), name
 
 
@@ -156,40 +158,43 @@ def test_what_is_no_utf8_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_empty_is_refused(tmp_path: Path) -> None:
-    docs = HERE / "fm9" / "d5" / "docs.jsonl"
     (tmp_path / "index").mkdir()
-    build(docs, tmp_path / "index")  # an empty one is taken
-    with pytest.raises(InputError, match="not empty"):
-        build(docs, tmp_path / "index")
+    build(D5, tmp_path / "index")  # an empty one is taken
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="it is a file"):
-        build(docs, tmp_path / "file")
-    with pytest.raises(InputError, match="there is no folder"):
-        build(docs, tmp_path / "no" / "index")
+    for name, words in (
+        ("index", "not empty"),
+        ("file", "it is a file"),
+        ("no/index", "there is no folder"),
+    ):
+        with pytest.raises(InputError, match=words):
+            build(D5, tmp_path / name)
     assert not hidden(tmp_path)
 
 
-def test_a_corpus_without_documents_is_refused(tmp_path: Path) -> None:
+def test_what_can_not_be_built_is_refused(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text("\n")
     with pytest.raises(InputError, match="no document"):
         build(tmp_path / "c.jsonl", tmp_path / "index")
+    for size in (0, 2**31, 10**12):
+        with pytest.raises(InputError, match=f"--shard-size {size}"):
+            build(D5, tmp_path / "index", size)
+    with pytest.raises(InputError, match="--workers 0"):
+        build(D5, tmp_path / "index", workers=0)
 
 
-@pytest.mark.parametrize("size", [0, 2**31, 10**12])
-def test_a_shard_that_can_not_be_sorted_is_refused(size: int, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--shard-size"):
-        build(HERE / "fm9" / "d5" / "docs.jsonl", tmp_path / "index", size)
-
-
-def test_a_full_disk_is_told_with_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "no space left on device"),
+        (MemoryError(), "memory is short: 192 B for 37 B of text; a smaller --shard-size"),
+    ],
+)
+def test_too_little_room_is_told_with_its_place(
+    error: Exception, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(build_module, "write_fm9", full)
-    with pytest.raises(InputError, match=r"data\.fm9.*no space left on device"):
-        build(HERE / "fm9" / "d5" / "docs.jsonl", tmp_path / "index")
+    monkeypatch.setattr(build_module, "write_fm9", Mock(side_effect=error))
+    with pytest.raises(InputError, match=rf"data\.fm9.*{words}"):
+        build(D5, tmp_path / "index")
     assert not list(tmp_path.iterdir())
 
 
@@ -206,37 +211,24 @@ build_index(corpus, out, SILENT, ReadOptions(), 2_000_000, workers)
 """
 
 
-def start_building(corpus: Path, out: Path, workers: int) -> subprocess.Popen[bytes]:
-    """Start to build in a process of its own; return when it has written its first index file."""
-    command = [sys.executable, "-c", BUILD, str(corpus), str(out), str(workers)]
-    process = subprocess.Popen(command)
-    while process.poll() is None and not list(out.parent.glob(".index.building-*/**/*.fm9.part")):
-        time.sleep(0.005)
-    return process
-
-
-@pytest.fixture
-def large(tmp_path: Path) -> Path:
+@pytest.mark.integration
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_killed_build_leaves_nothing_that_opens(workers: int, tmp_path: Path) -> None:
     draw = np.random.default_rng(1)
     texts = [" ".join(map(str, draw.integers(0, 5_000, 2_000))) for _ in range(500)]
     (tmp_path / "c.jsonl").write_bytes(corpus_files.jsonl(texts))
-    return tmp_path / "c.jsonl"
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_killed_build_leaves_nothing_that_opens(
-    workers: int, large: Path, tmp_path: Path
-) -> None:
     out = tmp_path / "index"
-    process = start_building(large, out, workers)
+    command = [sys.executable, "-c", BUILD, str(tmp_path / "c.jsonl"), str(out), str(workers)]
+    process = subprocess.Popen(command)
+    while process.poll() is None and not list(tmp_path.glob(".index.building-*/**/*.fm9.part")):
+        time.sleep(0.005)
     with pytest.raises(InputError, match="another process builds it"):
-        build(HERE / "fm9" / "d5" / "docs.jsonl", out)
+        build(D5, out)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     assert not out.exists()
     assert hidden(tmp_path)
-    assert not [path for path in tmp_path.rglob("*") if path.name in NAMES]
+    assert not [path for path in tmp_path.rglob("*") if path.name in FILES]
     bystander = tmp_path / ".index.building-notmine1"
     bystander.mkdir()
     (bystander / "kept").touch()

@@ -104,12 +104,9 @@ def test_a_wrong_field_is_named() -> None:
         assert refusal(changed(offset, raw)).startswith(words), (offset, raw)
 
 
-def test_a_file_that_ends_early_is_refused_wherever_it_ends() -> None:
+def test_a_file_that_ends_early_or_late_is_refused() -> None:
     for length in [*range(0, len(SOUND), 71), *range(1, 160), len(SOUND) - 1]:
         assert refusal(SOUND[:length]).startswith("field ")
-
-
-def test_a_file_with_more_behind_it_is_refused() -> None:
     assert refusal(SOUND + b"\0") == "field end of file: 1 bytes too many"
 
 
@@ -118,14 +115,12 @@ def test_what_is_no_index_at_all_is_refused(data: bytes) -> None:
     assert refusal(data).startswith("field ")
 
 
-def test_a_length_beyond_the_file_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_length_beyond_the_file_is_refused_at_once() -> None:
     """It is neither read nor waited for, though it says 2 TB."""
-    path = tmp_path / "large.fm9"
     size = 2**42
-    head = (2**41).to_bytes(8, "little") + (13).to_bytes(8, "little") + size.to_bytes(8, "little")
-    head += (7 * (size // 127 + 1)).to_bytes(8, "little") + b"\x07"
-    path.write_bytes(head)
-    assert refusal(path.read_bytes()) == "field rrr.bt: the file ends within it"
+    numbers = (2**41, 13, size, 7 * (size // 127 + 1))
+    head = b"".join(number.to_bytes(8, "little") for number in numbers) + b"\x07"
+    assert refusal(head) == "field rrr.bt: the file ends within it"
 
 
 # Checks
@@ -136,9 +131,8 @@ def test_sound_indexes_have_no_problem(directory: Path) -> None:
     assert list(verify_shard(directory, True, SILENT)) == []
 
 
-@pytest.mark.parametrize("deep", [False, True])
-def test_what_the_original_wrote_wrongly_is_found(deep: bool) -> None:
-    problems = list(verify_shard(FIXTURES / "broken_dwin_cpus2", deep, SILENT))
+def test_what_the_original_wrote_wrongly_is_found() -> None:
+    problems = list(verify_shard(FIXTURES / "broken_dwin_cpus2", False, SILENT))
     assert [problem.file for problem in problems] == ["data.fm9", "meta.fm9"]
     assert {problem.place for problem in problems} == {"field isa_sample"}
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from ngramscan.errors import IndexFormatError
+from ngramscan.fm9.layout import FILES
 from ngramscan.fm9.reader import Shard, ShardWindow, open_shards, shard_folders
 from tests.support import fm9_reference
 
@@ -231,7 +232,7 @@ def test_a_directory_of_shards_is_taken_in_the_order_of_numbers(tmp_path: Path) 
     assert len(open_shards(tmp_path)) == 3
 
 
-@pytest.mark.parametrize("missing", ["data.fm9", "data_offset", "meta.fm9", "meta_offset"])
+@pytest.mark.parametrize("missing", FILES)
 def test_a_missing_file_is_named(tmp_path: Path, missing: str) -> None:
     shutil.copytree(SMALL[1], tmp_path / "x")
     (tmp_path / "x" / missing).unlink()
