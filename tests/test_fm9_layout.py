@@ -56,21 +56,17 @@ DAMAGE: list[tuple[int, int | bytes, str]] = [
     (8, 12, "field nodes: 25 nodes, expected 23"),
     (8, 1, "field sigma: 1"),
     (8, 257, "field sigma: 257"),
-    (16, 131, "field "),
     (16, 2**40, "field rrr.size: "),
     (24, 15, "field rrr.bt: 15 bits"),
-    (24, 2**64 - 1, "field rrr.bt: "),
     (32, b"\x08", "field rrr.bt: "),
     (32, b"\x00", "field rrr.bt: 0 bits wide"),
     (41, 63, "field rrr.btnr: 63 bits"),
-    (41, 2**63, "field rrr.btnr: "),
     (73, 16, "field rrr.btnrp: 16 bits"),
     (81, b"\x07", "field rrr.btnrp: "),
     (90, 7, "field rrr.rank: 7 bits"),
     (98, b"\x41", "field rrr.rank: 65 bits wide"),
     (99, b"\xff\xff", "field rrr.rank: 127 ones, but the nodes have"),
     (107, 2, "field rrr.invert: 2 bits"),
-    (123, 24, "field nodes: 24 nodes"),
     (131, 1, "field node: the root does not start"),
     (139, 1, "field node: 0 has 1 ones before it"),
     (147, b"\0\0", "field node: the root has a parent"),
@@ -94,7 +90,6 @@ DAMAGE: list[tuple[int, int | bytes, str]] = [
     (3563, 895, "field C: 895 bits"),
     (3571, 1, "field C: from 1 to 37"),
     (3579, 0, "field C: the counts do not increase"),
-    (3579, 2, "field node: "),
     (3683, b"\x0e\0", "field sigma16: 14, but sigma is 13"),
 ]
 
@@ -143,7 +138,6 @@ def verify_changed(tmp_path: Path, name: str, data: bytes, deep: bool = True) ->
     return list(verify_shard(tmp_path / "x", deep, SILENT))
 
 
-# A query may meet what is wrong first.
 @pytest.mark.parametrize(
     ("offset", "raw"),
     [

@@ -14,6 +14,7 @@ import pytest
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9.layout import FILES
 from ngramscan.fm9.reader import Shard, ShardWindow, open_shards, shard_folders
+from ngramscan.matching import count_by_brute_force
 from tests.support import fm9_reference
 
 HERE = Path(__file__).parent
@@ -66,18 +67,10 @@ def mixed_texts(rng: random.Random, size: int) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def mixed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[bytes]]:
-    rng = random.Random(5)
-    texts = [text.encode() for text in mixed_texts(rng, 30_000)]
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Shard, list[bytes]]:
+    texts = [text.encode() for text in mixed_texts(random.Random(5), 30_000)]
     lines = [json.dumps({"metadata": {"n": n}}).encode() for n in range(len(texts))]
-    return write_shard(tmp_path_factory.mktemp("mixed"), texts, lines), texts
-
-
-def count_overlapping(text: bytes, pattern: bytes) -> int:
-    count = at = 0
-    while (at := text.find(pattern, at) + 1) > 0:
-        count += 1
-    return count
+    return Shard(write_shard(tmp_path_factory.mktemp("mixed"), texts, lines)), texts
 
 
 # The original's answers
@@ -111,19 +104,16 @@ def test_a_batch_answers_as_one_by_one() -> None:
     (shard,) = shards("replay")
     rows = [row for row in EXPECTED if row["index"] == "replay"]
     patterns = [bytes.fromhex(row["pattern_hex"]) for row in rows if row["kind"] == "pattern"]
-    together = shard.find(patterns)
-    assert [shard.find([pattern])[0].tolist() for pattern in patterns] == together.tolist()
-    ranks = [row["rank"] for row in rows if row["kind"] == "rank"]
-    windows = shard.windows(ranks, 3, 20)
-    assert [shard.windows([rank], 3, 20)[0] for rank in ranks] == windows
-    lengths = np.arange(len(ranks))
-    assert [shard.windows([r], n, 9)[0] for n, r in enumerate(ranks)] == shard.windows(
-        ranks, lengths, 9
+    assert [shard.find([pattern])[0].tolist() for pattern in patterns] == (
+        shard.find(patterns).tolist()
     )
+    ranks = [row["rank"] for row in rows if row["kind"] == "rank"]
+    lengths = np.arange(len(ranks))
+    together = shard.windows(ranks, lengths, 9)
+    assert [shard.windows([rank], n, 9)[0] for n, rank in enumerate(ranks)] == together
     assert shard.find([]).shape == (0, 2)
     assert shard.data.locate([]).shape == (0,)
-    assert shard.windows([], 3, 20) == []
-    assert shard.metadata([]) == []
+    assert shard.windows([], 3, 20) == shard.metadata([]) == []
 
 
 def test_all_documents_are_given_back() -> None:
@@ -149,65 +139,49 @@ def test_small_indexes_are_read(directory: Path) -> None:
 # A larger one, against brute force and the slow reader
 
 
-def patterns_of(texts: list[bytes], rng: random.Random) -> list[bytes]:
-    whole = b"\xff" + b"\xff".join(texts) + b"\xfa"
+def test_patterns_are_found_as_by_brute_force_and_the_slow_reader(
+    mixed: tuple[Shard, list[bytes]],
+) -> None:
+    shard, texts = mixed
+    whole, rng = b"\xff" + b"\xff".join(texts) + b"\xfa", random.Random(6)
     patterns = [b"", b"\0", b"\xff", b"\xfa", b"\xfe", b"\n", b"\r\n", b"\n\n", b"aa", b"abab"]
     patterns += [b"\xff\xff", b"a\xfea", "é".encode(), "😀".encode(), b"\xa9", b"no such words"]
-    for _ in range(100):
-        at = rng.randrange(len(whole))
-        patterns.append(whole[at : at + rng.randint(1, 30)])
-    return patterns
+    starts = [rng.randrange(len(whole)) for _ in range(100)]
+    patterns += [whole[start : start + rng.randint(1, 30)] for start in starts]
+    slow = fm9_reference.Shard(str(shard.directory))
+    for pattern, (low, high) in zip(patterns, shard.find(patterns).tolist(), strict=True):
+        counted = count_by_brute_force(pattern, whole) if pattern else len(whole)
+        assert high - low == counted
+        assert not counted or (low, high) == slow.data.find(pattern)
+    slow.close()
 
 
-def test_counts_are_those_of_brute_force(mixed: tuple[Path, list[bytes]]) -> None:
-    directory, texts = mixed
-    shard = Shard(directory)
-    whole = b"\xff" + b"\xff".join(texts) + b"\xfa"
-    patterns = patterns_of(texts, random.Random(6))
-    counts = np.diff(shard.find(patterns))[:, 0].tolist()
-    assert counts[0] == len(whole)
-    assert counts[1:] == [count_overlapping(whole, pattern) for pattern in patterns[1:]]
-
-
-def test_ranks_are_those_of_the_slow_reader(mixed: tuple[Path, list[bytes]]) -> None:
-    directory, texts = mixed
-    shard, slow = Shard(directory), fm9_reference.Shard(str(directory))
-    rng = random.Random(7)
-    for pattern, (low, high) in zip(
-        patterns := patterns_of(texts, rng), shard.find(patterns).tolist(), strict=True
-    ):
-        expected = slow.data.find(pattern)
-        assert (low, high) == expected or (low == high and expected[0] == expected[1])
+def test_windows_are_those_of_the_slow_reader(mixed: tuple[Shard, list[bytes]]) -> None:
+    shard, texts = mixed
+    slow, rng = fm9_reference.Shard(str(shard.directory)), random.Random(7)
     ranks = [0, shard.data.n - 1, *(rng.randrange(shard.data.n) for _ in range(60))]
     for rank, window in zip(ranks, shard.windows(ranks, 5, 40), strict=True):
         wanted = slow.doc_by_rank(rank, 5, 40)
-        assert window.document == wanted["doc_ix"]
-        assert window.document_bytes == wanted["doc_len"]
+        assert (window.document, window.document_bytes) == (wanted["doc_ix"], wanted["doc_len"])
         if wanted["needle_offset"] >= 0:
             assert (window.offset, window.text) == (wanted["needle_offset"], wanted["text"])
         assert shard.metadata([window.document]) == [wanted["metadata"]]
     slow.close()
+    # The end of the text is behind the last document.
+    (end,) = shard.windows([int(shard.find([b"\xfa"])[0, 0])], 1, 3)
+    assert (end.document, end.text) == (len(texts) - 1, texts[-1][-3:])
 
 
-def test_a_window_never_leaves_its_document(mixed: tuple[Path, list[bytes]]) -> None:
-    directory, texts = mixed
-    shard = Shard(directory)
+def test_a_window_never_leaves_its_document(mixed: tuple[Shard, list[bytes]]) -> None:
+    shard, texts = mixed
     rng = random.Random(8)
     ranks = [rng.randrange(shard.data.n - len(texts) - 1) for _ in range(100)]
     for context in (0, 1, 50, 1 << 40):
         for window in shard.windows(ranks, 7, context):
-            text = texts[window.document]
-            at = window.start + window.offset
+            text, at = texts[window.document], window.start + window.offset
             assert window.document_bytes == len(text)
             assert window.start == max(0, at - context)
             assert window.text == text[window.start : at + 7 + context]
-
-
-def test_the_end_of_the_text_is_behind_the_last_document(mixed: tuple[Path, list[bytes]]) -> None:
-    directory, texts = mixed
-    shard = Shard(directory)
-    (end,) = shard.windows([int(shard.find([b"\xfa"])[0, 0])], 1, 3)
-    assert (end.document, end.text) == (len(texts) - 1, texts[-1][-3:])
 
 
 @pytest.mark.parametrize("rank", [-1, 10**9, 2**62])
@@ -232,12 +206,12 @@ def test_a_directory_of_shards_is_taken_in_the_order_of_numbers(tmp_path: Path) 
     assert len(open_shards(tmp_path)) == 3
 
 
-@pytest.mark.parametrize("missing", FILES)
-def test_a_missing_file_is_named(tmp_path: Path, missing: str) -> None:
-    shutil.copytree(SMALL[1], tmp_path / "x")
-    (tmp_path / "x" / missing).unlink()
-    with pytest.raises(IndexFormatError, match=f"x/{missing}: missing"):
-        open_shards(tmp_path / "x")
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    for missing in FILES:
+        shutil.copytree(SMALL[1], tmp_path / missing)
+        (tmp_path / missing / missing).unlink()
+        with pytest.raises(IndexFormatError, match=f"{missing}/{missing}: missing"):
+            open_shards(tmp_path / missing)
 
 
 def test_what_is_no_index_is_told_what_was_expected(tmp_path: Path) -> None:
