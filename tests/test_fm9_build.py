@@ -142,14 +142,11 @@ def test_no_document_spans_shards_and_none_is_lost(tmp_path: Path) -> None:
 # Refusals
 
 
-def test_a_document_larger_than_a_shard_is_named(tmp_path: Path) -> None:
+def test_a_document_that_can_not_be_indexed_is_named(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_bytes(corpus_files.jsonl(["small", "x" * 500]))
     with pytest.raises(CorpusError, match=r"c\.jsonl:2: the document does not fit .*500 bytes"):
         build(tmp_path / "c.jsonl", tmp_path / "index", 400)
     assert [path.name for path in tmp_path.iterdir()] == ["c.jsonl"]
-
-
-def test_what_is_no_utf8_is_named(tmp_path: Path) -> None:
     good = corpus_files.warc_record(1, "good")
     bad = corpus_files.warc_record(2, "baad").replace(b"baad", b"b\xff\xfad")
     (tmp_path / "c.warc.wet").write_bytes(corpus_files.WARC_INFO + good + bad)

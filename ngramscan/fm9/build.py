@@ -80,7 +80,7 @@ def build_index(
     read : ReadOptions
         How the corpus is read.
     shard_bytes : int
-        What neither the text of a shard, with separators, nor its metadata exceed.
+        The most bytes of the text of a shard, with separators, and of its metadata.
     workers : int
         Processes that sort at once: for each shard, its text and its metadata.
 

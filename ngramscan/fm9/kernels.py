@@ -67,7 +67,7 @@ class Tables(NamedTuple):
     leaves: Integers
     """For each byte; -1: not in the text."""
     lengths: Integers
-    """Of codes."""
+    """Bits of each byte's code."""
 
 
 def make_tables(data: Bytes, layout: Layout) -> Tables:

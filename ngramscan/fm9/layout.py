@@ -1,8 +1,8 @@
 """Where the fields of an .fm9 file stand, and whether they can be what they claim.
 
 Opening reads only lengths and the small tables at the end, a few kB: the large fields stay on disk
-until a query asks for them. What is checked here is all that is needed so that no later read can
-leave the file.
+until a query asks for them. The checks here are all that is needed so that no later read can leave
+the file.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Field(NamedTuple):
     """Where a vector stands in the file."""
 
     offset: int
-    """Of its payload, in bytes."""
+    """Where its payload begins, in bytes."""
     bits: int
     width: int
     """Bits of one entry."""
@@ -58,7 +58,7 @@ class Node(NamedTuple):
     """A node of the wavelet tree, as the file has it; nodes are numbered breadth first."""
 
     start: int
-    """Of its bits in the bit vector."""
+    """Where its bits begin in the bit vector."""
     value: int
     """Ones before `start`; for a leaf: its byte."""
     parent: int

@@ -64,8 +64,8 @@ class Fm9File(_MappedFile):
     Raises
     ------
     IndexFormatError
-        It can't be read, or it is not what it should be as far as its header shows. What only a
-        query finds to be wrong, the query raises.
+        It can't be read, or its header shows that it is not what it should be. Where only a query
+        finds what is wrong, the query raises.
     """
 
     def __init__(self, path: Path) -> None:
@@ -211,9 +211,9 @@ class ShardWindow(NamedTuple):
     document_bytes: int
     text: bytes
     offset: int
-    """Of the occurrence in `text`; -1 at the separator in front of the document."""
+    """Where the occurrence is in `text`; -1 at the separator in front of the document."""
     start: int
-    """Of `text` in the document."""
+    """Where `text` begins in the document."""
 
 
 class Shard:
@@ -230,7 +230,7 @@ class Shard:
     Raises
     ------
     IndexFormatError
-        A file is missing, or is not what it should be. A part of that only a query can find.
+        A file is missing, or is not what it should be; some damage only a query finds.
     """
 
     def __init__(self, directory: Path) -> None:

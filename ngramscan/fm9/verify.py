@@ -1,7 +1,7 @@
 """Whether an index is what it should be: all its tables, or every bit.
 
-What opening it finds comes first. Then every entry of every table is held against what other fields
-say of it, and some occurrences and documents, drawn at random, are followed through all fields. A
+Problems that opening it finds come first. Then every entry of every table is compared with what
+other fields say of it, and some occurrences and documents, drawn at random, are followed through all fields. A
 deep check also walks through the whole text: afterwards each answer of the index is that of the
 text it holds. Only this finds a bit that changed inside a compressed block, or a sampled position
 that is another possible one.

@@ -39,7 +39,7 @@ MEMORY_PER_BYTE = 5.2
 
 _CHUNK = 1 << 20
 _SHARES = (0.65, 0.1, 0.1)
-"""What sorting, the BWT and its bits take of the time."""
+"""Shares of the time that sorting, the BWT and its bits take."""
 
 _Buffer = bytes | memoryview
 

@@ -56,7 +56,7 @@ def split_node(
     Parameters
     ----------
     symbols : array
-        Of the node, in order.
+        Those of the node, in order.
     goes_right : array, shape (256,)
         0 or 1 per byte.
     bits : array

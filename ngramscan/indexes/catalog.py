@@ -1,8 +1,7 @@
 """The hosted indexes of infini-gram-mini: their names and sizes.
 
-Sizes are bytes of UTF-8 text and documents, from the service's documentation; the sizes that papers
-quote as "tokens" are these bytes. Crawls are documented as `v2_cc-2025-05`, which the service knows
-since 2026, and as `v2_cc_2025-05`.
+Sizes are bytes of UTF-8 text and documents, from the service's documentation; papers quote them as
+"tokens". It spells crawls `v2_cc-2025-05`, as the service does since 2026, and `v2_cc_2025-05`.
 """
 
 from __future__ import annotations
