@@ -1,10 +1,10 @@
 """Whether an index is what it should be: all its tables, or every bit.
 
 Problems that opening it finds come first. Then every entry of every table is compared with what
-other fields say of it, and some occurrences and documents, drawn at random, are followed through all fields. A
-deep check also walks through the whole text: afterwards each answer of the index is that of the
-text it holds. Only this finds a bit that changed inside a compressed block, or a sampled position
-that is another possible one.
+other fields say of it, and some occurrences and documents, drawn at random, are followed through
+all fields. A deep check also walks through the whole text: afterwards each answer of the index is
+that of the text it holds. Only this finds a bit that changed inside a compressed block, or a
+sampled position that is another possible one.
 """
 
 from __future__ import annotations
