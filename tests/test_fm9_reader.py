@@ -108,7 +108,8 @@ def test_a_batch_answers_as_one_by_one() -> None:
     assert [shard.windows([rank], n, 9)[0] for n, rank in enumerate(ranks)] == together
     assert shard.find([]).shape == (0, 2)
     assert shard.data.locate([]).shape == (0,)
-    assert shard.windows([], 3, 20) == shard.metadata([]) == []
+    assert shard.windows([], 3, 20) == []
+    assert shard.metadata([]) == []
 
 
 def test_all_documents_are_given_back() -> None:
