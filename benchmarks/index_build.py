@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT_BYTES = 3_000
 MODEL_BYTES = 6_000_000
 

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import ngramscan
@@ -30,7 +30,7 @@ from benchmarks.index_build import documents
 from ngramscan.fm9.reader import Shard
 from ngramscan.matching import count_by_brute_force
 from ngramscan.patterns.files import load_patterns
-from tests import fm9_reference
+from tests.support import fm9_reference
 
 ROUNDS = 5
 WINDOWS = 1000

@@ -12,31 +12,31 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import ngramscan.fm9.build as build_module
-from ngramscan.cli import main
-from ngramscan.commands.index import index_build, parse_size
+from ngramscan.commands.index import index_build
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.fm9.build import BuildOptions, BuiltShard, build_index
-from ngramscan.progress import Progress
-from tests.fm9_reference import Shard
+from ngramscan.fm9.build import BuildRow, build_index
+from ngramscan.fm9.layout import FILES
+from ngramscan.progress import SILENT
 from tests.support import corpus_files
+from tests.support.fm9_reference import Shard
 
 HERE = Path(__file__).parent
-NAMES = ("data.fm9", "data_offset", "meta.fm9", "meta_offset")
+D5 = HERE / "fm9" / "d5" / "docs.jsonl"
 TEXTS = ["", "one text", "größer 笔记 😀", "a\nb\n", "x" * 300, "\0\t", "last"]
 
 
 def build(
     corpus: Path | str, out: Path, shard_bytes: int = 10**6, workers: int = 1, **read: Any
-) -> list[BuiltShard]:
-    options = BuildOptions(ReadOptions(**read), shard_bytes, workers)
-    return build_index(open_corpus(str(corpus)), out, options, Progress())
+) -> list[BuildRow]:
+    opened = open_corpus(str(corpus))
+    return build_index(opened, out, SILENT, ReadOptions(**read), shard_bytes, workers)
 
 
 def documents(index: Path) -> list[tuple[str, dict[str, object]]]:
@@ -48,14 +48,13 @@ def documents(index: Path) -> list[tuple[str, dict[str, object]]]:
         first, last = shard.bounds(shard.meta_off, number, shard.meta.n)
         text = shard.data.extract(start + 1, stop).decode()
         found.append((text, json.loads(shard.meta.extract(first, last - 1))))
-    for text in (shard.data, shard.meta):
-        text._f.close()
+    shard.close()
     return found
 
 
 def same_files(ours: Path, theirs: Path) -> None:
-    assert sorted(file.name for file in ours.iterdir()) == sorted(NAMES)
-    for name in NAMES:
+    assert sorted(file.name for file in ours.iterdir()) == sorted(FILES)
+    for name in FILES:
         assert (ours / name).read_bytes() == (theirs / name).read_bytes(), name
 
 
@@ -75,19 +74,18 @@ def test_an_index_of_the_original_tools_is_reproduced(name: str, tmp_path: Path)
     assert not hidden(tmp_path)
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_the_replay_indexes_are_reproduced(workers: int, tmp_path: Path) -> None:
+def test_the_replay_indexes_are_reproduced(tmp_path: Path) -> None:
     docs, theirs = HERE / "replay" / "docs", HERE / "replay" / "index"
-    one = build(docs, tmp_path / "one", workers=workers)
+    (one,) = build(docs, tmp_path / "one")
     same_files(tmp_path / "one", theirs / "replay")
     # The text of a.jsonl, with separators and the end, fills the first shard to the last byte.
-    two = build(docs, tmp_path / "two", shard_bytes=196_518, workers=workers)
+    two = build(docs, tmp_path / "two", shard_bytes=196_518, workers=2)
     same_files(tmp_path / "two" / "0", theirs / "replay2" / "0")
     same_files(tmp_path / "two" / "1", theirs / "replay2" / "1")
     assert sorted(path.name for path in (tmp_path / "two").iterdir()) == ["0", "1"]
     assert [(shard.shard, shard.documents) for shard in two] == [(0, 141), (1, 116)]
-    assert one[0].bytes == two[0].bytes + two[1].bytes
-    assert one[0].index_bytes == sum(file.stat().st_size for file in (tmp_path / "one").iterdir())
+    assert one.bytes == two[0].bytes + two[1].bytes
+    assert one.index_bytes == sum(file.stat().st_size for file in (tmp_path / "one").iterdir())
 
 
 @pytest.mark.parametrize("name", sorted(corpus_files.WRITERS))
@@ -122,18 +120,15 @@ def test_empty_lines_count_and_excluded_documents_are_left_out(tmp_path: Path) -
     (tmp_path / "c.jsonl").write_text(lines + "no JSON\n")
     options: dict[str, Any] = {"skip_bad_lines": True, "exclude_sources": ("y",)}
     built = build(tmp_path / "c.jsonl", tmp_path / "index", **options)
-    assert [(text, row["linenum"]) for text, row in documents(tmp_path / "index")] == [
-        ("a", 0),
-        ("c", 3),
-    ]
+    read = documents(tmp_path / "index")
+    assert [(text, row["linenum"]) for text, row in read] == [("a", 0), ("c", 3)]
     assert (built[0].documents, built[0].bytes) == (2, 2)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_no_document_spans_shards_and_none_is_lost(workers: int, tmp_path: Path) -> None:
+def test_no_document_spans_shards_and_none_is_lost(tmp_path: Path) -> None:
     texts = [f"{n} " * (n % 50 + 1) for n in range(300)]
     (tmp_path / "c.jsonl").write_bytes(corpus_files.jsonl(texts))
-    built = build(tmp_path / "c.jsonl", tmp_path / "index", 7_000, workers)
+    built = build(tmp_path / "c.jsonl", tmp_path / "index", 7_000)
     assert len(built) > 3
     read = [documents(tmp_path / "index" / str(shard.shard)) for shard in built]
     assert [text for shard in read for text, _ in shard] == texts
@@ -147,14 +142,11 @@ def test_no_document_spans_shards_and_none_is_lost(workers: int, tmp_path: Path)
 # Refusals
 
 
-def test_a_document_larger_than_a_shard_is_named(tmp_path: Path) -> None:
+def test_a_document_that_can_not_be_indexed_is_named(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_bytes(corpus_files.jsonl(["small", "x" * 500]))
     with pytest.raises(CorpusError, match=r"c\.jsonl:2: the document does not fit .*500 bytes"):
         build(tmp_path / "c.jsonl", tmp_path / "index", 400)
     assert [path.name for path in tmp_path.iterdir()] == ["c.jsonl"]
-
-
-def test_what_is_no_utf8_is_named(tmp_path: Path) -> None:
     good = corpus_files.warc_record(1, "good")
     bad = corpus_files.warc_record(2, "baad").replace(b"baad", b"b\xff\xfad")
     (tmp_path / "c.warc.wet").write_bytes(corpus_files.WARC_INFO + good + bad)
@@ -163,40 +155,43 @@ def test_what_is_no_utf8_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_empty_is_refused(tmp_path: Path) -> None:
-    docs = HERE / "fm9" / "d5" / "docs.jsonl"
     (tmp_path / "index").mkdir()
-    build(docs, tmp_path / "index")  # an empty one is taken
-    with pytest.raises(InputError, match="not empty"):
-        build(docs, tmp_path / "index")
+    build(D5, tmp_path / "index")  # an empty one is taken
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="it is a file"):
-        build(docs, tmp_path / "file")
-    with pytest.raises(InputError, match="there is no folder"):
-        build(docs, tmp_path / "no" / "index")
+    for name, words in (
+        ("index", "not empty"),
+        ("file", "it is a file"),
+        ("no/index", "there is no folder"),
+    ):
+        with pytest.raises(InputError, match=words):
+            build(D5, tmp_path / name)
     assert not hidden(tmp_path)
 
 
-def test_a_corpus_without_documents_is_refused(tmp_path: Path) -> None:
+def test_what_can_not_be_built_is_refused(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text("\n")
     with pytest.raises(InputError, match="no document"):
         build(tmp_path / "c.jsonl", tmp_path / "index")
+    for size in (0, 2**31, 10**12):
+        with pytest.raises(InputError, match=f"--shard-size {size}"):
+            build(D5, tmp_path / "index", size)
+    with pytest.raises(InputError, match="--workers 0"):
+        build(D5, tmp_path / "index", workers=0)
 
 
-@pytest.mark.parametrize("size", [0, 2**31, 10**12])
-def test_a_shard_that_can_not_be_sorted_is_refused(size: int, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--shard-size"):
-        build(HERE / "fm9" / "d5" / "docs.jsonl", tmp_path / "index", size)
-
-
-def test_a_full_disk_is_told_with_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "no space left on device"),
+        (MemoryError(), "memory is short: 192 B for 37 B of text; a smaller --shard-size"),
+    ],
+)
+def test_too_little_room_is_told_with_its_place(
+    error: Exception, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(build_module, "write_fm9", full)
-    with pytest.raises(InputError, match=r"data\.fm9.*no space left on device"):
-        build(HERE / "fm9" / "d5" / "docs.jsonl", tmp_path / "index")
+    monkeypatch.setattr(build_module, "write_fm9", Mock(side_effect=error))
+    with pytest.raises(InputError, match=rf"data\.fm9.*{words}"):
+        build(D5, tmp_path / "index")
     assert not list(tmp_path.iterdir())
 
 
@@ -205,44 +200,32 @@ def test_a_full_disk_is_told_with_its_place(
 BUILD = """
 import sys
 from pathlib import Path
-from ngramscan.fm9.build import BuildOptions, build_index
-from ngramscan.corpora import open_corpus
-from ngramscan.progress import Progress
-options = BuildOptions(shard_bytes=2_000_000, workers=int(sys.argv[3]))
-build_index(open_corpus(sys.argv[1]), Path(sys.argv[2]), options, Progress())
+from ngramscan.fm9.build import build_index
+from ngramscan.corpora import ReadOptions, open_corpus
+from ngramscan.progress import SILENT
+corpus, out, workers = open_corpus(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+build_index(corpus, out, SILENT, ReadOptions(), 2_000_000, workers)
 """
 
 
-def start_building(corpus: Path, out: Path, workers: int) -> subprocess.Popen[bytes]:
-    """Start to build in a process of its own; return when it has written its first index file."""
-    command = [sys.executable, "-c", BUILD, str(corpus), str(out), str(workers)]
-    process = subprocess.Popen(command)
-    while process.poll() is None and not list(out.parent.glob(".index.building-*/**/*.fm9.part")):
-        time.sleep(0.005)
-    return process
-
-
-@pytest.fixture
-def large(tmp_path: Path) -> Path:
-    draw = np.random.default_rng(1)
-    texts = [" ".join(map(str, draw.integers(0, 5_000, 2_000))) for _ in range(1_500)]
-    (tmp_path / "c.jsonl").write_bytes(corpus_files.jsonl(texts))
-    return tmp_path / "c.jsonl"
-
-
+@pytest.mark.integration
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_killed_build_leaves_nothing_that_opens(
-    workers: int, large: Path, tmp_path: Path
-) -> None:
+def test_a_killed_build_leaves_nothing_that_opens(workers: int, tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    texts = [" ".join(map(str, draw.integers(0, 5_000, 2_000))) for _ in range(500)]
+    (tmp_path / "c.jsonl").write_bytes(corpus_files.jsonl(texts))
     out = tmp_path / "index"
-    process = start_building(large, out, workers)
+    command = [sys.executable, "-c", BUILD, str(tmp_path / "c.jsonl"), str(out), str(workers)]
+    process = subprocess.Popen(command)
+    while process.poll() is None and not list(tmp_path.glob(".index.building-*/**/*.fm9.part")):
+        time.sleep(0.005)
     with pytest.raises(InputError, match="another process builds it"):
-        build(HERE / "fm9" / "d5" / "docs.jsonl", out)
+        build(D5, out)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     assert not out.exists()
     assert hidden(tmp_path)
-    assert not [path for path in tmp_path.rglob("*") if path.name in NAMES]
+    assert not [path for path in tmp_path.rglob("*") if path.name in FILES]
     bystander = tmp_path / ".index.building-notmine1"
     bystander.mkdir()
     (bystander / "kept").touch()
@@ -253,46 +236,8 @@ def test_a_killed_build_leaves_nothing_that_opens(
     assert (bystander / "kept").exists()
 
 
-# The command
-
-
-def test_the_command_prints_the_shards(tmp_path: Path) -> None:
-    docs = HERE / "replay" / "docs"
-    arguments = ["index", "build", str(docs), "-o", str(tmp_path / "index"), "--format", "csv"]
-    done = CliRunner().invoke(main, [*arguments, "--shard-size", "200kB"])
-    assert done.exit_code == 0, done.output
-    lines = done.stdout.splitlines()
-    assert lines[0] == "shard,documents,bytes,index_bytes,ratio,seconds"
-    assert len(lines) == 3
-    assert "needs up to" in done.stderr
-    again = CliRunner().invoke(main, arguments)
-    assert again.exit_code == 2
-    assert "not empty" in again.stderr
-
-
 def test_the_function_returns_the_shards(tmp_path: Path) -> None:
     frame = index_build(f"scan:{HERE / 'fm9' / 'dlit'}/docs.jsonl", output=tmp_path / "index")
-    assert list(frame["documents"]) == [40]
+    columns = ["shard", "documents", "bytes", "index_bytes", "ratio", "seconds"]
+    assert (list(frame), list(frame["documents"])) == (columns, [40])
     assert frame["index_bytes"][0] / frame["bytes"][0] == pytest.approx(frame["ratio"][0], abs=1e-3)
-
-
-def test_what_is_not_installed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("ngramscan.fm9")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "pydivsufsort", None)
-    with pytest.raises(InputError, match=r"pip install 'ngramscan\[index\]'"):
-        index_build(str(HERE / "fm9" / "d5" / "docs.jsonl"), output=tmp_path / "index")
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("500MB", 500_000_000), ("1.5 gb", 1_500_000_000), ("20kB", 20_000), (77, 77), ("8B", 8)],
-)
-def test_sizes_have_units(text: str | int, size: int) -> None:
-    assert parse_size(text) == size
-
-
-@pytest.mark.parametrize("text", ["", "GB", "1TB", "-1MB", "1 MiB", "1e9"])
-def test_what_is_no_size_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="--shard-size"):
-        parse_size(text)

@@ -12,7 +12,7 @@ import ngramscan
 from benchmarks.index_build import documents
 from ngramscan.fm9.reader import open_shards
 from ngramscan.matching import count_by_brute_force
-from tests import fm9_reference
+from tests.support import fm9_reference
 from tests.support.command import run
 
 SIZE_BYTES = 52_000_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import random
 from pathlib import Path
 
@@ -13,15 +12,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ngramscan.fm9.writer import encode_rrr, write_fm9
-from tests import fm9_reference
+from tests.support import fm9_reference
 
 DENSITIES = (0, 0.001, 0.02, 0.3, 0.5, 0.8, 0.98, 0.999, 1)
-SIZES = (0, 1, 63, 64, 126, 127, 128, 254, 127 * 31, 4063, 4064, 4065, 4191, 8128, 8255, 20_000)
+SIZES = (0, 1, 63, 64, 126, 127, 128, 254, 127 * 31, 4063, 4064, 4065, 4191, 8128, 8255)
 
 
 def written(text: bytes, path: Path) -> bytes:
-    done = write_fm9(np.frombuffer(text, np.uint8).copy(), path)
-    assert done.size_bytes == path.stat().st_size
+    reports: list[int] = []
+    write_fm9(np.frombuffer(text, np.uint8).copy(), path, reports.append)
+    assert sum(reports) == len(text)
+    assert min(reports) >= 0
     return path.read_bytes()
 
 
@@ -33,9 +34,7 @@ def packed(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
 
 
 def stored(bits: NDArray[np.uint8]) -> bytes:
-    file = io.BytesIO()
-    encode_rrr(packed(bits), len(bits)).write(file)
-    return file.getvalue()
+    return b"".join(encode_rrr(packed(bits), len(bits)))
 
 
 def random_text(size: int, alphabet: bytes, seed: int = 1) -> bytes:
@@ -50,18 +49,18 @@ TEXTS = {
     "two letters in turn": b"ab" * 3_000 + b"\xfa",
     "the end is the smallest byte": b"\xff" * 700 + b"\xfa",
     "a long repeat": random_text(3_000, b"abc")[:-1] * 4 + b"\xfa",
-    "a deep tree": b"".join(bytes([65 + n]) * 2**n for n in range(15)) + b"\xfa",
-    "all bytes": random_text(30_000, bytes(b for b in range(256) if b != 0xFA)),
-    "200 kB": random_text(200_000, b"etaoin shrdlu,.\nETA" + "äß笔".encode()),
+    "a deep tree": b"".join(bytes([65 + n]) * 2**n for n in range(13)) + b"\xfa",
+    "all bytes": random_text(8_000, bytes(b for b in range(256) if b != 0xFA)),
+    "20 kB": random_text(20_000, b"etaoin shrdlu,.\nETA" + "äß笔".encode()),
 }
 
 
-@pytest.mark.parametrize("text", [pytest.param(t, id=name) for name, t in TEXTS.items()])
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_a_text_is_written_as_by_the_slow_writer(text: bytes, tmp_path: Path) -> None:
     assert written(text, tmp_path / "x.fm9") == fm9_reference.build_fm9(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.text("aab é\n", max_size=400))
 def test_any_text_is_written_as_by_the_slow_writer(
     tmp_path_factory: pytest.TempPathFactory, text: str
@@ -71,39 +70,24 @@ def test_any_text_is_written_as_by_the_slow_writer(
     assert written(content, path) == fm9_reference.build_fm9(content)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_bits_are_stored_as_by_the_slow_writer(size: int) -> None:
-    draw = np.random.default_rng(size)
-    for density in DENSITIES:
+@pytest.mark.parametrize("density", DENSITIES)
+def test_bits_are_stored_as_by_the_slow_writer(density: float) -> None:
+    draw = np.random.default_rng(1)
+    for size in SIZES:
         bits = (draw.random(size) < density).astype(np.uint8)
-        assert stored(bits) == fm9_reference.write_rrr(bits), density
+        assert stored(bits) == fm9_reference.write_rrr(bits), size
 
 
 def test_bits_whose_density_changes_are_stored_as_by_the_slow_writer() -> None:
     draw = np.random.default_rng(1)
-    density = np.repeat(draw.random(40), 1_900)
-    for size in (len(density), 4064 * 18, 127 * 500):
+    density = np.repeat(draw.random(24), 800)
+    for size in (len(density), 4064 * 4, 127 * 100):
         bits = (draw.random(size) < density[:size]).astype(np.uint8)
         assert stored(bits) == fm9_reference.write_rrr(bits)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param(b"", id="empty"),
-        pytest.param(b"\xfaabc\xfa", id="the end twice"),
-        pytest.param(b"abca", id="the last letter twice"),
-    ],
-)
+@pytest.mark.parametrize("text", [b"", b"\xfaabc\xfa", b"abca"])
 def test_a_text_without_a_unique_end_is_refused(text: bytes, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"expected|not unique"):
         written(text, tmp_path / "x.fm9")
     assert not (tmp_path / "x.fm9").exists()
-
-
-def test_the_steps_add_up_to_the_text(tmp_path: Path) -> None:
-    reports: list[int] = []
-    text = np.frombuffer(TEXTS["two letters in turn"], np.uint8).copy()
-    write_fm9(text, tmp_path / "x.fm9", reports.append)
-    assert sum(reports) == len(text)
-    assert min(reports) >= 0

@@ -8,8 +8,8 @@ from functools import cache
 import pytest
 from rich.console import Console
 
-from ngramscan.commands.index import IndexRow
 from ngramscan.indexes.base import IndexSize
+from ngramscan.indexes.catalog import IndexRow
 from ngramscan.outputs.strategies import StrategyRow
 from ngramscan.prevalence.count import Count, Counting, count_queries
 from ngramscan.prevalence.totals import make_totals

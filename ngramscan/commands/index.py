@@ -4,43 +4,27 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import TIMEOUT_S, QueryFailure
-from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL
+from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import MAX_LINE, Access
 from ngramscan.prevalence.missing import explained
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import Option, Result, command
 
-if TYPE_CHECKING:
-    from ngramscan.fm9.build import BuiltShard
-
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", re.ASCII)
-PLAIN = (
+_PLAIN = (
     "all tables and some of the text; only --deep sees changed bits inside compressed blocks, and "
     "sampled positions that are possible but wrong"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class IndexRow:
-    """One hosted index, as documented."""
-
-    name: str
-    alias: str
-    corpus: str
-    kind: str
-    documents: int
-    bytes: int
-    """Of text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,54 +37,22 @@ class IndexInfo:
     """Of text; None: unknown."""
     answered_in_s: float
     """Seconds for one question; for a corpus that is read, for reading all of it."""
-    shards: int | None = None
-    """Of a local index, as the next two."""
-    index_bytes: int | None = None
-    size_ratio: float | None = None
+    shards: int | None
+    """Like the next two, only known of a local index."""
+    index_bytes: int | None
+    size_ratio: float | None
     """Bytes of the index over bytes of text."""
-
-
-@dataclass(frozen=True, slots=True)
-class BuildRow:
-    """One shard of a new index."""
-
-    shard: int
-    documents: int
-    bytes: int
-    """Of documents, without what separates them."""
-    index_bytes: int
-    ratio: float | None
-    """Bytes of the index per byte of documents; None: these are empty."""
-    seconds: float
-    """Of sorting, encoding and writing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One row: something wrong in an index."""
-
-    shard: str
-    file: str
-    place: str
-    """The field, entry, rank or document."""
-    problem: str
 
 
 @command
 def index_list() -> Result:
     """List the hosted indexes: names, and sizes in bytes of text and documents.
 
-    Returns
-    -------
-    DataFrame
-        One row per index.
-
     Examples
     --------
     $ ngramscan index list --format csv
     """
-    known = [IndexRow(i.name, i.alias, i.corpus, i.kind, i.documents, i.bytes) for i in CATALOG]
-    return Result(known, IndexRow)
+    return Result(CATALOG, IndexRow)
 
 
 @command
@@ -131,7 +83,7 @@ def index_info(
     Parameters
     ----------
     spec : str
-        As in `count`.
+        An index.
     api_url, concurrency, rate, timeout_s, journal, text_field, workers, scheduler : see count
     sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line : see count
     ignore_case, progress : see count
@@ -140,11 +92,6 @@ def index_info(
     -------
     DataFrame
         One row per index: name, documents, bytes, seconds for one question, shards.
-
-    Raises
-    ------
-    NgramscanError
-        One of them does not answer.
 
     Examples
     --------
@@ -164,7 +111,7 @@ def index_info(
             for reply in index.counts(["the"]):
                 if isinstance(reply, QueryFailure):
                     raise explained(reply.error)
-            size, seconds = index.size(), round(time.perf_counter() - started_at, 3)
+            seconds, size = round(time.perf_counter() - started_at, 3), index.size()
             ratio = size.index_bytes / size.bytes if size.index_bytes and size.bytes else None
             of_files = size.shards, size.index_bytes, ratio
             infos.append(IndexInfo(index.name, size.documents, size.bytes, seconds, *of_files))
@@ -193,7 +140,7 @@ def index_build(
     Parameters
     ----------
     corpus : str
-        A path, folder, glob or URL of files, as behind `scan:`, or `python`.
+        Where its files are.
     output : str or Path
         The folder of the index; new or empty.
     shard_size : str or int
@@ -208,54 +155,36 @@ def index_build(
     DataFrame
         One row per shard: documents, bytes, bytes of the index, their ratio, seconds.
 
-    Raises
-    ------
-    NgramscanError
-        It can't be built; nothing is left then.
-
     Examples
     --------
     $ ngramscan index build shards/ -o my-index
     $ ngramscan index build 'crawl/*.jsonl.zst' -o my-index --shard-size 500MB --workers 4
     """
-    try:
-        from ngramscan.fm9.build import BuildOptions, build_index
-    except ImportError as error:
-        if error.name not in {"numba", "pydivsufsort"}:
-            raise
-        problem = f"{error.name} is not installed; pip install 'ngramscan[index]' has it"
-        raise InputError("ngramscan index build", problem) from error
-    read = ReadOptions(
-        text_field=text_field,
-        skip_bad_lines=skip_bad_lines,
-        exclude_sources=tuple(exclude_source),
-        most_line_bytes=max_line * 1_000_000,
-    )
-    options = BuildOptions(read, parse_size(shard_size), workers)
+    with _explain_absence("build"):
+        from ngramscan.fm9.build import BuildRow, build_index
+    read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
     files = corpus.removeprefix("scan:")
     opened = PythonCorpus() if corpus == "python" else open_corpus(files, read.exclude_sources)
-    built = build_index(opened, Path(output), options, progress)
-    return Result([_row(shard) for shard in built], BuildRow)
-
-
-def _row(built: BuiltShard) -> BuildRow:
-    ratio = round(built.index_bytes / built.bytes, 3) if built.bytes else None
-    sizes = (built.bytes, built.index_bytes)
-    return BuildRow(built.shard, built.documents, *sizes, ratio, built.seconds)
+    shard_bytes = parse_size(shard_size)
+    return Result(build_index(opened, Path(output), progress, read, shard_bytes, workers), BuildRow)
 
 
 def parse_size(text: str | int) -> int:
-    """Return the bytes of a size like 500MB, 1.5GB or 1000; units are powers of 1000.
-
-    Raises
-    ------
-    InputError
-        It is none.
-    """
-    found = _SIZE.fullmatch(str(text).strip().upper())
+    """Return the bytes of a size like 500MB, 1.5GB or 1000; units are powers of 1000."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", str(text).strip().upper(), re.ASCII)
     if found is None or found[2] not in _UNITS:
         raise InputError(f"--shard-size {text}", "a size like 500MB or 1GB was expected")
     return round(float(found[1]) * _UNITS[found[2]])
+
+
+@contextmanager
+def _explain_absence(name: str) -> Iterator[None]:
+    """Name the extra where one of its libraries is not installed; they are slow to import, too."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        problem = f"{error.name} is not installed; pip install 'ngramscan[index]'"
+        raise InputError(f"ngramscan index {name}", problem) from error
 
 
 @command
@@ -267,8 +196,8 @@ def index_verify(
 ) -> Result:
     """Check whether a local index is what it should be.
 
-    DIR is a shard or a folder of shards. Prints what is wrong, with file and field; exit code 1
-    where anything is.
+    DIR is a shard or a folder of shards. Prints what is wrong, with file and field; the exit code
+    is 1 where anything is.
 
     Parameters
     ----------
@@ -285,29 +214,17 @@ def index_verify(
     DataFrame
         One row per thing that is wrong: shard, file, place, problem; none where it is sound.
 
-    Raises
-    ------
-    InputError
-        The directory is no index.
-
     Examples
     --------
     $ ngramscan index verify my-index
     $ ngramscan index verify my-index --deep --format csv
     """
-    try:
-        # Slow to import, and of an extra.
-        from ngramscan.fm9.checks import verify_shard
+    with _explain_absence("verify"):
         from ngramscan.fm9.reader import shard_folders
-    except ModuleNotFoundError as error:
-        problem = f"{error.name} is not installed; pip install 'ngramscan[index]'"
-        raise InputError("ngramscan index verify", problem) from error
-    findings = [
-        Finding(str(folder), Path(found.file).name, found.place, found.problem)
-        for folder in shard_folders(Path(directory))
-        for found in verify_shard(folder, deep, progress)
-    ]
-    sound = f"{directory}: sound ({'every bit' if deep else PLAIN})"
+        from ngramscan.fm9.verify import Finding, verify_shard
+    folders = shard_folders(Path(directory))
+    findings = [found for one in folders for found in verify_shard(one, deep, progress)]
     if findings:
         return Result(findings, Finding, exit_code=1)
+    sound = f"{directory}: sound ({'every bit' if deep else _PLAIN})"
     return Result([], Finding, [sound], print_table=lambda _: None)

@@ -43,6 +43,15 @@ START, BEFORE, LEFT, RIGHT, SIZE, FIRST, BYTE = range(7)
 _BITS_OF_SUPERBLOCK = BLOCK * SUPERBLOCK
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
+# The number of a block is its place among all with as many ones, in lexicographic order: it has
+# up to 124 bits, and those of the binomial coefficients, [k, n], are in two arrays. They are
+# constants of the compiled code: all that is passed to a kernel costs time at each call.
+_COEFFICIENTS = [[comb(n, k) for n in range(BLOCK + 1)] for k in range(BLOCK + 1)]
+COEFFICIENTS_HIGH = np.array([[c >> 64 for c in row] for row in _COEFFICIENTS], np.uint64)
+COEFFICIENTS_LOW = np.array([[c & (1 << 64) - 1 for c in row] for row in _COEFFICIENTS], np.uint64)
+NUMBER_BITS = np.array([(row[BLOCK] - 1).bit_length() for row in _COEFFICIENTS], np.int64)
+"""Bits of the number of a block by how many ones it has."""
+
 
 class Tables(NamedTuple):
     """A file as the kernels have it."""
@@ -58,12 +67,7 @@ class Tables(NamedTuple):
     leaves: Integers
     """For each byte; -1: not in the text."""
     lengths: Integers
-    """Of codes."""
-    space: Integers
-    """Bits that the number of a block has, for each type."""
-    high: Words
-    """Binomial coefficients [k, n]: the bits above the lowest 64."""
-    low: Words
+    """Bits of each byte's code."""
 
 
 def make_tables(data: Bytes, layout: Layout) -> Tables:
@@ -76,32 +80,28 @@ def make_tables(data: Bytes, layout: Layout) -> Tables:
     ]
     nodes = np.zeros((len(layout.nodes), 8), np.int64)
     for row, node, size in zip(nodes, layout.nodes, layout.sizes, strict=True):
-        row[START], row[SIZE] = node.start, size
         if node.is_leaf:
-            row[LEFT] = row[RIGHT] = -1
-            row[BYTE] = node.value
-            row[FIRST] = layout.c[layout.comp2char.index(node.value)]
+            first = layout.c[layout.comp2char.index(node.value)]
+            row[:7] = node.start, 0, -1, -1, size, first, node.value
         else:
-            row[BEFORE], row[LEFT], row[RIGHT] = node.value, node.left, node.right
-    codes = np.array([code & (1 << 56) - 1 for code in layout.codes], np.uint64)
+            row[:7] = node.start, node.value, node.left, node.right, size, 0, 0
     leaves = np.array([-1 if leaf == NONE else leaf for leaf in layout.leaf_of], np.int64)
-    lengths = np.array([code >> 56 for code in layout.codes], np.int64)
-    space = [comb(BLOCK, k).bit_length() if 0 < k < BLOCK else 0 for k in range(BLOCK + 1)]
-    binomials = [[comb(n, k) for n in range(BLOCK + 1)] for k in range(BLOCK + 1)]
-    high = np.array([[number >> 64 for number in row] for row in binomials], np.uint64)
-    low = np.array([[number & (1 << 64) - 1 for number in row] for row in binomials], np.uint64)
-    at_ = np.array(at, np.int64)
-    space_ = np.array(space, np.int64)
-    return Tables(data, at_, nodes, codes, leaves, lengths, space_, high, low)
+    codes = np.array(layout.codes, np.uint64)
+    lengths = (codes >> np.uint64(56)).astype(np.int64)
+    return Tables(data, np.array(at, np.int64), nodes, codes, leaves, lengths)
+
+
+def fresh_kernel(function: _Kernel) -> _Kernel:
+    """Compile a function at its first call in a process."""
+    return cast(_Kernel, numba.njit(nogil=True, error_model="numpy")(function))
 
 
 def kernel(function: _Kernel) -> _Kernel:
     """Compile a function at its first call, and keep the code on disk."""
     try:
-        compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        return cast(_Kernel, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
     except RuntimeError:  # No place for the cache can be written to.
-        compiled = numba.njit(nogil=True, error_model="numpy")(function)
-    return cast(_Kernel, compiled)
+        return fresh_kernel(function)
 
 
 @kernel
@@ -139,15 +139,50 @@ def read_entry(data: Bytes, offset: Int, width: Int, number: Int) -> Int:
 
 
 @kernel
-def ones_in_block(  # noqa: C901, PLR0912 - compiled; a call inside its loop costs more than it reads better
+def _find_ones(k: Int, high: np.uint64, low: np.uint64, last: Int) -> Int:
+    """Return twice the ones of a block before an offset, 126 - last, plus the bit there.
+
+    The next one is at the largest x with binomial(x, k) <= number; the block's bit is 126 - x.
+    """
+    found = 0
+    x = 126
+    while k > 0 and high != np.uint64(0):
+        while x >= last and (
+            COEFFICIENTS_HIGH[k, x] > high
+            or (COEFFICIENTS_HIGH[k, x] == high and COEFFICIENTS_LOW[k, x] > low)
+        ):
+            x -= 1
+        if x <= last:
+            return 2 * found + np.int64(x == last)
+        high -= COEFFICIENTS_HIGH[k, x] + np.uint64(low < COEFFICIENTS_LOW[k, x])
+        low -= COEFFICIENTS_LOW[k, x]
+        found += 1
+        k -= 1
+        x -= 1
+    while k > 0:
+        while x >= last and (
+            COEFFICIENTS_LOW[k, x] > low or COEFFICIENTS_HIGH[k, x] != np.uint64(0)
+        ):
+            x -= 1
+        if x <= last:
+            return 2 * found + np.int64(x == last)
+        low -= COEFFICIENTS_LOW[k, x]
+        found += 1
+        k -= 1
+        x -= 1
+    return 2 * found
+
+
+@kernel
+def ones_in_block(
     t: Tables, ones: Int, pointer: Int, kind: Int, inverted: bool, offset: Int
 ) -> Int:
     """Return twice the ones in a block before an offset, plus `ones`; plus the bit at the offset.
 
-    A block is a number: its place among all blocks with as many ones, in lexicographic order. The
-    complement stands as far from the other end, so that at most 63 ones have to be found.
+    The complement of a block stands as far from the other end, so that at most 63 ones have to be
+    found.
     """
-    width = t.space[kind]
+    width = NUMBER_BITS[kind]
     k = 127 - kind if inverted else kind
     if k == 0:
         return 2 * ones
@@ -161,47 +196,17 @@ def ones_in_block(  # noqa: C901, PLR0912 - compiled; a call inside its loop cos
         high = read_bits(t.data, t.at[BTNR], pointer + 64) & (_ALL >> np.uint64(128 - width))
     else:
         low &= _ALL >> np.uint64(64 - width)
-    all_high = t.high[k, 127]
-    all_low = t.low[k, 127]
+    all_high = COEFFICIENTS_HIGH[k, 127]
+    all_low = COEFFICIENTS_LOW[k, 127]
     if high > all_high or (high == all_high and low >= all_low):
         return CORRUPT
-    flip = k > 63
-    if flip:
-        k = 127 - k
-        high = all_high - high - np.uint64(all_low < low)
-        low = all_low - low
-        high -= np.uint64(low == np.uint64(0))
-        low -= np.uint64(1)
-    found = 0
-    bit = 0
-    x = 126
-    last = 126 - offset
-    # The next one is at the largest x with binomial(x, k) <= number; the block's bit is 126 - x.
-    while k > 0 and high != np.uint64(0):
-        while x >= last and (t.high[k, x] > high or (t.high[k, x] == high and t.low[k, x] > low)):
-            x -= 1
-        if x <= last:
-            break
-        high -= t.high[k, x] + np.uint64(low < t.low[k, x])
-        low -= t.low[k, x]
-        found += 1
-        k -= 1
-        x -= 1
-    if high == np.uint64(0):
-        while k > 0:
-            while x >= last and (t.low[k, x] > low or t.high[k, x] != np.uint64(0)):
-                x -= 1
-            if x <= last:
-                break
-            low -= t.low[k, x]
-            found += 1
-            k -= 1
-            x -= 1
-    if k > 0 and x == last:
-        bit = 1
-    if flip:
-        return 2 * (ones + offset - found) + 1 - bit
-    return 2 * (ones + found) + bit
+    if k <= 63:
+        return 2 * ones + _find_ones(k, high, low, 126 - offset)
+    high = all_high - high - np.uint64(all_low < low)
+    low = all_low - low
+    high -= np.uint64(low == np.uint64(0))
+    low -= np.uint64(1)
+    return 2 * (ones + offset) + 1 - _find_ones(127 - k, high, low, 126 - offset)
 
 
 @kernel
@@ -227,23 +232,16 @@ def bit_and_ones(t: Tables, position: Int) -> Int:
         for _ in range(8):
             kind = np.int64(word & np.uint64(127))
             stored += kind
-            pointer += t.space[kind]
+            pointer += NUMBER_BITS[kind]
             word >>= np.uint64(7)
     word = _word(t.data, types + 7 * (before >> 3))
     for _ in range(before & 7):
         kind = np.int64(word & np.uint64(127))
         stored += kind
-        pointer += t.space[kind]
+        pointer += NUMBER_BITS[kind]
         word >>= np.uint64(7)
     ones += 127 * before - stored if inverted else stored
-    return ones_in_block(
-        t,
-        ones,
-        pointer,
-        np.int64(word & np.uint64(127)),
-        inverted,
-        offset,
-    )
+    return ones_in_block(t, ones, pointer, np.int64(word & np.uint64(127)), inverted, offset)
 
 
 @kernel
@@ -298,18 +296,9 @@ def previous(t: Tables, rank: Int) -> Int:
 
 @kernel
 def find(t: Tables, patterns: Bytes, starts: Integers, segments: Integers) -> None:
-    """Find the ranks of the suffixes that begin with each pattern.
+    """Find the ranks of the suffixes that begin with each pattern: half-open, or CORRUPT.
 
-    Parameters
-    ----------
-    t : Tables
-        Of the file.
-    patterns : array of uint8
-        All of them, one behind the other.
-    starts : array of int64, shape (patterns + 1,)
-        Where each starts in it, and the end.
-    segments : array of int64, shape (patterns, 2)
-        Becomes the ranks, half-open; CORRUPT where there are none to be had.
+    The patterns stand one behind the other; `starts` has where each begins, and the end.
     """
     for number in range(len(segments)):
         low = np.int64(0)
@@ -369,23 +358,9 @@ def locate(t: Tables, ranks: Integers, positions: Integers) -> None:
 
 @kernel
 def extract(t: Tables, starts: Integers, stops: Integers, places: Integers, text: Bytes) -> Int:
-    """Copy parts of the text.
+    """Copy parts of the text, 0 <= start <= stop <= n, to their places in `text`.
 
-    Parameters
-    ----------
-    t : Tables
-        Of the file.
-    starts, stops : array of int64
-        0 <= start <= stop <= n.
-    places : array of int64
-        Where each part goes to in `text`.
-    text : array of uint8
-        Long enough.
-
-    Returns
-    -------
-    int
-        0, or CORRUPT.
+    Returns 0, or CORRUPT.
     """
     n = t.at[TEXT]
     for number in range(len(starts)):

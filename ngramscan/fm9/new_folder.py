@@ -1,8 +1,8 @@
 """A folder that is there whole or not at all.
 
 It is made beside its place under a hidden name and renamed at the end. What a process that was
-killed has left there is removed by the next that makes the same folder: nobody else can be at work
-on it then, since whoever is holds a lock, which ends with the process.
+killed has left there is removed by the next that makes the same folder, while it holds a lock: the
+lock of a process ends with it, so nobody else can be at work there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from pathlib import Path
 from ngramscan.errors import InputError
 
 _MARKER = "made-by-ngramscan"
-_CONTENT = "content"
 
 
 @contextmanager
@@ -41,9 +40,11 @@ def new_folder(path: Path) -> Iterator[Path]:
             try:
                 (work / _MARKER).touch()
                 yield work
-                _sync(work / _CONTENT)
-                (work / _CONTENT).rename(path)
-                sync_folder(path.parent)
+                content = work / "content"
+                for folder in (content, *filter(Path.is_dir, content.iterdir())):
+                    sync(folder)
+                content.rename(path)
+                sync(path.parent)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
 
@@ -58,20 +59,13 @@ def as_input_error(path: Path) -> Iterator[None]:
         raise InputError(str(path), f"can't be written ({reason})") from error
 
 
-def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _sync(folder: Path) -> None:
-    sync_folder(folder)
-    for inside in folder.iterdir():
-        if inside.is_dir():
-            sync_folder(inside)
 
 
 def _check_free(path: Path) -> None:
@@ -89,25 +83,19 @@ def _check_free(path: Path) -> None:
 def _lock_of(path: Path) -> Iterator[None]:
     """Hold the lock of a folder that is made."""
     lock = path.with_name(f".{path.name}.building.lock")
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        if not _is_ours_now(descriptor, lock):
+    with lock.open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Whoever had it may just have removed the file, and the next one lock another.
+            is_ours = os.path.samestat(os.fstat(file.fileno()), lock.stat())
+        except (BlockingIOError, FileNotFoundError):
+            is_ours = False
+        if not is_ours:
             raise InputError(str(path), "another process builds it just now")
         try:
             yield
         finally:
             lock.unlink(missing_ok=True)
-    finally:
-        os.close(descriptor)
-
-
-def _is_ours_now(descriptor: int, lock: Path) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Who had it may just have removed the file, so that the next one makes and locks another.
-        return os.path.samestat(os.fstat(descriptor), lock.stat())
-    except (BlockingIOError, FileNotFoundError):
-        return False
 
 
 def _prefix(path: Path) -> str:

@@ -1,30 +1,209 @@
 """Indexes of infini-gram-mini on the local disk: where patterns are, and the text around them.
 
-A query reads only what it needs. All answers are exact; the original program denies the smallest
-byte of a shard.
+The files are mapped, so that opening takes no time whatever their size, and a query reads only what
+it needs. All answers are exact; the original program denies the smallest byte of a shard.
 """
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from threading import Timer
+from typing import NamedTuple
 
 import numpy as np
 
-from ngramscan.errors import IndexFormatError
-from ngramscan.fm9.files import NEWLINE, SEPARATOR, Fm9File, Integers, Offsets
-from ngramscan.progress import Progress
+from ngramscan.errors import IndexChangedError, IndexFormatError
+from ngramscan.fm9 import kernels
+from ngramscan.fm9.kernels import Integers
+from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR, read_layout
+from ngramscan.progress import SILENT, Progress
 
-FILES = ("data.fm9", "data_offset", "meta.fm9", "meta_offset")
-"""Of a shard."""
-
+_CHECKED_AT_ONCE = 1 << 20
+"""Offsets; checking more would read megabytes."""
 _COMPILING = "compiling the index reader, once: about 5 s"
 
 
-@dataclass(frozen=True, slots=True)
-class ShardWindow:
+class _MappedFile:
+    """A file that is mapped, not read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._data: bytes | mmap.mmap = b""  # an empty file can't be mapped
+        try:
+            with path.open("rb") as file:
+                if path.stat().st_size:
+                    self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except OSError as error:
+            raise self._corrupt(f"can't be read: {error.strerror}") from error
+
+    def _check_size(self) -> None:
+        """Raise IndexChangedError where the file is shorter than when it was mapped.
+
+        Reading behind the end of a mapped file ends the process. Between this check and the reading
+        that follows it the file could still be cut; that is a matter of microseconds.
+        """
+        if isinstance(self._data, mmap.mmap) and self._data.size() < len(self._data):
+            problem = "became shorter while it was open; open the index again"
+            raise IndexChangedError(str(self.path), problem)
+
+    def _corrupt(self, problem: str) -> IndexFormatError:
+        return IndexFormatError(str(self.path), problem)
+
+
+class Fm9File(_MappedFile):
+    """A text that can be searched: one .fm9 file.
+
+    >>> file.find([b"step by step"])      # ranks, half-open
+    array([[296330, 297043]])
+    >>> file.locate([296330])             # positions in the text
+    array([17])
+
+    Raises
+    ------
+    IndexFormatError
+        It can't be read, or its header shows that it is not what it should be. Where only a query
+        finds what is wrong, the query raises.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.layout = read_layout(memoryview(self._data), str(path))
+        self.n = self.layout.n
+        """Bytes of the text with all of its separators."""
+        self.tables = kernels.make_tables(np.frombuffer(self._data, np.uint8), self.layout)
+        if self.layout.occurrences(END) != 1:
+            raise self._corrupt("field C: the byte FA does not occur once")
+        if self.extract([self.n - 1], [self.n]) != [bytes([END])]:
+            raise self._corrupt(
+                "field isa_sample: the text read back does not end with FA; it was built wrongly"
+            )
+
+    def find(self, patterns: Sequence[bytes]) -> Integers:
+        """Return the ranks of the suffixes that begin with each pattern, half-open.
+
+        They have the shape (patterns, 2): equal numbers where there are none. An empty pattern is
+        at each position.
+        """
+        self._check_size()
+        starts = np.cumsum([0, *map(len, patterns)])
+        together = np.array(bytearray(b"".join(patterns)), np.uint8)
+        segments = np.zeros((len(patterns), 2), np.int64)
+        kernels.find(self.tables, together, starts, segments)
+        if segments.size and segments.min() < 0:
+            raise self._corrupt("field rrr: the bits contradict their number")
+        return segments
+
+    def locate(self, ranks: Sequence[int] | Integers) -> Integers:
+        """Return the position in the text of the suffix with each rank.
+
+        Raises
+        ------
+        IndexError
+            A rank is not one of 0 to n - 1.
+        """
+        self._check_size()
+        wanted = np.asarray(ranks, np.int64)
+        if wanted.size and not (wanted.min() >= 0 and wanted.max() < self.n):
+            raise IndexError(f"ranks are 0 to {self.n - 1}")
+        positions = np.zeros(len(wanted), np.int64)
+        kernels.locate(self.tables, wanted, positions)
+        if positions.size and positions.min() < 0:
+            raise self._corrupt("field rrr or sa_sample: a rank leads nowhere")
+        return positions
+
+    def extract(
+        self, starts: Sequence[int] | Integers, stops: Sequence[int] | Integers
+    ) -> list[bytes]:
+        """Return parts of the text, from each start to its stop.
+
+        Raises
+        ------
+        IndexError
+            A part is not in the text: 0 <= start <= stop <= n.
+        """
+        self._check_size()
+        first, last = np.asarray(starts, np.int64), np.asarray(stops, np.int64)
+        if first.size and not (first.min() >= 0 and last.max() <= self.n and (first <= last).all()):
+            raise IndexError(f"positions are 0 to {self.n}, and a stop is not before its start")
+        places = np.cumsum([0, *(last - first)])
+        text = np.zeros(int(places[-1]), np.uint8)
+        if kernels.extract(self.tables, first, last, places, text) != 0:
+            raise self._corrupt("field rrr or isa_sample: a position leads nowhere")
+        raw = text.tobytes()
+        return [raw[start:stop] for start, stop in pairwise(places.tolist())]
+
+
+class Offsets(_MappedFile):
+    """Where in a text each document starts, or each line of metadata."""
+
+    def __init__(self, path: Path, file: Fm9File, separator: int) -> None:
+        super().__init__(path)
+        self._n = file.n
+        self._separator = separator
+        if len(self._data) == 0 or len(self._data) % 8:
+            raise self._corrupt(f"{len(self._data)} bytes, expected a positive multiple of 8")
+        self._values = np.frombuffer(self._data, "<u8")
+        self.entries = len(self._values)
+        found = file.layout.occurrences(separator)
+        if found != self.entries:
+            raise self._corrupt(
+                f"{self.entries} entries, but {found} bytes {separator:02X} in {file.path.name}"
+            )
+        if self._values[0] != 0:
+            raise self._corrupt(f"the first entry is {self._values[0]}, not 0")
+        if self._values[-1] >= self._n - 1:
+            raise self._corrupt(f"the last entry is {self._values[-1]}, beyond the text")
+        if self.entries <= _CHECKED_AT_ONCE:
+            self.check_order()
+
+    def check_order(self) -> None:
+        """Read all of them and check that they increase."""
+        for start in range(0, self.entries, _CHECKED_AT_ONCE):
+            part = self._values[start : start + _CHECKED_AT_ONCE + 1]
+            wrong = np.flatnonzero(part[1:] <= part[:-1])
+            if wrong.size:
+                entry = start + int(wrong[0]) + 1
+                raise self._corrupt(f"entry {entry} is not above the one before")
+
+    def agree(self, text: kernels.Bytes, start: int) -> bool:
+        """Tell whether a part of the text has separators at just the places that are known.
+
+        Those of metadata stand behind each line, so that what they start is one further.
+        """
+        behind = int(self._separator == NEWLINE)
+        places = np.flatnonzero(text == self._separator) + start + behind
+        ends = np.array([start + behind, start + len(text) + behind], np.uint64)
+        low, high = np.searchsorted(self._values, ends).tolist()
+        known = self._values[max(behind, low) : high].astype(np.int64)
+        return np.array_equal(known, places[places < self._n - behind])
+
+    def bounds(self, numbers: Integers) -> tuple[Integers, Integers]:
+        """Return where each starts, and where the next does or the text's last byte stands."""
+        self._check_size()
+        if numbers.size and not (numbers.min() >= 0 and numbers.max() < self.entries):
+            raise IndexError(f"documents are 0 to {self.entries - 1}")
+        starts = self._values[numbers]
+        last = numbers + 1 == self.entries
+        stops = self._values[np.where(last, 0, numbers + 1)]
+        stops = np.where(last, np.uint64(self._n - 1), stops)
+        if not ((starts < stops) & (stops < np.uint64(self._n))).all():
+            raise self._corrupt("the entries do not increase")
+        return starts.astype(np.int64), stops.astype(np.int64)
+
+    def holding(self, positions: Integers) -> Integers:
+        """Return the last that starts at each position or before it."""
+        self._check_size()
+        wanted = positions.astype(np.uint64)
+        numbers = np.searchsorted(self._values, wanted, side="right").astype(np.int64) - 1
+        if not (self._values[numbers] <= wanted).all():
+            raise self._corrupt("the entries do not increase")
+        return numbers
+
+
+class ShardWindow(NamedTuple):
     """A part of a document. All numbers are bytes."""
 
     document: int
@@ -32,9 +211,9 @@ class ShardWindow:
     document_bytes: int
     text: bytes
     offset: int
-    """Of the occurrence in `text`; -1 at the separator in front of the document."""
+    """Where the occurrence is in `text`; -1 at the separator in front of the document."""
     start: int
-    """Of `text` in the document."""
+    """Where `text` begins in the document."""
 
 
 class Shard:
@@ -51,44 +230,33 @@ class Shard:
     Raises
     ------
     IndexFormatError
-        A file is missing, or is not what it should be. A part of that only a query can find.
+        A file is missing, or is not what it should be; some damage only a query finds.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        _require_files(directory)
+        for name in FILES:
+            if not (directory / name).is_file():
+                problem = f"missing; a shard has {', '.join(FILES)}"
+                raise IndexFormatError(str(directory / name), problem)
         self.data = Fm9File(directory / "data.fm9")
         self.meta = Fm9File(directory / "meta.fm9")
         self._documents = Offsets(directory / "data_offset", self.data, SEPARATOR)
         self._lines = Offsets(directory / "meta_offset", self.meta, NEWLINE)
-
-    @property
-    def documents(self) -> int:
-        """How many there are."""
-        return self._documents.entries
-
-    @property
-    def text_bytes(self) -> int:
-        """Of all documents, without separators."""
-        return self.data.n - self.documents - 1
+        self.documents = self._documents.entries
+        self.ranks = self.data.n
+        """Ranks are 0 up to, not including, this number."""
+        self.text_bytes = self.data.n - self.documents - 1
+        """Bytes of all documents, without separators."""
 
     @property
     def index_bytes(self) -> int:
-        """Of the files."""
+        """Bytes of the files."""
         return sum((self.directory / name).stat().st_size for name in FILES)
-
-    @property
-    def ranks(self) -> int:
-        """How many there are: 0 up to, not including, this number."""
-        return self.data.n
 
     def find(self, patterns: Sequence[bytes]) -> Integers:
         """Return the ranks of each pattern's occurrences, as `Fm9File.find` does."""
         return self.data.find(patterns)
-
-    def locate(self, ranks: Sequence[int] | Integers) -> Integers:
-        """Return positions in the text, as `Fm9File.locate` does."""
-        return self.data.locate(ranks)
 
     def bounds(self, documents: Sequence[int] | Integers) -> tuple[Integers, Integers]:
         """Return where the texts of some documents start and stop, as positions in the text."""
@@ -109,27 +277,25 @@ class Shard:
         context : int
             Bytes on each side, fewer at the ends of the document.
 
-        Returns
-        -------
-        list of ShardWindow
-            In the order of the ranks.
-
         Raises
         ------
         IndexError
             A rank is out of range.
         """
-        positions = self.locate(ranks)
+        positions = self.data.locate(ranks)
         documents = self._documents.holding(positions)
         firsts, lasts = self.bounds(documents)
         starts = np.maximum(firsts, positions - context)
         # The end of the whole text belongs to the last document; so it may stand behind it.
         stops = np.maximum(starts, np.minimum(lasts, positions + (needle_bytes + context)))
         texts = self.data.extract(starts, stops)
+        sizes, offsets, first_bytes = lasts - firsts, positions - starts, starts - firsts
         return [
-            ShardWindow(int(document), int(last - first), text, int(at - start), int(start - first))
-            for document, first, last, at, start, text in zip(
-                documents, firsts, lasts, positions, starts, texts, strict=True
+            ShardWindow(*row)
+            for row in zip(
+                *(documents.tolist(), sizes.tolist(), texts),
+                *(offsets.tolist(), first_bytes.tolist()),
+                strict=True,
             )
         ]
 
@@ -143,7 +309,7 @@ class Shard:
         return self.meta.extract(starts, stops - 1)
 
 
-def open_shards(directory: Path, progress: Progress | None = None) -> list[Shard]:
+def open_shards(directory: Path, progress: Progress = SILENT) -> list[Shard]:
     """Open an index: a directory that is a shard, or one that has shards in it.
 
     Parameters
@@ -151,30 +317,25 @@ def open_shards(directory: Path, progress: Progress | None = None) -> list[Shard
     directory : Path
         Directories of shards that have numbers as names are taken in the order of these numbers,
         others before them by name.
-    progress : Progress, optional
-        Told that the first call on a machine takes longer.
-
-    Returns
-    -------
-    list of Shard
-        At least one.
+    progress : Progress
+        Gets a notice where the first call on a machine takes longer.
 
     Raises
     ------
     IndexFormatError
         There is no index there, or one that is corrupt.
     """
-    shards = shard_folders(directory)
-    told = Timer(1.5, (progress or Progress()).notice, [_COMPILING])
-    told.daemon = True
-    told.start()
+    folders = shard_folders(directory)
+    notice = Timer(1.5, progress.notice, [_COMPILING])
+    notice.daemon = True
+    notice.start()
     try:
-        opened = [Shard(shard) for shard in shards]
-        opened[0].find([b"\xff"])
-        opened[0].locate([0])
+        shards = [Shard(folder) for folder in folders]
+        shards[0].find([b"\xff"])
+        shards[0].data.locate([0])
     finally:
-        told.cancel()
-    return opened
+        notice.cancel()
+    return shards
 
 
 def shard_folders(directory: Path) -> list[Path]:
@@ -200,10 +361,3 @@ def shard_folders(directory: Path) -> list[Path]:
 def _shard_order(path: Path) -> tuple[int, str]:
     number = int(path.name) if path.name.isascii() and path.name.isdigit() else -1
     return number, path.name
-
-
-def _require_files(directory: Path) -> None:
-    for name in FILES:
-        if not (directory / name).is_file():
-            problem = f"missing; a shard has {', '.join(FILES)}"
-            raise IndexFormatError(str(directory / name), problem)

@@ -7,59 +7,22 @@ than the bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import comb
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+from ngramscan.fm9.kernels import COEFFICIENTS_HIGH, COEFFICIENTS_LOW, kernel
 
 U64 = np.uint64
-BLOCK_BITS = 127
 
-_ALL_ONES = 0xFFFFFFFFFFFFFFFF
 # A power of two times this has other top six bits than every other power of two.
 _DE_BRUIJN = 0x03F79D71B4CB0A89
+_BIT_PLACES = np.zeros(64, np.int64)
+_BIT_PLACES[[(_DE_BRUIJN << bit) % (1 << 64) >> 58 for bit in range(64)]] = np.arange(64)
 
 
-def compiled(kernel: Kernel) -> Kernel:
-    """Compile a kernel once per machine; it lets go of the interpreter while it runs."""
-    return cast("Kernel", numba.njit(cache=True, nogil=True)(kernel))
-
-
-def _bit_places() -> NDArray[np.int64]:
-    places = np.zeros(64, np.int64)
-    for bit in range(64):
-        places[((_DE_BRUIJN << bit) & _ALL_ONES) >> 58] = bit
-    return places
-
-
-def _binomials(shift: int) -> NDArray[np.uint64]:
-    """Return 64 bits of C(n, k) for n < 127 and k <= 127: they need 124 at most."""
-    rows = [
-        [(comb(n, k) >> shift) & _ALL_ONES for k in range(BLOCK_BITS + 1)]
-        for n in range(BLOCK_BITS)
-    ]
-    return np.array(rows, np.uint64)
-
-
-BIT_PLACES = _bit_places()
-BINOMIALS_LOW = _binomials(0)
-BINOMIALS_HIGH = _binomials(64)
-NUMBER_BITS: NDArray[np.int64] = np.array(
-    [
-        0 if comb(BLOCK_BITS, k) == 1 else comb(BLOCK_BITS, k).bit_length()
-        for k in range(BLOCK_BITS + 1)
-    ],
-    np.int64,
-)
-"""Bits of the number of a block by how many ones it has."""
-
-
-@compiled
+@kernel
 def take_bwt(
     text: NDArray[np.uint8],
     suffixes: NDArray[np.int32],
@@ -69,16 +32,7 @@ def take_bwt(
 ) -> None:
     """Write the bytes before some suffixes, and the ranks of every 64th position of the text.
 
-    Parameters
-    ----------
-    text : array
-        All of it.
-    suffixes : array
-        A run of the suffix array, from rank `first`.
-    bwt : array
-        Filled; as long as the run.
-    ranks : array
-        Filled where the run has such a position.
+    `suffixes` is a run of the suffix array, from rank `first`; `bwt` is as long, and filled.
     """
     last = text.shape[0] - 1
     for i in range(suffixes.shape[0]):
@@ -88,7 +42,7 @@ def take_bwt(
             ranks[position >> 6] = first + i
 
 
-@compiled
+@kernel
 def split_node(
     symbols: NDArray[np.uint8],
     goes_right: NDArray[np.uint8],
@@ -102,13 +56,11 @@ def split_node(
     Parameters
     ----------
     symbols : array
-        Of the node, in order.
+        Those of the node, in order.
     goes_right : array, shape (256,)
         0 or 1 per byte.
     bits : array
         Bits behind `first_bit` are not written yet, and 0.
-    children : array
-        Where the symbols of the children go.
     child : array, shape (2, 2)
         For the left and the right child: where it begins in `children`, and 1; for a leaf, which
         has no symbols there, a place that nothing else uses, and 0.
@@ -139,7 +91,7 @@ def split_node(
         bits[word_number] = word
 
 
-@compiled
+@kernel
 def _count_ones(word: np.uint64) -> np.uint64:
     word -= (word >> U64(1)) & U64(0x5555555555555555)
     word = (word & U64(0x3333333333333333)) + ((word >> U64(2)) & U64(0x3333333333333333))
@@ -147,7 +99,7 @@ def _count_ones(word: np.uint64) -> np.uint64:
     return (word * U64(0x0101010101010101)) >> U64(56)
 
 
-@compiled
+@kernel
 def _block_words(bits: NDArray[np.uint64], block: int) -> tuple[np.uint64, np.uint64]:
     """Return the 127 bits of a block as two words; `bits` goes on for two words behind its end."""
     first_bit = block * 127
@@ -161,7 +113,7 @@ def _block_words(bits: NDArray[np.uint64], block: int) -> tuple[np.uint64, np.ui
     return low, high & U64(0x7FFFFFFFFFFFFFFF)
 
 
-@compiled
+@kernel
 def count_blocks(bits: NDArray[np.uint64], ones: NDArray[np.uint8]) -> None:
     """Count the ones of each block."""
     for block in range(ones.shape[0]):
@@ -169,7 +121,7 @@ def count_blocks(bits: NDArray[np.uint64], ones: NDArray[np.uint8]) -> None:
         ones[block] = _count_ones(low) + _count_ones(high)
 
 
-@compiled
+@kernel
 def append_numbers(
     bits: NDArray[np.uint64],
     ones: NDArray[np.uint8],
@@ -178,16 +130,8 @@ def append_numbers(
 ) -> None:
     """Write the combinatorial number of each block behind that of the one before.
 
-    The number of a block with ones at p1 < p2 < … < pk is the sum of C(126 - pj, k - j + 1).
-
-    Parameters
-    ----------
-    ones : array
-        Of each block.
-    number_bits : array, shape (128,)
-        By ones.
-    out : array
-        Zeros; two words longer than the numbers.
+    The number of a block with ones at p1 < p2 < … < pk is the sum of C(126 - pj, k - j + 1). It has
+    `number_bits[k]` bits. `out` has zeros, and two words more than the numbers need.
     """
     position = 0
     for block in range(ones.shape[0]):
@@ -201,10 +145,10 @@ def append_numbers(
             word = words[half]
             while word:
                 lowest = word & (~word + U64(1))
-                row = 126 - 64 * half - BIT_PLACES[(lowest * U64(_DE_BRUIJN)) >> U64(58)]
-                term = BINOMIALS_LOW[row, left]
+                row = 126 - 64 * half - _BIT_PLACES[(lowest * U64(_DE_BRUIJN)) >> U64(58)]
+                term = COEFFICIENTS_LOW[left, row]
                 low += term
-                high += BINOMIALS_HIGH[row, left] + U64(low < term)
+                high += COEFFICIENTS_HIGH[left, row] + U64(low < term)
                 left -= 1
                 word ^= lowest
         number = position >> 6
@@ -219,7 +163,7 @@ def append_numbers(
         position += width
 
 
-@compiled
+@kernel
 def pack(values: NDArray[np.integer[Any]], width: int, words: NDArray[np.uint64]) -> None:
     """Write values of `width` bits each, at most 64, one behind the other; `words` is zeros."""
     position = 0

@@ -1,8 +1,7 @@
 """The hosted indexes of infini-gram-mini: their names and sizes.
 
-Sizes are bytes of UTF-8 text and documents, from the service's documentation; the sizes that papers
-quote as "tokens" are these bytes. The documentation spells the crawls both `v2_cc-2025-05` and
-`v2_cc_2025-05`; the service has known the first since 2026.
+Sizes are bytes of UTF-8 text and documents, from the service's documentation; papers quote them as
+"tokens". It spells crawls `v2_cc-2025-05`, as the service does since 2026, and `v2_cc_2025-05`.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ DEFAULT_URL = "https://api.infini-gram-mini.io/"
 
 
 @dataclass(frozen=True, slots=True)
-class HostedIndex:
-    """One index of the public service."""
+class IndexRow:
+    """One index of the public service, as documented."""
 
     name: str
     alias: str
@@ -23,9 +22,12 @@ class HostedIndex:
     kind: str
     documents: int
     bytes: int
-    """Of text, in UTF-8."""
-    is_crawl_snapshot: bool = False
-    """Snapshots of one crawl share pages."""
+    """Of text."""
+
+    @property
+    def is_crawl_snapshot(self) -> bool:
+        """Tell whether it is a snapshot of the crawl, which shares pages with others."""
+        return self.alias.startswith("cc-")
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -33,20 +35,13 @@ class HostedIndex:
         return tuple(dict.fromkeys((self.name, self.name.replace("v2_cc-", "v2_cc_"))))
 
 
-def _crawl(week: str, documents: int, size_bytes: int) -> HostedIndex:
-    return HostedIndex(
-        name=f"v2_cc-{week}",
-        alias=f"cc-{week}",
-        corpus=f"Common Crawl {week}",
-        kind="raw web snapshot",
-        documents=documents,
-        bytes=size_bytes,
-        is_crawl_snapshot=True,
-    )
+def _crawl(week: str, documents: int, size_bytes: int) -> IndexRow:
+    names = f"v2_cc-{week}", f"cc-{week}", f"Common Crawl {week}"
+    return IndexRow(*names, "raw web snapshot", documents, size_bytes)
 
 
 PAPER = (
-    HostedIndex("v2_dclm_all", "dclm", "DCLM-baseline", "curated", 2948096911, 16666308904212),
+    IndexRow("v2_dclm_all", "dclm", "DCLM-baseline", "curated", 2948096911, 16666308904212),
     _crawl("2025-05", 3031278337, 9078722426438),
     _crawl("2025-08", 2679706056, 8163085167146),
     _crawl("2025-13", 2740844187, 10392880591539),
@@ -59,25 +54,22 @@ PAPER = (
 
 CATALOG = (
     *PAPER,
-    HostedIndex("v2_piletrain", "piletrain", "Pile, training", "curated", 210607728, 1307910802542),
-    HostedIndex("v2_pileval", "pileval", "Pile, validation", "curated", 214670, 1344908273),
+    IndexRow("v2_piletrain", "piletrain", "Pile, training", "curated", 210607728, 1307910802542),
+    IndexRow("v2_pileval", "pileval", "Pile, validation", "curated", 214670, 1344908273),
 )
 
 
-def find_hosted(name: str) -> HostedIndex | None:
+def find_hosted(name: str) -> IndexRow | None:
     """Return the index with this name, alias or other spelling, in any case."""
     asked = name.lower()
     for index in CATALOG:
-        if asked in {
-            index.alias,
-            *index.spellings,
-            *(s.removeprefix("v2_") for s in index.spellings),
-        }:
+        short = (spelling.removeprefix("v2_") for spelling in index.spellings)
+        if asked in {index.alias, *index.spellings, *short}:
             return index
     return None
 
 
 def nearest_names(name: str) -> list[str]:
-    """Return names and aliases that look like a name that is not there."""
+    """Return names and aliases that look like an unknown name."""
     names = [n for index in CATALOG for n in (index.name, index.alias)]
     return difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
