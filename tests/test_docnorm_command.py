@@ -18,8 +18,8 @@ from rich.console import Console
 
 import ngramscan
 from ngramscan.errors import IncompleteError, InputError
-from ngramscan.prevalence.contexts import Concordance, Context
-from ngramscan.prevalence.docnorm import DocumentRow, DrawRow
+from ngramscan.prevalence.contexts import ContextRow, ContextsResult
+from ngramscan.prevalence.docnorm import DocnormRow, DrawRow
 from ngramscan.report.tables import print_contexts
 from tests.api_server import ApiServer, Faults, Spawned, spawn
 from tests.command import NGRAMSCAN, run
@@ -56,7 +56,7 @@ def test_the_defaults_are_the_paper_s_patterns_in_dclm(server: Spawned, tmp_path
     assert "seed 1" in table.stdout
     csv = run(*arguments(server.url, tmp_path / "j", "--samples", "25", "--format", "csv"))
     assert csv.code == 0
-    assert list(csv.rows[0]) == list(DocumentRow.__dataclass_fields__)
+    assert list(csv.rows[0]) == list(DocnormRow.__dataclass_fields__)
     assert len(csv.rows) == 42
     assert {row["tier"] for row in csv.rows} == {"T1", "T2"}
     exact = {t: sum(t in text for text in TEXTS) for t in (row["pattern"] for row in csv.rows)}
@@ -205,7 +205,7 @@ def test_from_python_it_is_a_data_frame(server: Spawned, tmp_path: Path) -> None
         method=["pot"], samples=30, seed=3, api_url=server.url, journal=tmp_path / "j",
         totals=tmp_path / "t.csv", draws=tmp_path / "d.jsonl",
     )  # fmt: skip
-    assert list(frame.columns) == list(DocumentRow.__dataclass_fields__)
+    assert list(frame.columns) == list(DocnormRow.__dataclass_fields__)
     assert set(frame["seed"]) == {3}
     assert (tmp_path / "t.csv").exists()
     assert (tmp_path / "d.jsonl").exists()
@@ -264,7 +264,7 @@ def test_contexts_from_python_and_of_a_corpus_that_is_read(tmp_path: Path) -> No
     frame = ngramscan.contexts(
         "step by step", index=f"scan:{DOCS}/*.jsonl", n=10, width=20, journal=tmp_path / "j"
     )
-    assert list(frame.columns) == list(Context.__dataclass_fields__)
+    assert list(frame.columns) == list(ContextRow.__dataclass_fields__)
     assert len(frame) == 10
     joined = frame["left"] + frame["match"] + frame["right"]
     assert all(any(piece in text for text in TEXTS) for piece in joined)
@@ -286,16 +286,18 @@ def test_contexts_that_can_t_be_had_are_missing(tmp_path: Path) -> None:
 # The lines of a terminal
 
 ROWS = [
-    Context("x", "17", 5, "é\nfour\t", "key", " after", 0, 1, '{"metadata": {"url": "http://a/"}}'),
-    Context("x", "4", None, "ตัวอย่าง 答え ", "key", "\x1b[31m red", 0, 2, "no JSON"),
-    Context("x", "a.jsonl:3", 0, "", "key", "x" * 90, 0, 3, '{"source": "id-3"}'),
+    ContextRow(
+        "x", "17", 5, "é\nfour\t", "key", " after", 0, 1, '{"metadata": {"url": "http://a/"}}'
+    ),
+    ContextRow("x", "4", None, "ตัวอย่าง 答え ", "key", "\x1b[31m red", 0, 2, "no JSON"),
+    ContextRow("x", "a.jsonl:3", 0, "", "key", "x" * 90, 0, 3, '{"source": "id-3"}'),
 ]
 
 
-def lines(width: int, rows: list[Context] = ROWS, color: bool = False) -> list[str]:
+def lines(width: int, rows: list[ContextRow] = ROWS, color: bool = False) -> list[str]:
     file = io.StringIO()
     console = Console(file=file, width=width, force_terminal=color, markup=False, highlight=False)
-    print_contexts([Concordance("x", "key", 900, rows)], 7, console)
+    print_contexts([ContextsResult("x", "key", 900, rows)], 7, console)
     return file.getvalue().splitlines()
 
 
@@ -321,6 +323,6 @@ def test_the_match_is_bold_in_a_terminal() -> None:
 
 def test_all_and_none_are_said() -> None:
     file = io.StringIO()
-    none = Concordance("x", "key", 0)
+    none = ContextsResult("x", "key", 0)
     print_contexts([none], 7, Console(file=file, width=80))
     assert file.getvalue() == "x · 'key' · 0 occurrences, all\n\n"

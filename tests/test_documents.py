@@ -20,7 +20,7 @@ from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.journal import Journal
 from ngramscan.patterns.model import Pattern, Query
-from ngramscan.prevalence.docnorm import DocumentRow, Norming, NormOptions, norm_documents
+from ngramscan.prevalence.docnorm import DocnormOptions, DocnormResult, DocnormRow, run_docnorm
 from ngramscan.prevalence.draws import Estimator
 from ngramscan.progress import Silent
 from tests import oracle
@@ -104,10 +104,10 @@ def norm(
     server: ApiServer,
     journal: Path,
     queries: Sequence[Query] = tuple(QUERIES),
-    options: NormOptions | None = None,
-) -> Norming:
+    options: DocnormOptions | None = None,
+) -> DocnormResult:
     with index_at(server, journal) as index:
-        return norm_documents(queries, [index], options or NormOptions())
+        return run_docnorm(queries, [index], options or DocnormOptions())
 
 
 def in_documents(texts: Sequence[str], documents: Sequence[str]) -> int:
@@ -117,7 +117,7 @@ def in_documents(texts: Sequence[str], documents: Sequence[str]) -> int:
 # The intervals cover what was counted
 
 
-def covered(real: ApiServer, documents: list[str], journal: Path, options: NormOptions,
+def covered(real: ApiServer, documents: list[str], journal: Path, options: DocnormOptions,
             seeds: Sequence[int]) -> dict[str, float]:  # fmt: skip
     """Return the share of intervals that cover the truth: of patterns, unions and ratios."""
     methods = {name: [q.text for q in QUERIES if q.pattern.method == name] for name in "AB"}
@@ -143,7 +143,7 @@ def covered(real: ApiServer, documents: list[str], journal: Path, options: NormO
 def test_intervals_cover_the_counted_documents(
     real: ApiServer, documents: list[str], journal: Path, estimator: Estimator
 ) -> None:
-    options = NormOptions(estimator=estimator)
+    options = DocnormOptions(estimator=estimator)
     shares = covered(real, documents, journal, options, range(1, 4))
     assert shares["pattern"] >= 0.88
     assert shares["union"] >= 0.8
@@ -155,7 +155,7 @@ def test_intervals_cover_the_counted_documents(
 def test_intervals_cover_the_counted_documents_over_many_seeds(
     real: ApiServer, documents: list[str], journal: Path, estimator: Estimator
 ) -> None:
-    options = NormOptions(estimator=estimator)
+    options = DocnormOptions(estimator=estimator)
     shares = covered(real, documents, journal, options, range(1, 41))
     assert 0.90 <= shares["pattern"] <= (0.99 if estimator == "combined" else 1.0)
     assert shares["union"] >= 0.9
@@ -171,13 +171,13 @@ def small(tmp_path: Path, *shards: Sequence[str], faults: Faults | None = None) 
     return ApiServer({"x": write_shards(folder, shards)}, faults=faults)
 
 
-def limits(row: DocumentRow) -> tuple[int, int]:
+def limits(row: DocnormRow) -> tuple[int, int]:
     assert row.documents_low is not None
     assert row.documents_high is not None
     return row.documents_low, row.documents_high
 
 
-def row_of(norming: Norming, pattern: str) -> DocumentRow:
+def row_of(norming: DocnormResult, pattern: str) -> DocnormRow:
     (row,) = [row for row in norming.rows if row.pattern == pattern]
     return row
 
@@ -214,13 +214,13 @@ def test_a_pattern_whose_every_window_is_cut_has_wide_bounds(tmp_path: Path) -> 
     texts = ["." * 1500 + "key" + "." * 1500 for _ in range(300)]
     with small(tmp_path, texts) as server:
         for estimator in ("combined", "first"):
-            options = NormOptions(samples=100, estimator=estimator, context=1000)
+            options = DocnormOptions(samples=100, estimator=estimator, context=1000)
             row = row_of(norm(server, tmp_path / "j", [query("key")], options), "key")
             assert row.truncated_share == 1
             # Each draw may be the first of its document, and may not; those seen are there.
             assert (row.documents_low, row.documents_high) == (row.unique_documents, 300)
             assert "documents not seen whole" in row.note
-        bounded = NormOptions(samples=100, estimator="size-bias", context=1000)
+        bounded = DocnormOptions(samples=100, estimator="size-bias", context=1000)
         row = row_of(norm(server, tmp_path / "j", [query("key")], bounded), "key")
         assert limits(row)[0] <= 300 == limits(row)[1]
 
@@ -232,7 +232,7 @@ def test_long_documents_are_counted_by_their_first_occurrence(
     """Documents of 60,000 bytes, whose first occurrence is near their start: nothing is open."""
     texts = [("key" + "." * 5997) * 10 for _ in range(50)]
     with small(tmp_path, texts[:20], texts[20:]) as server:
-        options = NormOptions(samples=200, estimator=estimator)
+        options = DocnormOptions(samples=200, estimator=estimator)
         row = row_of(norm(server, tmp_path / "j", [query("key")], options), "key")
     assert row.occurrences == 500
     assert row.truncated_share == 1
@@ -248,7 +248,7 @@ def test_patterns_of_any_script_are_estimated(tmp_path: Path) -> None:
     texts = [" ".join(random.choice(words, 900)) for _ in range(12)]
     queries = [query(word) for word in words]
     with small(tmp_path, texts[:6], texts[6:]) as server:
-        norming = norm(server, tmp_path / "j", queries, NormOptions(context=2000))
+        norming = norm(server, tmp_path / "j", queries, DocnormOptions(context=2000))
     assert [row.pattern for row in norming.rows] == words
     for row in norming.rows:
         assert row.occurrences == sum(oracle.occurrences_fast(row.pattern, t) for t in texts)
@@ -257,7 +257,7 @@ def test_patterns_of_any_script_are_estimated(tmp_path: Path) -> None:
 
 
 def test_few_draws_get_the_guaranteed_interval_and_say_so(real: ApiServer, journal: Path) -> None:
-    few = row_of(norm(real, journal, [query("return")], NormOptions(samples=29)), "return")
+    few = row_of(norm(real, journal, [query("return")], DocnormOptions(samples=29)), "return")
     many = row_of(norm(real, journal, [query("return")]), "return")
     assert "guaranteed" in few.note
     assert "guaranteed" not in many.note
@@ -266,7 +266,7 @@ def test_few_draws_get_the_guaranteed_interval_and_say_so(real: ApiServer, journ
 
 def test_a_large_part_is_drawn_without_replacement(tmp_path: Path) -> None:
     with small(tmp_path, ["key " * 4] * 100) as server:
-        options = NormOptions(samples=300, keep_draws=True)
+        options = DocnormOptions(samples=300, keep_draws=True)
         norming = norm(server, tmp_path / "j", [query("key")], options)
     row = norming.rows[0]
     assert "without replacement" in row.note
@@ -276,7 +276,7 @@ def test_a_large_part_is_drawn_without_replacement(tmp_path: Path) -> None:
 
 def test_the_ratio_of_the_paper_is_one_where_the_truth_is_fifteen(tmp_path: Path) -> None:
     with small(tmp_path, ["key " * 15] * 2000) as server:
-        paper = NormOptions(samples=100, estimator="unique")
+        paper = DocnormOptions(samples=100, estimator="unique")
         row = row_of(norm(server, tmp_path / "j", [query("key")], paper), "key")
         ours = row_of(norm(server, tmp_path / "j", [query("key")]), "key")
     assert row.unique_documents is not None
@@ -308,7 +308,7 @@ def test_a_row_says_that_its_width_is_that_of_the_added_draw(tmp_path: Path) -> 
 
 def test_repeated_documents_give_no_union(tmp_path: Path) -> None:
     with small(tmp_path, ["a key " * 9] * 50) as server:
-        options = NormOptions(samples=20, estimator="unique")
+        options = DocnormOptions(samples=20, estimator="unique")
         norming = norm(server, tmp_path / "j", [query("a "), query("key", "B")], options)
     documents = [total for total in norming.totals if total.statistic == "documents"]
     assert [total.value for total in documents] == [None, None]
@@ -321,7 +321,7 @@ def test_repeated_documents_give_no_union(tmp_path: Path) -> None:
 
 
 def test_a_target_draws_as_many_as_it_needs(tmp_path: Path) -> None:
-    def half_width(row: DocumentRow) -> float:
+    def half_width(row: DocnormRow) -> float:
         low, high = limits(row)
         return (high - low) / 2 / row.documents
 
@@ -331,7 +331,7 @@ def test_a_target_draws_as_many_as_it_needs(tmp_path: Path) -> None:
     widths = []
     with small(tmp_path, texts) as server:
         for target in (0.3, 0.15):
-            options = NormOptions(target=target, max_samples=1500)
+            options = DocnormOptions(target=target, max_samples=1500)
             rows = norm(server, tmp_path / "j", [query("key"), query("word")], options).rows
             assert all(row.samples and row.samples >= 100 for row in rows)
             assert all(half_width(row) < 1.35 * target for row in rows)
@@ -343,9 +343,9 @@ def test_no_more_are_drawn_than_allowed(tmp_path: Path) -> None:
     random = np.random.default_rng(1)
     texts = ["key " * int(n) for n in random.geometric(1 / 15, 400)]
     with small(tmp_path, texts) as server:
-        options = NormOptions(target=0.01, max_samples=250)
+        options = DocnormOptions(target=0.01, max_samples=250)
         assert norm(server, tmp_path / "j", [query("key")], options).rows[0].samples == 250
-        options = NormOptions(target=0.01, max_samples=50)
+        options = DocnormOptions(target=0.01, max_samples=50)
         assert norm(server, tmp_path / "j", [query("key")], options).rows[0].samples == 50
 
 
@@ -420,7 +420,7 @@ def test_an_index_that_gives_up_loses_only_its_rows(tmp_path: Path) -> None:
 def test_the_draws_are_there_to_be_looked_at(tmp_path: Path) -> None:
     long = "é" * 9000 + " key " + "é" * 9000
     with small(tmp_path, [long] * 30, ["a key key"] * 30) as server:
-        options = NormOptions(samples=40, keep_draws=True)
+        options = DocnormOptions(samples=40, keep_draws=True)
         norming = norm(server, tmp_path / "j", [query("key")], options)
     assert [draw.draw for draw in norming.draws] == list(range(1, 41))
     for draw in norming.draws:
@@ -440,7 +440,7 @@ def test_rows_of_a_pattern_do_not_depend_on_the_others(real: ApiServer, journal:
     alone = norm(real, journal, [query("return")]).rows[0]
     among = row_of(norm(real, journal, [query("True"), query("return"), query("None")]), "return")
     assert alone == among
-    assert norm(real, journal, [query("return")], NormOptions(seed=2)).rows[0] != alone
+    assert norm(real, journal, [query("return")], DocnormOptions(seed=2)).rows[0] != alone
 
 
 # Indexes that read their documents
@@ -451,7 +451,7 @@ def test_a_corpus_that_is_read_is_counted(tmp_path: Path) -> None:
     write_shards(tmp_path, [texts])
     index = ScanIndex(open_corpus(str(tmp_path / "0.jsonl")), ScanOptions(), Silent())
     queries = [query("step by step", "CoT"), query("solve", "F"), query("for", "F")]
-    norming = norm_documents(queries, [index], NormOptions())
+    norming = run_docnorm(queries, [index], DocnormOptions())
     row = norming.rows[0]
     assert (row.documents, row.documents_low, row.documents_high) == (2, 2, 2)
     assert (row.estimator, row.samples, row.seed) == ("exact", None, None)
@@ -464,7 +464,7 @@ def test_a_corpus_that_is_read_is_counted(tmp_path: Path) -> None:
 def test_a_corpus_that_can_t_be_read_is_missing(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text('{"text": 1}\n')
     index = ScanIndex(open_corpus(str(tmp_path / "bad.jsonl")), ScanOptions(), Silent())
-    norming = norm_documents([query("a"), query("b")], [index], NormOptions())
+    norming = run_docnorm([query("a"), query("b")], [index], DocnormOptions())
     assert [missing.query for missing in norming.missing] == ["a", "b"]
     assert norming.rows == []
     assert "bad.jsonl:1" in str(norming.missing[0].error)
@@ -478,7 +478,7 @@ def test_a_sample_of_files_has_intervals_or_none(tmp_path: Path) -> None:
     for sample, has_interval in (("20", True), ("5", False)):
         options = ScanOptions(sample=sample)
         index = ScanIndex(open_corpus(str(tmp_path)), options, Silent())
-        norming = norm_documents([query("key"), query("ke", "B")], [index], NormOptions())
+        norming = run_docnorm([query("key"), query("ke", "B")], [index], DocnormOptions())
         row = norming.rows[0]
         assert row.estimator == "files"
         assert (row.documents_low is not None) == has_interval

@@ -19,7 +19,7 @@ from ngramscan.outputs.reading import OutputFields, read_outputs
 from ngramscan.outputs.strategies import StrategyShare, classify_outputs
 from ngramscan.outputs.strategy_rules import load_rules
 from ngramscan.patterns.files import load_patterns
-from ngramscan.prevalence.count import Count
+from ngramscan.prevalence.count import CountRow
 from ngramscan.report import figures
 from tests.command import run
 
@@ -31,7 +31,7 @@ LONG = ["deepseek-ai/DeepSeek-V3.1-Terminus-reasoner", "Qwen/Qwen3-30B-A3B-Think
 MODELS = [*LONG, "a", *(f"model-{n}" for n in range(2))]
 
 
-def counts(indexes: int, methods: Sequence[str], patterns: int, estimated: bool) -> list[Count]:
+def counts(indexes: int, methods: Sequence[str], patterns: int, estimated: bool) -> list[CountRow]:
     draw = random.Random(1)
     rows = []
     for index in range(indexes):
@@ -41,7 +41,7 @@ def counts(indexes: int, methods: Sequence[str], patterns: int, estimated: bool)
                 text = f"pattern $x$ {number} " + "and so on " * draw.randrange(9)
                 limits = (n / 2, n * 2.0) if estimated and n else (None, None)
                 keys = (f"index_{index}", method, "T1", "narrative", text, text)
-                rows.append(Count(*keys, n, None, "s", "t", estimated, *limits))
+                rows.append(CountRow(*keys, n, None, "s", "t", estimated, *limits))
     return rows
 
 
@@ -191,7 +191,7 @@ def test_only_the_rows_of_all_models_are_drawn_where_there_are_some() -> None:
 
 
 def test_texts_of_any_script_are_no_warning(tmp_path: Path) -> None:
-    row = Count("x", "ตัวอย่าง", "T1", "narrative", "答え", "答え\n$", 3, None, "s", "t")
+    row = CountRow("x", "ตัวอย่าง", "T1", "narrative", "答え", "答え\n$", 3, None, "s", "t")
     figures.save_figure(figures.draw_prevalence([row]), tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     figures.save_figure(figures.draw_prevalence([row]), tmp_path / "a.svg")

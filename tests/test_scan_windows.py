@@ -21,7 +21,6 @@ from ngramscan.corpora import parquet as parquet_module
 from ngramscan.corpora.base import Corpus
 from ngramscan.errors import CorpusError, EngineError, InputError
 from ngramscan.indexes.base import (
-    DocumentIndex,
     Found,
     Place,
     Segment,
@@ -179,7 +178,6 @@ def check(made: Made, index: ScanIndex, queries: Sequence[str], texts: Sequence[
 
 def test_every_occurrence_is_where_the_definition_says(made: Made) -> None:
     index = open_index(made)
-    assert isinstance(index, DocumentIndex)
     check(made, index, QUERIES, made.texts)
     assert list(index.find(["nowhere at all"])) == [Found("nowhere at all", ())]
 
@@ -298,7 +296,7 @@ def test_what_a_scan_knows_of_a_place(tmp_path: Path) -> None:
         metadata=json.dumps(metadata),
     )
     assert isinstance(window, Window)
-    assert (window.is_cut, window.hidden_bytes) == (True, 5)
+    assert (window.is_truncated, window.hidden_bytes) == (True, 5)
 
 
 def test_a_place_that_is_asked_for_twice_comes_twice(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from ngramscan.commands.index import IndexRow
 from ngramscan.indexes.base import IndexSize
-from ngramscan.prevalence.count import count_queries
+from ngramscan.prevalence.count import run_count
 from ngramscan.prevalence.totals import make_totals
 from ngramscan.report.tables import print_counting, print_rows
 from tests.test_totals import COUNTS, SET, Known
@@ -16,7 +16,7 @@ SIZE = IndexSize(documents=2_000_000, bytes=4_000_000_000)
 
 
 def printed(width: int, names: tuple[str, ...] = ("v2_cc-2025-05", "v2_cc-2025-08")) -> str:
-    counting = count_queries(SET.queries(), [Known(name, COUNTS, SIZE) for name in names])
+    counting = run_count(SET.queries(), [Known(name, COUNTS, SIZE) for name in names])
     console = Console(file=io.StringIO(), width=width, markup=False, highlight=False)
     print_counting(console, counting, make_totals(counting))
     assert isinstance(console.file, io.StringIO)
@@ -48,7 +48,7 @@ def test_a_sum_over_snapshots_comes_with_its_warning() -> None:
 
 
 def test_an_index_without_a_count_has_no_section() -> None:
-    counting = count_queries(SET.queries(), [Known("a", {}, SIZE), Known("b", COUNTS, SIZE)])
+    counting = run_count(SET.queries(), [Known("a", {}, SIZE), Known("b", COUNTS, SIZE)])
     console = Console(file=io.StringIO(), width=100)
     print_counting(console, counting, make_totals(counting))
     assert isinstance(console.file, io.StringIO)

@@ -15,7 +15,7 @@ from ngramscan.indexes.base import (
     WindowFailure,
 )
 from ngramscan.patterns.model import Pattern, PatternSet
-from ngramscan.prevalence.count import count_queries
+from ngramscan.prevalence.count import run_count
 from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total, make_totals
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
@@ -96,7 +96,7 @@ def totals_of(
     size: IndexSize = SIZE,
     patterns: PatternSet = SET,
 ) -> list[Total]:
-    return make_totals(count_queries(patterns.queries(), [Known(name, counts, size)]))
+    return make_totals(run_count(patterns.queries(), [Known(name, counts, size)]))
 
 
 def find(totals: list[Total], statistic: str, method: str, tiers: str, versus: str = "") -> Total:
@@ -111,7 +111,7 @@ def find(totals: list[Total], statistic: str, method: str, tiers: str, versus: s
 
 def test_rows_are_in_the_order_of_the_set_whatever_order_the_index_answers_in() -> None:
     index = Known("mine", COUNTS, IndexSize())
-    counting = count_queries(SET.queries(), [index])
+    counting = run_count(SET.queries(), [index])
     assert [row.query for row in counting.rows] == [p.text for p in SET.patterns]
     assert [row.occurrences for row in counting.rows] == [100, 30, 0, 8, 7, 50, 40, 1000]
     assert counting.missing == []
@@ -119,9 +119,9 @@ def test_rows_are_in_the_order_of_the_set_whatever_order_the_index_answers_in() 
 
 def test_overlaps_are_asked_only_where_totals_are_wanted() -> None:
     index = Known("mine", COUNTS, IndexSize())
-    count_queries(SET.queries(), [index], for_totals=False)
+    run_count(SET.queries(), [index], for_totals=False)
     assert index.asked == [p.text for p in SET.patterns]
-    count_queries(SET.queries(), [index])
+    run_count(SET.queries(), [index])
     assert index.asked == [*[p.text for p in SET.patterns], "using the formula for"]
 
 
@@ -211,9 +211,7 @@ def test_a_missing_overlap_makes_the_union_unknown_and_the_sum_not() -> None:
 def test_variants_count_for_their_pattern() -> None:
     patterns = PatternSet("s", "", (pattern("next, we", "CoT"), pattern("so, we", "CoT")))
     counts = {"next, we": 1, "Next, we": 10, "so, we": 5, "So, we": 0}
-    counting = count_queries(
-        patterns.queries(case_variants=True), [Known("mine", counts, IndexSize())]
-    )
+    counting = run_count(patterns.queries(case_variants=True), [Known("mine", counts, IndexSize())])
     totals = make_totals(counting)
     assert find(totals, "patterns", "CoT", "T1").value == 2
     assert find(totals, "largest_pattern_count", "CoT", "T1").value == 11
@@ -223,12 +221,12 @@ def test_variants_count_for_their_pattern() -> None:
 def test_snapshots_are_summed_with_a_warning_and_other_indexes_never() -> None:
     names = ["v2_dclm_all", "v2_cc-2025-05", "v2_cc-2025-08"]
     indexes = [Known(name, COUNTS, IndexSize()) for name in names]
-    totals = make_totals(count_queries(SET.queries(), indexes))
+    totals = make_totals(run_count(SET.queries(), indexes))
     sums = [total for total in totals if total.index == "sum over 2 crawl snapshots"]
     assert {total.note for total in sums} == {SNAPSHOTS_NOTE}
     assert find(sums, "union_of_occurrences", "CoT", "T1").value == 200
     assert {total.statistic for total in sums} == {"sum_of_pattern_counts", "union_of_occurrences"}
-    alone = make_totals(count_queries(SET.queries(), indexes[:2]))
+    alone = make_totals(run_count(SET.queries(), indexes[:2]))
     assert not [total for total in alone if total.index.startswith("sum")]
 
 
@@ -238,7 +236,7 @@ def test_a_sum_over_snapshots_with_a_missing_count_is_unknown() -> None:
         Known("v2_cc-2025-05", COUNTS, IndexSize()),
         Known("v2_cc-2025-08", counts, IndexSize()),
     ]
-    totals = make_totals(count_queries(SET.queries(), indexes))
+    totals = make_totals(run_count(SET.queries(), indexes))
     sums = [total for total in totals if total.index.startswith("sum over 2")]
     assert find(sums, "sum_of_pattern_counts", "CoT", "T1").value is None
     assert find(sums, "sum_of_pattern_counts", "F", "T1").value == 30
@@ -246,7 +244,7 @@ def test_a_sum_over_snapshots_with_a_missing_count_is_unknown() -> None:
 
 def test_an_index_that_gives_up_keeps_what_it_had_and_the_others_go_on() -> None:
     broken, whole = Broken("a", COUNTS, IndexSize()), Known("b", COUNTS, IndexSize())
-    counting = count_queries(SET.queries(), [broken, whole], for_totals=False)
+    counting = run_count(SET.queries(), [broken, whole], for_totals=False)
     assert [(row.index, row.query) for row in counting.rows[:1]] == [("a", "solve")]
     assert len([row for row in counting.rows if row.index == "b"]) == 8
     assert {str(missing.error) for missing in counting.missing} == {"the line is dead"}

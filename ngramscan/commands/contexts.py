@@ -14,17 +14,17 @@ from ngramscan.indexes.base import TIMEOUT_S
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import MAX_LINE, Access
-from ngramscan.prevalence.contexts import Concordance, Context, find_contexts
-from ngramscan.prevalence.missing import explained
+from ngramscan.prevalence.contexts import ContextRow, ContextsResult, run_contexts
+from ngramscan.prevalence.count import explained
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import tables
 from ngramscan.report.command import Option, Result, command
 
 
-def _describe(concordances: Sequence[Concordance]) -> Iterator[str]:
+def _describe(concordances: Sequence[ContextsResult]) -> Iterator[str]:
     """Yield what could not be shown, one line per index and reason."""
     for one in concordances:
-        drawn = len(one.contexts) + len(one.failures)
+        drawn = len(one.rows) + len(one.failures)
         reasons = Counter(str(explained(failure.error)) for failure in one.failures)
         for reason, n in reasons.items():
             yield f"{reason}; {n} of {drawn} contexts missing ({one.index})"
@@ -104,12 +104,12 @@ def contexts(
     with open_indexes(index, access.options(), progress) as indexes:
         for one in indexes:
             try:
-                found.append(find_contexts(text, one, n, width, seed))
+                found.append(run_contexts(text, one, n, width, seed))
             except NgramscanError as error:
                 raise explained(error) from error
     return Result(
-        [row for one in found for row in one.contexts],
-        Context,
+        [row for one in found for row in one.rows],
+        ContextRow,
         failures=list(_describe(found)),
         print_table=partial(tables.print_contexts, found, seed),
     )

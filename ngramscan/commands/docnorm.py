@@ -10,15 +10,16 @@ from typing import Annotated
 
 from ngramscan.commands.count import load_ahead, load_selection
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import TIMEOUT_S, DocumentIndex
+from ngramscan.indexes.base import TIMEOUT_S
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import IndexOptions, open_indexes
 from ngramscan.indexes.options import MAX_LINE, Access
+from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.patterns.model import Query, Tier
 from ngramscan.patterns.overlaps import merged_of_unions
-from ngramscan.prevalence.docnorm import DocumentRow, DrawRow, NormOptions, norm_documents
-from ngramscan.prevalence.draws import Estimator
-from ngramscan.prevalence.missing import describe_missing
+from ngramscan.prevalence.count import describe_missing
+from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
+from ngramscan.prevalence.draws import DocnormOptions, DrawRow, Estimator
 from ngramscan.prevalence.totals import Total
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import optional_target, tables
@@ -62,7 +63,7 @@ def _plan(
     queries: Sequence[Query],
     specs: Sequence[str],
     options: IndexOptions,
-    norm: NormOptions,
+    norm: DocnormOptions,
     progress: Progress,
 ) -> list[Plan]:
     """Return what it would take; nothing is asked."""
@@ -72,7 +73,7 @@ def _plan(
     plans = []
     with open_indexes(specs, options, progress) as indexes:
         for index in indexes:
-            asks = not isinstance(index, DocumentIndex)
+            asks = not isinstance(index, ScanIndex)
             of = (lookups, windows, lookups + windows) if asks else (0, 0, 0)
             plans.append(Plan(index.name, len(queries), *of, _clock(of[2] / PUBLIC_RATE)))
     return plans
@@ -168,7 +169,7 @@ def docnorm(
         raise InputError("--target", "--estimator unique has no interval that draws could narrow")
     share = None if target is None else _share(target)
     keeps = draws_target is not None
-    norm = NormOptions(samples, share, max_samples, estimator, context, seed, keeps)
+    norm = DocnormOptions(samples, share, max_samples, estimator, context, seed, keeps)
     tiers = tier or (() if patterns else DEFAULT_TIERS)
     queries = load_selection(patterns or [DEFAULT_SET], tiers, method).queries()
     access = Access(
@@ -180,13 +181,13 @@ def docnorm(
         return Result(_plan(queries, index, access.options(), norm, progress), Plan)
     load_ahead("scipy.special")
     with open_indexes(index, access.options(), progress) as indexes:
-        norming = norm_documents(queries, indexes, norm)
+        norming = run_docnorm(queries, indexes, norm)
     if norming.rows:
         save(norming.totals, Total, totals_target)
         save(norming.draws, DrawRow, draws_target)
     return Result(
         norming.rows,
-        DocumentRow,
+        DocnormRow,
         failures=describe_missing(norming.missing, queries, len(norming.sizes), "estimates"),
         print_table=partial(tables.print_norming, norming),
         is_silent=not norming.rows,

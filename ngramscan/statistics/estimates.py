@@ -21,6 +21,13 @@ class Estimate:
     """The share of intervals that cover the truth."""
     note: str = ""
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The limits of an estimate that has an interval."""
+        assert self.low is not None
+        assert self.high is not None
+        return self.low, self.high
+
 
 def geometric_mean_ratio(
     counts: ArrayLike, other_counts: ArrayLike, level: float = 0.95

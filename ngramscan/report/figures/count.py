@@ -54,7 +54,7 @@ def draw_prevalence(rows: Sequence[CountLike]) -> Figure:
 
     Parameters
     ----------
-    rows : sequence of Count
+    rows : sequence of CountRow
         At least one.
 
     Returns

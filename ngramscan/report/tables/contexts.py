@@ -10,21 +10,21 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from ngramscan.prevalence.contexts import Concordance, Context
+from ngramscan.prevalence.contexts import ContextRow, ContextsResult
 
 _LEAST_SIDE = 12
 _GAP = "  "
 
 
-def print_contexts(concordances: Sequence[Concordance], seed: int, console: Console) -> None:
+def print_contexts(concordances: Sequence[ContextsResult], seed: int, console: Console) -> None:
     """Print what was drawn; in a narrow terminal less of what stands around it."""
     for concordance in concordances:
         console.print(Text(_headline(concordance, seed), style="bold"), soft_wrap=True)
-        _print_lines(console, concordance.contexts)
+        _print_lines(console, concordance.rows)
         console.print()
 
 
-def _print_lines(console: Console, rows: Sequence[Context]) -> None:
+def _print_lines(console: Console, rows: Sequence[ContextRow]) -> None:
     sources = [_source(row) for row in rows]
     widths = _widths(console.width, rows, sources)
     for row, source in zip(rows, sources, strict=True):
@@ -49,7 +49,7 @@ class _Widths:
     source: int
 
 
-def _widths(width: int, rows: Sequence[Context], sources: Sequence[str]) -> _Widths:
+def _widths(width: int, rows: Sequence[ContextRow], sources: Sequence[str]) -> _Widths:
     def widest(texts: Iterable[str]) -> int:
         return max(map(cell_len, texts), default=0)
 
@@ -66,8 +66,8 @@ def _widths(width: int, rows: Sequence[Context], sources: Sequence[str]) -> _Wid
     )
 
 
-def _headline(concordance: Concordance, seed: int) -> str:
-    n, total = len(concordance.contexts), concordance.occurrences
+def _headline(concordance: ContextsResult, seed: int) -> str:
+    n, total = len(concordance.rows), concordance.occurrences
     drawn = f"{n:,} drawn at random, seed {seed}" if n < total else "all"
     return f"{concordance.index} · {concordance.text!r} · {total:,} occurrences, {drawn}"
 
@@ -92,7 +92,7 @@ def _plain(text: str) -> str:
     return "".join(_SHOWN.get(c, c if c.isprintable() else "·") for c in text)
 
 
-def _source(row: Context) -> str:
+def _source(row: ContextRow) -> str:
     """Return where a document comes from, as far as its metadata tell; its number else."""
     try:
         metadata = json.loads(row.metadata) if row.metadata else {}

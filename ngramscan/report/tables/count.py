@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ngramscan.indexes.base import IndexSize
-from ngramscan.prevalence.count import Count, Counting
+from ngramscan.prevalence.count import CountResult, CountRow
 from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, rate
 from ngramscan.report.tables.words import headline, with_interval
@@ -28,7 +28,7 @@ _OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{_UNTRUSTED})")
 """What is said of the intervals of a single query begins so in a note."""
 
 
-def print_counting(console: Console, counting: Counting, totals: Sequence[Total]) -> None:
+def print_counting(console: Console, counting: CountResult, totals: Sequence[Total]) -> None:
     """Print the counts of each index, its totals below, and what is to be known of them."""
     for index, size in counting.sizes.items():
         rows = [row for row in counting.rows if row.index == index]
@@ -44,7 +44,7 @@ def print_counting(console: Console, counting: Counting, totals: Sequence[Total]
     _print_footnotes(console, [total for total in totals if total.index == "all"])
 
 
-def _print_counts(console: Console, rows: Sequence[Count], size: IndexSize) -> None:
+def _print_counts(console: Console, rows: Sequence[CountRow], size: IndexSize) -> None:
     knows_documents = any(row.documents is not None for row in rows)
     columns = {
         "method": [row.method for row in rows],
@@ -73,7 +73,7 @@ def _print_counts(console: Console, rows: Sequence[Count], size: IndexSize) -> N
         console.print(Text(note, style="dim"))
 
 
-def _estimated(row: Count, value: int | None, low: float | None, high: float | None) -> str:
+def _estimated(row: CountRow, value: int | None, low: float | None, high: float | None) -> str:
     if not row.estimated:
         return cell(value)
     if low is None or high is None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from rich.console import Console
 from rich.text import Text
 
-from ngramscan.prevalence.docnorm import DocumentRow, Norming
+from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow
 from ngramscan.prevalence.totals import Total
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, rate
 from ngramscan.report.tables.words import headline
@@ -25,7 +25,7 @@ _FOOTNOTES = {
 }
 
 
-def print_norming(norming: Norming, console: Console) -> None:
+def print_norming(norming: DocnormResult, console: Console) -> None:
     """Print the documents of each index, and the totals and ratios of its methods."""
     for index, size in norming.sizes.items():
         rows = [row for row in norming.rows if row.index == index]
@@ -40,7 +40,7 @@ def print_norming(norming: Norming, console: Console) -> None:
     _print_footnotes(console, norming)
 
 
-def _print_rows(console: Console, rows: Sequence[DocumentRow]) -> None:
+def _print_rows(console: Console, rows: Sequence[DocnormRow]) -> None:
     columns = {
         "method": [row.method for row in rows],
         "tier": [row.tier for row in rows],
@@ -119,12 +119,13 @@ def _total(total: Total | None) -> str:
     return f"{rate(total.value)} [{rate(total.low or 0.0)}, {high}]"
 
 
-def _print_footnotes(console: Console, norming: Norming) -> None:
+def _print_footnotes(console: Console, norming: DocnormResult) -> None:
     used = {row.estimator for row in norming.rows}
     lines = [text for name, text in _FOOTNOTES.items() if name in used]
+    seeds = {row.seed for row in norming.rows if row.seed is not None}
     if used - {"exact", "files"}:
         lines.append(
-            f"intervals: 95 %; drawn at random with seed {norming.options.seed};"
+            f"intervals: 95 %; drawn at random with seed {seeds.pop()};"
             " unions: documents with at least one pattern of the method"
         )
     lines += dict.fromkeys(note for row in norming.rows for note in _general(row.note))
