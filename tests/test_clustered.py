@@ -17,7 +17,7 @@ from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
 from ngramscan.statistics.p_values import PValue
 from ngramscan.statistics.proportions import Pairs, mid_p_mcnemar, paired_difference
 from ngramscan.statistics.resampling import bootstrap_t
-from tests.test_bootstrap_t import graded, limits, right_or_wrong
+from tests.test_resampling import graded, limits, right_or_wrong
 
 Floats = NDArray[np.float64]
 NAN = float("nan")

@@ -13,7 +13,7 @@ from statsmodels.stats.multitest import multipletests
 
 from ngramscan.statistics.p_values import holm
 from ngramscan.statistics.proportions import Pairs, mcnemar, mid_p_mcnemar, paired_difference
-from tests.test_bootstrap_t import limits
+from tests.test_resampling import limits
 
 
 def mid_p(better: int, worse: int) -> Fraction:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from ngramscan.statistics.estimates import Estimate
-from ngramscan.statistics.resampling import bootstrap_mean, bootstrap_t
+from ngramscan.statistics.resampling import bootstrap_t
 from ngramscan.statistics.sign_tests import sign_flip_test, signed_rank_test
 
 Floats = NDArray[np.float64]
@@ -202,7 +202,7 @@ def test_true_differences_are_found_nearly_as_often_as_by_sign_flips(
 
 def test_limits_are_scipy_s_but_for_the_widening() -> None:
     values = np.random.default_rng(0).normal(1, 2, 1500)
-    ours = bootstrap_mean(values, np.random.default_rng(1), draws=20_000)
+    ours = bootstrap_t(values, np.random.default_rng(1), draws=20_000).estimate
     theirs = stats.bootstrap(
         (values,), np.mean, n_resamples=20_000, method="percentile", rng=2, batch=500
     ).confidence_interval
@@ -216,7 +216,7 @@ def test_few_and_many_different_values_are_drawn_alike() -> None:
     # So slightly different that every value has to be drawn by itself.
     many = few + np.linspace(-1e-6, 1e-6, few.size)
     one, other = (
-        bootstrap_mean(own, np.random.default_rng(3), draws=40_000) for own in (few, many)
+        bootstrap_t(own, np.random.default_rng(3), draws=40_000).estimate for own in (few, many)
     )
     assert limits(one) == pytest.approx(limits(other), abs=4e-3)
 
@@ -231,7 +231,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     ):
         arguments: dict[str, Any] = {"sums": [1, 2, 3]} | change
         with pytest.raises(ValueError, match=problem):
-            bootstrap_mean(generator=np.random.default_rng(0), **arguments)
+            bootstrap_t(generator=np.random.default_rng(0), **arguments)
 
 
 def graded(
@@ -277,7 +277,7 @@ def coverage(place: int, runs: int) -> float:
         baseline, treatment = make(draw)
         problems, models = baseline.shape
         sums = (treatment - baseline).sum(axis=1)
-        low, high = limits(bootstrap_mean(sums, draw, np.full(problems, models), 999))
+        low, high = limits(bootstrap_t(sums, draw, np.full(problems, models), 999).estimate)
         covered += low - 1e-12 <= truth <= high + 1e-12
     return covered / runs
 
