@@ -31,7 +31,7 @@ from tests.support.populations import (
     Drawn,
     Floats,
     Population,
-    Shares,
+    Texts,
     correlated_patterns,
     population,
     texts,
@@ -39,7 +39,7 @@ from tests.support.populations import (
 from tests.support.sizes import sets
 
 MANY = 10**9  # occurrences, of which no sample is a large part
-N_SETS = sets(300)
+N_SETS = sets(200)
 
 
 def by_chance(coverage: float, n: int = N_SETS) -> float:
@@ -65,10 +65,6 @@ class Simulated:
     def coverage(self) -> float:
         # Rounding of the last digit is no miss.
         return float(np.mean((self.lows <= 1 + 1e-9) & (self.highs >= 1 - 1e-9)))
-
-    @property
-    def half_width(self) -> float:
-        return float((self.highs - self.lows).mean() / 2)
 
     def check_error(self) -> None:
         """The mean is the truth and the printed standard error the spread, up to chance."""
@@ -98,14 +94,6 @@ def estimates(drawn: Drawn, shares: Floats, occurrences: int) -> Iterator[Bounde
         yield documents_of(Draws(row, row, occurrences), seen(documents))
 
 
-def simulate(shape: str, n: int, n_sets: int = N_SETS, rule: str = "shares") -> Simulated:
-    """Draw from a shape; `rule` is `shares` (one over the occurrences) or `first`."""
-    documents = population(shape)
-    drawn = documents.draw(np.random.default_rng(n), n_sets, n, repeats=True)
-    found = estimates(drawn, getattr(drawn, rule), documents.occurrences)
-    return Simulated.of(list(found), documents.documents)
-
-
 # One pattern
 
 
@@ -128,27 +116,24 @@ def test_the_case_that_the_documentation_does_by_hand() -> None:
 @pytest.mark.parametrize("n", [30, 200])
 @pytest.mark.parametrize("shape", [*VARIED, *RARE_KINDS])
 def test_from_30_draws_on_the_interval_covers(shape: str, n: int) -> None:
-    assert simulate(shape, n).coverage >= by_chance(0.92)
-
-
-@pytest.mark.parametrize("shape", VARIED)
-def test_the_mean_estimate_is_the_truth_and_the_error_is_the_spread(shape: str) -> None:
-    simulate(shape, 200).check_error()
+    documents = population(shape)
+    drawn = documents.draw(np.random.default_rng(n), N_SETS, n, repeats=True)
+    found = list(estimates(drawn, drawn.shares, documents.occurrences))
+    simulated = Simulated.of(found, documents.documents)
+    assert simulated.coverage >= by_chance(0.92)
+    if n == 200 and shape in VARIED:
+        simulated.check_error()
 
 
 @pytest.mark.parametrize(
     ("shape", "n", "cost"),
     [
-        ("narrative-like", 30, 1.01),
         ("narrative-like", 200, 1.01),
         ("geometric, mean 5", 30, 1.30),
         ("geometric, mean 5", 200, 1.05),
-        ("Poisson-gamma", 200, 1.07),
-        ("Zipf", 200, 1.06),
         ("mixture", 200, 1.06),
         ("lognormal", 200, 1.14),
         ("geometric", 200, 1.28),
-        ("geometric", 1000, 1.06),
     ],
 )
 def test_the_added_draw_costs_as_much_width_as_the_documentation_says(
@@ -225,16 +210,6 @@ def test_counts_that_are_all_the_same_but_for_a_few_are_the_worst_case() -> None
     assert 0.86 <= exactly({15: 1000, 1: 162}, 200)[0] <= 0.9
 
 
-@pytest.mark.parametrize("shape", CONSTANT)
-def test_where_counts_do_not_vary_the_estimate_is_the_truth(shape: str) -> None:
-    # Every draw says the same share, which is the mean, so no interval around it can miss. It still
-    # has a width: 200 draws can't exclude that other documents are different.
-    simulated = simulate(shape, 200, 10)
-    assert simulated.values == pytest.approx(1)
-    assert simulated.coverage == 1
-    assert simulated.half_width > 0.005
-
-
 def korn_and_graubard(shares: Floats, level: float) -> float:
     """Return the effective number of draws, with the variance of one more, whose share is 1."""
     n, p, tail = shares.size, shares.mean(), (1 - level) / 2
@@ -307,21 +282,6 @@ def test_no_interval_is_wider_than_the_guaranteed_one(n: int) -> None:
         assert high <= most * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("shape", [*CONSTANT, *VARIED, *RARE_KINDS])
-def test_the_interval_from_29_draws_is_the_guaranteed_one(shape: str) -> None:
-    simulated = simulate(shape, 29)
-    assert simulated.values.mean() == pytest.approx(1, abs=max(simulated.errors.mean(), 1e-9))
-    assert simulated.coverage >= 0.95
-
-
-@pytest.mark.parametrize("n", [30, 200])
-@pytest.mark.parametrize("shape", [CONSTANT[1], VARIED[-1], *RARE_KINDS])
-def test_first_occurrences_have_a_binomial_interval(shape: str, n: int) -> None:
-    simulated = simulate(shape, n, N_SETS, "first")
-    assert simulated.values.mean() == pytest.approx(1, abs=simulated.errors.mean() + 1e-9)
-    assert simulated.coverage >= 0.92
-
-
 @given(st.integers(1, 500), st.data(), st.sampled_from([0.8, 0.95, 0.99]))
 @settings(max_examples=40)
 def test_shares_of_0_and_1_have_the_interval_of_clopper_and_pearson(
@@ -333,19 +293,6 @@ def test_shares_of_0_and_1_have_the_interval_of_clopper_and_pearson(
     assert estimate.limits == pytest.approx((interval.low, interval.high))
     assert (estimate.value, estimate.level) == (hits / n, level)
     assert error == pytest.approx(math.sqrt(hits * (n - hits) / max(n - 1, 1)) / n)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=29), st.data())
-@settings(max_examples=40)
-def test_a_larger_share_moves_the_guaranteed_interval_up(
-    shares: list[float], data: st.DataObject
-) -> None:
-    place = data.draw(st.integers(0, len(shares) - 1))
-    larger = list(shares)
-    larger[place] = data.draw(st.floats(shares[place], 1))
-    one, other = mean_share(shares, MANY)[0], mean_share(larger, MANY)[0]
-    for less, more in zip((*one.limits, one.value), (*other.limits, other.value), strict=True):
-        assert less <= more + 1e-9  # the quantiles of the beta distribution are not finer
 
 
 @pytest.mark.parametrize("n", [5, 29])
@@ -383,12 +330,6 @@ def test_there_are_no_fewer_documents_than_were_seen() -> None:
 # Without replacement
 
 
-def test_draws_are_without_replacement_from_a_twentieth_on() -> None:
-    assert not is_without_replacement(200, 4000)
-    assert is_without_replacement(200, 3999)
-    assert is_without_replacement(200, 100)
-
-
 SMALL = [("narrative-like", 1000, 200), ("geometric", 60, 200), ("lognormal", 60, 250)]
 SMALL += [("Zipf", 300, 400), ("mixture", 200, 1000)]
 
@@ -420,6 +361,8 @@ def test_without_replacement_the_interval_covers_and_is_narrower(
     few, many = mean_share(drawn, documents.occurrences)[0], mean_share(drawn, MANY)[0]
     assert few.value == many.value
     gap = math.sqrt(1 - n / documents.occurrences)
+    assert is_without_replacement(n, 20 * n - 1)
+    assert not is_without_replacement(n, 20 * n)
     for limit, other in zip(few.limits, many.limits, strict=True):
         assert (limit - few.value) / (other - few.value) == pytest.approx(gap, rel=0.15)
 
@@ -450,14 +393,9 @@ def test_all_occurrences_give_the_documents_themselves(shape: str) -> None:
         assert share.low == share.high == share.value == pytest.approx(50 / total)
         bounds = documents_of(Draws(shares, shares, total), seen(drawn.documents.tolist()))
         assert (bounds.low, bounds.value, bounds.high, bounds.standard_error) == (50, 50, 50, 0)
-
-
-def test_all_occurrences_are_exact_even_where_documents_are_cut() -> None:
     # 30 occurrences, none of which shows whether it is the first of its document.
     bounds = documents_of(draws_of(*[0] * 30, highest=[1] * 30, occurrences=30), 7)
     assert (bounds.low, bounds.value, bounds.high) == (7, 7, 7)
-    # More draws than occurrences: the caller asked for 200, and there are 30.
-    assert documents_of(draws_of(*[1] * 40, occurrences=30), 7) == bounds
 
 
 # Documents seen in part
@@ -467,15 +405,14 @@ HIDDEN = [pytest.param((3000, 18), id="half are cut"), pytest.param((12_000, 70)
 RULES = ["first", "size_bias", "combined"]
 
 
-def simulate_hidden(shares: Shares, n_documents: int, documents: np.ndarray, n: int) -> Simulated:
-    random = np.random.default_rng(7)
-    found = []
+def simulate_hidden(shown: Texts, every: Draws, n: int) -> Simulated:
+    random, found = np.random.default_rng(7), []
     for _ in range(N_SETS):
-        drawn = random.integers(0, documents.size, n)
-        by_first = None if shares.by_first is None else shares.by_first[drawn]
-        draws = Draws(shares.lowest[drawn], shares.highest[drawn], documents.size, by_first)
-        found.append(documents_of(draws, seen(documents[drawn].tolist())))
-    return Simulated.of(found, n_documents)
+        drawn = random.integers(0, every.occurrences, n)
+        by_first = None if every.by_first is None else every.by_first[drawn]
+        draws = Draws(every.lowest[drawn], every.highest[drawn], every.occurrences, by_first)
+        found.append(documents_of(draws, seen(shown.documents[drawn].tolist())))
+    return Simulated.of(found, shown.n_documents)
 
 
 @pytest.mark.parametrize("size", HIDDEN)
@@ -484,12 +421,12 @@ def test_the_truth_lies_between_the_bounds_and_the_interval_covers_it(
     size: tuple[int, int], rule: str
 ) -> None:
     shown = texts(*size)
-    shares: Shares = getattr(shown, rule)()
+    every: Draws = getattr(shown, rule)()
     # Over all occurrences, without any chance in it.
-    assert shares.lowest.sum() <= shown.n_documents <= shares.highest.sum()
-    assert (shares.lowest <= shares.highest).all()
+    assert every.lowest.sum() <= shown.n_documents <= every.highest.sum()
+    assert (every.lowest <= every.highest).all()
     for n in (30, 200):
-        simulated = simulate_hidden(shares, shown.n_documents, shown.documents, n)
+        simulated = simulate_hidden(shown, every, n)
         # The combined rule leaves next to nothing between its bounds that could make up for chance.
         assert simulated.coverage >= by_chance(0.945 if rule == "combined" else 0.95)
         assert (simulated.lows <= simulated.values).all()
@@ -499,8 +436,7 @@ def test_the_truth_lies_between_the_bounds_and_the_interval_covers_it(
 def test_one_over_what_is_seen_alone_misses_the_truth() -> None:
     shown = texts(12_000, 70)
     seen_only = shown.size_bias().highest
-    ignoring = Shares(seen_only, seen_only)
-    simulated = simulate_hidden(ignoring, shown.n_documents, shown.documents, 500)
+    simulated = simulate_hidden(shown, Draws(seen_only, seen_only, seen_only.size), 500)
     assert simulated.values.mean() > 1.5
     assert simulated.coverage < 0.05
 
@@ -549,17 +485,12 @@ def test_first_occurrences_that_were_not_drawn_may_still_be_there() -> None:
     assert of_both.high > of_both.without_added_draw.high > rare > 3 * of_both.value
 
 
-def test_draws_of_both_rules_are_few_below_30() -> None:
-    draws = mixed_draws(20, 9, 4)
-    assert mean_share(draws.lowest, MANY, 0.95, draws.by_first) == mean_share(draws.lowest, MANY)
-
-
-@pytest.mark.parametrize("by_first", [True, False])
-def test_a_single_rule_needs_no_telling(by_first: bool) -> None:
-    draws = mixed_draws(250, 0, 0)
-    told = Draws.of([(share, share, by_first) for share in draws.lowest], MANY)
-    untold = Draws(draws.lowest, draws.highest, MANY)
-    assert documents_of(told) == documents_of(draws) == documents_of(untold)
+def test_below_30_draws_or_with_a_single_rule_the_rule_does_not_matter() -> None:
+    few, many = mixed_draws(20, 9, 4), mixed_draws(250, 0, 0)
+    assert mean_share(few.lowest, MANY, 0.95, few.by_first) == mean_share(few.lowest, MANY)
+    for by_first in (True, False):
+        told = Draws.of([(share, share, by_first) for share in many.lowest], MANY)
+        assert documents_of(told) == documents_of(Draws(many.lowest, many.highest, MANY))
 
 
 SHARE = st.tuples(st.floats(0, 1, allow_subnormal=False), st.floats(0, 1, allow_subnormal=False))
@@ -588,8 +519,7 @@ def test_an_estimate_lies_between_its_limits(shares: list[tuple[float, float]], 
 @pytest.mark.parametrize("rule", ["shares", "first"])
 def test_the_union_of_three_patterns_that_share_documents_is_covered(rule: str, n: int) -> None:
     patterns = correlated_patterns()
-    each = sum(patterns.of(pattern)[0].documents for pattern in range(3))
-    assert 1.5 <= each / patterns.documents <= 1.6
+    assert 1.5 <= (patterns.counts > 0).sum() / len(patterns.counts) <= 1.6
     random = np.random.default_rng(n)
     drawn = [patterns.draw(random, pattern, N_SETS, n) for pattern in range(3)]
     found = []
@@ -598,7 +528,7 @@ def test_the_union_of_three_patterns_that_share_documents_is_covered(rule: str, 
         documents = np.concatenate([one.documents[row] for one, _ in drawn])
         draws = [Draws(one, one, total) for one, total in shares]
         found.append(estimate_documents(draws, seen(documents.tolist())))
-    simulated = Simulated.of(found, patterns.documents)
+    simulated = Simulated.of(found, len(patterns.counts))
     simulated.check_error()
     assert by_chance(0.94) <= simulated.coverage
     assert n == 30 or simulated.coverage <= 0.98
@@ -703,7 +633,7 @@ def pilots(shape: str, n_sets: int) -> Iterator[Draws]:
 def test_the_draws_that_a_pilot_asks_for_give_the_width(shape: str, half_width: float) -> None:
     documents, random = population(shape), np.random.default_rng(17)
     widths, covered = [], []
-    for pilot in pilots(shape, sets(100)):
+    for pilot in pilots(shape, sets(60)):
         n = required_draws(pilot, half_width, 10**6)
         more = documents.draw(random, 1, n - 100, repeats=True).shares[0]
         bounds = documents_of(draws_of(*pilot.lowest, *more, occurrences=documents.occurrences))
@@ -762,7 +692,7 @@ def test_a_narrower_interval_needs_no_fewer_draws() -> None:
 @pytest.mark.parametrize("n_documents", [300, 1000, 10_000, 100_000])
 @pytest.mark.parametrize("shape", [*CONSTANT, "geometric", "Zipf"])
 def test_there_are_at_least_as_many_documents_as_repeats_say(shape: str, n_documents: int) -> None:
-    documents = Population.of(population(shape).counts[:n_documents])
+    documents = Population(population(shape).counts[:n_documents])
     drawn = documents.draw(np.random.default_rng(19), N_SETS, 100, repeats=True).documents
     found = [documents_of_repeats([str(one) for one in row], 100) for row in drawn.tolist()]
     at_least = np.array([one.limits[0] for one in found])
