@@ -22,7 +22,7 @@ from tests import corpus_files, oracle
 from tests.support.sizes import sets
 from tests.support.text_index import TextIndex
 
-N_DOCUMENTS, CONTEXT = 80, 2000
+N_DOCUMENTS, CONTEXT = 60, 1500
 WORDS = ["return", "import ", "def ", "for ", "raise ", "class ", "None", "True", "except", "self"]
 SECOND_METHOD = {"raise ", "class ", "except"}
 
@@ -82,7 +82,7 @@ def test_intervals_cover_the_counted_documents(
         own = [one.text for one in queries if one.pattern.method == name]
         truth[name] = oracle.union_documents(own, documents)
     hits: dict[str, list[bool]] = {"pattern": [], "documents": [], "ratio_of_documents": []}
-    for seed in range(1, sets(4) + 1):
+    for seed in range(1, sets(3) + 1):
         options = DocnormOptions(estimator=estimator, seed=seed, context=CONTEXT)
         result = norm(real, *queries, options=options)
         assert not result.missing

@@ -112,7 +112,7 @@ def test_a_dry_run_asks_nothing_and_says_what_it_would_take(tmp_path: Path) -> N
     assert plan["at_4_requests_per_second"] == "0:35:11"
     (plan,) = run(*nowhere, "--format", "csv", "--method", "cot", "--target", "10%").rows
     assert plan["windows_at_most"] == "16000"
-    rows = run(*nowhere, "--format", "csv", "--index", "python", "--index", "dclm").rows
+    rows = run(*nowhere, "--format", "csv", "--index", f"scan:{DOCS}", "--index", "dclm").rows
     assert [row["requests_at_most"] for row in rows] == ["0", "8445"]
 
 
