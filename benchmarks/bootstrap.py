@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import bootstrap
 
-from ngramscan.statistics.resampling import bootstrap_mean
+from ngramscan.statistics.resampling import bootstrap_t
 
 Floats = NDArray[np.float64]
 Interval = Callable[[Floats, np.random.Generator], object]
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def ours(values: Floats, draw: np.random.Generator) -> object:
-    return bootstrap_mean(values, draw, draws=DRAWS)
+    return bootstrap_t(values, draw, draws=DRAWS).estimate
 
 
 def scipy_s(values: Floats, draw: np.random.Generator) -> object:

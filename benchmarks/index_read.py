@@ -1,4 +1,4 @@
-"""Counting in an index and reading windows from it, in alternating rounds with other ways.
+"""CountResult in an index and reading windows from it, in alternating rounds with other ways.
 
     python benchmarks/index_read.py [MEGABYTES]
 

@@ -1,4 +1,4 @@
-"""Counting f1 in local corpora: the formats against each other, and against ripgrep.
+"""CountResult f1 in local corpora: the formats against each other, and against ripgrep.
 
     python benchmarks/scan.py [--mixture mathematical|web] [--megabytes 200] [--rounds 3]
                                     [--seed 1] [--keep FOLDER]

@@ -68,7 +68,7 @@ def row_of(result: BlendResult, prompt: str, method: str) -> BlendRow:
     return row
 
 
-# Counting
+# CountResult
 
 
 @settings(max_examples=40)

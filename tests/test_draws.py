@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -25,43 +25,33 @@ ALL = [Place("q", s.shard, rank) for s in FOUND.segments for rank in range(s.low
 
 def test_every_occurrence_is_drawn_as_often_as_any_other() -> None:
     drawn = Counter(draw_places(FOUND, 9, seed, "i", with_replacement=True)[0]
-                    for seed in range(4000))  # fmt: skip
+                    for seed in range(1000))  # fmt: skip
     assert set(drawn) == set(ALL)
     assert chisquare([drawn[place] for place in ALL]).pvalue > 0.001
 
 
-def test_draws_with_replacement_repeat_and_those_without_do_not() -> None:
-    many = Found("q", (Segment(0, 0, 500),))
-    repeated = draw_places(many, 400, 1, "i", with_replacement=True)
-    assert len(set(repeated)) < 400
-    distinct = draw_places(many, 400, 1, "i", with_replacement=False)
-    assert len(set(distinct)) == 400
-
-
 @pytest.mark.parametrize("with_replacement", [True, False])
-def test_fewer_draws_are_a_part_of_more(with_replacement: bool) -> None:
-    many = Found("q", (Segment(0, 0, 50_000), Segment(1, 0, 50_000)))
-    few = draw_places(many, 100, 1, "i", with_replacement)
-    more = draw_places(many, 3000, 1, "i", with_replacement)
+def test_fewer_draws_are_a_part_of_more_and_repeat_if_they_may(with_replacement: bool) -> None:
+    many = Found("q", (Segment(0, 0, 2000), Segment(1, 0, 2000)))
+    few, more = (draw_places(many, n, 1, "i", with_replacement) for n in (100, 1500))
     assert more[:100] == few
     assert {place.shard for place in more} == {0, 1}
+    assert (len(set(more)) < 1500) == with_replacement
 
 
 def test_draws_depend_on_seed_index_and_query_and_on_nothing_else() -> None:
-    many = Found("q", (Segment(0, 0, 50_000),))
-    other = Found("r", (Segment(0, 0, 50_000),))
     draws = [
-        draw_places(many, 20, 1, "i", with_replacement=True),
-        draw_places(many, 20, 2, "i", with_replacement=True),
-        draw_places(many, 20, 1, "j", with_replacement=True),
-        draw_places(other, 20, 1, "i", with_replacement=True),
+        draw_places(Found(query, (Segment(0, 0, 50_000),)), 20, seed, index, with_replacement=True)
+        for query, seed, index in (
+            *(("q", 1, "i"), ("q", 2, "i"), ("q", 1, "j")),
+            *(("r", 1, "i"), ("q", 1, "i")),
+        )
     ]
-    ranks = {tuple(place.rank for place in places) for places in draws}
-    assert len(ranks) == 4
-    assert draw_places(many, 20, 1, "i", with_replacement=True) == draws[0]
+    assert len({tuple(place.rank for place in places) for places in draws}) == 4
+    assert draws[-1] == draws[0]
 
 
-@pytest.mark.parametrize("n", [10, 11, 500])
+@pytest.mark.parametrize("n", [10, 500])
 def test_all_occurrences_are_taken_where_no_more_were_asked_for(n: int) -> None:
     assert draw_places(FOUND, n, 1, "i", with_replacement=True) == ALL
     assert draw_places(Found("q", ()), n, 1, "i", with_replacement=True) == []
@@ -113,6 +103,7 @@ def shares(
 
 
 @pytest.mark.parametrize("estimator", ["combined", "size-bias", "first"])
+@settings(max_examples=40)
 @given(
     document=st.text("abc", min_size=1, max_size=120),
     texts=st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=3, unique=True),
@@ -122,7 +113,7 @@ def shares(
 def test_the_shares_of_a_document_sum_to_one_between_their_bounds(
     estimator: Estimator, document: str, texts: list[str], context: int, seed: int
 ) -> None:
-    assume(not any(a != b and a in b for a in texts for b in texts))
+    texts = [text for text in texts if not any(one != text and one in text for one in texts)]
     found = shares(document.encode(), [t.encode() for t in texts], context, estimator, seed)
     assume(found)
     assert all(0 <= low <= high <= 1 for low, high, _ in found)
@@ -131,6 +122,7 @@ def test_the_shares_of_a_document_sum_to_one_between_their_bounds(
 
 
 @pytest.mark.parametrize("estimator", ["combined", "size-bias", "first"])
+@settings(max_examples=30)
 @given(document=st.text("ab", min_size=2, max_size=80))
 def test_the_shares_of_a_document_that_is_seen_whole_sum_to_one(
     estimator: Estimator, document: str

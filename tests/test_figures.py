@@ -18,7 +18,7 @@ from ngramscan.outputs.blend import run_blend
 from ngramscan.outputs.reading import read_outputs
 from ngramscan.outputs.strategies import StrategyRow, load_rules, run_strategies
 from ngramscan.patterns.files import load_patterns
-from ngramscan.prevalence.count import Count
+from ngramscan.prevalence.count import CountRow
 from ngramscan.report import figures
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ METHODS = ["CoT", "PoT", "FP/F-1"]
 MANY = [*METHODS, "a method with a long name", "Self-Consistency"]
 
 
-def counts(indexes: int, methods: Sequence[str], patterns: int, estimated: bool) -> list[Count]:
+def counts(indexes: int, methods: Sequence[str], patterns: int, estimated: bool) -> list[CountRow]:
     draw = random.Random(1)
     rows = []
     for index, method, number in product(range(indexes), methods, range(patterns)):
@@ -39,7 +39,7 @@ def counts(indexes: int, methods: Sequence[str], patterns: int, estimated: bool)
         text = f"pattern $x$ {number} " + "and so on " * draw.randrange(9)
         limits = (n / 2, n * 2.0) if estimated and n else (None, None)
         keys = (f"index_{index}", method, "T1", "narrative", text, text)
-        rows.append(Count(*keys, n, None, "s", "t", estimated, *limits))
+        rows.append(CountRow(*keys, n, None, "s", "t", estimated, *limits))
     return rows
 
 
@@ -181,7 +181,7 @@ def test_only_the_rows_of_all_models_are_drawn_where_there_are_some() -> None:
 
 
 def test_texts_of_any_script_are_no_warning(tmp_path: Path) -> None:
-    row = Count("x", "ตัวอย่าง", "T1", "narrative", "答え", "答え\n$", 3, None, "s", "t")
+    row = CountRow("x", "ตัวอย่าง", "T1", "narrative", "答え", "答え\n$", 3, None, "s", "t")
     figures.save_figure(figures.draw_count([row]), tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     figures.save_figure(figures.draw_count([row]), tmp_path / "a.svg")

@@ -1,22 +1,44 @@
-"""Shares and their differences, against published figures, scipy and simulations."""
+"""Shares, their differences and tests, against published figures, scipy and simulations."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from scipy.stats import binomtest, norm, t
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
+from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.p_values import holm
 from ngramscan.statistics.proportions import (
     Pairs,
     effective_size,
     mcnemar,
+    mid_p_mcnemar,
     paired_difference,
     share_ratio,
     wilson,
 )
+from tests.support.sizes import sets
+
+Cells = tuple[int, int, int, int]
+
+
+def holds(found: Estimate, truth: float) -> bool:
+    low, high = found.limits
+    return low <= truth <= high
+
+
+def check_coverage(hits: list[bool], above: float = 0.01) -> None:
+    """Check 95 % coverage up to chance, and up to what the interval may cover too much."""
+    chance = 3 * math.sqrt(0.95 * 0.05 / len(hits))
+    assert 0.945 - chance <= np.mean(hits) <= 0.95 + above + chance
 
 
 @pytest.mark.parametrize(
@@ -30,8 +52,7 @@ from ngramscan.statistics.proportions import (
     ],
 )
 def test_wilson_s_interval_is_the_published_one(k: int, n: int, low: float, high: float) -> None:
-    share = wilson(k, n)
-    assert (share.low, share.high) == pytest.approx((low, high), abs=5e-5)
+    assert wilson(k, n).limits == pytest.approx((low, high), abs=5e-5)
 
 
 def test_wilson_s_interval_is_scipy_s() -> None:
@@ -39,16 +60,8 @@ def test_wilson_s_interval_is_scipy_s() -> None:
         for level in (0.8, 0.95, 0.99):
             share = wilson(k, n, level)
             theirs = binomtest(k, n).proportion_ci(level, method="wilson")
-            assert (share.low, share.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
-            assert share.low is not None
-            assert share.high is not None
-            assert share.low <= share.value <= share.high
-
-
-@pytest.mark.parametrize(("k", "n"), [(1, 0), (-1, 2), (3, 2)])
-def test_no_share_of_nothing(k: int, n: int) -> None:
-    with pytest.raises(ValueError, match="expected"):
-        wilson(k, n)
+            assert share.limits == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+            assert holds(share, share.value)
 
 
 @pytest.mark.parametrize(
@@ -66,35 +79,20 @@ def test_no_share_of_nothing(k: int, n: int) -> None:
     ],
 )
 def test_newcombe_s_interval_is_the_published_one(
-    cells: tuple[int, int, int, int], difference: float, low: float, high: float
+    cells: Cells, difference: float, low: float, high: float
 ) -> None:
     found = paired_difference(Pairs(*cells))
-    assert (found.value, found.low, found.high) == pytest.approx((difference, low, high), abs=6e-4)
-
-
-def test_the_difference_turns_its_sign_with_the_order() -> None:
-    one, other = paired_difference(Pairs(5, 9, 2, 30)), paired_difference(Pairs(5, 2, 9, 30))
-    assert other.low is not None
-    assert other.high is not None
-    assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
+    assert (found.value, *found.limits) == pytest.approx((difference, low, high), abs=6e-4)
+    both, first, second, neither = cells
+    low, high = paired_difference(Pairs(both, second, first, neither)).limits
+    assert found.limits == pytest.approx((-high, -low))
 
 
 def test_pairs_that_are_all_alike_do_not_differ() -> None:
     for cells in ((9, 0, 0, 0), (0, 0, 0, 9), (4, 0, 0, 5)):
         found = paired_difference(Pairs(*cells))
         assert found.value == 0
-        assert found.low is not None
-        assert found.high is not None
-        assert found.low <= 0 <= found.high
-    with pytest.raises(ValueError, match="expected"):
-        paired_difference(Pairs(0, 0, 0, 0))
-
-
-def test_mcnemar_s_p_is_the_binomial_test_s() -> None:
-    for b, c in [(0, 1), (5, 0), (3, 11), (40, 60), (7, 7), (700, 801)]:
-        assert mcnemar(b, c) == pytest.approx(float(binomtest(b, b + c).pvalue), rel=1e-9)
-        assert mcnemar(b, c) == mcnemar(c, b)
-    assert mcnemar(0, 0) == 1
+        assert holds(found, 0)
 
 
 @pytest.mark.parametrize(
@@ -103,51 +101,116 @@ def test_mcnemar_s_p_is_the_binomial_test_s() -> None:
 def test_newcombe_s_interval_covers_the_difference(n: int, first: float, both: float) -> None:
     second = 0.5
     cells = [both, first - both, second - both, 1 - first - second + both]
-    draws = np.random.default_rng(1).multinomial(n, cells, 2000)
-    hits = []
-    for cell in draws.tolist():
-        found = paired_difference(Pairs(*cell))
-        assert found.low is not None
-        assert found.high is not None
-        hits.append(found.low <= second - first <= found.high)
-    assert 0.93 <= np.mean(hits) <= 0.97
+    draws = np.random.default_rng(1).multinomial(n, cells, sets(1000)).tolist()
+    check_coverage([holds(paired_difference(Pairs(*one)), second - first) for one in draws])
+
+
+def mid_p(better: int, worse: int) -> Fraction:
+    """Return the share of sign assignments further from equal, with half of those as far."""
+    n, distance = better + worse, abs(better - worse)
+    ways = {k: comb(n, k) for k in range(n + 1)}
+    further = sum(way for k, way in ways.items() if abs(2 * k - n) > distance)
+    as_far = sum(way for k, way in ways.items() if abs(2 * k - n) == distance)
+    return Fraction(2 * further + as_far, 2 ** (n + 1))
+
+
+@given(better=st.integers(0, 400), worse=st.integers(0, 400))
+@example(better=700, worse=801)
+@example(better=1500, worse=0)
+@settings(max_examples=25, deadline=None)
+def test_p_values_of_pairs_are_scipy_s_and_those_of_all_tables(better: int, worse: int) -> None:
+    exact = binomtest(better, better + worse).pvalue if better + worse else 1.0
+    assert mcnemar(worse, better) == mcnemar(better, worse) == pytest.approx(exact, rel=1e-9)
+    expected = float(mid_p(better, worse)) if better + worse else 1.0
+    assert mid_p_mcnemar(worse, better) == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_published_example_of_the_mid_p_value() -> None:
+    # Fagerland, Lydersen & Laake 2013, table 1: 1 child against 7 changed.
+    assert mid_p_mcnemar(1, 7) == mid_p_mcnemar(7, 1) == 0.0390625
+    assert mcnemar(1, 7) == 0.0703125
+
+
+CELLS = {
+    # both right, only the baseline, only the treatment, neither
+    "equal, a tenth differ": (0.85, 0.05, 0.05, 0.05),
+    "equal, a third differ": (0.35, 0.15, 0.15, 0.35),
+    "equal, seven tenths differ": (0.15, 0.35, 0.35, 0.15),
+    "55 % against 67 %": (0.48, 0.07, 0.19, 0.26),
+    "85 % against 95 %": (0.83, 0.02, 0.12, 0.03),
+    "30 % against 40 %": (0.10, 0.20, 0.30, 0.40),
+}
+
+
+@pytest.mark.parametrize("n", [20, 60])
+@pytest.mark.parametrize("name", CELLS)
+def test_the_mid_p_test_errs_as_it_says_and_rarely_contradicts_the_interval(
+    name: str, n: int
+) -> None:
+    runs = sets(3000)
+    drawn = np.random.default_rng(13).multinomial(n, CELLS[name], size=runs)
+    rates = dict.fromkeys(("mid", "exact", "mid disagrees", "exact disagrees"), 0.0)
+    for (both, worse, better, neither), count in zip(
+        *(part.tolist() for part in np.unique(drawn, axis=0, return_counts=True)), strict=True
+    ):
+        excludes = not holds(paired_difference(Pairs(both, worse, better, neither)), 0)
+        for test, p in (("mid", mid_p_mcnemar(worse, better)), ("exact", mcnemar(worse, better))):
+            rates[test] += (p <= 0.05) * count / runs
+            rates[f"{test} disagrees"] += (excludes != (p <= 0.05)) * count / runs
+    if name.startswith("equal"):
+        assert rates["exact"] <= rates["mid"] <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
+    else:
+        assert rates["mid disagrees"] <= 0.03
+        assert rates["exact disagrees"] > rates["mid disagrees"] + 0.015
+
+
+@given(st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.5, 1.0]), min_size=1, max_size=30))
+@settings(max_examples=25, deadline=None)
+def test_holm_is_statsmodels_s(p_values: list[float]) -> None:
+    theirs = multipletests(p_values, method="holm")[1]
+    *found, not_made = holm([*p_values, None])
+    assert found == pytest.approx(list(theirs), abs=1e-10)
+    assert (not_made, holm([])) == (None, [])
+
+
+def test_what_is_no_share_no_pair_or_no_p_value_is_refused() -> None:
+    for k, n in ((1, 0), (-1, 2), (3, 2)):
+        with pytest.raises(ValueError, match="expected"):
+            wilson(k, n)
+    with pytest.raises(ValueError, match="expected"):
+        paired_difference(Pairs(0, 0, 0, 0))
+    with pytest.raises(ValueError, match="cannot be negative"):
+        mid_p_mcnemar(-1, 3)
+    with pytest.raises(ValueError, match="samples"):
+        share_ratio((0, 0), (1, 2))
+    for wrong in (float("nan"), -0.1, 1.1):
+        with pytest.raises(ValueError, match="outside 0 to 1"):
+            holm([0.2, wrong, 0.1])
 
 
 @pytest.mark.parametrize(("share", "other"), [(0.5, 0.1), (0.3, 0.3), (0.9, 0.04)])
 def test_the_interval_covers_the_ratio(share: float, other: float) -> None:
-    random = np.random.default_rng(2)
-    n, n_other = 150, 200
-    hits = []
-    for _ in range(2000):
-        found = share_ratio(
-            (int(random.binomial(n, share)), n), (int(random.binomial(n_other, other)), n_other)
-        )
-        assert found.low is not None
-        assert found.high is not None
-        hits.append(found.low <= share / other <= found.high)
-    assert 0.93 <= np.mean(hits) <= 0.98
+    drawn = np.random.default_rng(2).binomial((150, 200), (share, other), (sets(1000), 2)).tolist()
+    found = [share_ratio((k, 150), (k_other, 200)) for k, k_other in drawn]
+    check_coverage([holds(one, share / other) for one in found], above=0.02)
 
 
 def test_a_share_of_zero_has_a_ratio_and_says_so() -> None:
     found = share_ratio((69, 100), (0, 200))
     assert found.value == pytest.approx(69.5 / 100.5 / (0.5 / 200.5))
     assert "a half" in found.note
-    assert found.low is not None
-    assert found.high is not None
-    assert 10 < found.low < found.value < found.high
+    low, high = found.limits
+    assert 10 < low < found.value < high
     assert share_ratio((1, 2), (1, 4)).value == 2
-    with pytest.raises(ValueError, match="samples"):
-        share_ratio((0, 0), (1, 2))
 
 
 @pytest.mark.parametrize("sizes", [None, (61.5, 110.25), (12.0, 9.5)])
 def test_the_interval_of_a_ratio_is_made_of_wilson_s(sizes: tuple[float, float] | None) -> None:
     found = share_ratio((60, 90), (30, 120), 0.9, sizes)
-    limits = [
+    (low, high), (low_other, high_other) = (
         proportion_confint(share * n, n, alpha=0.1, method="wilson")
         for share, n in zip((2 / 3, 1 / 4), sizes or (90, 120), strict=True)
-    ]
-    (low, high), (low_other, high_other) = limits
+    )
     down, up = math.log(2 / 3 / low), math.log(high / (2 / 3))
     down_other, up_other = math.log(1 / 4 / low_other), math.log(high_other / (1 / 4))
     assert found.value == pytest.approx(8 / 3)
@@ -160,22 +223,26 @@ def test_the_interval_of_a_ratio_with_a_zero_has_halves(
     counts: tuple[tuple[int, int], tuple[int, int]],
 ) -> None:
     (k, n), (k_other, n_other) = counts
-    found = share_ratio(*counts)
+    found, smaller = share_ratio(*counts), share_ratio(*counts, sizes=(n / 2, n_other / 2))
     expected = confint_proportions_2indep(
         k, n, k_other, n_other, compare="ratio", method="log-adjusted", correction=False
     )
-    assert (found.low, found.high) == pytest.approx(expected)
-    smaller = share_ratio(*counts, sizes=(n / 2, n_other / 2))
+    assert found.limits == pytest.approx(expected)
     halved = confint_proportions_2indep(
         k / 2, n / 2, k_other / 2, n_other / 2, compare="ratio", method="log-adjusted"
     )
     assert smaller.value == found.value
-    assert smaller.low is not None
-    assert smaller.high is not None
-    assert smaller.high / smaller.low == pytest.approx(halved[1] / halved[0])
+    low, high = smaller.limits
+    assert high / low == pytest.approx(halved[1] / halved[0])
 
 
-def test_few_clusters_are_worth_less_by_the_quantiles_of_t() -> None:
+def test_outputs_to_one_problem_count_as_many_as_they_are_worth() -> None:
+    alike = np.repeat([True, False, True, True, False] * 20, 4)
+    assert effective_size(alike, np.repeat(np.arange(100), 4)) == pytest.approx(100, rel=0.02)
+    assert effective_size(alike, np.arange(400)) == pytest.approx(400, rel=0.01)
+    assert effective_size([True] * 8, [1, 1, 2, 2, 3, 3, 4, 4]) == 8
+    assert effective_size([True, False], [1, 1]) == 2
+    # Few clusters are worth less, by the quantiles of t.
     marked, problems = [1, 1, 0, 1, 0, 0, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4]
     # Sums of residuals are 1, 0, -1, 0; the variance 4/3 × 2, over that of independent ones, 8/4.
     worth = 8 / (4 / 3)
@@ -185,26 +252,11 @@ def test_few_clusters_are_worth_less_by_the_quantiles_of_t() -> None:
     assert effective_size(marked, [1] * 8, 0.95) == 1
 
 
-def test_outputs_to_one_problem_count_as_many_as_they_are_worth() -> None:
-    alike = np.repeat([True, False, True, True, False] * 20, 4)
-    problems = np.repeat(np.arange(100), 4)
-    assert effective_size(alike, problems) == pytest.approx(100, rel=0.02)
-    assert effective_size(alike, np.arange(400)) == pytest.approx(400, rel=0.01)
-    assert effective_size([True] * 8, [1, 1, 2, 2, 3, 3, 4, 4]) == 8
-    assert effective_size([True, False], [1, 1]) == 2
-
-
 def test_the_interval_of_alike_outputs_covers_the_share() -> None:
-    random = np.random.default_rng(3)
-    hits = []
+    random, hits = np.random.default_rng(3), []
     problems = np.repeat(np.arange(200), 5)
-    for _ in range(1000):
-        chances = random.beta(1, 2, 200)
-        marked = random.random(1000) < np.repeat(chances, 5)
+    for _ in range(sets(500)):
+        marked = random.random(1000) < np.repeat(random.beta(1, 2, 200), 5)
         n = effective_size(marked, problems)
-        share = wilson(float(marked.mean()) * n, n)
-        assert share.low is not None
-        assert share.high is not None
-        hits.append(share.low <= 1 / 3 <= share.high)
-    assert 0.93 <= np.mean(hits) <= 0.97
-    assert not math.isnan(n)
+        hits.append(holds(wilson(float(marked.mean()) * n, n), 1 / 3))
+    check_coverage(hits)

@@ -125,7 +125,7 @@ def test_windows_are_cut_from_their_documents_and_say_so(
         assert max(window.offset, behind - 6) <= context
         if window.starts_document:
             assert start == 0
-        assert window.is_cut == (start > 0 or not ends)
+        assert window.is_truncated == (start > 0 or not ends)
         assert json.loads(window.metadata)["path"] in {"a.jsonl", "b.jsonl"}
 
 
@@ -267,7 +267,7 @@ PLACE = Place("key", 0, 5)
 def test_a_good_reply_is_read() -> None:
     window = read_window(GOOD, PLACE, 10, "http://h/")
     assert window == Window(PLACE, "3", 7, b"a key b", 2, True, "")
-    assert not window.is_cut
+    assert not window.is_truncated
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from rich.console import Console
 from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.catalog import IndexRow
 from ngramscan.outputs.strategies import StrategyRow
-from ngramscan.prevalence.count import Count, Counting, count_queries
+from ngramscan.prevalence.count import CountResult, CountRow, run_count
 from ngramscan.prevalence.totals import make_totals
 from ngramscan.report.tables import print_count, print_rows, print_strategies
 from tests.test_totals import COUNTS, SET, Known
@@ -27,7 +27,7 @@ def console_of(width: int) -> tuple[Console, io.StringIO]:
 
 @cache
 def printed(width: int, names: tuple[str, ...] = SNAPSHOTS) -> str:
-    counting = count_queries(SET.queries(), [Known(name, COUNTS, SIZE) for name in names])
+    counting = run_count(SET.queries(), [Known(name, COUNTS, SIZE) for name in names])
     console, file = console_of(width)
     print_count(console, counting, make_totals(counting))
     return file.getvalue()
@@ -54,10 +54,10 @@ def test_estimates_with_intervals_leave_room_for_patterns() -> None:
     keys = ("x", "CoT", "T1", "narrative", "step by step", "step by step")
     limits = (1414.2, 7298.1, 200.0, 300.0)
     rows = [
-        Count(*keys, 1923, 235, "scan", "t", True, *limits, 0.95, "n; do not trust the interval")
+        CountRow(*keys, 1923, 235, "scan", "t", True, *limits, 0.95, "n; do not trust the interval")
     ]
     console, file = console_of(60)
-    print_count(console, Counting([], rows=rows, sizes={"x": SIZE}), [])
+    print_count(console, CountResult([], rows=rows, sizes={"x": SIZE}), [])
     text = file.getvalue()
     assert "step by step" in text
     assert {"≈1,923", "[1,414,", "7,298]", "(doubtful)"} <= set(text.split())
@@ -90,7 +90,7 @@ def test_what_is_counted_twice_comes_with_its_warning() -> None:
 
 
 def test_an_index_without_a_count_has_no_section() -> None:
-    counting = count_queries(SET.queries(), [Known("a", {}, SIZE), Known("b", COUNTS, SIZE)])
+    counting = run_count(SET.queries(), [Known("a", {}, SIZE), Known("b", COUNTS, SIZE)])
     console, file = console_of(100)
     print_count(console, counting, make_totals(counting))
     assert file.getvalue().startswith("b · 4 GB of text · 2,000,000 documents")

@@ -5,30 +5,21 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from ngramscan.errors import RemoteUnavailable
-from ngramscan.indexes.base import (
-    Found,
-    IndexSize,
-    Place,
-    QueryCount,
-    QueryFailure,
-    Window,
-    WindowFailure,
-)
+from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
 from ngramscan.patterns.model import Pattern, PatternSet
-from ngramscan.prevalence.count import count_queries
+from ngramscan.prevalence.count import run_count
 from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total, make_totals
 from ngramscan.statistics.estimates import geometric_mean_ratio
+from tests.support.text_index import TextIndex
 
 
-class Known:
+class Known(TextIndex):
     """An index whose counts are given; what is not given fails."""
 
     def __init__(self, name: str, counts: dict[str, int], size: IndexSize) -> None:
-        self.name = name
-        self._counts = counts
-        self._size = size
+        super().__init__()
+        self.name, self._counts, self._size = name, counts, size
         self.asked: list[str] = []
-        self.longest_context = 0
 
     def size(self) -> IndexSize:
         return self._size
@@ -40,12 +31,6 @@ class Known:
                 yield QueryCount(query, self._counts[query], None, "api", "2026-11-20")
             else:
                 yield QueryFailure(self.name, query, RemoteUnavailable("no"))
-
-    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
-        raise NotImplementedError
-
-    def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
-        raise NotImplementedError
 
 
 class Broken(Known):
@@ -96,7 +81,7 @@ def totals_of(
     size: IndexSize = SIZE,
     patterns: PatternSet = SET,
 ) -> list[Total]:
-    return make_totals(count_queries(patterns.queries(), [Known(name, counts, size)]))
+    return make_totals(run_count(patterns.queries(), [Known(name, counts, size)]))
 
 
 def find(totals: list[Total], statistic: str, method: str, tiers: str, versus: str = "") -> Total:
@@ -111,7 +96,7 @@ def find(totals: list[Total], statistic: str, method: str, tiers: str, versus: s
 
 def test_rows_are_in_the_order_of_the_set_whatever_order_the_index_answers_in() -> None:
     index = Known("mine", COUNTS, IndexSize())
-    counting = count_queries(SET.queries(), [index])
+    counting = run_count(SET.queries(), [index])
     assert [row.query for row in counting.rows] == [p.text for p in SET.patterns]
     assert [row.occurrences for row in counting.rows] == [100, 30, 0, 8, 7, 50, 40, 1000]
     assert counting.missing == []
@@ -119,63 +104,57 @@ def test_rows_are_in_the_order_of_the_set_whatever_order_the_index_answers_in() 
 
 def test_overlaps_are_asked_only_where_totals_are_wanted() -> None:
     index = Known("mine", COUNTS, IndexSize())
-    count_queries(SET.queries(), [index], for_totals=False)
+    run_count(SET.queries(), [index], for_totals=False)
     assert index.asked == [p.text for p in SET.patterns]
-    count_queries(SET.queries(), [index])
+    run_count(SET.queries(), [index])
     assert index.asked == [*[p.text for p in SET.patterns], "using the formula for"]
 
 
-def test_sums_and_unions() -> None:
+VALUES = {
+    ("sum_of_pattern_counts", "CoT", "T1"): 130,
+    ("union_of_occurrences", "CoT", "T1"): 100,
+    ("union_of_occurrences", "F", "T1"): 8,
+    ("union_of_occurrences", "F", "T2"): 50 + 40 - 10,
+    ("union_of_occurrences", "F", "T1+T2"): 8 + 80,
+    ("sum_of_pattern_counts", "F", "T1+T2"): 105,
+    ("sum_of_pattern_counts", "F", "T3"): 1000,
+    ("patterns", "CoT", "T1+T2"): 3,
+    ("patterns_without_occurrence", "CoT", "T1+T2"): 1,
+    ("smallest_pattern_count", "CoT", "T1+T2"): 0,
+    ("lower_quartile_pattern_count", "CoT", "T1+T2"): 15,
+    ("median_pattern_count", "CoT", "T1+T2"): 30,
+    ("largest_pattern_count", "CoT", "T1+T2"): 100,
+    ("largest_pattern_share", "CoT", "T1+T2"): 100 / 130,
+    ("union_per_gigabyte", "CoT", "T1"): 25.0,
+    ("union_per_million_documents", "CoT", "T1"): 50.0,
+    ("ratio_of_sums", "F", "T1+T2", "CoT"): 105 / 130,
+    ("ratio_of_unions", "F", "T1+T2", "CoT"): 88 / 100,
+    ("ratio_without_largest", "F", "T1+T2", "CoT"): 55 / 130,
+    ("ratio_without_largest_of_versus", "F", "T1+T2", "CoT"): 105 / 30,
+    ("probability_of_superiority", "F", "T1+T2", "CoT"): (1 + 1 + 2 + 2) / 12,
+}
+NOTES = {
+    ("sum_of_pattern_counts", "CoT", "T1"): SUM_NOTE,
+    ("largest_pattern_share", "CoT", "T1+T2"): "step by step",
+    ("ratio_without_largest", "F", "T1+T2", "CoT"): "without using the formula",
+    ("ratio_without_largest_of_versus", "F", "T1+T2", "CoT"): "without step by step",
+}
+
+
+def test_totals_done_by_hand() -> None:
     totals = totals_of()
-    assert find(totals, "sum_of_pattern_counts", "CoT", "T1").value == 130
-    assert find(totals, "sum_of_pattern_counts", "CoT", "T1").note == SUM_NOTE
-    assert find(totals, "union_of_occurrences", "CoT", "T1").value == 100
-    assert find(totals, "union_of_occurrences", "F", "T1").value == 8
-    assert find(totals, "union_of_occurrences", "F", "T2").value == 50 + 40 - 10
-    assert find(totals, "union_of_occurrences", "F", "T1+T2").value == 8 + 80
-    assert find(totals, "sum_of_pattern_counts", "F", "T1+T2").value == 105
-    assert find(totals, "sum_of_pattern_counts", "F", "T3").value == 1000
-    assert not [t for t in totals if t.method == "CoT" and t.tiers == "T3"]
-
-
-def test_the_spread_of_a_list_and_its_largest_pattern() -> None:
-    totals = totals_of()
-    assert find(totals, "patterns", "CoT", "T1+T2").value == 3
-    assert find(totals, "patterns_without_occurrence", "CoT", "T1+T2").value == 1
-    assert find(totals, "smallest_pattern_count", "CoT", "T1+T2").value == 0
-    assert find(totals, "lower_quartile_pattern_count", "CoT", "T1+T2").value == 15
-    assert find(totals, "median_pattern_count", "CoT", "T1+T2").value == 30
-    assert find(totals, "largest_pattern_count", "CoT", "T1+T2").value == 100
-    share = find(totals, "largest_pattern_share", "CoT", "T1+T2")
-    assert share.value == pytest.approx(100 / 130)
-    assert share.note == "step by step"
-
-
-def test_rates_are_of_the_union_and_unknown_where_the_size_is() -> None:
-    totals = totals_of()
-    assert find(totals, "union_per_gigabyte", "CoT", "T1").value == 25.0
-    assert find(totals, "union_per_million_documents", "CoT", "T1").value == 50.0
-    unknown = find(totals_of(size=IndexSize()), "union_per_gigabyte", "CoT", "T1")
-    assert unknown.value is None
-    assert "unknown" in unknown.note
-
-
-def test_ratios_are_of_the_later_method_over_the_earlier() -> None:
-    totals = totals_of()
-    assert find(totals, "ratio_of_sums", "F", "T1+T2", "CoT").value == pytest.approx(105 / 130)
-    assert find(totals, "ratio_of_unions", "F", "T1+T2", "CoT").value == pytest.approx(88 / 100)
-    left_out = find(totals, "ratio_without_largest", "F", "T1+T2", "CoT")
-    assert left_out.value == pytest.approx(55 / 130)
-    assert left_out.note == "without using the formula"
-    left_out = find(totals, "ratio_without_largest_of_versus", "F", "T1+T2", "CoT")
-    assert left_out.value == pytest.approx(105 / 30)
-    assert left_out.note == "without step by step"
+    for names, value in VALUES.items():
+        assert find(totals, *names).value == pytest.approx(value), names
+    for names, note in NOTES.items():
+        assert find(totals, *names).note == note
     means = find(totals, "ratio_of_geometric_means", "F", "T1+T2", "CoT")
     expected = geometric_mean_ratio([8, 7, 50, 40], [100, 30, 0])
     assert (means.value, means.low, means.high) == (expected.value, expected.low, expected.high)
-    superior = find(totals, "probability_of_superiority", "F", "T1+T2", "CoT")
-    assert superior.value == pytest.approx((1 + 1 + 2 + 2) / 12)
-    assert not [t for t in totals if t.versus == "F"]
+    # No total of tiers a method does not have, and no ratio of the earlier method to the later.
+    assert not [t for t in totals if (t.method, t.tiers) == ("CoT", "T3") or t.versus == "F"]
+    unknown = find(totals_of(size=IndexSize()), "union_per_gigabyte", "CoT", "T1")
+    assert unknown.value is None
+    assert "unknown" in unknown.note
 
 
 def test_a_ratio_to_nothing_is_not_said() -> None:
@@ -202,18 +181,14 @@ def test_a_missing_overlap_makes_the_union_unknown_and_the_sum_not() -> None:
     assert find(totals, "sum_of_pattern_counts", "F", "T2").value == 90
     union = find(totals, "union_of_occurrences", "F", "T2")
     assert (union.value, union.note) == (None, "the count of an overlap is missing")
-    assert (
-        find(totals, "union_per_gigabyte", "F", "T2").note == "the count of an overlap is missing"
-    )
+    assert find(totals, "union_per_gigabyte", "F", "T2").note == union.note
     assert find(totals, "ratio_of_unions", "F", "T2", "CoT").value is None
 
 
 def test_variants_count_for_their_pattern() -> None:
     patterns = PatternSet("s", "", (pattern("next, we", "CoT"), pattern("so, we", "CoT")))
     counts = {"next, we": 1, "Next, we": 10, "so, we": 5, "So, we": 0}
-    counting = count_queries(
-        patterns.queries(case_variants=True), [Known("mine", counts, IndexSize())]
-    )
+    counting = run_count(patterns.queries(case_variants=True), [Known("mine", counts, IndexSize())])
     totals = make_totals(counting)
     assert find(totals, "patterns", "CoT", "T1").value == 2
     assert find(totals, "largest_pattern_count", "CoT", "T1").value == 11
@@ -223,22 +198,17 @@ def test_variants_count_for_their_pattern() -> None:
 def test_snapshots_are_summed_with_a_warning_and_other_indexes_never() -> None:
     names = ["v2_dclm_all", "v2_cc-2025-05", "v2_cc-2025-08"]
     indexes = [Known(name, COUNTS, IndexSize()) for name in names]
-    totals = make_totals(count_queries(SET.queries(), indexes))
+    totals = make_totals(run_count(SET.queries(), indexes))
     sums = [total for total in totals if total.index == "sum over 2 crawl snapshots"]
     assert {total.note for total in sums} == {SNAPSHOTS_NOTE}
-    assert find(sums, "union_of_occurrences", "CoT", "T1").value == 200
     assert {total.statistic for total in sums} == {"sum_of_pattern_counts", "union_of_occurrences"}
-    alone = make_totals(count_queries(SET.queries(), indexes[:2]))
+    assert find(sums, "union_of_occurrences", "CoT", "T1").value == 200
+    alone = make_totals(run_count(SET.queries(), indexes[:2]))
     assert not [total for total in alone if total.index.startswith("sum")]
-
-
-def test_a_sum_over_snapshots_with_a_missing_count_is_unknown() -> None:
-    counts = {text: count for text, count in COUNTS.items() if text != "step by step"}
-    indexes = [
-        Known("v2_cc-2025-05", COUNTS, IndexSize()),
-        Known("v2_cc-2025-08", counts, IndexSize()),
-    ]
-    totals = make_totals(count_queries(SET.queries(), indexes))
+    # A missing count makes a sum unknown.
+    less = {text: count for text, count in COUNTS.items() if text != "step by step"}
+    indexes[2] = Known(names[2], less, IndexSize())
+    totals = make_totals(run_count(SET.queries(), indexes))
     sums = [total for total in totals if total.index.startswith("sum over 2")]
     assert find(sums, "sum_of_pattern_counts", "CoT", "T1").value is None
     assert find(sums, "sum_of_pattern_counts", "F", "T1").value == 30
@@ -246,7 +216,7 @@ def test_a_sum_over_snapshots_with_a_missing_count_is_unknown() -> None:
 
 def test_an_index_that_gives_up_keeps_what_it_had_and_the_others_go_on() -> None:
     broken, whole = Broken("a", COUNTS, IndexSize()), Known("b", COUNTS, IndexSize())
-    counting = count_queries(SET.queries(), [broken, whole], for_totals=False)
+    counting = run_count(SET.queries(), [broken, whole], for_totals=False)
     assert [(row.index, row.query) for row in counting.rows[:1]] == [("a", "solve")]
     assert len([row for row in counting.rows if row.index == "b"]) == 8
     assert {str(missing.error) for missing in counting.missing} == {"the line is dead"}

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ngramscan.document_estimates import Draws, coincidences, documents_of_draws
+from ngramscan.prevalence.estimators import Draws, documents_of_repeats, estimate_documents
 
 FIGURE = Path(__file__).resolve().parent.parent / "docnorm.svg"
 SEED = 20261121
@@ -60,13 +60,14 @@ def estimate(random: np.random.Generator, counts: NDArray[np.int64]) -> tuple[Po
     documents = np.searchsorted(np.cumsum(counts), ranks, side="right")
     truth = occurrences / DOCUMENTS
     shares = 1 / counts[documents]
-    bounds = documents_of_draws(Draws(shares, shares, occurrences), len(np.unique(documents)), 0.95)
-    repeats = coincidences([str(document) for document in documents.tolist()])
+    draws = [Draws(shares, shares, occurrences)]
+    bounds = estimate_documents(draws, len(np.unique(documents)), 0.95)
+    repeats = documents_of_repeats([str(one) for one in documents.tolist()], occurrences)
     return (
         Point(
             truth, occurrences / bounds.value, occurrences / bounds.high, occurrences / bounds.low
         ),
-        Point(truth, repeats.ratio, 1, occurrences / repeats.documents_at_least),
+        Point(truth, occurrences / repeats.value, 1, occurrences / repeats.limits[0]),
     )
 
 

@@ -14,8 +14,8 @@ from ngramscan.indexes.base import TIMEOUT_S
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import MAX_LINE, Access
-from ngramscan.prevalence.contexts import Context, find_contexts
-from ngramscan.prevalence.missing import explained
+from ngramscan.prevalence.contexts import ContextRow, run_contexts
+from ngramscan.prevalence.count import explained
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import tables
 from ngramscan.report.command import Option, Result, command
@@ -96,14 +96,14 @@ def contexts(
     with open_indexes(index, access.options(), progress) as indexes:
         for one in indexes:
             try:
-                found.append(find_contexts(text, one, n, width, seed))
+                found.append(run_contexts(text, one, n, width, seed))
             except NgramscanError as error:
                 raise explained(error) from error
     for shown in found:
-        drawn = len(shown.contexts) + len(shown.failures)
+        drawn = len(shown.rows) + len(shown.failures)
         reasons = Counter(str(explained(failure.error)) for failure in shown.failures)
         for reason, missing in reasons.items():
             failures.append(f"{reason}; {missing} of {drawn} contexts missing ({shown.index})")
-    rows = [row for shown in found for row in shown.contexts]
+    rows = [row for shown in found for row in shown.rows]
     table = partial(tables.print_contexts, found, seed)
-    return Result(rows, Context, failures=failures, print_table=table)
+    return Result(rows, ContextRow, failures=failures, print_table=table)

@@ -16,8 +16,7 @@ from ngramscan.indexes.opening import DEFAULT_SPEC, open_indexes
 from ngramscan.indexes.options import MAX_LINE, Access
 from ngramscan.patterns.files import load_patterns
 from ngramscan.patterns.model import PatternSet, Tier, merge
-from ngramscan.prevalence.count import Count, count_queries
-from ngramscan.prevalence.missing import describe_missing
+from ngramscan.prevalence.count import CountRow, describe_missing, run_count
 from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import optional_target, tables
@@ -155,7 +154,7 @@ def count(
     if needs_totals := for_table or target is not None:
         load_ahead("scipy.special")  # for their interval
     with open_indexes(index, access.options(), progress) as indexes:
-        counting = count_queries(queries, indexes, needs_totals)
+        counting = run_count(queries, indexes, needs_totals)
     rows, sums = counting.rows, make_totals(counting) if needs_totals else []
     if known := sum(row.source == "journal" for row in rows):
         progress.notice(f"{known} of {len(rows)} counts are from the journal; --refresh asks again")
@@ -165,4 +164,4 @@ def count(
         save_figure(draw_count(rows), picture)
     failures = describe_missing(counting.missing, counting.queries, len(counting.sizes))
     table = partial(tables.print_count, counting=counting, totals=sums)
-    return Result(rows, Count, failures=failures, print_table=table, is_silent=not rows)
+    return Result(rows, CountRow, failures=failures, print_table=table, is_silent=not rows)

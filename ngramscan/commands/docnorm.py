@@ -10,15 +10,16 @@ from typing import Annotated
 
 from ngramscan.commands.count import load_ahead, load_selection
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import TIMEOUT_S, DocumentIndex, Index
+from ngramscan.indexes.base import TIMEOUT_S, Index
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import MAX_LINE, Access
+from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.patterns.model import Query, Tier
 from ngramscan.patterns.overlaps import merged_of_unions
-from ngramscan.prevalence.docnorm import DocumentRow, DrawRow, NormOptions, norm_documents
-from ngramscan.prevalence.draws import Estimator
-from ngramscan.prevalence.missing import describe_missing
+from ngramscan.prevalence.count import describe_missing
+from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
+from ngramscan.prevalence.draws import DocnormOptions, DrawRow, Estimator
 from ngramscan.prevalence.totals import Total
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import optional_target, tables
@@ -42,17 +43,19 @@ class PlanRow:
     """Requests for documents."""
     requests_at_most: int
     at_4_requests_per_second: str
-    """The time that takes with the default rate of the public service, HH:MM:SS."""
+    """The time that takes at the default rate of the public service, HH:MM:SS."""
 
 
-def _plan(queries: Sequence[Query], indexes: Iterable[Index], norm: NormOptions) -> list[PlanRow]:
+def _plan(
+    queries: Sequence[Query], indexes: Iterable[Index], norm: DocnormOptions
+) -> list[PlanRow]:
     """Return what it would take; nothing is asked."""
     texts = {query.text for query in queries}
     lookups = len(texts) + len(merged_of_unions(queries))
     windows = len(texts) * (norm.samples if norm.target is None else norm.max_samples)
     plans = []
     for index in indexes:
-        asks = not isinstance(index, DocumentIndex)
+        asks = not isinstance(index, ScanIndex)
         of = (lookups, windows, lookups + windows) if asks else (0, 0, 0)
         seconds = round(of[2] / 4)
         clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
@@ -154,7 +157,7 @@ def docnorm(
     share = None if target is None else _share(target)
     if share and estimator == "unique":
         raise InputError("--target", "--estimator unique has no interval that draws could narrow")
-    norm = NormOptions(samples, share, max_samples, estimator, context, seed, bool(draws))
+    norm = DocnormOptions(samples, share, max_samples, estimator, context, seed, bool(draws))
     tiers = tier or (() if patterns else DEFAULT_TIERS)
     queries = load_selection(patterns or [DEFAULT_SET], tiers, method).queries()
     access = Access(
@@ -166,10 +169,10 @@ def docnorm(
     with open_indexes(index, access.options(), progress) as indexes:
         if dry_run:
             return Result(_plan(queries, indexes, norm), PlanRow)
-        norming = norm_documents(queries, indexes, norm)
+        norming = run_docnorm(queries, indexes, norm)
     if norming.rows:
         save(norming.totals, Total, totals_target)
         save(norming.draws, DrawRow, draws_target)
     rows, table = norming.rows, partial(tables.print_docnorm, norming)
     failures = describe_missing(norming.missing, queries, len(norming.sizes), "estimates")
-    return Result(rows, DocumentRow, failures=failures, print_table=table, is_silent=not rows)
+    return Result(rows, DocnormRow, failures=failures, print_table=table, is_silent=not rows)

@@ -16,7 +16,7 @@ from ngramscan.indexes.base import TIMEOUT_S, QueryFailure
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import MAX_LINE, Access
-from ngramscan.prevalence.missing import explained
+from ngramscan.prevalence.count import explained
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import Option, Result, command
 

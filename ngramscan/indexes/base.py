@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 from urllib.parse import unquote, urlsplit
 
 from ngramscan.errors import InputError, NgramscanError
@@ -119,7 +119,7 @@ class Window:
         return self.document_bytes - len(self.text)
 
     @property
-    def is_cut(self) -> bool:
+    def is_truncated(self) -> bool:
         """Tell whether a part of the document is hidden."""
         return self.hidden_bytes > 0
 
@@ -189,22 +189,6 @@ class Index(Protocol):
 
         A window has `context` bytes on each side, up to three less where a character would be
         cut, or all there is up to the end of the document.
-        """
-
-
-@runtime_checkable
-class DocumentIndex(Index, Protocol):
-    """An index that reads its documents, so that it knows how many have a query."""
-
-    def document_counts(
-        self, queries: Sequence[str], unions: Sequence[Sequence[str]]
-    ) -> DocumentCounts:
-        """Count all queries, and the documents that have at least one query of each union.
-
-        Raises
-        ------
-        NgramscanError
-            The index as a whole gave up.
         """
 
 

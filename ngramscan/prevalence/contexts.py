@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, Place, QueryFailure, Window, WindowFailure
@@ -14,8 +13,8 @@ _BYTES_PER_CHARACTER = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """One row: an occurrence and what stands around it."""
+class ContextRow:
+    """An occurrence and what stands around it."""
 
     index: str
     document: str
@@ -30,55 +29,32 @@ class Context:
     """A JSON object, or empty."""
 
 
-@dataclass(slots=True)
-class Concordance:
+@dataclass(frozen=True, slots=True)
+class ContextsResult:
     """Some occurrences of a text in one index."""
 
     index: str
     text: str
     occurrences: int
-    contexts: list[Context] = field(default_factory=list)
+    rows: list[ContextRow]
     """In the order of the draws."""
-    failures: list[WindowFailure] = field(default_factory=list)
+    failures: list[WindowFailure]
 
 
-def find_contexts(text: str, index: Index, n: int, width: int, seed: int) -> Concordance:
-    """Draw occurrences of a text, each as likely as any other, and show what is around them.
+def run_contexts(text: str, index: Index, n: int, width: int, seed: int) -> ContextsResult:
+    """Draw n different occurrences of a text, and show `width` characters on each side of them.
 
-    Parameters
-    ----------
-    text : str
-        What to look for.
-    index : Index
-        Where.
-    n : int
-        How many different occurrences; all, in the order of the index, where there are no more.
-    width : int
-        Characters on each side.
-    seed : int
-        Of the draw.
-
-    Raises
-    ------
-    NgramscanError
-        The text could not be looked up.
+    Each is as likely as any other; if there are no more than n, all are shown, in the index's
+    order. A text that can't be looked up raises NgramscanError.
     """
     (found,) = index.find([text])
     if isinstance(found, QueryFailure):
         raise found.error
     places = draw_places(found, n, seed, index.name, with_replacement=False)
-    windows, failures = _look_at(index, places, width)
-    contexts = [_context(index.name, windows[place], width) for place in places if place in windows]
-    return Concordance(index.name, text, found.occurrences, contexts, failures)
-
-
-def _look_at(
-    index: Index, places: Sequence[Place], width: int
-) -> tuple[dict[Place, Window], list[WindowFailure]]:
     windows: dict[Place, Window] = {}
     failures: list[WindowFailure] = []
-    nbytes = min((width + 1) * _BYTES_PER_CHARACTER, index.longest_context)
     try:
+        nbytes = min((width + 1) * _BYTES_PER_CHARACTER, index.longest_context)
         for window in index.windows(places, nbytes):
             if isinstance(window, WindowFailure):
                 failures.append(window)
@@ -86,21 +62,20 @@ def _look_at(
                 windows[window.place] = window
     except NgramscanError as error:  # the index as a whole
         failures += [WindowFailure(place, error) for place in places if place not in windows]
-    return windows, failures
+    rows = [_row(index.name, windows[place], width) for place in places if place in windows]
+    return ContextsResult(index.name, text, found.occurrences, rows, failures)
 
 
-def _context(index: str, window: Window, width: int) -> Context:
-    match_bytes = len(window.place.query.encode())
-    left = window.text[: window.offset].decode()
-    right = window.text[window.offset + match_bytes :].decode()
-    match = window.text[window.offset : window.offset + match_bytes].decode()
-    return Context(
+def _row(index: str, window: Window, width: int) -> ContextRow:
+    start, stop = window.offset, window.offset + len(window.place.query.encode())
+    left = window.text[:start].decode()
+    return ContextRow(
         index=index,
         document=window.document,
-        offset=window.offset if window.starts_document else None,
+        offset=start if window.starts_document else None,
         left=left[max(0, len(left) - width) :],
-        match=match,
-        right=right[:width],
+        match=window.text[start:stop].decode(),
+        right=window.text[stop:].decode()[:width],
         shard=window.place.shard,
         rank=window.place.rank,
         metadata=window.metadata,

@@ -1,20 +1,24 @@
-"""Pattern sets × indexes → count rows."""
+"""Pattern sets × indexes → count rows, and a line for each reason why some are missing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TypedDict
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from ngramscan.errors import NgramscanError
-from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
+from ngramscan.indexes.base import Found, Index, IndexSize, QueryCount, QueryFailure
 from ngramscan.patterns.model import Query
 from ngramscan.patterns.overlaps import merged_of_unions
 
+OFFLINE_HINT = "without a network: --index python, or --index scan:PATH for a corpus of your own"
+_SHOWN_REASONS = 5
+_Reply = TypeVar("_Reply", QueryCount, Found)
+
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    """One row: how often one query occurs in one index."""
+class CountRow:
+    """How often one query occurs in one index."""
 
     index: str
     method: str
@@ -36,16 +40,16 @@ class Count:
     documents_low: float | None = None
     documents_high: float | None = None
     level: float | None = None
-    """Of the intervals; None: the counts are exact, or there is no interval."""
+    """Confidence level; None: the counts are exact, or there is no interval."""
     note: str = ""
 
 
 @dataclass(slots=True)
-class Counting:
-    """All that came of counting one pattern set in some indexes."""
+class CountResult:
+    """The counts of some queries in some indexes."""
 
     queries: list[Query]
-    rows: list[Count] = field(default_factory=list)
+    rows: list[CountRow] = field(default_factory=list)
     """In the order of the indexes, then of the patterns."""
     missing: list[QueryFailure] = field(default_factory=list)
     occurrences: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -53,9 +57,9 @@ class Counting:
     sizes: dict[str, IndexSize] = field(default_factory=dict)
 
 
-def count_queries(
+def run_count(
     queries: Sequence[Query], indexes: Sequence[Index], for_totals: bool = True
-) -> Counting:
+) -> CountResult:
     """Count some queries in each index; what fails is in `missing`, all else is done.
 
     With `for_totals`, the strings in which two queries overlap are counted too: the union of
@@ -64,47 +68,41 @@ def count_queries(
     texts = list(dict.fromkeys(query.text for query in queries))
     if for_totals:
         texts += merged_of_unions(queries)
-    counting = Counting(list(queries))
+    result = CountResult(list(queries))
     # Hosted indexes are under way as soon as `counts` was called: call all, then collect.
     streams = [(index, index.counts(texts)) for index in indexes]
     for index, stream in streams:
-        counts = _collect(index, stream, texts, counting.missing)
-        counting.sizes[index.name] = index.size()
-        counting.occurrences[index.name] = {
-            text: count.occurrences for text, count in counts.items()
-        }
-        counting.rows += [
-            _row(index, query, counts[query.text]) for query in queries if query.text in counts
+        counts, errors = collect_replies(stream, texts)
+        result.rows += [
+            _row(index.name, query, counts[query.text]) for query in queries if query.text in counts
         ]
-    return counting
+        result.missing += [QueryFailure(index.name, text, errors[text]) for text in errors]
+        result.occurrences[index.name] = {text: one.occurrences for text, one in counts.items()}
+        result.sizes[index.name] = index.size()
+    return result
 
 
-def _collect(
-    index: Index,
-    stream: Iterator[QueryCount | QueryFailure],
-    texts: Sequence[str],
-    missing: list[QueryFailure],
-) -> dict[str, QueryCount]:
-    counts: dict[str, QueryCount] = {}
-    failures: dict[str, NgramscanError] = {}
+def collect_replies(
+    stream: Iterator[_Reply | QueryFailure], texts: Sequence[str]
+) -> tuple[dict[str, _Reply], dict[str, NgramscanError]]:
+    """Return the replies to some texts, and the errors of the others in the order of the texts."""
+    replies: dict[str, _Reply] = {}
+    errors: dict[str, NgramscanError] = {}
     try:
         for reply in stream:
             if isinstance(reply, QueryFailure):
-                failures[reply.query] = reply.error
+                errors[reply.query] = reply.error
             else:
-                counts[reply.query] = reply
+                replies[reply.query] = reply
     except NgramscanError as error:  # the index as a whole
-        failures |= {text: error for text in texts if text not in counts}
-    missing += [
-        QueryFailure(index.name, text, failures[text]) for text in texts if text in failures
-    ]
-    return counts
+        errors |= {text: error for text in texts if text not in replies}
+    return replies, {text: errors[text] for text in texts if text in errors}
 
 
-def _row(index: Index, query: Query, count: QueryCount) -> Count:
+def _row(index: str, query: Query, count: QueryCount) -> CountRow:
     pattern = query.pattern
-    return Count(
-        index=index.name,
+    row = CountRow(
+        index=index,
         method=pattern.method,
         tier=pattern.tier,
         kind=pattern.kind,
@@ -115,28 +113,61 @@ def _row(index: Index, query: Query, count: QueryCount) -> Count:
         source=count.source,
         asked_at=count.asked_at,
         note=count.note,
-        **_interval(count),
+    )
+    occurrences, documents = count.occurrences_estimate, count.documents_estimate
+    if occurrences is None or documents is None:
+        return row
+    return replace(
+        row,
+        estimated=True,
+        occurrences_low=occurrences.low,
+        occurrences_high=occurrences.high,
+        documents_low=documents.low,
+        documents_high=documents.high,
+        level=None if occurrences.low is None else occurrences.level,
     )
 
 
-def _interval(count: QueryCount) -> _Interval:
-    occurrences, documents = count.occurrences_estimate, count.documents_estimate
-    if occurrences is None or documents is None:
-        return {}
-    return {
-        "estimated": True,
-        "occurrences_low": occurrences.low,
-        "occurrences_high": occurrences.high,
-        "documents_low": documents.low,
-        "documents_high": documents.high,
-        "level": None if occurrences.low is None else occurrences.level,
-    }
+# What is missing
 
 
-class _Interval(TypedDict, total=False):
-    estimated: bool
-    occurrences_low: float | None
-    occurrences_high: float | None
-    documents_low: float | None
-    documents_high: float | None
-    level: float | None
+def describe_missing(
+    missing: Sequence[QueryFailure], queries: Sequence[Query], n_indexes: int, what: str = "counts"
+) -> list[str]:
+    """Return what is missing of all queries in some indexes, one line per reason.
+
+    Failures of strings that are not among `queries` are of overlaps, which only totals need; `what`
+    is what was wanted of each query, in the plural.
+    """
+    asked = {query.text for query in queries}
+    reasons: dict[str, list[QueryFailure]] = {}
+    for one in missing:
+        reasons.setdefault(str(one.error), []).append(one)
+    lines = []
+    for reason, failed in reasons.items():
+        rows = sum(one.query in asked for one in failed)
+        indexes = list(dict.fromkeys(one.index for one in failed))
+        if len(failed) == 1:
+            lost = f'the {what.removesuffix("s")} of "{failed[0].query}" in {indexes[0]} is missing'
+        elif not rows:
+            lost = f"the counts of {len(failed)} overlaps are missing"
+        else:
+            named = ", ".join(indexes) if len(indexes) <= 2 else f"{len(indexes)} indexes"
+            lost = f"{rows} of {len(queries) * n_indexes} {what} missing ({named})"
+        lines.append(f"{reason}; {lost}{_offline_hint(reason)}")
+    if more := lines[_SHOWN_REASONS:]:
+        total = sum(one.query in asked for one in missing)
+        lines[_SHOWN_REASONS:] = [
+            f"and {len(more)} more reasons; {total} {what} are missing in all"
+        ]
+    return lines
+
+
+def explained(error: NgramscanError) -> NgramscanError:
+    """Return the error, with what to do without a network if it is about that."""
+    hint = _offline_hint(str(error))
+    return type(error)(f"{error}{hint}") if hint else error
+
+
+def _offline_hint(reason: str) -> str:
+    return f"; {OFFLINE_HINT}" if "can't be reached" in reason else ""

@@ -1,4 +1,4 @@
-"""Occurrences drawn at random: which ones, and for what share of a document each counts.
+"""Occurrences drawn at random: which ones, what is seen of them, and for what they count.
 
 Ranks are in the order of what follows the occurrence, so neighbours are alike: evenly spaced ranks
 are no random sample. Every rank is drawn on its own.
@@ -7,54 +7,161 @@ are no random sample. Every rank is drawn on its own.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from itertools import accumulate, islice
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ngramscan.indexes.base import Found, Place, Window
+from ngramscan.errors import NgramscanError
+from ngramscan.indexes.base import Found, Index, Place, Window, WindowFailure
 from ngramscan.matching import find_starts
+from ngramscan.prevalence.estimators import Draws, is_without_replacement, required_draws
 
 Estimator = Literal["combined", "size-bias", "first", "unique"]
-ESTIMATORS: tuple[Estimator, ...] = ("combined", "size-bias", "first", "unique")
 
 SHIFT_BYTES = 3
 """By how much an end of a window may be moved so that it cuts no character."""
 
 _BLOCK = 1024
 
+PILOT = 100
+"""Draws from which it is seen how many are needed."""
+
+Texts = tuple[str, ...]
+"""Texts, none of which contains another."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocnormOptions:
+    """How documents are estimated; the options of the command."""
+
+    samples: int = 200
+    """Occurrences drawn per pattern."""
+    target: float | None = None
+    """Draw as many as an interval of ± this share of the estimate needs, instead of `samples`."""
+    max_samples: int = 2000
+    """With a target: no more per pattern."""
+    estimator: Estimator = "combined"
+    context: int = 10_000
+    """Bytes of a document to look at on each side of an occurrence."""
+    seed: int = 1
+    keep_draws: bool = False
+    """Return the draws too, with their text."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawRow:
+    """An occurrence that was drawn, and what was seen of its document."""
+
+    index: str
+    pattern: str
+    draw: int
+    """From 1, for each pattern."""
+    shard: int
+    rank: int
+    document: str
+    document_bytes: int
+    offset: int | None
+    """Bytes from the start of the document; None: not known, as the start was not seen."""
+    truncated: bool
+    """The document was not seen whole."""
+    text: str
+    text_offset: int
+    """Of the occurrence in `text`, in bytes."""
+    metadata: str
+
+
+class Seen(NamedTuple):
+    """What is kept of a window, with its text only if draws are kept: windows are large."""
+
+    row: DrawRow
+    shares: dict[Texts, Share]
+
+
+def draw_occurrences(
+    index: Index, found: Sequence[Found], unions: Sequence[Texts], options: DocnormOptions
+) -> tuple[dict[str, list[Seen]], dict[str, NgramscanError]]:
+    """Return the draws of each query, or why one of them can't be looked at."""
+    seen: dict[Place, Seen] = {}
+    failed: dict[str, NgramscanError] = {}
+
+    def look(sizes: Mapping[Found, int]) -> dict[Found, list[Seen]]:
+        draws = {}
+        for one, n in sizes.items():
+            distinct = is_without_replacement(n, one.occurrences) and options.estimator != "unique"
+            draws[one] = draw_places(one, n, options.seed, index.name, not distinct)
+        places = dict.fromkeys(place for drawn in draws.values() for place in drawn)
+        context = min(options.context, index.longest_context)
+        for window in index.windows([place for place in places if place not in seen], context):
+            if isinstance(window, WindowFailure):
+                failed.setdefault(window.place.query, window.error)
+            else:
+                seen[window.place] = _look_at(index.name, window, context, unions, options)
+        return {
+            one: [seen[place] for place in drawn]
+            for one, drawn in draws.items()
+            if one.query not in failed
+        }
+
+    n = options.samples if options.target is None else min(PILOT, options.max_samples)
+    drawn = look(dict.fromkeys(found, n))
+    if options.target is not None:
+        needed = {}
+        for one, pilot in drawn.items():
+            draws = Draws.of([each.shares[one.query,] for each in pilot], one.occurrences)
+            needed[one] = required_draws(draws, options.target, options.max_samples)
+        drawn = look(needed)
+    return {one.query: looked for one, looked in drawn.items()}, failed
+
+
+def _look_at(
+    index: str, window: Window, context: int, unions: Sequence[Texts], options: DocnormOptions
+) -> Seen:
+    query = window.place.query
+    of = [(query,), *(union for union in unions if query in union and len(union) > 1)]
+    shares = {
+        texts: document_share(window, [text.encode() for text in texts], context, options.estimator)
+        for texts in of
+        if options.estimator != "unique"
+    }
+    row = DrawRow(
+        index=index,
+        pattern=query,
+        draw=0,
+        shard=window.place.shard,
+        rank=window.place.rank,
+        document=window.document,
+        document_bytes=window.document_bytes,
+        offset=window.offset if window.starts_document else None,
+        truncated=window.is_truncated,
+        text=window.text.decode() if options.keep_draws else "",
+        text_offset=window.offset,
+        metadata=window.metadata if options.keep_draws else "",
+    )
+    return Seen(row, shares)
+
 
 # Which occurrences
 
 
 def draw_places(found: Found, n: int, seed: int, index: str, with_replacement: bool) -> list[Place]:
-    """Draw occurrences of a query, each time all as likely.
+    """Draw n occurrences of a query, each time all as likely; all of them if there are no more.
 
-    Parameters
-    ----------
-    found : Found
-        Where the query is.
-    n : int
-        How many to draw; all there are, in their order, where there are no more.
-    seed : int
-        Together with the index and the query it decides what is drawn, so a pattern's sample does
-        not depend on what else is asked. Fewer draws are a part of more.
-    index : str
-        The name of the index.
-    with_replacement : bool
-        Whether one occurrence may be drawn twice.
-
-    Returns
-    -------
-    list of Place
-        In the order of the draws.
+    What is drawn depends on the seed, the names of the index and the query and nothing else, so a
+    pattern's sample does not depend on what else is asked. Fewer draws are a part of more.
     """
-    if found.occurrences <= n:
-        return [_place(found, ordinal) for ordinal in range(found.occurrences)]
-    stream = _ordinals(found.occurrences, seed, f"{index}\0{found.query}")
-    drawn = islice(stream if with_replacement else _without_repeats(stream), n)
-    return [_place(found, ordinal) for ordinal in drawn]
+    total = found.occurrences
+    if total <= n:
+        return [_place(found, ordinal) for ordinal in range(total)]
+    stream = _ordinals(total, seed, f"{index}\0{found.query}")
+    if with_replacement:
+        return [_place(found, ordinal) for ordinal in islice(stream, n)]
+    distinct: dict[int, None] = {}
+    while len(distinct) < n:
+        distinct[next(stream)] = None
+    return [_place(found, ordinal) for ordinal in distinct]
 
 
 def _ordinals(total: int, seed: int, name: str) -> Iterator[int]:
@@ -64,24 +171,16 @@ def _ordinals(total: int, seed: int, name: str) -> Iterator[int]:
         yield from random.integers(0, total, _BLOCK).tolist()
 
 
-def _without_repeats(stream: Iterator[int]) -> Iterator[int]:
-    seen: set[int] = set()
-    for ordinal in stream:
-        if ordinal not in seen:
-            seen.add(ordinal)
-            yield ordinal
-
-
 def _place(found: Found, ordinal: int) -> Place:
     """Return one of all occurrences, which stand shard behind shard."""
-    ends = accumulate(segment.occurrences for segment in found.segments)
-    for segment, end in zip(found.segments, ends, strict=True):
-        if ordinal < end:
-            return Place(found.query, segment.shard, segment.high - (end - ordinal))
+    for segment in found.segments:
+        if ordinal < segment.occurrences:
+            return Place(found.query, segment.shard, segment.low + ordinal)
+        ordinal -= segment.occurrences
     raise AssertionError("an ordinal is below the number of occurrences")
 
 
-# What they count for
+# What a draw counts for
 
 
 class Share(NamedTuple):
@@ -115,28 +214,28 @@ def document_share(
         the draw, so the shares still sum to 1.
     """
     starts = [start for text in texts for start in find_starts(text, window.text)]
+    seen, reach = len(starts), context - SHIFT_BYTES
     if estimator == "size-bias":
-        return _size_bias_share(window, texts, len(starts))
-    if estimator == "combined" and _is_seen_from_all(window, starts, context - SHIFT_BYTES):
-        return Share(1 / len(starts), 1 / len(starts), False)
+        return Share(1 / (seen + _most_hidden(window, texts)), 1 / seen, False)
+    if (
+        estimator == "combined"
+        and not window.is_truncated
+        and max(starts) <= reach
+        and window.document_bytes - min(starts) <= reach
+    ):
+        return Share(1 / seen, 1 / seen, False)
     if min(starts) < window.offset:
         return Share(0.0, 0.0, True)
     return Share(1.0 if window.starts_document else 0.0, 1.0, True)
 
 
-def _is_seen_from_all(window: Window, starts: Sequence[int], reach: int) -> bool:
-    if window.is_cut:
-        return False
-    return max(starts) <= reach and window.document_bytes - min(starts) <= reach
-
-
-def _size_bias_share(window: Window, texts: Sequence[bytes], seen: int) -> Share:
-    if not window.is_cut:
-        return Share(1 / seen, 1 / seen, False)
-    # On each side that is cut, an occurrence may also lie across the edge.
+def _most_hidden(window: Window, texts: Sequence[bytes]) -> int:
+    """Return how many occurrences the hidden part of a document can hold."""
+    if not window.is_truncated:
+        return 0
+    # On each side that is truncated, an occurrence may also lie across the edge.
     sides = 1 if window.starts_document else 2
-    hidden = sum((window.hidden_bytes - sides) // least_distance(text) + sides for text in texts)
-    return Share(1 / (seen + hidden), 1 / seen, False)
+    return sum((window.hidden_bytes - sides) // least_distance(text) + sides for text in texts)
 
 
 def least_distance(text: bytes) -> int:

@@ -21,9 +21,9 @@ ratios from those of their parts).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,17 +36,20 @@ DRAWS_FOR_VARIANCE = 30
 REPLACEMENT_SHARE = 0.05
 """From a larger share of all occurrences, draws are without replacement."""
 
+_Floats = NDArray[np.float64]
+_Flags = NDArray[np.bool_]
+
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
-    """An estimate where a part of the data is hidden: two, between which it would be."""
+class BoundedEstimate:
+    """Lower and upper estimates where documents are truncated; one and the same elsewhere."""
 
     lower: Estimate
     upper: Estimate
     standard_error: float = 0.0
-    """Of the one with the larger."""
-    without_added_draw: Bounds | None = None
-    """What it would be without the added draw; None: there is none in it."""
+    """The larger of the two."""
+    without_added_draw: BoundedEstimate | None = None
+    """None: there is no added draw in it."""
 
     @property
     def leans_on_added_draw(self) -> bool:
@@ -56,50 +59,45 @@ class Bounds:
 
     @property
     def value(self) -> float:
-        """The middle of the two; the estimate itself where nothing is hidden."""
+        """The middle of the two."""
         return (self.lower.value + self.upper.value) / 2
 
     @property
-    def has_limits(self) -> bool:
-        """Tell whether there is an interval."""
-        return self.lower.low is not None and self.upper.high is not None
-
-    @property
     def low(self) -> float:
-        """The lower limit of the lower."""
-        return _known(self.lower.low)
+        """The lower limit of the lower estimate."""
+        return self.lower.limits[0]
 
     @property
     def high(self) -> float:
-        """The upper limit of the upper."""
-        return _known(self.upper.high)
+        """The upper limit of the upper estimate."""
+        return self.upper.limits[1]
 
-    @property
-    def level(self) -> float:
-        """The share of intervals that cover the truth."""
-        return self.lower.level
+
+def exactly(documents: float, level: float = 0.95) -> BoundedEstimate:
+    """Return a number that is known."""
+    exact = Estimate(documents, documents, documents, level)
+    return BoundedEstimate(exact, exact)
 
 
 @dataclass(frozen=True, slots=True)
 class Draws:
     """The draws of one pattern."""
 
-    lowest_shares: NDArray[np.float64]
+    lowest: _Floats
     """Shape (K,): the share of a document that each draw counts for, at least."""
-    highest_shares: NDArray[np.float64]
+    highest: _Floats
     """At most; the same where nothing is hidden."""
     occurrences: int
     """T, of all occurrences, drawn or not."""
-    by_first: NDArray[np.bool_] | None = None
-    """Which shares are 1 for the first occurrence of a document and 0 for others, where only some
-    are; None: all are of one kind."""
+    by_first: _Flags | None = None
+    """Which shares are 1 for the first occurrence of a document and 0 for others; None: all are of
+    one kind."""
 
     @classmethod
     def of(cls, shares: Sequence[tuple[float, float, bool]], occurrences: int) -> Draws:
         """Return the draws with some shares: lower bound, upper bound, whether by first."""
-        array = np.asarray(shares, dtype=np.float64).reshape(-1, 3)
-        by_first = array[:, 2].astype(bool)
-        return cls(array[:, 0], array[:, 1], occurrences, by_first)
+        lowest, highest, by_first = np.asarray(shares, dtype=np.float64).reshape(-1, 3).T
+        return cls(lowest, highest, occurrences, by_first.astype(bool))
 
 
 def is_without_replacement(n_draws: int, occurrences: int) -> bool:
@@ -107,14 +105,15 @@ def is_without_replacement(n_draws: int, occurrences: int) -> bool:
     return n_draws > REPLACEMENT_SHARE * occurrences
 
 
-# One pattern
+# The mean share
 
 
 def mean_share(
     shares: ArrayLike,
     occurrences: int,
     level: float = 0.95,
-    by_first: NDArray[np.bool_] | None = None,
+    by_first: _Flags | None = None,
+    added_draw: bool = True,
 ) -> tuple[Estimate, float]:
     """Estimate the mean share p = D/T of all occurrences from those of some draws.
 
@@ -129,6 +128,8 @@ def mean_share(
         Probability that the interval covers p.
     by_first : array of bool, shape (K,), optional
         Which shares are 1 for a first occurrence and 0 for others, where only some are.
+    added_draw : bool
+        Whether the variance has the added draw in it.
 
     Returns
     -------
@@ -145,25 +146,26 @@ def mean_share(
     ValueError
         No draws, or shares outside 0 to 1.
     """
-    mean = _Mean.of(shares, occurrences, by_first)
-    return mean.estimate(_Interval(occurrences, level)), mean.error
+    y = np.asarray(shares, dtype=np.float64)
+    if not y.size or y.min() < 0 or y.max() > 1:
+        raise ValueError("some shares, each from 0 to 1, were expected")
+    mean = float(y.mean())
+    if y.size >= occurrences:
+        return Estimate(mean, mean, mean, level), 0.0
+    low, high = _limits(_parts(y, by_first), y.size, occurrences, level, added_draw)
+    error = _deviation(y) * math.sqrt(_finite_population(y.size, occurrences) / y.size)
+    return Estimate(mean, low, high, level), error
 
 
-class _Part(NamedTuple):
-    """The shares of one kind, those of the other counting as 0."""
-
-    mean: float
-    deviation: float
-
-
-def _parts(y: NDArray[np.float64], by_first: NDArray[np.bool_] | None) -> list[_Part]:
+def _parts(y: _Floats, by_first: _Flags | None) -> list[tuple[float, float]]:
+    """Return mean and deviation of each kind of share, those of the other kind counting as 0."""
     if by_first is None or by_first.all() or not by_first.any():
-        return [_Part(float(y.mean()), _deviation(y))]
+        return [(float(y.mean()), _deviation(y))]
     kinds = (np.where(by_first, 0.0, y), np.where(by_first, y, 0.0))
-    return [_Part(float(kind.mean()), _deviation(kind)) for kind in kinds]
+    return [(float(kind.mean()), _deviation(kind)) for kind in kinds]
 
 
-def _deviation(y: NDArray[np.float64]) -> float:
+def _deviation(y: _Floats) -> float:
     # Equal values have a mean that is not quite theirs, and so a deviation that is not quite 0.
     return float(y.std(ddof=1)) if np.ptp(y) else 0.0
 
@@ -173,69 +175,37 @@ def _finite_population(n: int, occurrences: int) -> float:
     return 1 - n / occurrences if is_without_replacement(n, occurrences) else 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Mean:
-    """The mean share of some draws."""
-
-    value: float
-    error: float
-    parts: list[_Part]
-    n: int
-
-    @classmethod
-    def of(cls, shares: ArrayLike, occurrences: int, by_first: NDArray[np.bool_] | None) -> _Mean:
-        y = np.asarray(shares, dtype=np.float64)
-        if not y.size or y.min() < 0 or y.max() > 1:
-            raise ValueError("some shares, each from 0 to 1, were expected")
-        if y.size >= occurrences:
-            return cls(float(y.mean()), 0.0, [], y.size)
-        parts = _parts(y, by_first)
-        deviation = parts[0].deviation if len(parts) == 1 else _deviation(y)
-        error = deviation * math.sqrt(_finite_population(y.size, occurrences) / y.size)
-        return cls(float(y.mean()), error, parts, y.size)
-
-    def estimate(self, interval: _Interval) -> Estimate:
-        low, high = interval.limits(self.parts, self.n) if self.parts else (self.value, self.value)
-        return Estimate(self.value, low, high, interval.level)
+def _limits(
+    parts: Sequence[tuple[float, float]], n: int, occurrences: int, level: float, added_draw: bool
+) -> tuple[float, float]:
+    """Return the limits of the sum of the means of n draws."""
+    effective = n / _finite_population(n, occurrences)
+    p = sum(mean for mean, _ in parts)
+    low, high = _clopper_pearson(p, effective, level)
+    if n < DRAWS_FOR_VARIANCE:
+        return low, high
+    below = above = 0.0
+    for mean, deviation in parts:
+        variance = deviation**2
+        if added_draw:
+            variance = variance * (n - 1) / n + (1 - mean) ** 2 / (n + 1)
+        worth = effective * _efficiency(mean, variance, n, level)
+        part_low, part_high = _clopper_pearson(mean, worth, level)
+        below = math.hypot(below, mean - part_low)
+        above = math.hypot(above, part_high - mean)
+    # The guaranteed interval holds for any shares, so it is never exceeded.
+    return max(p - below, low), min(p + above, high)
 
 
-@dataclass(frozen=True, slots=True)
-class _Interval:
-    """How the limits of a mean share are found."""
+def _efficiency(mean: float, variance: float, n: int, level: float) -> float:
+    """Return how many yes-or-no draws, of the same variance, one draw is worth; at least 1."""
+    if not variance:
+        return 1.0 if mean in (0, 1) else math.inf
+    # Only here, and it is slow to import.
+    from scipy.special import ndtri, stdtrit
 
-    occurrences: int
-    level: float
-    added_draw: bool = True
-
-    def limits(self, parts: Sequence[_Part], n: int) -> tuple[float, float]:
-        """Return the limits of the sum of the means of n draws."""
-        effective = n / _finite_population(n, self.occurrences)
-        p = sum(part.mean for part in parts)
-        low, high = _clopper_pearson(p, effective, self.level)
-        if n < DRAWS_FOR_VARIANCE:
-            return low, high
-        below = above = 0.0
-        for part in parts:
-            worth = effective * self._efficiency(part, n)
-            part_low, part_high = _clopper_pearson(part.mean, worth, self.level)
-            below = math.hypot(below, part.mean - part_low)
-            above = math.hypot(above, part_high - part.mean)
-        # The guaranteed interval holds for any shares, so it is never exceeded.
-        return max(p - below, low), min(p + above, high)
-
-    def _efficiency(self, part: _Part, n: int) -> float:
-        """Return how many yes-or-no draws, of the same variance, one draw is worth; at least 1."""
-        variance = part.deviation**2
-        if self.added_draw:
-            variance = variance * (n - 1) / n + (1 - part.mean) ** 2 / (n + 1)
-        if not variance:
-            return 1.0 if part.mean in (0, 1) else math.inf
-        # Only here, and it is slow to import.
-        from scipy.special import ndtri, stdtrit
-
-        tail = (1 + self.level) / 2
-        quantiles = float(ndtri(tail) / stdtrit(n - 1, tail))
-        return max(1.0, part.mean * (1 - part.mean) / variance * quantiles**2)
+    tail = (1 + level) / 2
+    return max(1.0, mean * (1 - mean) / variance * float(ndtri(tail) / stdtrit(n - 1, tail)) ** 2)
 
 
 def _clopper_pearson(p: float, n: float, level: float) -> tuple[float, float]:
@@ -249,148 +219,89 @@ def _clopper_pearson(p: float, n: float, level: float) -> tuple[float, float]:
     return low, high
 
 
-def documents_of_draws(draws: Draws, seen_documents: int, level: float = 0.95) -> Bounds:
-    """Estimate in how many documents a pattern occurs.
-
-    Parameters
-    ----------
-    draws : Draws
-        Some of its occurrences.
-    seen_documents : int
-        Different documents among them: there are no fewer.
-    level : float
-        Of the interval.
-
-    Returns
-    -------
-    Bounds
-        In documents. Exact where all occurrences were drawn.
-    """
-    if draws.lowest_shares.size >= draws.occurrences:
-        return _exact(seen_documents, level)
-    return documents_of_union([draws], seen_documents, level)
+# Documents and ratios
 
 
-def _mean_shares(draws: Draws) -> tuple[_Mean, _Mean]:
-    """Return the mean of the lower and of the upper bounds."""
-    lower = _Mean.of(draws.lowest_shares, draws.occurrences, draws.by_first)
-    if np.array_equal(draws.lowest_shares, draws.highest_shares):
-        return lower, lower
-    return lower, _Mean.of(draws.highest_shares, draws.occurrences, draws.by_first)
-
-
-def _estimates(
-    means: tuple[_Mean, _Mean], occurrences: int, level: float, added_draw: bool
-) -> tuple[Estimate, Estimate]:
-    interval = _Interval(occurrences, level, added_draw)
-    lower, upper = means
-    estimate = lower.estimate(interval)
-    return estimate, estimate if upper is lower else upper.estimate(interval)
-
-
-def _exact(documents: float, level: float) -> Bounds:
-    exact = Estimate(documents, documents, documents, level)
-    return Bounds(exact, exact)
-
-
-def _known(limit: float | None) -> float:
-    assert limit is not None
-    return limit
-
-
-# Several patterns
-
-
-def documents_of_union(
+def estimate_documents(
     patterns: Sequence[Draws], seen_documents: int, level: float = 0.95
-) -> Bounds:
-    """Estimate in how many documents at least one of several patterns occurs.
+) -> BoundedEstimate:
+    """Estimate in how many documents at least one of some patterns occurs.
 
     Parameters
     ----------
     patterns : sequence of Draws
-        Of each pattern; a share is one over the occurrences of *all* patterns in its document, or
-        1 where no occurrence of any of them stands before it, else 0. At least one.
+        The draws of each pattern. If there are several, a share is one over the occurrences of
+        *all* patterns in its document, or 1 where no occurrence of any of them stands before it,
+        else 0.
     seen_documents : int
         Different documents among all draws: there are no fewer.
     level : float
-        Of the interval.
+        Confidence level.
 
     Returns
     -------
-    Bounds
+    BoundedEstimate
         In documents: the sum of T times the mean share over the patterns. Its limits are those of
         the patterns, combined as independent errors are; so a pattern whose draws do not vary still
-        has the uncertainty of its own interval.
+        has the uncertainty of its own interval. Exact where all occurrences were drawn.
     """
-    means = [(_mean_shares(draws), draws.occurrences) for draws in patterns]
-    error = math.hypot(*(n * max(mean.error for mean in pair) for pair, n in means))
-
-    def bounds(added_draw: bool) -> Bounds:
-        pairs = [(_estimates(pair, n, level, added_draw), n) for pair, n in means]
-        return Bounds(
-            _sum([(lower, n) for (lower, _), n in pairs], seen_documents),
-            _sum([(upper, n) for (_, upper), n in pairs], seen_documents),
-            error,
-        )
-
-    return replace(bounds(True), without_added_draw=bounds(False))
+    if all(draws.lowest.size >= draws.occurrences for draws in patterns):
+        return exactly(seen_documents, level)
+    result, without = (_sums(patterns, seen_documents, level, added) for added in (True, False))
+    return replace(result, without_added_draw=without)
 
 
-def _sum(shares: Sequence[tuple[Estimate, int]], at_least: float) -> Estimate:
-    value = sum(share.value * total for share, total in shares)
-    below = math.hypot(*((share.value - _known(share.low)) * total for share, total in shares))
-    above = math.hypot(*((_known(share.high) - share.value) * total for share, total in shares))
-    return Estimate(
-        max(value, at_least),
-        max(value - below, at_least),
-        max(value + above, at_least),
-        shares[0][0].level,
-    )
+def _sums(
+    patterns: Sequence[Draws], at_least: float, level: float, added_draw: bool
+) -> BoundedEstimate:
+    def add_up(bounds: Sequence[_Floats]) -> tuple[Estimate, float]:
+        rows = []
+        for draws, shares in zip(patterns, bounds, strict=True):
+            mean, error = mean_share(shares, draws.occurrences, level, draws.by_first, added_draw)
+            low, high = mean.limits
+            numbers = (mean.value, mean.value - low, high - mean.value, error)
+            rows.append([draws.occurrences * number for number in numbers])
+        values, below, above, errors = zip(*rows, strict=True)
+        value = sum(values)
+        low, high = value - math.hypot(*below), value + math.hypot(*above)
+        limits = max(low, at_least), max(high, at_least)
+        return Estimate(max(value, at_least), *limits, level), math.hypot(*errors)
+
+    lower, error = add_up([draws.lowest for draws in patterns])
+    if all(np.array_equal(draws.lowest, draws.highest) for draws in patterns):
+        return BoundedEstimate(lower, lower, error)
+    upper, upper_error = add_up([draws.highest for draws in patterns])
+    return BoundedEstimate(lower, upper, max(error, upper_error))
 
 
-def ratio_of_documents(documents: Bounds, other_documents: Bounds) -> Bounds | None:
-    """Estimate how many times more documents one method has than another.
+def ratio_of_documents(
+    documents: BoundedEstimate, other_documents: BoundedEstimate
+) -> BoundedEstimate | None:
+    """Estimate how many times more documents one method has than another, from independent draws.
 
-    Parameters
-    ----------
-    documents, other_documents : Bounds
-        Estimated from independent draws.
-
-    Returns
-    -------
-    Bounds or None
-        The limits are those of the parts, combined on the log scale; an infinite one where the
-        other may be none. None: one of the two is estimated as none.
+    The limits are those of the parts, combined on the log scale; an infinite one where the other
+    may be none. None: one of the two is estimated as none.
     """
     if not other_documents.lower.value or not documents.lower.value:
         return None
-    without = _bounds_of_ratio(
-        documents.without_added_draw or documents,
-        other_documents.without_added_draw or other_documents,
+    without = [one.without_added_draw or one for one in (documents, other_documents)]
+    result, plain = (
+        BoundedEstimate(_ratio(one.lower, other.upper), _ratio(one.upper, other.lower))
+        for one, other in ((documents, other_documents), without)
     )
-    return replace(_bounds_of_ratio(documents, other_documents), without_added_draw=without)
-
-
-def _bounds_of_ratio(documents: Bounds, other_documents: Bounds) -> Bounds:
-    lower = _ratio(documents.lower, other_documents.upper)
-    upper = _ratio(documents.upper, other_documents.lower)
-    return Bounds(lower, upper)
+    return replace(result, without_added_draw=plain)
 
 
 def _ratio(one: Estimate, other: Estimate) -> Estimate:
-    value = one.value / other.value
-    below = math.hypot(_log(one.value, one.low), _log(other.high, other.value))
-    above = math.hypot(_log(one.high, one.value), _log(other.value, other.low))
-    return Estimate(value, value * math.exp(-below), value * _exp(above), one.level)
+    value, (low, high), (other_low, other_high) = one.value / other.value, one.limits, other.limits
+    below = math.hypot(_log(one.value, low), _log(other_high, other.value))
+    above = math.hypot(_log(high, one.value), _log(other.value, other_low))
+    high = value * math.exp(above) if math.isfinite(above) else math.inf
+    return Estimate(value, value * math.exp(-below), high, one.level)
 
 
-def _log(above: float | None, below: float | None) -> float:
-    return math.log(_known(above) / _known(below)) if below else math.inf
-
-
-def _exp(exponent: float) -> float:
-    return math.exp(exponent) if math.isfinite(exponent) else math.inf
+def _log(above: float, below: float) -> float:
+    return math.log(above / below) if below else math.inf
 
 
 # Planning
@@ -399,97 +310,63 @@ def _exp(exponent: float) -> float:
 def required_draws(pilot: Draws, half_width: float, most: int, level: float = 0.95) -> int:
     """Return how many draws an interval of some width needs, from what a pilot shows.
 
-    Parameters
-    ----------
-    pilot : Draws
-        Some draws.
-    half_width : float
-        Half the width of the interval, relative to the estimate: 0.1 for ±10 %.
-    most : int
-        No more than so many.
-    level : float
-        Of the interval.
-
-    Returns
-    -------
-    int
-        At least the draws of the pilot; `most` where more would be needed, as for a document seen
-        in part no number of draws may do.
+    `half_width` is relative to the estimate: 0.1 for ±10 %. At least the draws of the pilot; `most`
+    where more would be needed, as for a document seen in part no number of draws may do.
     """
-    total = pilot.occurrences
+    total, least = pilot.occurrences, pilot.lowest.size
     most = min(most, total)
-    bounds = [
-        _parts(shares, pilot.by_first) for shares in (pilot.lowest_shares, pilot.highest_shares)
-    ]
-    middle = float(pilot.lowest_shares.mean() + pilot.highest_shares.mean()) / 2
-    interval = _Interval(total, level)
+    if least >= most:
+        return most
+    bounds = [_parts(shares, pilot.by_first) for shares in (pilot.lowest, pilot.highest)]
+    width = half_width * float(pilot.lowest.mean() + pilot.highest.mean())
 
     def suffices(n: int) -> bool:
         if n >= total:
             return True
-        (low, _), (_, high) = [interval.limits(parts, n) for parts in bounds]
-        return high - low <= 2 * half_width * middle
+        (low, _), (_, high) = [_limits(parts, n, total, level, added_draw=True) for parts in bounds]
+        return high - low <= width
 
-    least = pilot.lowest_shares.size
-    if least >= most or suffices(least):
-        return min(least, most)
+    if suffices(least):
+        return least
     # More draws narrow the interval; two searches, as it also becomes another one at some number.
     for start, stop in ((least, min(DRAWS_FOR_VARIANCE - 1, most)), (DRAWS_FOR_VARIANCE, most)):
         if start <= stop and suffices(stop):
-            return _first(suffices, start, stop)
+            return start + bisect_left(range(start, stop), True, key=suffices)
     return most
-
-
-def _first(suffices: Callable[[int], bool], start: int, stop: int) -> int:
-    """Return the first number that suffices; `stop` does."""
-    while start < stop:
-        middle = (start + stop) // 2
-        start, stop = (start, middle) if suffices(middle) else (middle + 1, stop)
-    return stop
 
 
 # Repeated documents
 
 
-@dataclass(frozen=True, slots=True)
-class Coincidences:
-    """What repeated documents among some draws say, which is little."""
-
-    draws: int
-    unique_documents: int
-    """U."""
-    pairs: int
-    """Of draws that fell into the same document."""
-    documents_at_least: float
-    """Lower limit of the documents, one-sided."""
-    level: float
-
-    @property
-    def ratio(self) -> float:
-        """K/U; no estimate of occurrences per document, whatever it is used for."""
-        return self.draws / self.unique_documents
-
-
-def coincidences(documents: Sequence[str], level: float = 0.95) -> Coincidences:
-    """Return how often draws, made with replacement, fell into the same document.
+def documents_of_repeats(
+    documents: Sequence[str], occurrences: int, level: float = 0.95
+) -> Estimate:
+    """Return T U/K, as the paper estimates documents, with what repeated documents really say.
 
     Parameters
     ----------
     documents : sequence of str
-        The document of each draw; at least one.
+        The document of each of the K draws, made with replacement; at least one. U are different.
+    occurrences : int
+        T.
     level : float
-        Of the limit.
+        Confidence level.
 
     Returns
     -------
-    Coincidences
-        With M pairs among K(K−1)/2, T²/Σc² is estimated by K(K−1)/2M; there are at least so many
-        documents. The limit takes the upper Poisson limit of M.
+    Estimate
+        In documents, up to T. With M pairs of draws in one document among K(K−1)/2, T²/Σc² is
+        estimated by K(K−1)/2M; there are at least so many documents. The lower limit takes the
+        upper Poisson limit of M. `note` says that K/U is no estimate of occurrences per document.
     """
     from scipy.special import gammaincinv
 
+    draws, unique = len(documents), len(set(documents))
     _, times = np.unique(np.asarray(documents), return_counts=True)
     pairs = int((times * (times - 1) // 2).sum())
-    possible = len(documents) * (len(documents) - 1) / 2
-    most = float(gammaincinv(pairs + 1, level))
-    return Coincidences(len(documents), times.size, pairs, max(possible / most, times.size), level)
+    low = max(draws * (draws - 1) / 2 / float(gammaincinv(pairs + 1, level)), unique)
+    note = (
+        f"K/U = {draws}/{unique}, {pairs} coinciding pairs: says nothing about occurrences per"
+        f" document (1 and 15 look alike), only that there are at least {low:,.0f} documents"
+    )
+    return Estimate(occurrences / (draws / unique), low, occurrences, level, note)

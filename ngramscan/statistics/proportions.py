@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.estimates import Estimate, t_quantile
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def effective_size(marked: ArrayLike, clusters: ArrayLike, level: float | None =
         size = n / max(1.0, spread / (n * share * (1 - share)))
     if level is None:
         return size
-    return size * (_z(level) / _t(level, n_clusters - 1)) ** 2 if n_clusters > 1 else 1.0
+    return size * (_z(level) / t_quantile(level, n_clusters - 1)) ** 2 if n_clusters > 1 else 1.0
 
 
 def paired_difference(pairs: Pairs, level: float = 0.95) -> Estimate:
@@ -129,24 +129,14 @@ def paired_difference(pairs: Pairs, level: float = 0.95) -> Estimate:
     n = pairs.n
     first = wilson(pairs.both + pairs.only_first, n, level)
     second = wilson(pairs.both + pairs.only_second, n, level)
-    down, up = _arms(first)
-    down_second, up_second = _arms(second)
+    down, up = first.value - first.limits[0], first.limits[1] - first.value
+    down_second, up_second = second.value - second.limits[0], second.limits[1] - second.value
     phi = _phi(pairs)
-    difference = second.value - first.value
     below = down_second**2 - 2 * phi * down_second * up + up**2
     above = up_second**2 - 2 * phi * up_second * down + down**2
-    return Estimate(
-        difference,
-        difference - math.sqrt(max(below, 0.0)),
-        difference + math.sqrt(max(above, 0.0)),
-        level,
-    )
-
-
-def _arms(share: Estimate) -> tuple[float, float]:
-    assert share.low is not None
-    assert share.high is not None
-    return share.value - share.low, share.high - share.value
+    difference = second.value - first.value
+    low, high = difference - math.sqrt(max(below, 0.0)), difference + math.sqrt(max(above, 0.0))
+    return Estimate(difference, low, high, level)
 
 
 def _phi(pairs: Pairs) -> float:
@@ -163,21 +153,10 @@ def _phi(pairs: Pairs) -> float:
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """Return the exact two-sided p-value of equal shares of pairs.
+    """Return the exact two-sided p-value of equal shares, from the pairs in which only one has it.
 
-    Parameters
-    ----------
-    only_first, only_second : int
-        Pairs in which only one has it.
-
-    Returns
-    -------
-    float
-        Twice the smaller binomial tail, at most 1; 1 where no pair differs.
-
-    Notes
-    -----
-    Source: McNemar 1947, doi:10.1007/BF02295996, in the exact form.
+    Twice the smaller binomial tail, at most 1; 1 where no pair differs. Source: McNemar 1947,
+    doi:10.1007/BF02295996, in the exact form.
     """
     n = only_first + only_second
     ways = tail = 1
@@ -188,26 +167,10 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
 
 def mid_p_mcnemar(only_first: int, only_second: int) -> float:
-    """Return the mid-p value of equal shares of pairs.
+    """Return the mid-p value of equal shares, from the pairs in which only one has it.
 
-    Parameters
-    ----------
-    only_first, only_second : int
-        Pairs in which only one has it.
-
-    Returns
-    -------
-    float
-        The exact p-value, in which tables as far from equal as the one seen count half: that takes
-        away most of its excess of caution. 1 where no pair differs.
-
-    Raises
-    ------
-    ValueError
-        A count is negative.
-
-    Notes
-    -----
+    The exact p-value, in which tables as far from equal as the one seen count half: that takes away
+    most of its excess of caution. 1 where no pair differs; ValueError where a count is negative.
     Source: Fagerland, Lydersen & Laake 2013, doi:10.1186/1471-2288-13-91.
     """
     if min(only_first, only_second) < 0:
@@ -232,7 +195,7 @@ def share_ratio(
     Parameters
     ----------
     counts, others : (int, int)
-        How many of how many.
+        How many of how many; ValueError if a sample is empty.
     level : float
         Probability that the interval covers the ratio.
     sizes : (float, float), optional
@@ -245,55 +208,30 @@ def share_ratio(
         log scale. If a share is zero: the ratio with a half added to all four numbers, and its log
         interval.
 
-    Raises
-    ------
-    ValueError
-        A sample is empty.
-
     Notes
     -----
     Sources: Zou & Donner 2008, doi:10.1002/sim.3095 (combined intervals); Walter 1975,
     doi:10.1093/biomet/62.2.371 (halves); Katz et al. 1978, doi:10.2307/2530610 (log interval).
     """
-    if min(counts[1], others[1]) < 1:
+    (k, n), (k_other, n_other) = counts, others
+    if min(n, n_other) < 1:
         raise ValueError("both samples must have something in them")
-    size, size_other = sizes or (counts[1], others[1])
-    share, share_other = counts[0] / counts[1], others[0] / others[1]
+    size, size_other = sizes or (n, n_other)
+    share, share_other = k / n, k_other / n_other
     if not (share and share_other):
-        values = (counts, others), ((share * size, size), (share_other * size_other, size_other))
-        return _ratio_with_halves(*values, level)
-    down, up = _log_arms(wilson(share * size, size, level))
-    down_other, up_other = _log_arms(wilson(share_other * size_other, size_other, level))
-    value = share / share_other
-    low = value * math.exp(-math.hypot(down, up_other))
-    return Estimate(value, low, value * math.exp(math.hypot(up, down_other)), level)
-
-
-def _log_arms(share: Estimate) -> tuple[float, float]:
-    """Return the distances of a share to its limits, on the log scale."""
-    assert share.low is not None
-    assert share.high is not None
-    return math.log(share.value / share.low), math.log(share.high / share.value)
-
-
-_TwoSamples = tuple[tuple[float, float], tuple[float, float]]
-
-
-def _ratio_with_halves(counts: _TwoSamples, worth: _TwoSamples, level: float) -> Estimate:
-    """Return the ratio of shares of samples, and its interval from samples of effective size."""
-    (k, n), (k_other, n_other) = counts
-    ratio = (k + 0.5) / (n + 0.5) / ((k_other + 0.5) / (n_other + 0.5))
-    variance = sum(1 / (k + 0.5) - 1 / (n + 0.5) for k, n in worth)
-    factor = math.exp(_z(level) * math.sqrt(variance))
-    note = "a half is added, since a share is zero"
-    return Estimate(ratio, ratio / factor, ratio * factor, level, note)
+        ratio = (k + 0.5) / (n + 0.5) / ((k_other + 0.5) / (n_other + 0.5))
+        ends = (share * size, size), (share_other * size_other, size_other)
+        variance = sum(1 / (part + 0.5) - 1 / (whole + 0.5) for part, whole in ends)
+        factor = math.exp(_z(level) * math.sqrt(variance))
+        note = "a half is added, since a share is zero"
+        return Estimate(ratio, ratio / factor, ratio * factor, level, note)
+    low, high = wilson(share * size, size, level).limits
+    low_other, high_other = wilson(share_other * size_other, size_other, level).limits
+    below = math.hypot(math.log(share / low), math.log(high_other / share_other))
+    above = math.hypot(math.log(high / share), math.log(share_other / low_other))
+    ratio = share / share_other
+    return Estimate(ratio, ratio * math.exp(-below), ratio * math.exp(above), level)
 
 
 def _z(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
-
-
-def _t(level: float, degrees: int) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, (1 + level) / 2))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.estimates import Estimate, t_quantile
 from ngramscan.statistics.p_values import PValue
 
 Floats = NDArray[np.float64]
@@ -95,13 +95,7 @@ def studentized_interval(
 
 
 class Ratio:
-    """The sum of one column over the sum of another, and what bootstrapping it needs.
-
-    Parameters
-    ----------
-    above, below : array of float, shape (items,)
-        The sum of `below` is positive.
-    """
+    """The sum of one column over the positive sum of another, and what bootstrapping it needs."""
 
     def __init__(self, above: Floats, below: Floats) -> None:
         self._above, self._below = above, below
@@ -122,13 +116,7 @@ class Ratio:
         return np.stack([self._above, m, r * r, r * m, m * m])
 
     def of_sums(self, sums: Floats) -> Studentized:
-        """Return ratios and their linearised standard errors.
-
-        Parameters
-        ----------
-        sums : array of float, shape (5, draws)
-            The sums of the rows over the items of each draw.
-        """
+        """Return ratios and their linearised errors from sums of the rows: shape (5, draws)."""
         above, below, squares, products, weights = sums
         correction = self.n / max(self.n - 1, 1)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -142,7 +130,7 @@ class Ratio:
         return self.of_sums(self.rows().sum(axis=1, keepdims=True))
 
 
-def checked_sums(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple[Floats, Floats]:
+def _checked_sums(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple[Floats, Floats]:
     """Return the sums of problems and their sizes, or raise ValueError where they are none."""
     s = np.asarray(sums, dtype=np.float64)
     m = np.ones(s.shape) if sizes is None else np.asarray(sizes, dtype=np.float64)
@@ -153,7 +141,7 @@ def checked_sums(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple[
     return s, m
 
 
-def reason_for_no_interval(sums: Floats, residuals: Floats) -> str:
+def _reason_for_no_interval(sums: Floats, residuals: Floats) -> str:
     """Return why too little is known for an interval; empty: there is enough."""
     if sums.size < ITEMS_FOR_AN_INTERVAL:
         return f"no interval: only {sums.size} problem{'s' * (sums.size > 1)}"
@@ -166,25 +154,14 @@ def reason_for_no_interval(sums: Floats, residuals: Floats) -> str:
 
 
 def drawn_sums(rows: Floats, generator: np.random.Generator, draws: int) -> Floats:
-    """Return the sum of every row over the items of each draw.
+    """Return the sum of every row over the items of each draw: shape (rows, draws).
 
-    Parameters
-    ----------
-    rows : array of float, shape (rows, items)
-        As many items, which are the columns, are drawn as there are, with replacement.
-    generator : numpy Generator
-        The source of chance.
-    draws : int
-        How often.
-
-    Returns
-    -------
-    array of float, shape (rows, draws)
+    `rows` has the shape (rows, items); as many items are drawn as there are, with replacement.
     """
-    numbers: dict[bytes, int] = {}
-    which = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows]
-    different = rows[[which.index(number) for number in range(len(numbers))]]
-    return _sums_of_different(different, generator, draws)[which]
+    different = {row.tobytes(): row for row in rows}
+    sums = _sums_of_different(np.stack(list(different.values())), generator, draws)
+    places = list(different)
+    return sums[[places.index(row.tobytes()) for row in rows]]
 
 
 def _sums_of_different(rows: Floats, generator: np.random.Generator, draws: int) -> Floats:
@@ -238,7 +215,8 @@ def bootstrap_t(
     generator : numpy Generator
         The source of chance.
     sizes : array of int, shape (problems,), optional
-        How many differences each sum has; by default one.
+        How many differences each sum has; by default one. ValueError if one is not positive, or if
+        a sum is missing or infinite or there are none.
     draws : int
         How many times as many problems as there are are drawn, with replacement.
     level : float
@@ -250,50 +228,37 @@ def bootstrap_t(
         The sum of all differences over their number. Neither interval nor p-value where fewer than
         ten problems are there or differ from zero, or where all have the same mean.
 
-    Raises
-    ------
-    ValueError
-        There are no sums or no draws, a sum is missing or infinite, or a size is not positive.
-
     Notes
     -----
-    A draw tells how many standard errors a mean is from the truth, and in which direction it is
-    further, which is what skewed differences need. Where that is nearer than Student's t has it,
-    Student's t counts: where values are few or have heavy tails, draws are too sure of themselves.
-    `docs/comparing.md` has how often the test errs. Source: Davison & Hinkley 1997, Bootstrap
-    Methods and their Application, sections 4.4.1 and 5.2.
+    Where draws are surer of themselves than Student's t, as few values or heavy tails make them,
+    Student's t counts. `docs/comparing.md` has how often the test errs. Source: Davison & Hinkley
+    1997, Bootstrap Methods and their Application, sections 4.4.1 and 5.2.
     """
-    s, m = checked_sums(sums, sizes, draws)
+    s, m = _checked_sums(sums, sizes, draws)
     ratio = Ratio(s, m)
     value = ratio.value
-    reason = reason_for_no_interval(s, ratio.residuals)
-    if reason:
+    if reason := _reason_for_no_interval(s, ratio.residuals):
         return MeanDifference(Estimate(value, None, None, level, reason), None)
     error = float(ratio.of_data().errors[0])
     drawn = ratio.of_sums(drawn_sums(ratio.rows(), generator, draws))
     usable = drawn.errors > SMALLEST_ERROR * error
     distances = np.sort((drawn.values[usable] - value) / drawn.errors[usable])
     p = _p_value(distances, value / error, s.size, draws)
-    # The farthest that are rare; one more than the draws is counted, as in the p-value.
-    rare = math.floor((1 - level) / 2 * (distances.size + 1) + 1e-9)
-    if not rare:
+    if not (rare := _rare_distances(distances, s.size, level)):
         reason = f"no interval: {draws} draws are too few for a level of {level:g}"
         return MeanDifference(Estimate(value, None, None, level, reason), p)
-    student = float(special.stdtrit(s.size - 1, (1 + level) / 2))
-    low = value - error * max(float(distances[-rare]), student)
-    high = value - error * min(float(distances[rare - 1]), -student)
+    low, high = value - error * rare[1], value - error * rare[0]
     return MeanDifference(Estimate(value, low, high, level), p)
 
 
-def bootstrap_mean(
-    sums: ArrayLike,
-    generator: np.random.Generator,
-    sizes: ArrayLike | None = None,
-    draws: int = 10_000,
-    level: float = 0.95,
-) -> Estimate:
-    """Estimate a mean difference, as `bootstrap_t` does, without testing it."""
-    return bootstrap_t(sums, generator, sizes, draws, level).estimate
+def _rare_distances(distances: Floats, n: int, level: float) -> tuple[float, float] | None:
+    """Return how far the rare draws are, or Student's t where that is further; None: too few."""
+    # One more than the draws is counted, as in the p-value.
+    rare = math.floor((1 - level) / 2 * (distances.size + 1) + 1e-9)
+    student = t_quantile(level, n - 1)
+    if not rare:
+        return None
+    return min(float(distances[rare - 1]), -student), max(float(distances[-rare]), student)
 
 
 def _p_value(distances: Floats, distance: float, n: int, draws: int) -> PValue:

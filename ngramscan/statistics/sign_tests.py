@@ -60,8 +60,8 @@ def sign_flip_test(sums: ArrayLike, generator: np.random.Generator, draws: int =
     values = values[np.abs(values) > 1e-10 * np.abs(values).max()]
     if not values.size:
         return PValue(1.0, "exact sign flips", 0, note="no problem differs")
-    whole = common_unit(np.abs(values))
-    if whole is not None and addition_count(whole) <= EXACT_WORK:
+    whole = _common_unit(np.abs(values))
+    if whole is not None and whole.size * float(whole.sum()) / 2 <= EXACT_WORK:
         observed = round(float((np.sign(values) * whole).sum()))
         p = two_sided_p(whole, observed)
         return PValue(p, "exact sign flips", values.size)
@@ -178,21 +178,9 @@ def round_float_noise(values: Floats) -> Floats:
 def two_sided_p(sizes: Integers, observed: int) -> float:
     """Return how probable a sum at least as far from zero is, when all signs are tossed.
 
-    Parameters
-    ----------
-    sizes : array of int, shape (n,)
-        What the terms are without their signs, all positive.
-    observed : int
-        The sum with the signs as they are.
-
-    Returns
-    -------
-    float
-        Exact, up to the rounding of floating point: there are 2 to the n equally probable sums.
-
-    Notes
-    -----
-    The terms that turn out negative have a sum in 0 … S. Its distribution is built up term by term,
+    `sizes` are the terms without their signs, all positive, shape (n,); `observed` is their sum
+    with the signs as they are. Exact, up to rounding: 2 to the n sums are equally probable. The
+    terms that turn out negative have a sum in 0 … S. Its distribution is built up term by term,
     each of which is in or out, as far as the smaller tail; the other tail is the same.
     """
     limit = (int(sizes.sum()) - abs(observed)) // 2
@@ -209,12 +197,7 @@ def two_sided_p(sizes: Integers, observed: int) -> float:
     return min(1.0, 2 * float(tail.sum()))
 
 
-def addition_count(sizes: Integers) -> float:
-    """Return how many additions the exact distribution takes."""
-    return sizes.size * float(sizes.sum()) / 2
-
-
-def common_unit(sizes: Floats) -> Integers | None:
+def _common_unit(sizes: Floats) -> Integers | None:
     """Return positive values as whole numbers of the largest unit that divides all of them.
 
     None where there is none, or only one so small that rounding errors might make it up.

@@ -1,4 +1,4 @@
-"""Counting by the definition, for everything that counts faster to be compared with."""
+"""CountResult by the definition, for everything that counts faster to be compared with."""
 
 from __future__ import annotations
 

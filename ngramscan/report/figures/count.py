@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ngramscan.prevalence.count import Count
+    from ngramscan.prevalence.count import CountRow
 
 _WIDTH = 8.5
 _ROW = 0.55
@@ -25,7 +25,7 @@ _AXIS = "occurrences (log scale) · bar: geometric mean of count + 0.5 · ring: 
 _OPEN = "\nopen points: estimates, with intervals where known"
 
 
-def draw_count(rows: Sequence[Count]) -> Figure:
+def draw_count(rows: Sequence[CountRow]) -> Figure:
     """Draw how often the patterns of each method occur, one panel per index.
 
     There is one point per row, on a log scale with zeros apart on its left; intervals are lines,
@@ -52,7 +52,7 @@ def draw_count(rows: Sequence[Count]) -> Figure:
     return finish(figure, "Occurrences of each method's patterns, one point per pattern", _WIDTH)
 
 
-def _limits(rows: Sequence[Count]) -> tuple[float, float]:
+def _limits(rows: Sequence[CountRow]) -> tuple[float, float]:
     """Return where zeros are drawn, left of all else, and the upper end."""
     positive = [
         value
@@ -64,7 +64,7 @@ def _limits(rows: Sequence[Count]) -> tuple[float, float]:
     return least / 10**0.6, max(positive, default=10) * 1.8
 
 
-def _draw_method(axes: Axes, rows: Sequence[Count], number: int, zero: float) -> None:
+def _draw_method(axes: Axes, rows: Sequence[CountRow], number: int, zero: float) -> None:
     colour, mark = style(number)
     ordered = sorted(rows, key=lambda row: row.occurrences)
     heights = _heights([row.occurrences for row in ordered], number)

@@ -9,22 +9,22 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from ngramscan.prevalence.contexts import Concordance, Context
+from ngramscan.prevalence.contexts import ContextRow, ContextsResult
 
 _LEAST_SIDE = 12
 _GAP = "  "
 
 
-def print_contexts(concordances: Sequence[Concordance], seed: int, console: Console) -> None:
+def print_contexts(concordances: Sequence[ContextsResult], seed: int, console: Console) -> None:
     """Print what was drawn; in a narrow terminal with less text around it."""
     for concordance in concordances:
         console.print(Text(_headline(concordance, seed), style="bold"), soft_wrap=True)
-        if concordance.contexts:
-            _print_lines(console, concordance.contexts)
+        if concordance.rows:
+            _print_lines(console, concordance.rows)
         console.print()
 
 
-def _print_lines(console: Console, rows: Sequence[Context]) -> None:
+def _print_lines(console: Console, rows: Sequence[ContextRow]) -> None:
     lines = [(*map(_plain, (row.left, row.match, row.right)), _source(row)) for row in rows]
     left, match, right, source = (max(map(cell_len, texts)) for texts in zip(*lines, strict=True))
     source = min(source, max(console.width // 4, _LEAST_SIDE))
@@ -45,8 +45,8 @@ def _print_lines(console: Console, rows: Sequence[Context]) -> None:
         console.print(line)
 
 
-def _headline(concordance: Concordance, seed: int) -> str:
-    n, total = len(concordance.contexts), concordance.occurrences
+def _headline(concordance: ContextsResult, seed: int) -> str:
+    n, total = len(concordance.rows), concordance.occurrences
     drawn = f"{n:,} drawn at random, seed {seed}" if n < total else "all"
     return f"{concordance.index} · {concordance.text!r} · {total:,} occurrences, {drawn}"
 
@@ -71,7 +71,7 @@ def _plain(text: str) -> str:
     return "".join(_SHOWN.get(c, c if c.isprintable() else "·") for c in text)
 
 
-def _source(row: Context) -> str:
+def _source(row: ContextRow) -> str:
     """Return the number of a document, and the origin that its metadata name."""
     try:
         metadata = json.loads(row.metadata) if row.metadata else {}

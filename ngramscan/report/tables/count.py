@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ngramscan.indexes.base import IndexSize
-from ngramscan.prevalence.count import Count, Counting
+from ngramscan.prevalence.count import CountResult, CountRow
 from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total
 from ngramscan.report.layout import Layout, cell, print_columns, rate
 from ngramscan.report.tables import parts
@@ -39,7 +39,7 @@ _OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{_UNTRUSTED})")
 """In a note, the part about the intervals of a single query begins so."""
 
 
-def print_count(console: Console, counting: Counting, totals: Sequence[Total]) -> None:
+def print_count(console: Console, counting: CountResult, totals: Sequence[Total]) -> None:
     """Print the counts of each index, its totals below, and what has to be known of them."""
     for index, size in counting.sizes.items():
         rows = [row for row in counting.rows if row.index == index]
@@ -60,7 +60,7 @@ def print_count(console: Console, counting: Counting, totals: Sequence[Total]) -
     _print_overlaps(console, [total for total in totals if total.index == "all"])
 
 
-def _print_counts(console: Console, rows: Sequence[Count], size: IndexSize) -> None:
+def _print_counts(console: Console, rows: Sequence[CountRow], size: IndexSize) -> None:
     columns = {
         "method": [row.method for row in rows],
         "tier": [row.tier for row in rows],
@@ -82,7 +82,7 @@ def _print_counts(console: Console, rows: Sequence[Count], size: IndexSize) -> N
         parts.print_notes(console, "doubtful: one file makes up more than a tenth of the estimate")
 
 
-def _count(row: Count, name: str) -> str:
+def _count(row: CountRow, name: str) -> str:
     value = getattr(row, name)
     if value is None or not row.estimated:
         return cell(value)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from ngramscan.prevalence.docnorm import DocumentRow, Norming
+from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow
 from ngramscan.report.layout import Layout, cell, print_columns
 from ngramscan.report.tables import parts
 
@@ -29,7 +29,7 @@ _GENERAL = ("fewer than", "only", "ASCII")
 """A part of a note that begins so is true of more than its row."""
 
 
-def print_docnorm(norming: Norming, console: Console) -> None:
+def print_docnorm(norming: DocnormResult, console: Console) -> None:
     """Print the documents of each index, and the totals and ratios of its methods."""
     for index, size in norming.sizes.items():
         rows = [row for row in norming.rows if row.index == index]
@@ -45,14 +45,15 @@ def print_docnorm(norming: Norming, console: Console) -> None:
     used = {row.estimator for row in norming.rows}
     parts.print_notes(console, *(text for name, text in _FOOTNOTES.items() if name in used))
     if used - {"exact", "files"}:
-        seed = f"drawn at random with seed {norming.options.seed}"
+        seeds = {row.seed for row in norming.rows if row.seed is not None}
+        seed = f"drawn at random with seed {seeds.pop()}"
         unions = "unions: documents with at least one pattern of the method"
         parts.print_notes(console, f"intervals: 95 %; {seed}; {unions}")
     notes = dict.fromkeys(part for row in norming.rows for part in row.note.split("; "))
     parts.print_notes(console, *(note for note in notes if note.startswith(_GENERAL)))
 
 
-def _print_rows(console: Console, rows: Sequence[DocumentRow]) -> None:
+def _print_rows(console: Console, rows: Sequence[DocnormRow]) -> None:
     columns = {
         "method": [row.method for row in rows],
         "tier": [row.tier for row in rows],
@@ -71,6 +72,6 @@ def _print_rows(console: Console, rows: Sequence[DocumentRow]) -> None:
     print_columns(console, columns, layout)
 
 
-def _estimate(row: DocumentRow, name: str) -> str:
+def _estimate(row: DocnormRow, name: str) -> str:
     shown = parts.interval(row, name)
     return "≈" * shown.endswith("(no interval)") + shown

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ngramscan.prevalence.estimators import Draws
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -24,8 +27,7 @@ SEED = 20261121
 # Counts per document
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(NamedTuple):
     """Occurrences drawn at random, one set per row."""
 
     documents: Integers
@@ -36,18 +38,11 @@ class Drawn:
     """1 for the first occurrence of its document, else 0."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Population:
     """Documents with at least one occurrence each; their occurrences are numbered through."""
 
     counts: Integers
-    starts: Integers
-    """The number of the first occurrence of each document."""
-
-    @classmethod
-    def of(cls, counts: Integers) -> Population:
-        assert counts.min() >= 1
-        return cls(counts, np.cumsum(counts) - counts)
 
     @property
     def documents(self) -> int:
@@ -66,8 +61,9 @@ class Population:
 
     def at(self, occurrences: Integers) -> Drawn:
         """Return the occurrences with these numbers."""
-        documents = np.searchsorted(self.starts, occurrences, side="right") - 1
-        first = (self.starts[documents] == occurrences).astype(np.float64)
+        starts = np.cumsum(self.counts) - self.counts
+        documents = np.searchsorted(starts, occurrences, side="right") - 1
+        first = (starts[documents] == occurrences).astype(np.float64)
         return Drawn(documents, 1 / self.counts[documents], first)
 
 
@@ -81,9 +77,13 @@ def _zipf(random: np.random.Generator, n: int) -> Integers:
 
 
 def _mixture(random: np.random.Generator, n: int) -> Integers:
-    kind = random.random(n)
-    many = random.poisson(150, n).clip(1)
+    kind, many = random.random(n), random.poisson(150, n).clip(1)
     return np.where(kind < 0.70, 1, np.where(kind < 0.95, random.geometric(1 / 25, n), many))
+
+
+def _poisson_gamma(random: np.random.Generator, n: int) -> Integers:
+    counts = random.poisson(random.gamma(0.5, 10, 4 * n))
+    return counts[counts > 0][:n]
 
 
 def _with_ones(share: float, typical: int, log_sd: float) -> _Shape:
@@ -96,32 +96,11 @@ def _with_ones(share: float, typical: int, log_sd: float) -> _Shape:
     return counts
 
 
-def _poisson_gamma(random: np.random.Generator, n: int) -> Integers:
-    counts = random.poisson(random.gamma(0.5, 10, 4 * n))
-    return counts[counts > 0][:n]
-
-
-CONSTANT = ("always 1", "always 15")
-VARIED = (
-    "narrative-like",
-    "geometric",
-    "geometric, mean 5",
-    "Poisson-gamma",
-    "lognormal",
-    "Zipf",
-    "mixture",
-)
-RARE_KINDS = (
-    "a fifth with 1, others about 15",
-    "half with 1, others about 200",
-    "a third with 1, others about 100",
-    "nine tenths with 1, others about 1000",
-)
-"""Documents with one occurrence: many among the documents, few among the draws."""
-
-_SHAPES: dict[str, _Shape] = {
+_CONSTANT: dict[str, _Shape] = {
     "always 1": lambda _, n: np.ones(n, dtype=np.int64),
     "always 15": lambda _, n: np.full(n, 15, dtype=np.int64),
+}
+_VARIED: dict[str, _Shape] = {
     "narrative-like": lambda random, n: random.geometric(1 / 1.08, n),
     "geometric": lambda random, n: random.geometric(1 / 15, n),
     "geometric, mean 5": lambda random, n: random.geometric(1 / 5, n),
@@ -129,51 +108,47 @@ _SHAPES: dict[str, _Shape] = {
     "lognormal": lambda random, n: np.exp(random.normal(np.log(5), 1.5, n)).round().clip(1),
     "Zipf": _zipf,
     "mixture": _mixture,
-    # One draw in 61, 201, 200 and 112 shows a document with one occurrence.
+}
+# Documents with one occurrence are many among the documents, and few among the draws: one draw in
+# 61, 201, 200 and 112.
+_RARE_KINDS: dict[str, _Shape] = {
     "a fifth with 1, others about 15": _with_ones(0.2, 15, 0.25),
     "half with 1, others about 200": _with_ones(0.5, 200, 0.3),
     "a third with 1, others about 100": _with_ones(1 / 3, 100, 0.5),
     "nine tenths with 1, others about 1000": _with_ones(0.9, 1000, 0.5),
 }
+CONSTANT, VARIED, RARE_KINDS = tuple(_CONSTANT), tuple(_VARIED), tuple(_RARE_KINDS)
 
 
 @cache
 def population(shape: str, n_documents: int = N_DOCUMENTS) -> Population:
-    random = np.random.default_rng(SEED)
-    return Population.of(_SHAPES[shape](random, n_documents).astype(np.int64))
+    """Return documents of a shape, always the same."""
+    make = (_CONSTANT | _VARIED | _RARE_KINDS)[shape]
+    return Population(make(np.random.default_rng(SEED), n_documents).astype(np.int64))
 
 
 # Several patterns
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Patterns:
     """Several patterns in the same documents."""
 
     counts: Integers
     """Shape (documents, patterns); every document has at least one occurrence."""
     first_pattern: Integers
-    """Of each document: the pattern whose occurrence stands before all others."""
-
-    @property
-    def documents(self) -> int:
-        return len(self.counts)
-
-    def of(self, pattern: int) -> tuple[Population, Integers]:
-        """Return the documents of one pattern, and which of all they are."""
-        there = np.flatnonzero(self.counts[:, pattern])
-        return Population.of(self.counts[there, pattern]), there
+    """For each document, the pattern whose occurrence stands before all others."""
 
     def draw(
         self, random: np.random.Generator, pattern: int, sets: int, n: int
     ) -> tuple[Drawn, int]:
         """Draw occurrences of one pattern; shares are among those of all patterns."""
-        own, there = self.of(pattern)
+        there = np.flatnonzero(self.counts[:, pattern])
+        own = Population(self.counts[there, pattern])
         drawn = own.draw(random, sets, n, repeats=True)
         documents = there[drawn.documents]
         first = drawn.first * (self.first_pattern[documents] == pattern)
-        shares = 1 / self.counts[documents].sum(axis=-1)
-        return Drawn(documents, shares, first), own.occurrences
+        return Drawn(documents, 1 / self.counts[documents].sum(axis=-1), first), own.occurrences
 
 
 @cache
@@ -186,8 +161,7 @@ def correlated_patterns() -> Patterns:
     counts = random.poisson(liking * np.array([0.8, 0.4, 0.15]))
     counts = counts[counts.sum(axis=1) > 0]
     place = (random.random(counts.shape[0]) * counts.sum(axis=1)).astype(np.int64)
-    first = (np.cumsum(counts, axis=1) <= place[:, None]).sum(axis=1)
-    return Patterns(counts, first)
+    return Patterns(counts, (np.cumsum(counts, axis=1) <= place[:, None]).sum(axis=1))
 
 
 # Documents with lengths, seen through a window
@@ -196,37 +170,22 @@ CONTEXT = 10_000
 PATTERN_LENGTH = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """The share that each occurrence counts for: at least, and at most."""
-
-    lowest: Floats
-    highest: Floats
-    by_first: Flags | None = None
-    """Which are by the rule of the first occurrence, where only some are."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Texts:
-    """Documents as lengths and places of matches, all matches in order."""
+    """Documents as lengths and places of matches: for each match, in their order, …"""
 
     documents: Integers
-    """Of each match: its document."""
+    """… its document,"""
     starts: Integers
-    """Its first byte in the document."""
+    """its first byte in it,"""
     lengths: Integers
-    """The length of its document."""
+    """the length of its document,"""
     counts: Integers
-    """The matches in its document."""
+    """and the matches in it."""
 
     @property
     def n_documents(self) -> int:
         return int(self.documents[-1]) + 1
-
-    @property
-    def cut(self) -> Flags:
-        """Whether a part of the document is hidden from the match."""
-        return self._cut_before | self._cut_after
 
     @property
     def _cut_before(self) -> Flags:
@@ -241,17 +200,15 @@ class Texts:
         # Documents lie apart from each other on one line.
         line = self.documents * 4 * int(self.lengths.max()) + self.starts
         low = np.searchsorted(line, line - before, side="left")
-        high = np.searchsorted(line, line + after, side="right")
-        return high - low
+        return np.searchsorted(line, line + after, side="right") - low
 
-    def first(self) -> Shares:
-        """Return the shares by the rule of the first occurrence."""
+    def first(self) -> Draws:
+        """Return the shares of all matches by the rule of the first occurrence."""
         none_before = self._matches_within(CONTEXT, 0) == 1
-        return Shares(
-            (none_before & ~self._cut_before).astype(np.float64), none_before.astype(np.float64)
-        )
+        lowest = (none_before & ~self._cut_before).astype(np.float64)
+        return Draws(lowest, none_before.astype(np.float64), none_before.size)
 
-    def size_bias(self) -> Shares:
+    def size_bias(self) -> Draws:
         """Return one over the matches: those that are seen, and the most that can be hidden."""
         seen = self._matches_within(CONTEXT, CONTEXT)
         window = np.minimum(self.starts, CONTEXT) + PATTERN_LENGTH
@@ -259,17 +216,15 @@ class Texts:
         # A match may also lie across each end that is cut.
         across = self._cut_before.astype(np.int64) + self._cut_after
         most_hidden = (self.lengths - window) // PATTERN_LENGTH + across
-        return Shares(1 / (seen + most_hidden), 1 / seen)
+        return Draws(1 / (seen + most_hidden), 1 / seen, seen.size)
 
-    def combined(self) -> Shares:
+    def combined(self) -> Draws:
         """Return one over the matches where each of them shows all, else the first occurrence."""
-        shows_all = np.bincount(self.documents, self.cut)[self.documents] == 0
-        first = self.first()
-        return Shares(
-            np.where(shows_all, 1 / self.counts, first.lowest),
-            np.where(shows_all, 1 / self.counts, first.highest),
-            ~shows_all,
-        )
+        cut = self._cut_before | self._cut_after
+        shows_all, first = np.bincount(self.documents, cut)[self.documents] == 0, self.first()
+        lowest = np.where(shows_all, 1 / self.counts, first.lowest)
+        highest = np.where(shows_all, 1 / self.counts, first.highest)
+        return Draws(lowest, highest, cut.size, ~shows_all)
 
 
 @cache
@@ -284,6 +239,5 @@ def texts(median_length: int, matches_per_document: float) -> Texts:
     slot = (random.random(documents.size) * slots[documents]).astype(np.int64)
     # Two matches are never in the same place.
     documents, slot = np.unique(np.stack([documents, slot]), axis=1)
-    return Texts(
-        documents, slot * PATTERN_LENGTH, lengths[documents], np.bincount(documents)[documents]
-    )
+    times = np.bincount(documents)[documents]
+    return Texts(documents, slot * PATTERN_LENGTH, lengths[documents], times)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from fractions import Fraction
 from typing import Any, cast
 
@@ -22,7 +21,7 @@ from ngramscan.statistics.sign_tests import (
 )
 
 RULES: tuple[Zeros, ...] = ("dropped", "pratt")
-FEW_LEVELS = st.lists(st.integers(-3, 3), min_size=1, max_size=11)
+FEW_LEVELS = st.lists(st.integers(-3, 3), min_size=1, max_size=9)
 
 
 def mid_ranks(values: list[int]) -> list[Fraction]:
@@ -45,7 +44,7 @@ def share_as_far(terms: list[Fraction]) -> Fraction:
 
 
 @given(FEW_LEVELS, st.sampled_from(RULES))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_signed_ranks_are_all_sign_assignments(values: list[int], rule: Zeros) -> None:
     ranked = values if rule == "pratt" else [value for value in values if value]
     signed = [
@@ -55,11 +54,11 @@ def test_signed_ranks_are_all_sign_assignments(values: list[int], rule: Zeros) -
     ]
     found = signed_rank_test(values, rule)
     assert found.value == pytest.approx(float(share_as_far(signed)), rel=1e-10)
-    assert found.n == len(signed)
+    assert (found.n, found.note) == (len(signed), "" if signed else "no pair differs")
 
 
 @given(st.permutations(range(1, 61)), st.integers(0, 60), st.integers(1, 60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_signed_ranks_without_ties_are_scipy_s(order: list[int], negative: int, n: int) -> None:
     values = [-v if place < negative else v for place, v in enumerate(order)][:n]
     theirs = wilcoxon(values, method="exact").pvalue
@@ -124,19 +123,16 @@ def test_tests_of_nothing_or_of_gaps_are_refused() -> None:
         sign_flip_test([1.0], draw, 0)
 
 
-def test_where_nothing_differs_p_is_one_and_says_so() -> None:
-    ranks, flips = signed_rank_test([0, 0]), sign_flip_test([0, 0], np.random.default_rng(0))
-    assert (ranks.value, ranks.n, ranks.note) == (1.0, 0, "no pair differs")
-    assert (flips.value, flips.n, flips.note) == (1.0, 0, "no problem differs")
-
-
 @given(FEW_LEVELS, st.sampled_from([1.0, 1 / 7, 0.05, 1e9, 1e-9]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_sign_flips_are_all_sign_assignments(values: list[int], unit: float) -> None:
     terms = [Fraction(value) for value in values if value]
     found = sign_flip_test([value * unit for value in values], np.random.default_rng(0))
     assert found.value == pytest.approx(float(share_as_far(terms)), rel=1e-10)
     assert (found.procedure, found.standard_error) == ("exact sign flips", None)
+    assert found.note == "" if terms else "no problem differs"
+    enumerated = _enumerated(np.array(values, dtype=float)) if terms else 1.0
+    assert enumerated == pytest.approx(found.value, rel=1e-10)
 
 
 def test_values_without_a_unit_are_enumerated_as_scipy_does() -> None:
@@ -149,21 +145,14 @@ def test_values_without_a_unit_are_enumerated_as_scipy_does() -> None:
     assert found.procedure == "exact sign flips"
 
 
-@given(st.lists(st.integers(-4, 4).filter(bool), min_size=1, max_size=12))
-@settings(max_examples=40, deadline=None)
-def test_enumeration_and_the_distribution_by_steps_agree(values: list[int]) -> None:
-    by_steps = sign_flip_test(values, np.random.default_rng(0)).value
-    assert _enumerated(np.array(values, dtype=float)) == pytest.approx(by_steps, rel=1e-10)
-
-
 def test_random_draws_come_close_to_the_exact_value() -> None:
     values = np.random.default_rng(6).integers(-5, 7, 40).astype(float)
     exact = sign_flip_test(values, np.random.default_rng(0))
-    drawn = _drawn(values[values != 0], np.random.default_rng(1), 200_000)
+    drawn = _drawn(values[values != 0], np.random.default_rng(1), 50_000)
     assert exact.standard_error is None
     assert drawn.standard_error is not None
     assert drawn.standard_error == pytest.approx(
-        (exact.value * (1 - exact.value) / 2e5) ** 0.5, 0.1
+        (exact.value * (1 - exact.value) / 5e4) ** 0.5, 0.1
     )
     assert abs(drawn.value - exact.value) < 4 * drawn.standard_error
 
@@ -177,8 +166,5 @@ def test_many_values_without_a_unit_are_drawn_and_never_zero() -> None:
 
 
 def test_a_value_far_smaller_than_the_others_is_not_taken_for_their_unit() -> None:
-    values = np.array([1.0, 1.0, 1.0, 1e-7])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = sign_flip_test(values, np.random.default_rng(0))
+    found = sign_flip_test([1.0, 1.0, 1.0, 1e-7], np.random.default_rng(0))
     assert found.value == 2 / 16
