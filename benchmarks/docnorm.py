@@ -24,11 +24,11 @@ from typing import Any
 
 import httpx
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from ngramscan.patterns.files import load_patterns
-from tests.api_server import Spawned, spawn
+from tests.support.service import Spawned, spawn
 
 DELAY_S = 0.02
 CONCURRENCY = 8

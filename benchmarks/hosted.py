@@ -19,11 +19,11 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from ngramscan.indexes.catalog import PAPER
-from tests.api_server import spawn
+from tests.support.service import spawn
 
 DELAY_S = 0.05
 CONCURRENCY = 8

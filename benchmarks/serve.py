@@ -20,11 +20,11 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.serve_process import INDEXES, serving
-from tests.test_api_server import EXCHANGES
+from tests.support.exchanges import EXCHANGES
 
 CLIENTS = 8
 SECONDS = 4.0

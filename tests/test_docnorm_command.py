@@ -21,8 +21,8 @@ from ngramscan.errors import IncompleteError, InputError
 from ngramscan.prevalence.contexts import Concordance, Context
 from ngramscan.prevalence.docnorm import DocumentRow, DrawRow
 from ngramscan.report.tables import print_contexts
-from tests.api_server import ApiServer, Faults, Spawned, spawn
 from tests.command import NGRAMSCAN, run
+from tests.support.service import ApiServer, Faults, Spawned, spawn
 
 DOCS = Path(__file__).parent / "replay" / "docs"
 SHARDS = [DOCS / "a.jsonl", DOCS / "b.jsonl"]

@@ -24,8 +24,8 @@ from ngramscan.prevalence.docnorm import DocumentRow, Norming, NormOptions, norm
 from ngramscan.prevalence.draws import Estimator
 from ngramscan.progress import Silent
 from tests import oracle
-from tests.api_server import ApiServer, Faults
-from tests.fake_clock import FakeClock
+from tests.support.fake_clock import FakeClock
+from tests.support.service import ApiServer, Faults
 
 CORPUS_BYTES = 4_000_000
 WORDS = ["return", "import ", "def ", "for ", "raise ", "class ", "None", "True", "except", "self"]

@@ -22,7 +22,7 @@ from evalcore.records import Record
 from ngramscan.errors import InputError, RemoteError, RemoteRefused, RemoteUnavailable
 from ngramscan.progress import Silent
 from tests.chat_server import chat_server
-from tests.fake_clock import FakeClock
+from tests.support.fake_clock import FakeClock
 
 BASE = "http://127.0.0.1:1/v1"
 URL = f"{BASE}/chat/completions"

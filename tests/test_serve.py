@@ -27,7 +27,7 @@ from ngramscan.serve.protocol import RefusedError, ServedIndex, answer, to_json
 from ngramscan.serve.server import open_socket
 from tests.command import run
 from tests.serve_process import INDEXES, REPLAY, Served, serving
-from tests.test_api_server import EXCHANGES, Answer, ask, comparable, read_lines, replay, send
+from tests.support.exchanges import EXCHANGES, Answer, ask, comparable, read_lines, replay, send
 
 QUERIES = ("step by step", "first, we need to", "ภาษา", "return")
 PATTERNS = """\

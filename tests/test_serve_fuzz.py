@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.serve_process import Served, serving
-from tests.test_api_server import EXCHANGES, ask
+from tests.support.exchanges import EXCHANGES, ask
 
 CLIENTS = 8
 MOST_GROWTH = 50_000_000

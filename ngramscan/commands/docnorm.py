@@ -10,10 +10,9 @@ from typing import Annotated
 
 from ngramscan.commands.count import load_ahead, load_selection
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import TIMEOUT_S, DocumentIndex
+from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, DocumentIndex, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
-from ngramscan.indexes.opening import IndexOptions, open_indexes
-from ngramscan.indexes.options import MAX_LINE, Access
+from ngramscan.indexes.opening import open_indexes
 from ngramscan.patterns.model import Query, Tier
 from ngramscan.patterns.overlaps import merged_of_unions
 from ngramscan.prevalence.docnorm import DocumentRow, DrawRow, NormOptions, norm_documents
@@ -171,15 +170,15 @@ def docnorm(
     norm = NormOptions(samples, share, max_samples, estimator, context, seed, keeps)
     tiers = tier or (() if patterns else DEFAULT_TIERS)
     queries = load_selection(patterns or [DEFAULT_SET], tiers, method).queries()
-    access = Access(
+    options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
     )
     if dry_run:
-        return Result(_plan(queries, index, access.options(), norm, progress), Plan)
+        return Result(_plan(queries, index, options, norm, progress), Plan)
     load_ahead("scipy.special")
-    with open_indexes(index, access.options(), progress) as indexes:
+    with open_indexes(index, options, progress) as indexes:
         norming = norm_documents(queries, indexes, norm)
     if norming.rows:
         save(norming.totals, Total, totals_target)
