@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 from ngramscan.corpora import open_corpus
-from ngramscan.indexes.base import ApiSettings, IndexSize
-from ngramscan.indexes.http.api import ApiAccess, ApiIndex
-from ngramscan.indexes.http.client import ApiClient
+from ngramscan.indexes.base import IndexOptions, IndexSize
+from ngramscan.indexes.http.index import ApiClient, ApiIndex
 from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.journal import Journal
 from ngramscan.patterns.model import Pattern, Query
@@ -92,12 +91,11 @@ def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def index_at(server: ApiServer, journal: Path) -> Iterator[ApiIndex]:
-    settings = ApiSettings(concurrency=4, rate=0)
     with (
-        ApiClient(server.url, settings, Silent(), clock=FakeClock()) as client,
         Journal(journal) as kept,
+        ApiClient(server.url, IndexOptions(), kept, Silent(), FakeClock()) as client,
     ):
-        yield ApiIndex("x", ["x"], IndexSize(), ApiAccess(client, kept, Silent()))
+        yield ApiIndex("x", ["x"], IndexSize(), client)
 
 
 def norm(

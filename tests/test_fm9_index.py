@@ -83,14 +83,13 @@ def test_counts_and_sizes_are_those_of_the_documents(name: str, shards: int) -> 
     assert index.size() == IndexSize(len(DOCUMENTS), text_bytes, shards, index_bytes)
 
 
-@SHARDS
-def test_windows_show_the_occurrences_and_cut_no_character(name: str, shards: int) -> None:
-    index = local(name)
+def test_windows_show_the_occurrences_and_cut_no_character() -> None:
+    index = local()
     places = [
         p for query in ("é", "the answer is", "😀", "\n") for p in places_of(index, query)[::9]
     ]
-    assert {place.shard for place in places} == set(range(shards))
-    for context in (0, 1, 2, 3, 50, 1 << 40):
+    assert {place.shard for place in places} == {0, 1}
+    for context in (0, 2, 50, 1 << 40):
         windows = list(index.windows(places, context))
         assert {window.place for window in windows} == set(places)
         for window in windows:
@@ -118,9 +117,9 @@ def check_window(window: Window, context: int) -> None:
 
 def test_each_occurrence_is_shown_once() -> None:
     index = local()
-    windows = list(index.windows(places_of(index, "step by step"), 1 << 40))
+    windows = list(index.windows(places_of(index, "ภาษา"), 1 << 40))
     seen = {(window.document, window.offset) for window in windows if isinstance(window, Window)}
-    assert len(seen) == len(windows) == brute_force("step by step")
+    assert len(seen) == len(windows) == brute_force("ภาษา") > 30
 
 
 @pytest.mark.parametrize(

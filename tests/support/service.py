@@ -178,7 +178,8 @@ class ApiServer:
         self._http.server_close()
 
 
-spawn = Spawned = ApiServer
+spawn = ApiServer
+Spawned = ApiServer
 
 
 class _Server(ThreadingHTTPServer):
