@@ -16,7 +16,7 @@ import re
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -279,33 +279,28 @@ def _read_whole(response: httpx.Response, most_bytes: int) -> httpx.Response:
     """Return a response with its body read and decoded."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if response.is_stream_consumed:  # by a transport that is no network
-        raw, encoding = iter([response.content]), "identity"
+        parts, encoding = iter([response.content]), "identity"
     else:
-        raw = response.iter_raw()
-    body = b"".join(_decoded(raw, encoding, most_bytes))
-    # As bytes: a header may hold any, and httpx takes only ASCII as text.
-    headers = [pair for pair in response.headers.raw if pair[0].lower() not in _OF_TRANSFER]
-    return httpx.Response(
-        response.status_code, headers=headers, content=body, request=response.request
-    )
-
-
-def _decoded(parts: Iterable[bytes], encoding: str, most_bytes: int) -> Iterator[bytes]:
+        parts = response.iter_raw()
     if encoding not in {"identity", "", "gzip"}:
         raise BadBodyError(f"a body in the unknown encoding {encoding[:40]!r}")
     unzip = zlib.decompressobj(zlib.MAX_WBITS | 16) if encoding == "gzip" else None
-    length = 0
+    body = bytearray()
     for raw in parts:
         try:
-            part = unzip.decompress(raw, most_bytes - length + 1) if unzip else raw
+            body += unzip.decompress(raw, most_bytes - len(body) + 1) if unzip else raw
         except zlib.error as error:
             raise BadBodyError("a body that is not gzip, as its header says") from error
-        length += len(part)
-        if length > most_bytes:
+        if len(body) > most_bytes:
             raise BadBodyError(f"a body of more than {most_bytes:,} bytes")
-        yield part
     if unzip and not unzip.eof:
         raise BadBodyError("a gzip body without its end")
+    # As bytes: a header may hold any, and httpx takes only ASCII as text.
+    headers = [pair for pair in response.headers.raw if pair[0].lower() not in _OF_TRANSFER]
+    request = response.request
+    return httpx.Response(
+        response.status_code, headers=headers, content=bytes(body), request=request
+    )
 
 
 def _left(timeout: float | None) -> float | None:

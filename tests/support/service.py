@@ -42,22 +42,19 @@ class Reply(NamedTuple):
     retry_after: str = ""
 
 
-def _page(title: str) -> bytes:
-    """Build an error page of the gateway in front of the service."""
-    return (
-        f"<html><head><title>{title}</title></head>\r\n<body>\r\n"
-        f"<center><h1>{title}</h1></center>\r\n</body>\r\n</html>\r\n"
-    ).encode()
-
-
+FORBIDDEN, BAD_GATEWAY = (
+    f"<html><head><title>{title}</title></head>\r\n<body>\r\n"
+    f"<center><h1>{title}</h1></center>\r\n</body>\r\n</html>\r\n".encode()
+    for title in ("403 Forbidden", "502 Bad Gateway")
+)
 FAULTS = {
     "500": Reply(500, to_json({"error": "[Flask] Internal server error: out of luck"})),
     "drop": Reply(0, None),
-    "html502": Reply(502, _page("502 Bad Gateway"), "text/html"),
+    "html502": Reply(502, BAD_GATEWAY, "text/html"),
     "error200": Reply(200, to_json({"error": "engine busy", "latency": 1.0})),
     "429": Reply(429, to_json({"error": "Too many requests"}), retry_after="1"),
-    "burst403": Reply(403, _page("403 Forbidden"), "text/html", "1"),
-    "forbid": Reply(403, _page("403 Forbidden"), "text/html"),
+    "burst403": Reply(403, FORBIDDEN, "text/html", "1"),
+    "forbid": Reply(403, FORBIDDEN, "text/html"),
     "fail_always": Reply(
         500, to_json({"error": "[Flask] Internal server error: engine crashed on this query"})
     ),
@@ -69,10 +66,9 @@ FAULT_KINDS = ("500", "drop", "stall", "html502", "error200", "429")
 class Faults:
     """What goes wrong, and for which requests (numbered from 1 in the order of arrival).
 
-    `rate` is the share of requests that get a fault of one of the `kinds`. From request
-    `burst403_at` on, every request within `burst403_s` seconds is refused; from request
-    `forbid_after` on, every request is. `fail_always` lists count and find queries that always
-    get a 500; `bodies` maps queries to the raw text sent in place of an answer.
+    `rate` is the share of requests that get one of the `kinds`. From request `burst403_at` on all
+    are refused for a while, from `forbid_after` on for ever. `fail_always` lists count and find
+    queries that always get a 500; `bodies` maps queries to what is sent in place of an answer.
     """
 
     seed: int = 0
@@ -87,18 +83,12 @@ class Faults:
 
 
 @cache
-def _scratch() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="service-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
-
-
-@cache
 def _built(source: Path, _content: str) -> Shard:
     """Build a shard of a JSONL file, or of a folder of them; the same content only once."""
-    folder = Path(tempfile.mkdtemp(dir=_scratch())) / "index"
-    build_index(open_corpus(str(source)), folder, BuildOptions(), Silent())
-    return open_shards(folder)[0]
+    folder = Path(tempfile.mkdtemp(prefix="service-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    build_index(open_corpus(str(source)), folder / "index", BuildOptions(), Silent())
+    return open_shards(folder / "index")[0]
 
 
 def _shard(source: Path) -> Shard:
