@@ -24,11 +24,11 @@ from typing import Any
 
 import httpx
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from ngramscan.patterns.files import load_patterns
-from tests.api_server import Spawned, spawn
+from tests.support.service import ApiServer
 
 DELAY_S = 0.02
 CONCURRENCY = 8
@@ -64,7 +64,7 @@ def send_plainly(url: str, questions: list[dict[str, Any]]) -> float:
     return time.perf_counter() - started_at
 
 
-def questions_of(server: Spawned) -> list[dict[str, Any]]:
+def questions_of(server: ApiServer) -> list[dict[str, Any]]:
     """Return what was asked, from the server's log."""
     return [
         {
@@ -81,7 +81,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_corpus(folder / "c.jsonl")
-        with spawn({"v2_dclm_all": [folder / "c.jsonl"]}, delay=DELAY_S) as server:
+        with ApiServer({"v2_dclm_all": [folder / "c.jsonl"]}, delay=DELAY_S) as server:
             run_docnorm(server.url, folder / "warm.sqlite")
             questions = questions_of(server)
             for number in range(ROUNDS):

@@ -19,11 +19,11 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from ngramscan.indexes.catalog import PAPER
-from tests.api_server import spawn
+from tests.support.service import ApiServer
 
 DELAY_S = 0.05
 CONCURRENCY = 8
@@ -44,7 +44,7 @@ def main() -> None:
     floor_s = DELAY_S * REQUESTS / CONCURRENCY
     seconds: dict[str, list[float]] = {"csv": [], "table": [], "--version": []}
     with (
-        spawn({hosted.name: [docs] for hosted in PAPER}, delay=DELAY_S) as server,
+        ApiServer({hosted.name: [docs] for hosted in PAPER}, delay=DELAY_S) as server,
         tempfile.TemporaryDirectory() as folder,
     ):
         for round_number in range(ROUNDS):

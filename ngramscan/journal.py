@@ -12,11 +12,9 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from ngramscan.errors import DiskFullError, InputError
 
@@ -38,13 +36,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _stored(name: str) -> str:
-    """Return a name as SQLite takes it: names of files need not be UTF-8."""
-    return name.encode("utf-8", "backslashreplace").decode()
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """What was answered, and when it was asked."""
 
     text: str
@@ -54,19 +46,11 @@ class Reply:
 class Journal:
     """A store of replies; safe to use from several threads and processes.
 
+    `path` is the file, made if it is missing; None: replies are kept only in memory.
+
     >>> with Journal(path) as journal:
     ...     journal.put("https://example.org/", "v2_dclm_all", request, reply)
     ...     journal.get("https://example.org/", "v2_dclm_all", [request])
-
-    Parameters
-    ----------
-    path : Path or None
-        The file; it is made where it is missing. None: replies are kept only in memory.
-
-    Raises
-    ------
-    InputError
-        The file can't be opened, or is something else.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -93,38 +77,38 @@ class Journal:
             raise
 
     def _unusable(self, error: Exception) -> InputError:
-        problem = f"can't be opened as a journal ({error}); name another file"
-        kind = DiskFullError if _takes_no_more(error) else InputError
-        return kind(f"--journal {self.path}", problem)
+        return self._error(error, f"can't be opened as a journal ({error}); name another file")
+
+    def _error(self, error: Exception, problem: str) -> InputError:
+        name = getattr(error, "sqlite_errorname", "") or ""
+        is_disk_full = name.startswith(("SQLITE_FULL", "SQLITE_IOERR"))
+        return (DiskFullError if is_disk_full else InputError)(f"--journal {self.path}", problem)
 
     def _prepare(self) -> None:
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-        self._check_version()
-        self._connection.execute(_SCHEMA)
-
-    def _check_version(self) -> None:
-        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        execute = self._connection.execute
+        (version,) = execute("PRAGMA user_version").fetchone()
         if version > _VERSION:
             raise InputError(f"--journal {self.path}", "written by a newer ngramscan")
         if version == 0:
-            (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
             if tables:
                 raise InputError(f"--journal {self.path}", "a database, but no journal")
-            self._connection.execute(f"PRAGMA user_version = {_VERSION}")
+        # Only now, so that what is no journal stays as it was.
+        execute("PRAGMA journal_mode = WAL")
+        execute("PRAGMA synchronous = NORMAL")
+        if version != _VERSION:
+            execute(f"PRAGMA user_version = {_VERSION}")
+        execute(_SCHEMA)
 
     def get(self, source: str, name: str, requests: Iterable[str]) -> dict[str, Reply]:
         """Return the replies that are there for some requests to one index of one source."""
-        found: dict[str, Reply] = {}
+        select = "SELECT reply, asked_at FROM replies WHERE source = ? AND name = ? AND request = ?"
+        found = {}
         try:
             with self._lock:
                 for request in requests:
-                    row = self._connection.execute(
-                        "SELECT reply, asked_at FROM replies"
-                        " WHERE source = ? AND name = ? AND request = ?",
-                        (source, _stored(name), request),
-                    ).fetchone()
-                    if row:
+                    key = (source, _stored(name), request)
+                    if row := self._connection.execute(select, key).fetchone():
                         found[request] = Reply(*row)
         except sqlite3.Error as error:
             problem = f"damaged ({error}); delete it, or name another file"
@@ -134,21 +118,18 @@ class Journal:
     def get_each(self, source: str, names: Iterable[str], request: str) -> dict[str, Reply]:
         """Return the replies that are there for one request to some names, by name."""
         found = {name: self.get(source, name, [request]) for name in names}
-        return {name: replies[request] for name, replies in found.items() if request in replies}
+        return {name: replies[request] for name, replies in found.items() if replies}
 
-    def put(self, source: str, name: str, request: str, reply: str) -> str:
-        """Keep a reply, in the place of an older one; return the time that it is kept under."""
-        asked_at = now()
+    def put(self, source: str, name: str, request: str, reply: str) -> None:
+        """Keep a reply, in place of an older one."""
+        row = (source, _stored(name), request, reply, now())
         try:
             with self._lock:
                 self._connection.execute(
-                    "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?)",
-                    (source, _stored(name), request, reply, asked_at),
+                    "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?)", row
                 )
         except sqlite3.Error as error:
-            kind = DiskFullError if _takes_no_more(error) else InputError
-            raise kind(f"--journal {self.path}", f"can't be written ({error})") from error
-        return asked_at
+            raise self._error(error, f"can't be written ({error})") from error
 
     def close(self) -> None:
         """Close the file."""
@@ -158,16 +139,10 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def _takes_no_more(error: Exception) -> bool:
-    """Tell whether it is the disk that refuses."""
-    name = getattr(error, "sqlite_errorname", "") or ""
-    return name.startswith(("SQLITE_FULL", "SQLITE_IOERR"))
+def _stored(name: str) -> str:
+    """Return a name as SQLite takes it: names of files need not be UTF-8."""
+    return name.encode("utf-8", "backslashreplace").decode()

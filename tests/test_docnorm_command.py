@@ -23,9 +23,9 @@ from ngramscan.prevalence.contexts import ContextRow, ContextsResult
 from ngramscan.prevalence.docnorm import DocnormRow
 from ngramscan.prevalence.draws import DrawRow
 from ngramscan.report.tables import print_contexts
-from tests.api_server import ApiServer, Faults, Spawned, spawn
 from tests.support.command import NGRAMSCAN
 from tests.support.command import invoke as run
+from tests.support.service import ApiServer, Faults, Spawned, spawn
 
 DOCS = Path(__file__).parent / "replay" / "docs"
 SHARDS = [DOCS / "a.jsonl", DOCS / "b.jsonl"]

@@ -42,7 +42,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    # Pauses are a hundredth of their length; `test_client` proves how long they are.
+    # Pauses are a hundredth of their length; `test_http_index` proves how long they are.
     monkeypatch.setattr(SystemClock, "wait", lambda _, seconds: time.sleep(seconds / 100))
     write_financemath(tmp_path)
     return tmp_path

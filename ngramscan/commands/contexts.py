@@ -10,10 +10,9 @@ from typing import Annotated
 
 from ngramscan.commands.docnorm import DEFAULT_INDEX
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import TIMEOUT_S
+from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
-from ngramscan.indexes.options import MAX_LINE, Access
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import explained
 from ngramscan.progress import SILENT, Progress
@@ -87,13 +86,13 @@ def contexts(
         text.encode()
     except UnicodeEncodeError as error:
         raise InputError("TEXT", "it is not UTF-8") from error
-    access = Access(
+    options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
     )
     found, failures = [], []
-    with open_indexes(index, access.options(), progress) as indexes:
+    with open_indexes(index, options, progress) as indexes:
         for one in indexes:
             try:
                 found.append(run_contexts(text, one, n, width, seed))

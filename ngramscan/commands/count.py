@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Annotated
 
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import TIMEOUT_S
+from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import DEFAULT_SPEC, open_indexes
-from ngramscan.indexes.options import MAX_LINE, Access
 from ngramscan.patterns.files import load_patterns
 from ngramscan.patterns.model import PatternSet, Tier, merge
 from ngramscan.prevalence.count import CountRow, describe_missing, run_count
@@ -146,14 +145,14 @@ def count(
     target, picture = optional_target(totals), Path(figure) if figure else None
     check_target(picture)
     queries = load_selection(patterns, tier, method).queries(case_variants)
-    access = Access(
+    options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
     )
     if needs_totals := for_table or target is not None:
         load_ahead("scipy.special")  # for their interval
-    with open_indexes(index, access.options(), progress) as indexes:
+    with open_indexes(index, options, progress) as indexes:
         counting = run_count(queries, indexes, needs_totals)
     rows, sums = counting.rows, make_totals(counting) if needs_totals else []
     if known := sum(row.source == "journal" for row in rows):

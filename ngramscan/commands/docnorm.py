@@ -10,10 +10,9 @@ from typing import Annotated
 
 from ngramscan.commands.count import load_ahead, load_selection
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import TIMEOUT_S, Index
+from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, Index, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
-from ngramscan.indexes.options import MAX_LINE, Access
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.patterns.model import Query, Tier
 from ngramscan.patterns.overlaps import merged_of_unions
@@ -160,13 +159,13 @@ def docnorm(
     norm = DocnormOptions(samples, share, max_samples, estimator, context, seed, bool(draws))
     tiers = tier or (() if patterns else DEFAULT_TIERS)
     queries = load_selection(patterns or [DEFAULT_SET], tiers, method).queries()
-    access = Access(
+    options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
     )
     load_ahead("scipy.special")
-    with open_indexes(index, access.options(), progress) as indexes:
+    with open_indexes(index, options, progress) as indexes:
         if dry_run:
             return Result(_plan(queries, indexes, norm), PlanRow)
         norming = run_docnorm(queries, indexes, norm)

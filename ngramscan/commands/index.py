@@ -12,10 +12,9 @@ from typing import Annotated
 
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import TIMEOUT_S, QueryFailure
+from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions, QueryFailure
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow
 from ngramscan.indexes.opening import open_indexes
-from ngramscan.indexes.options import MAX_LINE, Access
 from ngramscan.prevalence.count import explained
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import Option, Result, command
@@ -99,13 +98,13 @@ def index_info(
     $ ngramscan index info scan:shards/
     $ ngramscan index info fm9:my-index
     """
-    access = Access(
+    options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, True, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
     )
     infos = []
-    with open_indexes([spec], access.options(), progress) as indexes:
+    with open_indexes([spec], options, progress) as indexes:
         for index in indexes:
             started_at = time.perf_counter()
             for reply in index.counts(["the"]):

@@ -1,22 +1,51 @@
-"""What every index answers, and in which values."""
+"""The protocol of indexes, and the values that they answer in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
-from urllib.parse import unquote, urlsplit
 
 from ngramscan.errors import InputError, NgramscanError
+from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.statistics.estimates import Estimate
 
+MAX_LINE = 256
+"""The default of --max-line, in MB."""
 TIMEOUT_S = 45.0
-"""For a whole request of a host, unless another time is asked for."""
-
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+"""The default of --timeout."""
 
 Source = Literal["api", "scan", "fm9", "journal"]
-"""Who made a count; `journal`: the service, in an earlier run."""
+"""Where a count comes from; `journal`: a service that was asked in an earlier run."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """How indexes are opened: the options of commands, in their order."""
+
+    api_url: str = DEFAULT_URL
+    concurrency: int = 4
+    rate: float | None = None
+    """None: 4 requests per second, but no limit for a loopback address."""
+    timeout_s: float = TIMEOUT_S
+    journal: str | Path | None = None
+    """None: in the user's cache folder."""
+    refresh: bool = False
+    text_field: str = "text"
+    workers: int | None = None
+    scheduler: str | None = None
+    sample_files: str | int | None = None
+    seed: int = 1
+    limit_documents: int | None = None
+    exclude_source: Sequence[str] = ()
+    skip_bad_lines: bool = False
+    max_line: int = MAX_LINE
+    ignore_case: bool = False
+
+    def __post_init__(self) -> None:
+        if self.sample_files is not None and self.limit_documents is not None:
+            raise InputError("--sample-files", "it can't go with --limit-documents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,24 +162,6 @@ class WindowFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class ApiSettings:
-    """How a host is asked; the options of the commands."""
-
-    concurrency: int = 4
-    """Requests under way at once."""
-    rate: float | None = None
-    """Requests per second; 0: no limit; None: 4, but no limit on a loopback address."""
-    timeout_s: float = TIMEOUT_S
-    """For a request, from the connection to the last byte of its answer."""
-
-    def rate_for(self, host: str) -> float:
-        """Return the rate for one host."""
-        if self.rate is not None:
-            return self.rate
-        return 0.0 if host in _LOOPBACK else 4.0
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentCounts:
     """What an index that reads its documents knows of some queries."""
 
@@ -190,26 +201,3 @@ class Index(Protocol):
         A window has `context` bytes on each side, up to three less where a character would be
         cut, or all there is up to the end of the document.
         """
-
-
-def split_login(where: str, url: str) -> tuple[str, tuple[str, str] | None]:
-    """Return an address that ends in a slash, without the name and password in it, and these.
-
-    Raises
-    ------
-    InputError
-        It is no address of HTTP; the message does not show a password.
-    """
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise InputError(where, "not a URL; http://… or https://… was expected") from error
-    if parts.scheme not in {"http", "https"} or not host:
-        shown = url if "@" not in url else "of this form"
-        raise InputError(f"{where} {shown}", "not a URL; http://… or https://… was expected")
-    host = f"[{host}]" if ":" in host else host
-    place = host if port is None else f"{host}:{port}"
-    login = (unquote(parts.username or ""), unquote(parts.password or ""))
-    folder = parts.path if parts.path.endswith("/") else parts.path + "/"
-    return f"{parts.scheme}://{place}{folder}", login if any(login) else None

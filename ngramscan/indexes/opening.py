@@ -1,48 +1,27 @@
-"""Who can answer how often something occurs.
-
-`open_indexes` is the only place that names the backends.
-"""
+"""Specs of indexes → indexes. `open_indexes` is the only place that names the backends."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import platformdirs
 
-from ngramscan.corpora import PythonCorpus, open_corpus
+from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import ApiSettings, Index, IndexSize, split_login
-from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, find_hosted, nearest_names
+from ngramscan.indexes.base import Index, IndexOptions, IndexSize
+from ngramscan.indexes.catalog import PAPER, find_hosted, nearest_names
 from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
 from ngramscan.journal import Journal
 from ngramscan.progress import Progress
 
 if TYPE_CHECKING:
-    from ngramscan.indexes.http.api import ApiAccess
-
-__all__ = ["DEFAULT_SPEC", "ApiSettings", "Index", "IndexOptions", "ScanOptions", "open_indexes"]
+    from ngramscan.indexes.http.index import ApiClient
 
 DEFAULT_SPEC = "paper"
-
-
-@dataclass(frozen=True, slots=True)
-class IndexOptions:
-    """How indexes are opened; the options of the commands."""
-
-    api_url: str = DEFAULT_URL
-    """Where the hosted indexes are asked."""
-    api: ApiSettings = field(default_factory=ApiSettings)
-    journal: Path | None = None
-    """The file of the journal; None: in the user's cache folder."""
-    refresh: bool = False
-    """Ask also what the journal has."""
-    scan: ScanOptions = field(default_factory=ScanOptions)
-    """How corpora are read."""
 
 
 @contextmanager
@@ -58,36 +37,27 @@ def open_indexes(
     """
     with ExitStack() as stack:
         opener = _Opener(options, progress, stack)
-        indexes: dict[str, Index] = {}
-        for spec in specs:
-            for index in opener.open(spec):
-                indexes.setdefault(index.name, index)
-        yield list(indexes.values())
+        indexes = (index for spec in specs for index in opener.open(spec))
+        yield list({index.name: index for index in indexes}.values())
 
 
 class _Opener:
     """Opens indexes; those of one host share its client."""
 
     def __init__(self, options: IndexOptions, progress: Progress, stack: ExitStack) -> None:
-        self._options = options
-        self._progress = progress
-        self._stack = stack
-        self._hosts: dict[str, ApiAccess] = {}
+        self._options, self._progress, self._stack = options, progress, stack
+        self._clients: dict[str, ApiClient] = {}
         self._journal: Journal | None = None
 
     def open(self, spec: str) -> list[Index]:
         """Return the indexes of one spec."""
-        if spec == "paper":
+        if spec == DEFAULT_SPEC:
             return [index for hosted in PAPER for index in self.open(hosted.name)]
-        scan = self._options.scan
         if spec == "python":
-            return [ScanIndex(PythonCorpus(), scan, self._progress)]
+            return [ScanIndex(PythonCorpus(), _scan_options(self._options), self._progress)]
         if spec.startswith("scan:"):
-            _refuse_password(spec)
-            corpus = open_corpus(spec.removeprefix("scan:"), scan.read.exclude_sources)
-            journal = self._open_journal()
-            return [ScanIndex(corpus, scan, self._progress, journal, self._options.refresh)]
-        if scan.ignore_case:
+            return [self._open_scan(spec)]
+        if self._options.ignore_case:
             raise InputError("--ignore-case", f"only scan: and python can, not {spec}")
         if spec.startswith("fm9:"):
             return [_open_fm9(spec, self._progress)]
@@ -98,35 +68,44 @@ class _Opener:
             return [self._open_api(hosted.name, hosted.spellings, size, self._options.api_url)]
         raise InputError(f"--index {spec}", _unknown(spec))
 
+    def _open_scan(self, spec: str) -> Index:
+        parts = urlsplit(spec.removeprefix("scan:"))
+        if parts.password is not None:
+            problem = "a password in it would show in rows; put it into the configuration of fsspec"
+            raise InputError(f"--index scan:{parts.scheme}://{parts.hostname}/…", problem)
+        options = _scan_options(self._options)
+        corpus = open_corpus(spec.removeprefix("scan:"), options.read.exclude_sources)
+        journal = self._open_journal()
+        return ScanIndex(corpus, options, self._progress, journal, self._options.refresh)
+
     def _open_elsewhere(self, spec: str) -> Index:
-        folder, _, name = spec.rpartition("/")
+        from ngramscan.indexes.http.index import split_login
+
         shown, _ = split_login("--index", spec)
+        folder, _, name = spec.rpartition("/")
         if not urlsplit(spec).path.strip("/") or not name:
-            raise InputError(
-                f"--index {shown}", "no index named; http://HOST:PORT/NAME was expected"
-            )
+            problem = "no index named; http://HOST:PORT/NAME was expected"
+            raise InputError(f"--index {shown}", problem)
         return self._open_api(shown.rstrip("/"), [name], IndexSize(), f"{folder}/")
 
     def _open_api(self, name: str, spellings: Sequence[str], size: IndexSize, url: str) -> Index:
-        # Slow to import, and not needed by who reads a corpus.
-        from ngramscan.indexes.http.api import ApiAccess, ApiIndex
-        from ngramscan.indexes.http.client import ApiClient
+        # Slow to import, and not needed to read a corpus.
+        from ngramscan.indexes.http.index import ApiClient, ApiIndex
 
-        if url not in self._hosts:
-            client = ApiClient(url, self._options.api, self._progress)
-            self._stack.enter_context(client)
-            self._hosts[url] = ApiAccess(
-                client, self._open_journal(), self._progress, self._options.refresh
-            )
-        return ApiIndex(name, spellings, size, self._hosts[url])
+        if url not in self._clients:
+            client = ApiClient(url, self._options, self._open_journal(), self._progress)
+            self._clients[url] = self._stack.enter_context(client)
+        return ApiIndex(name, spellings, size, self._clients[url])
 
     def _open_journal(self) -> Journal:
         """Return the journal; one in memory where none was named and there is no place for it."""
         if self._journal is None:
+            named = self._options.journal
+            default = platformdirs.user_cache_path("ngramscan") / "replies.sqlite"
             try:
-                journal = Journal(self._options.journal or default_journal())
+                journal = Journal(Path(named) if named else default)
             except InputError as error:
-                if self._options.journal:
+                if named:
                     raise
                 self._progress.notice(f"{error}; without one, what is done is not kept")
                 journal = Journal(None)
@@ -134,21 +113,27 @@ class _Opener:
         return self._journal
 
 
-def default_journal() -> Path:
-    """Return the journal that is used where none is named."""
-    return platformdirs.user_cache_path("ngramscan") / "replies.sqlite"
-
-
-def _refuse_password(spec: str) -> None:
-    parts = urlsplit(spec.removeprefix("scan:"))
-    if parts.password is not None:
-        problem = "a password in it would show in rows; put it into the configuration of fsspec"
-        raise InputError(f"--index scan:{parts.scheme}://{parts.hostname}/…", problem)
+def _scan_options(options: IndexOptions) -> ScanOptions:
+    read = ReadOptions(
+        text_field=options.text_field,
+        skip_bad_lines=options.skip_bad_lines,
+        exclude_sources=tuple(options.exclude_source),
+        most_line_bytes=options.max_line * 1_000_000,
+    )
+    return ScanOptions(
+        read=read,
+        ignore_case=options.ignore_case,
+        limit_documents=options.limit_documents,
+        sample=None if options.sample_files is None else str(options.sample_files),
+        seed=options.seed,
+        workers=options.workers or 0,
+        scheduler=options.scheduler,
+    )
 
 
 def _open_fm9(spec: str, progress: Progress) -> Index:
     try:
-        # Slow to import, and of an extra.
+        # Slow to import, and in an extra.
         from ngramscan.indexes.fm9 import Fm9Index
     except ModuleNotFoundError as error:
         problem = f"{error.name} is not installed; pip install 'ngramscan[index]'"
@@ -160,8 +145,8 @@ def _open_fm9(spec: str, progress: Progress) -> Index:
 
 
 def _unknown(spec: str) -> str:
-    near = nearest_names(spec)
     if Path(spec).exists():
         return f"no index of this name; to read the corpus there: --index scan:{spec}"
+    near = nearest_names(spec)
     suggestion = f"; did you mean {' or '.join(near)}?" if near else ""
     return f"no index of this name{suggestion} (all: ngramscan index list)"

@@ -1,9 +1,9 @@
-"""Questions to one server over HTTP, at its pace, and again where that may help.
+"""Requests to one server over HTTP: at its pace, and repeated where that may help.
 
-A time-out of httpx is one between two pieces: a server that sends a byte per second keeps it from
-ever coming, and a body of any size would be read. Here the whole exchange has a time, and the body,
-decoded, a length. Only gzip is decoded, as far as the length goes: other encodings could make
-gigabytes of one piece. What goes wrong on the way is a TransientError.
+The time-out of httpx is one between two pieces of a body, so a server that sends a byte per second
+never runs into it, and a body of any size would be read. Here the whole exchange has a time limit,
+and the decoded body a length limit. Only gzip is decoded, as far as that length: other encodings
+could make gigabytes of one piece. What goes wrong on the way is a TransientError.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import re
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -28,9 +28,10 @@ from ngramscan.pace.pace import LONGEST_PAUSE_S, Clock, Pace, SystemClock
 from ngramscan.progress import Progress
 
 ATTEMPTS = 7
-"""For one question; those that were told to slow down don't count."""
+"""For one question; answers that ask to slow down don't count."""
 _CONNECT_TIMEOUT_S, _LONGEST_BACKOFF_S = 10.0, 30.0
 _LIMITS = threading.local()
+_OF_TRANSFER = {b"content-encoding", b"content-length", b"transfer-encoding"}
 
 T = TypeVar("T")
 
@@ -44,27 +45,27 @@ class TransientError(Exception):
 
 
 class NoConnectionError(TransientError):
-    """Nobody took the request."""
+    """The request could not be sent."""
 
 
 class BadBodyError(TransientError):
-    """A body is longer than it may be, or is not what its header says."""
+    """A body is too long, or is not what its header says."""
 
 
 class RateLimitedError(TransientError):
     """The server wants fewer requests."""
 
     final: type[RemoteError] = RemoteUnavailable
-    """What it becomes where pauses don't help."""
+    """What is raised in the end if pauses don't help."""
 
 
 class ServiceUnusable(RemoteRefused):
-    """Nor will any other question be answered."""
+    """The endpoint is unusable; further requests would fail."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How a server may be asked, and how patiently."""
+    """How fast and how patiently a server is asked."""
 
     most_bytes: int
     """The longest body, decompressed."""
@@ -73,18 +74,19 @@ class Terms:
     rate: float | None = None
     pace: type[Pace] = Pace
     attempts_to_connect: int = ATTEMPTS
-    """While the server never answered anything: nobody is there, most likely."""
+    """While the server has never answered: most likely nobody is there."""
     exhausted_in_a_row: int = 1
-    """So many questions used up all their attempts, with no answer to any other: it is away."""
+    """The server is given up if so many questions in a row use up all their attempts."""
     slow_downs: float = math.inf
-    """How often one question may be told to slow down while others are answered."""
+    """How often the answer to one question may be to slow down while others are answered."""
     jitter_s: float = 0.0
 
 
 class Service:
-    """One server; safe to ask from several threads. One that is given up is so for all questions.
+    """One server; safe to ask from several threads.
 
-    `hide` takes out of a message what nobody may see; options are those of `httpx.Client`.
+    `hide` removes secrets from a message; `on_give_up` is called with the error that every further
+    question raises; `options` are those of `httpx.Client`.
     """
 
     def __init__(
@@ -94,18 +96,19 @@ class Service:
         progress: Progress,
         clock: Clock | None = None,
         hide: Callable[[str], str] = str,
+        on_give_up: Callable[[RemoteError], None] = lambda _: None,
         **options: Any,
     ) -> None:
         self._url, self._terms, self._progress, self._hide = url, terms, progress, hide
+        self._on_give_up = on_give_up
         self.closed = threading.Event()
         self._clock = clock or SystemClock(self.closed)
         self._pace = terms.pace(terms.rate or 0.0, self._clock, progress.note)
-        # As many connections as there are threads: whoever asks bounds them.
-        timeout, limits = httpx.Timeout(terms.within_s, connect=_CONNECT_TIMEOUT_S), httpx.Limits()
-        self._client = httpx.Client(timeout=timeout, limits=limits, **options)
-        self._client.headers["Accept-Encoding"] = "gzip"
-        self._client.headers["Content-Type"] = "application/json"
-        # httpx has no setting for it; its pools of connections, those of proxies too, take one.
+        timeout = httpx.Timeout(terms.within_s, connect=_CONNECT_TIMEOUT_S)
+        # No limit of connections: there are as many as threads that ask.
+        self._client = httpx.Client(timeout=timeout, limits=httpx.Limits(), **options)
+        self._client.headers.update({"Accept-Encoding": "gzip", "Content-Type": "application/json"})
+        # httpx has no setting for a backend, but its connection pools, also those of proxies, do.
         for transport in (self._client._transport, *self._client._mounts.values()):
             pool: Any = getattr(transport, "_pool", None)
             if pool is not None:
@@ -114,31 +117,22 @@ class Service:
         self._under_way = 0
         self._last_answer_at = -math.inf
         self._exhausted = 0
-        self.connection_error = ""
+        self.unreachable = "no connection"
+        """Why nothing could be sent yet; empty once something was."""
         self.given_up: RemoteError | None = None
-        """What every further question would raise."""
 
-    def ask(
-        self,
-        content: str,
-        read: Callable[[httpx.Response], T],
-        extensions: dict[str, Any] | None = None,
-    ) -> tuple[T, int, float]:
-        """Return what `read` makes of the answer, how many requests it took, and the last's time.
+    def ask(self, content: str, read: Callable[[httpx.Response], T]) -> tuple[T, int, float]:
+        """Return what `read` makes of the answer, the number of requests, and seconds of the last.
 
-        It may raise a TransientError; a RemoteRefused: this question will not be answered; or a
-        ServiceUnusable. Raised is a RemoteError.
+        `read` raises a TransientError to have the question repeated, a RemoteRefused if it won't be
+        answered, and a ServiceUnusable if no other will. What `ask` raises is a RemoteError.
         """
         started_at = self._clock.now()
         sent = failures = 0
         while True:
-            self._check_open()
-            turn = self._pace.acquire()
-            self._check_open()
-            sent_at = self._clock.now()
-            sent += 1
+            turn, sent, sent_at = self._take_turn(), sent + 1, self._clock.now()
             try:
-                answer = read(self.post(content, extensions))
+                answer = read(self.post(content))
             except RateLimitedError as error:
                 self._slow_down(turn, error, is_last=sent - failures > self._terms.slow_downs)
             except TransientError as error:
@@ -152,6 +146,12 @@ class Service:
             else:
                 self._note_answer()
                 return answer, sent, self._clock.now() - sent_at
+
+    def _take_turn(self) -> int:
+        self._check_open()
+        turn = self._pace.acquire()
+        self._check_open()  # the turn may have taken long
+        return turn
 
     def _check_open(self) -> None:
         if self.given_up:
@@ -169,7 +169,7 @@ class Service:
             raise error.final(f"{self._url}: {error}, to this question again and again") from error
 
     def _wait_after(self, error: TransientError, failures: int, started_at: float) -> None:
-        """Wait before the next attempt, or raise where there is none."""
+        """Wait before the next attempt, or raise if that was the last."""
         problem = self._hide(str(error))
         no_answers = self._last_answer_at < started_at
         nobody_there = isinstance(error, NoConnectionError) and self._last_answer_at == -math.inf
@@ -187,20 +187,26 @@ class Service:
         self._clock.wait(seconds)
 
     def give_up(self, kind: type[RemoteError], problem: str) -> RemoteError:
-        """Raise this for every further question; return it."""
+        """Return the error that every further question raises."""
         self.given_up = kind(f"{self._url}: {problem}")
+        self._on_give_up(self.given_up)
         return self.given_up
 
-    def post(self, content: str, extensions: dict[str, Any] | None = None) -> httpx.Response:
+    def post(self, content: str) -> httpx.Response:
         """Send JSON once and return the answer with the body read and decoded."""
         with self._lock:
             self._under_way += 1
+        _LIMITS.until = time.monotonic() + self._terms.within_s
+        extensions = {"trace": self._trace} if self.unreachable else {}
         try:
-            return self._post(content, extensions)
+            with self._client.stream(
+                "POST", self._url, content=content, extensions=extensions
+            ) as response:
+                return _read_whole(response, self._terms.most_bytes)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
-            self.connection_error = str(error) or "timeout"
-            problem = f"no connection ({self.connection_error})"
-            raise NoConnectionError(problem) from _without_frames(error)
+            reason = str(error) or "timeout"
+            self.unreachable = self.unreachable and reason
+            raise NoConnectionError(f"no connection ({reason})") from _without_frames(error)
         except httpx.TimeoutException as error:
             message = f"no answer in {self._terms.within_s:g} s"
             raise TransientError(message) from _without_frames(error)
@@ -208,29 +214,14 @@ class Service:
             message = f"connection lost ({error or type(error).__name__})"
             raise TransientError(message) from _without_frames(error)
         finally:
+            _LIMITS.until = None
             with self._lock:
                 self._under_way -= 1
             self._close_if_idle()
 
-    def _post(self, content: str, extensions: dict[str, Any] | None) -> httpx.Response:
-        _LIMITS.until = time.monotonic() + self._terms.within_s
-        try:
-            with self._client.stream(
-                "POST", self._url, content=content, extensions=extensions
-            ) as response:
-                encoding = response.headers.get("content-encoding", "identity").strip().lower()
-                # A transport that is no network may hand over a body that is read already.
-                whole = response.is_stream_consumed
-                raw = [response.content] if whole else response.iter_raw()
-                parts = _decoded(raw, "identity" if whole else encoding, self._terms.most_bytes)
-                body = b"".join(parts)
-        finally:
-            _LIMITS.until = None
-        # As bytes: a header may hold any, and httpx takes only ASCII as text.
-        kept = [pair for pair in response.headers.raw if pair[0].lower() not in _OF_TRANSFER]
-        return httpx.Response(
-            response.status_code, headers=kept, content=body, request=response.request
-        )
+    def _trace(self, event: str, _info: dict[str, Any]) -> None:
+        if event == "http11.send_request_headers.started":
+            self.unreachable = ""
 
     def close(self) -> None:
         """End all waiting; requests under way are left to themselves."""
@@ -239,7 +230,7 @@ class Service:
         self._close_if_idle()
 
     def _close_if_idle(self) -> None:
-        """Close the connections in the end, but none under the thread that reads from it."""
+        """Close the connections in the end, but none that a thread still reads from."""
         with self._lock:
             is_idle = self.closed.is_set() and not self._under_way
         if is_idle:
@@ -247,7 +238,7 @@ class Service:
 
 
 def _without_frames(error: Exception) -> Exception:
-    """Return an error without its frames: some tracebacks show local variables, so the login."""
+    """Return an error without its frames: tracebacks may show local variables, and so the login."""
     link: BaseException | None = error
     while link is not None:
         link.__traceback__ = None
@@ -256,7 +247,7 @@ def _without_frames(error: Exception) -> Exception:
 
 
 def read_object(content: bytes) -> dict[str, Any] | None:
-    """Return the JSON object that a body is; None: it is none."""
+    """Return a body that is a JSON object; None: it is something else."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
@@ -265,7 +256,7 @@ def read_object(content: bytes) -> dict[str, Any] | None:
 
 
 def error_words(body: Mapping[str, Any] | None, response: httpx.Response) -> str:
-    """Return what a server says of an error, on one line; empty: nothing."""
+    """Return what a server says about an error, on one line."""
     error = (body or {}).get("error") or (body or {}).get("detail")
     said = error.get("message", error) if isinstance(error, Mapping) else error
     if not said and "html" in response.headers.get("content-type", ""):
@@ -274,7 +265,7 @@ def error_words(body: Mapping[str, Any] | None, response: httpx.Response) -> str
 
 
 def retry_after_s(response: httpx.Response) -> float | None:
-    """Return the seconds of a Retry-After header, in both of its forms."""
+    """Return the seconds of a Retry-After header, which is a number or a date."""
     value = response.headers.get("retry-after", "").strip()
     if re.fullmatch(r"[0-9]{1,20}(\.[0-9]{1,20})?", value):
         return float(value)
@@ -284,29 +275,36 @@ def retry_after_s(response: httpx.Response) -> float | None:
         return None
 
 
-_OF_TRANSFER = {b"content-encoding", b"content-length", b"transfer-encoding"}
-
-
-def _decoded(parts: Iterable[bytes], encoding: str, most_bytes: int) -> Iterator[bytes]:
+def _read_whole(response: httpx.Response, most_bytes: int) -> httpx.Response:
+    """Return a response with its body read and decoded."""
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if response.is_stream_consumed:  # by a transport that is no network
+        parts, encoding = iter([response.content]), "identity"
+    else:
+        parts = response.iter_raw()
     if encoding not in {"identity", "", "gzip"}:
         raise BadBodyError(f"a body in the unknown encoding {encoding[:40]!r}")
     unzip = zlib.decompressobj(zlib.MAX_WBITS | 16) if encoding == "gzip" else None
-    length = 0
+    body = bytearray()
     for raw in parts:
         try:
-            part = unzip.decompress(raw, most_bytes - length + 1) if unzip else raw
+            body += unzip.decompress(raw, most_bytes - len(body) + 1) if unzip else raw
         except zlib.error as error:
             raise BadBodyError("a body that is not gzip, as its header says") from error
-        length += len(part)
-        if length > most_bytes:
+        if len(body) > most_bytes:
             raise BadBodyError(f"a body of more than {most_bytes:,} bytes")
-        yield part
     if unzip and not unzip.eof:
         raise BadBodyError("a gzip body without its end")
+    # As bytes: a header may hold any, and httpx takes only ASCII as text.
+    headers = [pair for pair in response.headers.raw if pair[0].lower() not in _OF_TRANSFER]
+    request = response.request
+    return httpx.Response(
+        response.status_code, headers=headers, content=bytes(body), request=request
+    )
 
 
 def _left(timeout: float | None) -> float | None:
-    """Return how long one step may take: no longer than its own time-out and the exchange's."""
+    """Return how long one step may take by its own time-out and by that of the exchange."""
     until: float | None = getattr(_LIMITS, "until", None)
     if until is None:
         return timeout
@@ -317,7 +315,7 @@ def _left(timeout: float | None) -> float | None:
 
 
 class _Backend(httpcore.NetworkBackend):
-    """Connects as another backend does, to streams that keep the time of the exchange."""
+    """Connects as another backend does, to streams that keep to the time of the exchange."""
 
     def __init__(self, backend: httpcore.NetworkBackend) -> None:
         self._backend = backend
@@ -325,17 +323,7 @@ class _Backend(httpcore.NetworkBackend):
     def connect_tcp(
         self, host: str, port: int, timeout: float | None = None, *others: Any, **options: Any
     ) -> httpcore.NetworkStream:
-        connected = self._backend.connect_tcp(host, port, _left(timeout), *others, **options)
-        return _Stream(connected)
-
-    def connect_unix_socket(
-        self, path: str, timeout: float | None = None, *others: Any, **options: Any
-    ) -> httpcore.NetworkStream:
-        connected = self._backend.connect_unix_socket(path, _left(timeout), *others, **options)
-        return _Stream(connected)
-
-    def sleep(self, seconds: float) -> None:
-        self._backend.sleep(seconds)
+        return _Stream(self._backend.connect_tcp(host, port, _left(timeout), *others, **options))
 
 
 class _Stream(httpcore.NetworkStream):

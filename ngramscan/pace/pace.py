@@ -14,23 +14,18 @@ from typing import Protocol
 from ngramscan.errors import RemoteUnavailable
 
 LONGEST_PAUSE_S = 600.0
-"""A server that wants a longer one is asked again by the next run."""
-
+"""A server that asks for a longer pause is given up for this run."""
 FRUITLESS_PAUSES = 9
-"""So many growing pauses without an answer between them, about three minutes, end it."""
-
+"""A server is given up after so many growing pauses, about three minutes, without an answer."""
 _FIRST_PAUSE_S = 1.0
 _LONGEST_GROWN_S = 60.0
 
 HOST_PAUSE_S = 60.0
-"""The pause where the host of an index names none."""
-
+"""The pause if the host of an index names none."""
 LOWEST_RATE = 1.0
-"""Requests per second; a client that is told to slow down here, and again after, is not wanted."""
-
+"""Requests per second; a host that asks to slow down at this rate, twice in a row, is given up."""
 FRUITLESS_HOST_PAUSES = 3
-"""Without a rate limit there is no lowest rate: so many pauses with no answer between them."""
-
+"""The same without a rate limit: a host is given up after so many pauses without an answer."""
 _DROP = 2 / 3
 _RECOVERY = 1 / 150  # of the full rate, per answer: a third takes fifty answers
 
@@ -46,7 +41,7 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The clock of this machine; to wait ends at once when `closed` is set."""
+    """The clock of this machine; waiting raises RemoteUnavailable as soon as `closed` is set."""
 
     def __init__(self, closed: threading.Event) -> None:
         self._closed = closed
@@ -56,7 +51,7 @@ class SystemClock:
         return time.monotonic()
 
     def wait(self, seconds: float) -> None:
-        """Let some seconds pass; raise RemoteUnavailable where the wait was ended."""
+        """Let some seconds pass."""
         if self._closed.wait(seconds):
             raise RemoteUnavailable("interrupted")
 
@@ -64,17 +59,17 @@ class SystemClock:
 class Pace:
     """The right to send requests; pauses grow while no answer comes between them.
 
-    No request is given up for such answers as long as others are answered: each of those brings the
-    end nearer.
+    A request may be told to slow down any number of times as long as others are answered: each of
+    those brings the end nearer.
 
     Parameters
     ----------
     rate : float or None
         Requests per second at most; None or 0: no limit.
     clock : Clock
-        What time is, and how to wait; waiting may raise to end it.
+        Waiting on it may raise.
     on_pause : callable
-        Told what to show while nothing is sent: a text, or an empty one when it goes on.
+        Called with a text to show while nothing is sent, and with an empty one afterwards.
     """
 
     _in_vain = ", also after long pauses"
@@ -84,10 +79,8 @@ class Pace:
         self._clock = clock
         self._on_pause = on_pause
         self._lock = threading.Lock()
-        self._next_at = float("-inf")
-        self._paused_at = self._resume_at = float("-inf")
-        self._pauses = 0
-        self._fruitless = 0
+        self._next_at = self._paused_at = self._resume_at = float("-inf")
+        self._pauses = self._fruitless = 0
 
     def acquire(self) -> int:
         """Wait for a turn; return how many pauses there were before it."""
@@ -104,28 +97,27 @@ class Pace:
                 self._on_pause("")
 
     def answered(self) -> None:
-        """Take note of an answer that was no request to slow down."""
+        """Take note of an answer that did not ask to slow down."""
         with self._lock:
             self._fruitless = 0
 
     def slow_down(self, turn: int, retry_after: float | None, answer: str) -> str:
-        """Pause after an answer that said so; return why that makes no sense any more.
+        """Pause after an answer that asks for it.
 
         Parameters
         ----------
         turn : int
-            What `acquire` returned for the request that was answered so. What was sent before the
-            last pause is no news: it may lengthen that pause, but does not count as another.
+            From `acquire`, for the request that was answered so. The answer to one that was sent
+            before the last pause may lengthen that pause, but is not another.
         retry_after : float or None
-            Seconds, as the server asks; None: it names no time.
+            Seconds that the server asks for.
         answer : str
-            The answer, for people.
+            For people.
 
         Returns
         -------
         str
-            To follow the answer: pauses have been fruitless again and again, or the server wants
-            one that is too long. Empty: go on.
+            Why further pauses make no sense, to follow the answer; empty: they do.
         """
         if retry_after is not None and retry_after > LONGEST_PAUSE_S:
             return f"; it asks to come back in {retry_after:.0f} s"
@@ -137,7 +129,7 @@ class Pace:
             pause = self._pause_s(retry_after)
             self._resume_at = max(self._resume_at, now + pause)
             end = self._in_vain if self._is_exhausted() else ""
-            then = self._slow_after_it()
+            then = self._change_rate()
             self._paused_at = now
             self._pauses += 1
             self._fruitless += 1
@@ -156,15 +148,15 @@ class Pace:
     def _is_exhausted(self) -> bool:
         return self._fruitless + 1 >= FRUITLESS_PAUSES
 
-    def _slow_after_it(self) -> str:
-        """Change the rate after a pause; return what to say of it."""
+    def _change_rate(self) -> str:
+        """Change the rate after a pause; return what to say about it."""
         return ""
 
 
 class HostPace(Pace):
-    """The pace of a host of indexes, whose gateway bans those who ask too fast.
+    """The pace of a host of indexes, whose gateway bans clients that ask too fast.
 
-    A pause lowers the rate by a third; answers that come after raise it again, slowly.
+    A pause lowers the rate by a third; later answers raise it again, slowly.
     """
 
     _in_vain = ", also after pauses at the lowest rate"
@@ -172,9 +164,10 @@ class HostPace(Pace):
     def __init__(self, rate: float, clock: Clock, on_pause: Callable[[str], None]) -> None:
         super().__init__(rate, clock, on_pause)
         self._full_rate = rate
+        self._lowest_rate = min(LOWEST_RATE, rate)
 
     def answered(self) -> None:
-        """Take note of an answer that was no request to slow down."""
+        """Take note of an answer that did not ask to slow down."""
         with self._lock:
             self._fruitless = 0
             self.rate = min(self._full_rate, self.rate + self._full_rate * _RECOVERY)
@@ -189,10 +182,10 @@ class HostPace(Pace):
     def _is_exhausted(self) -> bool:
         if not self.rate:
             return self._fruitless >= FRUITLESS_HOST_PAUSES
-        return bool(self._fruitless) and self.rate <= min(LOWEST_RATE, self._full_rate)
+        return bool(self._fruitless) and self.rate <= self._lowest_rate
 
-    def _slow_after_it(self) -> str:
-        lowest = min(LOWEST_RATE, self._full_rate)
+    def _change_rate(self) -> str:
         # No answer at all since the last pause: another third would only cost another pause.
-        self.rate = max(lowest if self._fruitless else self.rate * _DROP, lowest)
+        dropped = 0.0 if self._fruitless else self.rate * _DROP
+        self.rate = max(dropped, self._lowest_rate)
         return f"; then {self.rate:.1f} requests/s" if self.rate else ""

@@ -1,0 +1,339 @@
+"""An index behind the infini-gram-mini protocol, and the host that answers for it."""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, InvalidStateError, as_completed
+from contextlib import suppress
+from functools import partial
+from typing import Any, Self, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import httpx
+
+from ngramscan import __version__
+from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
+from ngramscan.indexes.base import (
+    Found,
+    IndexOptions,
+    IndexSize,
+    Place,
+    QueryCount,
+    QueryFailure,
+    Source,
+    Window,
+    WindowFailure,
+)
+from ngramscan.indexes.http.replies import (
+    CutCharacterError,
+    Reply,
+    UnknownIndexError,
+    read_count,
+    read_found,
+    read_reply,
+    read_window,
+)
+from ngramscan.journal import Journal, now
+from ngramscan.pace.exchange import Service, Terms
+from ngramscan.pace.pace import Clock, HostPace
+from ngramscan.progress import Progress
+
+LONGEST_CONTEXT = 10_000
+"""The most that the service documents; in bytes, though it says characters."""
+LONGEST_REPLY_BYTES = 1_000_000
+"""A count takes a hundred; a window of 10,000 bytes on each side, escaped and given twice, less
+than 400,000 and its metadata."""
+UNREACHABLE_AFTER_S = 8.0
+SLOW_DOWNS = 4
+"""How often one question may be told to slow down while others are answered."""
+_PUBLIC_RATE = 4.0
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+_DAMAGED = (AttributeError, LookupError, TypeError)
+"""What comes of reading a kept reply that is not one."""
+_SPELLING = "spelling"  # where the journal keeps the name that the service knows
+
+# By how much a window is moved at its left and its right end until neither is inside a character:
+# those have four bytes at most. A window is rarely cut by more than one.
+_SHIFTS = sorted(((left, right) for left in range(4) for right in range(4)), key=sum)
+
+T = TypeVar("T")
+A = TypeVar("A")
+F = TypeVar("F")
+
+
+class ApiClient:
+    """One host: its address, its pace, the journal of its replies, and a few threads that ask it.
+
+    The host is given up, for all questions, if there is no connection within a few seconds of the
+    first one, or if a question uses up all its attempts while no other is answered.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        options: IndexOptions,
+        journal: Journal,
+        progress: Progress,
+        clock: Clock | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.url, login = split_login("--api-url", url)
+        self.journal, self.progress = journal, progress
+        self.refresh, self._concurrency = options.refresh, options.concurrency
+        is_loopback = urlsplit(self.url).hostname in _LOOPBACK
+        default_rate = 0.0 if is_loopback else _PUBLIC_RATE
+        terms = Terms(
+            most_bytes=LONGEST_REPLY_BYTES,
+            within_s=options.timeout_s,
+            rate=default_rate if options.rate is None else options.rate,
+            pace=HostPace,
+            slow_downs=SLOW_DOWNS,
+            jitter_s=0.5,
+        )
+        agent = {"User-Agent": f"ngramscan/{__version__}"}
+        more: dict[str, Any] = {"auth": login, "transport": transport, "headers": agent}
+        self.service = Service(self.url, terms, progress, clock, on_give_up=self._fail_all, **more)
+        self._tasks: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
+        self._tasks = queue.SimpleQueue()
+        self._futures: set[Future[Any]] = set()
+        self._threads: list[threading.Thread] = []
+
+    def submit(self, task: Callable[[], T]) -> Future[T]:
+        """Do a task, which asks, as soon as a thread is free."""
+        future: Future[T] = Future()
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+        if not self._threads:
+            # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
+            targets = [self._work] * self._concurrency + [self._watch]
+            self._threads = [threading.Thread(target=target, daemon=True) for target in targets]
+            for thread in self._threads:
+                thread.start()
+        self._tasks.put((future, task))
+        return future
+
+    def _work(self) -> None:
+        while given := self._tasks.get():
+            future, task = given
+            with suppress(InvalidStateError):  # the host was given up meanwhile
+                try:
+                    result = task()
+                except Exception as error:  # noqa: BLE001 - raised in the thread that waits
+                    future.set_exception(error)
+                else:
+                    future.set_result(result)
+
+    def _watch(self) -> None:
+        """Give up a host to which there is no connection; even a name look-up can hang for long."""
+        if not self.service.closed.wait(UNREACHABLE_AFTER_S) and self.service.unreachable:
+            problem = f"can't be reached ({self.service.unreachable})"
+            self.service.give_up(RemoteUnavailable, problem)
+
+    def _fail_all(self, error: RemoteError) -> None:
+        for future in self._futures.copy():
+            with suppress(InvalidStateError):
+                future.set_exception(error)
+
+    def close(self) -> None:
+        """End the threads; requests under way are left to themselves."""
+        self.service.close()
+        for _ in self._threads:
+            self._tasks.put(None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class ApiIndex:
+    """Counts occurrences and shows some of them; the service does not know in how many documents.
+
+    Questions are under way as soon as a method returns, so that several indexes of one host are
+    asked at once. Only what the journal does not have is asked.
+
+    Parameters
+    ----------
+    name : str
+        The name in results and in the journal, however the service spells it.
+    spellings : sequence of str
+        Names to try at the service, in this order.
+    size : IndexSize
+        As documented; unknown for indexes that are not in the catalog.
+    client : ApiClient
+        The host.
+    """
+
+    longest_context = LONGEST_CONTEXT
+
+    def __init__(
+        self, name: str, spellings: Sequence[str], size: IndexSize, client: ApiClient
+    ) -> None:
+        self.name = name
+        self._spellings = list(spellings)
+        self._size = size
+        self._client = client
+        kept = client.journal.get(client.url, name, [_SPELLING])
+        if _SPELLING in kept and kept[_SPELLING].text in spellings:
+            self._prefer(kept[_SPELLING].text)
+
+    def _prefer(self, spelling: str) -> None:
+        if spelling != self._spellings[0]:
+            self._spellings = [spelling, *(name for name in self._spellings if name != spelling)]
+            self._client.journal.put(self._client.url, self.name, _SPELLING, spelling)
+
+    def size(self) -> IndexSize:
+        """Return the documented size."""
+        return self._size
+
+    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+        """Start to count all queries; yield the counts."""
+
+        def read(query: str, reply: Reply, source: Source, asked_at: str) -> QueryCount:
+            occurrences = read_count(reply, self._size.bytes)
+            return QueryCount(query, occurrences, None, source, asked_at)
+
+        return self._each(queries, _count_forms, read, partial(QueryFailure, self.name))
+
+    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+        """Start to look up all queries; yield where each is found."""
+
+        def read(query: str, reply: Reply, *_: str) -> Found:
+            return read_found(reply, query, self._size.bytes)
+
+        return self._each(queries, _find_forms, read, partial(QueryFailure, self.name))
+
+    def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
+        """Start to fetch the text around all places; `context` is at most `longest_context`."""
+
+        def read(place: Place, reply: Reply, *_: str) -> Window:
+            return read_window(reply, place, reply["context"])
+
+        forms = partial(_window_forms, context=context)
+        return self._each(places, forms, read, WindowFailure)
+
+    def _each(
+        self,
+        items: Sequence[A],
+        forms: Callable[[A], Iterator[Reply]],
+        read: Callable[[A, Reply, Source, str], T],
+        failure: Callable[[A, NgramscanError], F],
+    ) -> Iterator[T | F]:
+        """Start to ask what the journal does not have; yield what all replies say.
+
+        `forms` are those that the question about an item can take; the journal knows it by the
+        first one.
+        """
+        requests = {json.dumps(next(forms(item)), sort_keys=True): item for item in items}
+        known = self._read_journal(requests, read)
+        missing = [request for request in requests if request not in known]
+        self._client.progress.expect(len(missing), "requests")
+        told = f"{self.name}: {len(known)} replies from the journal, {len(missing)} to ask"
+        self._client.progress.detail(told)
+        futures = {
+            self._client.submit(partial(self._ask, request, forms(item), partial(read, item))): item
+            for request in missing
+            for item in [requests[request]]
+        }
+        return _collect(known.values(), futures, failure)
+
+    def _read_journal(
+        self, requests: dict[str, A], read: Callable[[A, Reply, Source, str], T]
+    ) -> dict[str, T]:
+        """Return what kept replies say; one that can't be true is left out."""
+        if self._client.refresh:
+            return {}
+        known = {}
+        kept = self._client.journal.get(self._client.url, self.name, requests)
+        for request, entry in kept.items():
+            with suppress(RemoteError, ValueError, RecursionError, *_DAMAGED):
+                reply = json.loads(entry.text)
+                known[request] = read(requests[request], reply, "journal", entry.asked_at)
+        return known
+
+    def _ask(
+        self, request: str, forms: Iterator[Reply], read: Callable[[Reply, Source, str], T]
+    ) -> T:
+        """Ask in each form, under each spelling of the index, until one is answered; keep that."""
+
+        def parse(response: httpx.Response) -> tuple[Reply, T]:
+            reply = read_reply(response)
+            if "max_ctx_len" in form:
+                reply["context"] = form["max_ctx_len"]
+            return reply, read(reply, "api", now())
+
+        spellings = iter(self._spellings)
+        form, spelling = next(forms), next(spellings)
+        while True:
+            body = json.dumps({"index": spelling, **form})
+            try:
+                (reply, result), _, _ = self._client.service.ask(body, parse)
+                break
+            except UnknownIndexError:
+                if not (spelling := next(spellings, "")):
+                    raise
+            except CutCharacterError:
+                if not (form := next(forms, {})):
+                    raise
+        self._prefer(spelling)
+        self._client.journal.put(self._client.url, self.name, request, json.dumps(reply))
+        self._client.progress.advance(1, "requests")
+        return result
+
+
+def _collect(
+    known: Iterable[T], futures: dict[Future[T], A], failure: Callable[[A, NgramscanError], F]
+) -> Iterator[T | F]:
+    yield from known
+    for future in as_completed(list(futures)):
+        item = futures.pop(future)  # and with it what it holds
+        try:
+            yield future.result()
+        except NgramscanError as error:
+            yield failure(item, error)
+
+
+def _count_forms(query: str) -> Iterator[Reply]:
+    yield {"query_type": "count", "query": query}
+
+
+def _find_forms(query: str) -> Iterator[Reply]:
+    yield {"query_type": "find", "query": query}
+
+
+def _window_forms(place: Place, context: int) -> Iterator[Reply]:
+    """Yield windows around a place, until one has no character cut at its ends.
+
+    The service moves the right end by the characters of the query instead of its bytes, so a longer
+    one is sent: it is looked at for nothing else.
+    """
+    missing = len(place.query.encode()) - len(place.query)
+    for left, right in _SHIFTS:
+        yield {
+            "query_type": "get_doc_by_rank",
+            "query": place.query + "x" * (missing + left + right),
+            "s": place.shard,
+            "rank": place.rank,
+            "max_ctx_len": context - left,
+        }
+
+
+def split_login(where: str, url: str) -> tuple[str, tuple[str, str] | None]:
+    """Return an address that ends in a slash, and the name and password that were in it."""
+    problem = "not a URL; http://… or https://… was expected"
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise InputError(where, problem) from error
+    if parts.scheme not in {"http", "https"} or not host:
+        raise InputError(f"{where} {'of this form' if '@' in url else url}", problem)
+    host = f"[{host}]" if ":" in host else host
+    place = host if port is None else f"{host}:{port}"
+    login = (unquote(parts.username or ""), unquote(parts.password or ""))
+    folder = parts.path.removesuffix("/") + "/"
+    return f"{parts.scheme}://{place}{folder}", login if any(login) else None

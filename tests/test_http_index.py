@@ -1,0 +1,481 @@
+"""Hosts of the infini-gram-mini protocol: what is asked again, given up, and kept."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ngramscan.errors import InputError, NgramscanError, RemoteRefused, RemoteUnavailable
+from ngramscan.indexes.base import (
+    Found,
+    IndexOptions,
+    IndexSize,
+    Place,
+    QueryCount,
+    QueryFailure,
+    Window,
+    WindowFailure,
+)
+from ngramscan.indexes.http import index as http_index
+from ngramscan.indexes.http.index import ApiClient, ApiIndex
+from ngramscan.journal import Journal
+from ngramscan.progress import Progress
+from tests.support.fake_clock import FakeClock
+from tests.support.service import ApiServer, Faults
+
+URL = "http://127.0.0.1:1/"
+DOCS = Path(__file__).parent / "replay" / "docs"
+SHARDS = {"replay2": [DOCS / "a.jsonl", DOCS / "b.jsonl"]}
+TEXTS = [
+    json.loads(line)["text"]
+    for file in SHARDS["replay2"]
+    for line in file.read_text(encoding="utf-8").split("\n")
+    if line
+]
+Answer = httpx.Response | Exception
+Handler = Callable[[httpx.Request], httpx.Response]
+
+
+class Details(Progress):
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def detail(self, text: str) -> None:
+        self.told.append(text)
+
+
+def html(status: int, **headers: str) -> httpx.Response:
+    return httpx.Response(status, html="<html><h1>No</h1></html>", headers=headers)
+
+
+def ok(**fields: Any) -> httpx.Response:
+    return httpx.Response(200, json=fields or {"count": 7, "latency": 1.0})
+
+
+def in_turn(*answers: Answer) -> Handler:
+    """Give these answers in turn, the last one for ever."""
+    left, lock = list(answers), threading.Lock()
+
+    def handle(_: httpx.Request) -> httpx.Response:
+        with lock:
+            answer = left.pop(0) if len(left) > 1 else left[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
+
+    return handle
+
+
+def client_for(
+    handle: Handler,
+    clock: FakeClock | None = None,
+    progress: Progress | None = None,
+    journal: Path | None = None,
+    **options: Any,
+) -> ApiClient:
+    given = IndexOptions(**{"concurrency": 2, **options})
+    transport = httpx.MockTransport(handle)
+    kept, told = Journal(journal), progress or Progress()
+    return ApiClient(URL, given, kept, told, clock or FakeClock(), transport)
+
+
+def index_of(client: ApiClient, *spellings: str) -> ApiIndex:
+    return ApiIndex("pile", spellings or ["pile"], IndexSize(bytes=10_000), client)
+
+
+def count(client: ApiClient, *queries: str) -> list[QueryCount | QueryFailure]:
+    return list(index_of(client).counts(queries or ["the"]))
+
+
+def failure_of(client: ApiClient, *queries: str) -> NgramscanError:
+    failure = count(client, *queries)[0]
+    assert isinstance(failure, QueryFailure)
+    return failure.error
+
+
+# What is asked again
+
+MAY_PASS = [
+    pytest.param(httpx.Response(500, json={"error": "[Flask] busy"}), id="500"),
+    pytest.param(html(502), id="502 with HTML"),
+    pytest.param(httpx.Response(503), id="503 without a body"),
+    pytest.param(httpx.Response(408), id="408"),
+    pytest.param(ok(error="engine busy"), id="200 with an error"),
+    pytest.param(html(200), id="200 with HTML"),
+    pytest.param(httpx.Response(200, content=b'{"coun'), id="200 with half a body"),
+    pytest.param(httpx.Response(200, json=[1]), id="200 with a list"),
+    pytest.param(httpx.ReadTimeout("slow"), id="a timeout"),
+    pytest.param(httpx.RemoteProtocolError("Server disconnected"), id="a lost connection"),
+    pytest.param(httpx.ConnectError("refused"), id="no connection"),
+]
+
+
+@pytest.mark.parametrize("failure", MAY_PASS)
+def test_what_may_pass_is_asked_again(failure: Answer) -> None:
+    clock = FakeClock()
+    with client_for(in_turn(failure, failure, ok()), clock) as client:
+        (got,) = count(client)
+    assert isinstance(got, QueryCount)
+    assert (got.occurrences, got.source) == (7, "api")
+    assert len(clock.waits) == 2
+    assert 0.5 <= clock.waits[0] <= 1.0 <= clock.waits[1] <= 1.5
+
+
+def test_pauses_double_and_end_after_seven_attempts() -> None:
+    clock, progress = FakeClock(), Details()
+    with client_for(in_turn(httpx.Response(500, json={"error": "no\nluck"})), clock, progress) as c:
+        error = failure_of(c)
+    assert isinstance(error, RemoteUnavailable)
+    assert str(error) == f"{URL}: HTTP 500: no luck, after 7 attempts"
+    for wait, least in zip(clock.waits, [0.5, 1, 2, 4, 8, 16], strict=True):
+        assert least <= wait <= least + 0.5
+    assert re.fullmatch(rf"{URL}: HTTP 500: no luck; again in \d\.\d s", progress.told[1])
+
+
+REFUSED = [
+    pytest.param(httpx.Response(400, json={"error": "[Flask] bad"}), "400: [Flask] bad", id="400"),
+    pytest.param(html(404), "404: an HTML page", id="404 with HTML"),
+    pytest.param(httpx.Response(301, headers={"Location": "/x"}), "301", id="a redirect"),
+    pytest.param(httpx.Response(501), "501", id="501"),
+]
+
+
+@pytest.mark.parametrize(("answer", "message"), REFUSED)
+def test_what_will_not_pass_is_asked_once(answer: httpx.Response, message: str) -> None:
+    clock = FakeClock()
+    with client_for(in_turn(answer), clock) as client:
+        error = failure_of(client)
+    assert isinstance(error, RemoteRefused)
+    assert (str(error), clock.waits) == (f"{URL}: HTTP {message}", [])
+
+
+# Slowing down
+
+
+@pytest.mark.parametrize(
+    ("status", "asked", "paused"),
+    [
+        (403, {"Retry-After": "3"}, 3),
+        (429, {"Retry-After": "3"}, 3),
+        (403, {}, 60),
+        (429, {"Retry-After": "soon"}, 60),
+        (429, {"Retry-After": "-1"}, 60),
+        (503, {"Retry-After": "9"}, 9),
+        (429, {"Retry-After": formatdate(time.time() + 500, usegmt=True)}, None),
+    ],
+)
+def test_pauses_are_as_long_as_the_host_asks(
+    status: int, asked: dict[str, str], paused: int | None
+) -> None:
+    clock = FakeClock()
+    slow = html(status, **asked)
+    with client_for(in_turn(slow, slow, ok()), clock) as client:
+        assert isinstance(count(client)[0], QueryCount)
+    if paused is None:
+        assert 300 < clock.waits[0] <= 500
+    else:
+        assert [round(wait) for wait in clock.waits] == [paused, paused]
+
+
+@pytest.mark.parametrize(
+    ("status", "pause", "kind", "message"),
+    [
+        (403, "1", RemoteRefused, "403: an HTML page, also after pauses at the lowest rate"),
+        (429, "1", RemoteUnavailable, "429: an HTML page, also after pauses at the lowest rate"),
+        (429, "3600", RemoteUnavailable, "it asks to come back in 3600 s"),
+    ],
+)
+def test_slowing_down_in_vain_ends_the_host_for_all_questions(
+    status: int, pause: str, kind: type[NgramscanError], message: str
+) -> None:
+    with client_for(in_turn(html(status, **{"Retry-After": pause}))) as client:
+        failures = count(client, *"abcdefghij")
+    errors = [failure.error for failure in failures if isinstance(failure, QueryFailure)]
+    assert [type(error) for error in errors] == [kind] * 10
+    assert message in str(errors[0])
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda: html(403, **{"Retry-After": "0"}), "HTTP 403"),
+        (lambda: httpx.Response(500, json={"error": "crashed"}), "crashed, after 7 attempts"),
+    ],
+)
+def test_one_question_without_luck_ends_alone_while_others_are_answered(
+    answer: Callable[[], httpx.Response], message: str
+) -> None:
+    def handle(request: httpx.Request) -> httpx.Response:
+        if json.loads(request.content)["query"] != "crash":
+            return ok()
+        time.sleep(0.01)  # so that others are answered meanwhile
+        return answer()
+
+    with client_for(handle) as client, ThreadPoolExecutor(1) as pool:
+        crashing = pool.submit(failure_of, client, "crash")
+        number = 0
+        while not crashing.done():
+            assert isinstance(count(client, f"fine {(number := number + 1)}")[0], QueryCount)
+    assert message in str(crashing.result())
+
+
+# A host that is given up
+
+
+def test_a_host_in_trouble_is_given_up_after_one_question() -> None:
+    asked = []
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(500)
+
+    with client_for(handle) as client:
+        failures = count(client, *map(str, range(50)))
+    messages = {str(each.error) for each in failures if isinstance(each, QueryFailure)}
+    assert (len(failures), messages) == (50, {f"{URL}: HTTP 500, after 7 attempts"})
+    assert len(asked) <= 2 * 7 + 2
+
+
+@pytest.mark.parametrize("hangs", [False, True], ids=["refused", "a look-up that hangs"])
+def test_a_host_without_a_connection_is_given_up_in_seconds(
+    monkeypatch: pytest.MonkeyPatch, hangs: bool
+) -> None:
+    monkeypatch.setattr(http_index, "UNREACHABLE_AFTER_S", 0.3)
+    release = threading.Event()
+
+    def hang(_: httpx.Request) -> httpx.Response:
+        release.wait(10)
+        raise httpx.ConnectError("name look-up")
+
+    transport = httpx.MockTransport(hang) if hangs else None
+    options = IndexOptions(concurrency=2)
+    url = "http://127.0.0.1:9/"
+    with ApiClient(url, options, Journal(None), Progress(), transport=transport) as client:
+        started_at = time.perf_counter()
+        failures = count(client, *map(str, range(100)))
+        assert time.perf_counter() - started_at < 3
+        release.set()
+    messages = {str(each.error) for each in failures if isinstance(each, QueryFailure)}
+    reason = "no connection" if hangs else "[Errno 111] Connection refused"
+    assert (len(failures), messages) == (100, {f"{url}: can't be reached ({reason})"})
+
+
+def test_closing_wakes_who_waits() -> None:
+    waiting = threading.Event()
+
+    def forbid(_: httpx.Request) -> httpx.Response:
+        waiting.set()
+        return html(403)
+
+    transport = httpx.MockTransport(forbid)
+    client = ApiClient(URL, IndexOptions(), Journal(None), Progress(), transport=transport)
+    stream = index_of(client).counts(["the"])
+    waiting.wait(5)
+    started_at = time.perf_counter()
+    client.close()
+    (failure,) = stream
+    assert time.perf_counter() - started_at < 1
+    assert isinstance(failure, QueryFailure)
+    assert "interrupted" in str(failure.error)
+
+
+def test_errors_of_the_work_reach_who_asked() -> None:
+    with client_for(in_turn(ok())) as client:
+        with pytest.raises(ZeroDivisionError):
+            client.submit(lambda: 1 // 0).result(5)
+        assert client.submit(lambda: 7).result(5) == 7
+
+
+@pytest.mark.parametrize("url", ["foo", "ftp://h/", "http://", "https:///x", "http://[::1"])
+def test_what_is_no_url_is_refused(url: str) -> None:
+    with pytest.raises(InputError, match="not a URL"):
+        ApiClient(url, IndexOptions(), Journal(None), Progress())
+
+
+def test_a_login_is_taken_out_of_the_address() -> None:
+    split = http_index.split_login
+    assert split("--api-url", "http://u:p%40@H:80/x?y") == ("http://h:80/x/", ("u", "p@"))
+    assert split("--api-url", "https://[::1]/") == ("https://[::1]/", None)
+    with pytest.raises(InputError) as error:
+        split("--api-url", "ftp://u:secret@h/")
+    assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "rate", "waits"),
+    [("http://api.test/", None, 0.25), (URL, None, None), (URL, 2.0, 0.5), ("http://x/", 0, None)],
+)
+def test_the_rate_is_four_but_none_on_loopback(
+    url: str, rate: float | None, waits: float | None
+) -> None:
+    clock, transport = FakeClock(), httpx.MockTransport(in_turn(ok()))
+    options = IndexOptions(rate=rate, concurrency=1)
+    with ApiClient(url, options, Journal(None), Progress(), clock, transport) as client:
+        count(client, "a", "b", "c")
+    assert clock.waits == ([] if waits is None else [waits, waits])
+
+
+# Spellings, and what is kept
+
+
+def test_the_other_spelling_is_tried_and_remembered(tmp_path: Path) -> None:
+    asked = []
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        asked.append(json.loads(request.content)["index"])
+        known = asked[-1] == "v2_x"
+        return ok() if known else httpx.Response(400, json={"error": "[Flask] Invalid index: v2-x"})
+
+    for refresh in (False, True):
+        with client_for(
+            handle, journal=tmp_path / "j.sqlite", concurrency=1, refresh=refresh
+        ) as client:
+            assert len(list(index_of(client, "v2-x", "v2_x").counts(["a", "b"]))) == 2
+            client.journal.close()
+    assert asked == ["v2-x", "v2_x", "v2_x", "v2_x", "v2_x"]
+    with client_for(handle) as client:
+        (failure,) = index_of(client, "other", "none").counts(["a"])
+    assert isinstance(failure, QueryFailure)
+    assert "Invalid index" in str(failure.error)
+    assert asked[5:] == ["other", "none"]
+
+
+NOT_REPLIES = ["[]", '{"count": "7"}', '{"count": 10001}', "[" * 99_999, '{"coun', "7", "null"]
+
+
+@pytest.mark.parametrize("kept", NOT_REPLIES)
+def test_a_kept_reply_that_can_t_be_true_is_asked_for_again(tmp_path: Path, kept: str) -> None:
+    journal = tmp_path / "j.sqlite"
+    with Journal(journal) as damaged:
+        request = json.dumps({"query_type": "count", "query": "the"}, sort_keys=True)
+        damaged.put(URL, "pile", request, kept)
+    sources = []
+    for _ in range(2):
+        with client_for(in_turn(ok()), journal=journal) as client:
+            (got,) = count(client)
+            assert isinstance(got, QueryCount)
+            sources.append(got.source)
+            client.journal.close()
+    assert sources == ["api", "journal"]
+
+
+# Windows
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ApiServer]:
+    with ApiServer(SHARDS) as server:
+        yield server
+
+
+def open_index(server: ApiServer, journal: Path, **options: Any) -> tuple[ApiIndex, ApiClient]:
+    given = IndexOptions(**options)
+    client = ApiClient(server.url, given, Journal(journal), Progress(), FakeClock())
+    return ApiIndex("replay2", ["replay2"], IndexSize(), client), client
+
+
+def places_of(index: ApiIndex, query: str, most: int) -> list[Place]:
+    (found,) = index.find([query])
+    assert isinstance(found, Found)
+    ranks = [(s.shard, rank) for s in found.segments for rank in range(s.low, s.high)]
+    assert len(ranks) == sum(text.startswith(query, n) for text in TEXTS for n in range(len(text)))
+    return [Place(query, *each) for each in ranks[:: max(1, len(ranks) // most)]]
+
+
+@pytest.mark.parametrize("context", [10_000, 100, 37])
+def test_windows_are_cut_from_their_documents_and_say_so(
+    server: ApiServer, tmp_path: Path, context: int
+) -> None:
+    index, client = open_index(server, tmp_path / "j.sqlite")
+    with client:
+        queries = ["the", "ภาษ", "🎉", "é", "\\frac{", "ว"]
+        places = [place for query in queries for place in places_of(index, query, 12)]
+        windows = list(index.windows(places, context))
+    assert {window.place for window in windows} == set(places)
+    for window in windows:
+        assert isinstance(window, Window)
+        document, needle = TEXTS[int(window.document)].encode(), window.place.query.encode()
+        start = document.find(window.text)
+        assert start >= 0
+        assert window.document_bytes == len(document)
+        assert window.text.startswith(needle, window.offset)
+        behind = len(window.text) - window.offset - len(needle)
+        ends = start + len(window.text) == len(document)
+        assert window.offset >= context - 3 or start == 0
+        assert behind >= context - 3 or ends
+        assert max(window.offset, behind - 6) <= context
+        assert start == 0 or not window.starts_document
+        assert window.hidden_bytes == len(document) - len(window.text)
+        assert json.loads(window.metadata)["path"] in {"a.jsonl", "b.jsonl"}
+    asked = [entry["max_ctx_len"] for entry in server.read_log() if "max_ctx_len" in entry]
+    assert max(asked) <= 10_000
+
+
+def test_what_was_asked_is_not_asked_again(server: ApiServer, tmp_path: Path) -> None:
+    def ask(context: int, **options: Any) -> tuple[list[Window | WindowFailure], int]:
+        before = len(server.read_log())
+        index, client = open_index(server, tmp_path / "j.sqlite", **options)
+        with client:
+            windows = list(index.windows(places_of(index, "ภาษ", 20), context))
+        client.journal.close()
+        return sorted(windows, key=lambda window: window.place.rank), len(
+            server.read_log()
+        ) - before
+
+    first, asked = ask(50)
+    assert asked > len(first) > 1
+    assert ask(50) == (first, 0)
+    assert ask(60)[1] >= len(first)  # another window is another question
+    assert ask(50, refresh=True) == (first, asked)
+
+
+def test_faults_pass_or_fail_alone(tmp_path: Path) -> None:
+    faults = Faults(seed=3, rate=0.2, kinds=("500", "drop", "error200"), fail_always=("key",))
+    with ApiServer(SHARDS, faults=faults) as server:
+        index, client = open_index(server, tmp_path / "j.sqlite")
+        with client:
+            good = places_of(index, "step by step", 30)
+            replies = list(index.windows([*good, Place("the", 0, 10**9)], 200))
+            assert sum(isinstance(reply, Window) for reply in replies) == len(good) >= 30
+            (failure,) = [reply for reply in replies if isinstance(reply, WindowFailure)]
+            assert failure.place == Place("the", 0, 10**9)
+            assert "rank is out of range" in str(failure.error)
+            (missing,) = index.find(["key"])
+    assert isinstance(missing, QueryFailure)
+    assert isinstance(missing.error, RemoteUnavailable)
+
+
+CUT = ok(error="Failed to decode document text with UTF-8. This is likely because …", latency=1.0)
+
+
+def test_a_window_is_moved_until_it_cuts_no_character() -> None:
+    def handle(request: httpx.Request) -> httpx.Response:
+        asked = json.loads(request.content)
+        left = 100 - asked["max_ctx_len"]
+        right = asked["max_ctx_len"] + len(asked["query"]) - 100 - len("é".encode())
+        if divmod(asked["rank"], 4) != (left, right):
+            return CUT
+        text = "a" * (100 - left) + "é" + "b" * (100 + right)
+        shown = {"doc_ix": 3, "doc_len": 900, "disp_len": len(text.encode()), "text": text}
+        return ok(**shown, needle_offset=100 - left, metadata="")
+
+    places = [Place("é", 0, rank) for rank in range(17)]
+    with client_for(handle) as client:
+        replies = list(index_of(client).windows(places, 100))
+    windows = [reply for reply in replies if isinstance(reply, Window)]
+    assert sorted(window.place.rank for window in windows) == list(range(16))
+    for window in windows:
+        assert (window.offset, window.starts_document) == (100 - window.place.rank // 4, False)
+    (failure,) = [reply for reply in replies if isinstance(reply, WindowFailure)]
+    assert failure.place.rank == 16  # cut wherever it is asked for
+    assert "Failed to decode" in str(failure.error)

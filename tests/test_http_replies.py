@@ -1,0 +1,156 @@
+"""Answers of a service that can't be true fail, and what they are is told apart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ngramscan.errors import RemoteRefused
+from ngramscan.indexes.base import Place, Window
+from ngramscan.indexes.http.replies import (
+    CutCharacterError,
+    UnknownIndexError,
+    read_count,
+    read_found,
+    read_reply,
+    read_window,
+)
+from ngramscan.pace.exchange import RateLimitedError, TransientError
+
+HERE = Path(__file__).parent
+RECORDED = [json.loads(file.read_bytes()) for file in sorted(HERE.glob("recorded/*.json"))]
+ANSWERED = [recording for recording in RECORDED if recording["response"]["status"]]
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+def kind_of(status: int, said: str) -> type[Exception] | None:
+    if "Failed to decode" in said:
+        return CutCharacterError
+    if status == 500 or (status == 200 and (not said or "error" in said)):
+        return TransientError
+    if "Invalid index" in said:
+        return UnknownIndexError
+    return None if status == 200 else RemoteRefused
+
+
+@pytest.mark.parametrize("recording", ANSWERED, ids=lambda recording: recording["name"])
+def test_every_recorded_answer_of_the_original_is_told_apart(recording: dict[str, Any]) -> None:
+    said = recording["response"]
+    content = json.dumps(said["json"]) if "json" in said else said["text"]
+    response = httpx.Response(said["status"], headers=said["headers"], content=content.encode())
+    kind = kind_of(said["status"], str(said.get("json", "")))
+    if kind is None:
+        assert read_reply(response).items() <= said["json"].items()
+    else:
+        with pytest.raises(kind) as error:
+            read_reply(response)
+        assert error.type is kind
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "kind", "words"),
+    [
+        (200, DEEP, {}, TransientError, "200, but no JSON object"),
+        (200, f'{{"error": {DEEP}}}', {}, TransientError, "no JSON object"),
+        (200, '{"count": 1' + "0" * 5000 + "}", {}, TransientError, "no JSON object"),
+        (503, "", {"Retry-After": "²"}, TransientError, "HTTP 503"),
+        (503, "", {"Retry-After": "9" * 5000}, TransientError, "HTTP 503"),
+        (403, "<h1>", {"Content-Type": "text/html"}, RateLimitedError, "403: an HTML page"),
+        (400, json.dumps({"error": "x" * 5000}), {}, RemoteRefused, "xxx"),
+    ],
+)
+def test_what_a_server_may_send_is_one_short_line(
+    status: int, body: str, headers: dict[str, str], kind: type[Exception], words: str
+) -> None:
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    with pytest.raises(kind) as error:
+        read_reply(httpx.Response(status, headers=raw, content=body.encode()))
+    assert words in str(error.value)
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("count", [-1, 3.5, "3", True, None, 101, 10**4000])
+def test_what_is_no_count_is_refused(count: object) -> None:
+    words = "more occurrences" if type(count) is int and count > 0 else "no count in the reply"
+    with pytest.raises(RemoteRefused, match=words) as error:
+        read_count({"count": count}, 100)
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("segments", [[], [[5, 5], [9, 9]], [[1, 1]]])
+def test_no_occurrence_has_no_segment(segments: list[list[int]]) -> None:
+    found = read_found({"cnt": 0, "segment_by_shard": segments}, "q")
+    assert (found.segments, found.occurrences) == ((), 0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({}, "no segments"),
+        ({"cnt": 2}, "no segments"),
+        ({"cnt": 2, "segment_by_shard": [[0, 1]]}, "do not sum"),
+        ({"cnt": True, "segment_by_shard": [[3, 2]]}, "no segments"),
+        ({"cnt": 1, "segment_by_shard": [[0, 1, 2]]}, "no segments"),
+        ({"cnt": 1, "segment_by_shard": [[-1, 0]]}, "no segments"),
+        ({"cnt": 1, "segment_by_shard": ["01"]}, "no segments"),
+        ({"cnt": 1, "segment_by_shard": [[False, True]]}, "no segments"),
+        ({"cnt": 1, "segment_by_shard": {"0": [0, 1]}}, "no segments"),
+        ({"cnt": 2**70 - 3, "segment_by_shard": [[3, 2**70]]}, "no segments"),
+        ({"cnt": 2**47, "segment_by_shard": [[0, 2**47]]}, "more occurrences"),
+    ],
+)
+def test_segments_that_are_none_are_refused(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(RemoteRefused, match=words):
+        read_found(wrong, "q", 2**46)
+
+
+GOOD = {
+    "doc_ix": 3,
+    "doc_len": 7,
+    "disp_len": 7,
+    "needle_offset": 2,
+    "text": "a key b",
+    "metadata": "",
+}
+PLACE = Place("key", 0, 5)
+
+
+def test_a_good_reply_is_read() -> None:
+    assert read_window(GOOD, PLACE, 10) == Window(PLACE, "3", 7, b"a key b", 2, True, "")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        *(({name: None}, "no window in the reply") for name in GOOD),
+        ({"doc_ix": -1}, "no window in the reply"),
+        ({"doc_ix": True}, "no window in the reply"),
+        ({"doc_len": "7"}, "no window in the reply"),
+        ({"metadata": {}}, "no window in the reply"),
+        ({"disp_len": 6}, "contradicting lengths"),
+        ({"doc_len": 6}, "contradicting lengths"),
+        ({"needle_offset": 2**64 - 1}, "no window in the reply"),
+        ({"needle_offset": 2**40}, "contradicting lengths"),
+        ({"text": "a key " + "x" * 99, "disp_len": 105, "doc_len": 105}, "contradicting lengths"),
+        ({"text": "a key \ud800"}, "half a character"),
+        ({"metadata": "\udfff"}, "half a character"),
+        ({"needle_offset": 1}, "does not show 'key'"),
+        ({"needle_offset": 5}, "does not show 'key'"),
+        ({"text": "a kez b"}, "does not show 'key'"),
+    ],
+)
+def test_a_window_of_something_else_is_refused(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(RemoteRefused, match=words):
+        read_window({**GOOD, **change}, PLACE, 10)
+
+
+def test_a_document_that_begins_where_the_window_does_may_be_cut() -> None:
+    shown = {**GOOD, "doc_len": 90}
+    assert not read_window(shown, PLACE, 2).starts_document
+    assert read_window(shown, PLACE, 3).starts_document
+    assert read_window(GOOD, PLACE, 2).starts_document
