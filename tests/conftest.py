@@ -7,6 +7,7 @@ import pytest
 
 from evalcore.sandbox import Sandbox
 from ngramscan.errors import SandboxError
+from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and with them every command
@@ -45,6 +46,11 @@ def sandbox_here() -> None:
             pass
     except SandboxError as error:
         pytest.skip(f"no sandbox here: {error}")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one more process than there are cores: many tests wait for servers and time limits."""
+    return usable_cores() + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

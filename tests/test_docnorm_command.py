@@ -51,7 +51,7 @@ def arguments(url: str, journal: Path, *more: str | Path) -> list[str | Path]:
 
 
 def test_the_defaults_are_the_paper_s_patterns_in_dclm(server: Spawned, tmp_path: Path) -> None:
-    given = arguments(server.url, tmp_path / "j", "--samples", "12")
+    given = arguments(server.url, tmp_path / "j", "--samples", "5")
     table = run(*given)
     assert (table.code, table.stderr) == (0, "")
     assert table.stdout.startswith("v2_dclm_all · DCLM-baseline, curated · 16.67 TB of text")
@@ -71,8 +71,8 @@ def test_the_defaults_are_the_paper_s_patterns_in_dclm(server: Spawned, tmp_path
 
 @pytest.mark.integration
 def test_a_run_that_was_stopped_gives_the_rows_of_one_that_was_not(tmp_path: Path) -> None:
-    more = ("--method", "cot", "--samples", "40", "--format", "csv", "--context", "2000")
-    with spawn({"v2_dclm_all": SHARDS}, delay=0.02) as server:
+    more = ("--method", "cot", "--samples", "40", "--format", "csv", "--context", "200")
+    with spawn({"v2_dclm_all": SHARDS}, delay=0.01) as server:
         undisturbed = run(*arguments(server.url, tmp_path / "whole", *more))
         assert undisturbed.code == 0
         needed = len(server.read_log())
@@ -140,7 +140,7 @@ def test_no_number_is_cut_at_any_width(
     monkeypatch.setenv("COLUMNS", width)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(Console, "is_terminal", True)
-    more = ("--samples", "20", "--estimator", estimator, "--method", "cot")
+    more = ("--samples", "20", "--estimator", estimator, "--method", "cot", "--context", "200")
     ran = run(*arguments(server.url, tmp_path / "j", *more))
     assert ran.code == 0
     shown = re.sub(r"\x1b\[[0-9;]*m", "", ran.stdout)
@@ -164,7 +164,10 @@ def test_what_failed_is_missing_and_the_rest_is_there(tmp_path: Path) -> None:
         assert len(error.value.rows) == 7
 
 
-def test_without_a_network_one_line_says_what_to_do(tmp_path: Path) -> None:
+def test_without_a_network_one_line_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ngramscan.indexes.http.index.UNREACHABLE_AFTER_S", 0.3)
     given = arguments("http://127.0.0.1:9/", tmp_path / "j")
     ran = run(*given)
     assert (ran.code, ran.stdout) == (1, "")

@@ -90,8 +90,9 @@ def test_windows_show_the_occurrences_and_cut_no_character() -> None:
     ]
     assert {place.shard for place in places} == {0, 1}
     for context in (0, 2, 50, 1 << 40):
-        windows = list(index.windows(places, context))
-        assert {window.place for window in windows} == set(places)
+        some = places[::8] if context > 50 else places  # whole documents are long
+        windows = list(index.windows(some, context))
+        assert {window.place for window in windows} == set(some)
         for window in windows:
             assert isinstance(window, Window)
             check_window(window, context)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -95,7 +96,7 @@ def test_the_size_of_an_index_is_told() -> None:
 def test_a_library_that_is_not_there_is_one_line(
     library: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if "fm9" in name and name.startswith("ngramscan")]:
+    for name in [name for name in sys.modules if re.match(r"ngramscan\.(fm9|serve|.*\.fm9)", name)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
     done = invoke(*command.split())

@@ -161,7 +161,7 @@ def test_cut_files_are_named_and_the_others_are_not_read_again(tmp_path: Path) -
             open_index(folder, journal).document_counts(QUERIES, UNIONS)
         (folder / "bad.txt").unlink()
         index = open_index(folder, journal)
-        with pytest.raises(CorpusError, match=r"/cut\.jsonl\.gz:\d+: the file is cut"):
+        with pytest.raises(CorpusError, match=r"/cut\.jsonl\.gz:\d+: the file is truncated"):
             index.document_counts(QUERIES, UNIONS)
         assert index.size() == IndexSize(None, None)
         cut.write_bytes(whole)

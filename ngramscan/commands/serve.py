@@ -53,6 +53,7 @@ def serve(
     $ ngramscan count f1 --index http://127.0.0.1:8787/my-index
     """
     try:
+        # Slow to import, and of an extra.
         from ngramscan.serve.server import serve_folders
     except ModuleNotFoundError as error:
         problem = f"needs {error.name}: pip install 'ngramscan[serve]'"

@@ -93,11 +93,7 @@ def build_index(
     WorkerLostError
         A process was killed, again and again.
     """
-    if workers < 1:
-        raise InputError(f"--workers {workers}", "at least 1 was expected")
-    if not 0 < shard_bytes <= LONGEST_TEXT:
-        problem = f"1 to {LONGEST_TEXT} bytes were expected"
-        raise InputError(f"--shard-size {shard_bytes}", problem)
+    _check(shard_bytes, workers)
     with new_folder(out_dir) as work:
         progress.notice(_needs(corpus, shard_bytes, workers))
         documents = _read_documents(corpus, read, progress)
@@ -109,6 +105,14 @@ def build_index(
             raise InputError(corpus.name, "there is no document to index")
         _arrange(work / "shards", len(rows), work / "content")
     return rows
+
+
+def _check(shard_bytes: int, workers: int) -> None:
+    if workers < 1:
+        raise InputError(f"--workers {workers}", "at least 1 was expected")
+    if not 0 < shard_bytes <= LONGEST_TEXT:
+        problem = f"1 to {LONGEST_TEXT} bytes were expected"
+        raise InputError(f"--shard-size {shard_bytes}", problem)
 
 
 def _needs(corpus: Corpus, shard_bytes: int, workers: int) -> str:

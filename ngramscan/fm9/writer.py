@@ -52,8 +52,7 @@ def write_fm9(
     Parameters
     ----------
     text : array of uint8
-        Ends with a byte that is nowhere else in it. Is overwritten: for no second one there is
-        memory.
+        Ends with a byte that is nowhere else in it. It is overwritten, to save memory.
     path : Path
         The file; it is on the disk, not only on its way there, on return.
     report : callable
