@@ -27,7 +27,9 @@ def columns(module: str, row_type: str) -> Iterator[tuple[str, str, str]]:
     for node, after in zip(found.body, [*found.body[1:], None], strict=True):
         if isinstance(node, ast.AnnAssign):
             is_told = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-            words = " ".join(str(after.value.value).split()) if is_told else ""
+            words = (
+                " ".join(str(after.value.value).split()).replace("None", "null") if is_told else ""
+            )
             kinds = [TYPES[part.strip()] for part in ast.unparse(node.annotation).split("|")]
             yield ast.unparse(node.target), " or ".join(kinds), words.replace("|", "\\|")
 

@@ -33,7 +33,7 @@ class IndexInfo:
     name: str
     documents: int | None
     bytes: int | None
-    """Of text; None: unknown."""
+    """Bytes of text, in UTF-8; None: unknown."""
     answered_in_s: float
     """Seconds for one question; for a corpus that is read, for reading all of it."""
     shards: int | None

@@ -48,12 +48,12 @@ class BuildRow:
     shard: int
     documents: int
     bytes: int
-    """Of documents, without what separates them."""
+    """Bytes of the documents, without separators."""
     index_bytes: int
     ratio: float | None
     """Bytes of the index per byte of documents; None: these are empty."""
     seconds: float
-    """Of sorting, encoding and writing."""
+    """Time of sorting, encoding and writing."""
 
 
 def build_index(

@@ -22,7 +22,7 @@ class IndexRow:
     kind: str
     documents: int
     bytes: int
-    """Of text."""
+    """Bytes of text, in UTF-8."""
 
     @property
     def is_crawl_snapshot(self) -> bool:

@@ -64,7 +64,7 @@ class OutputStrategyRow:
     prompt: str
     id: str
     strategy: str
-    """One of `STRATEGIES`."""
+    """`Direct`, `CoT`, `PoT` or `Hybrid`."""
     has_code: bool
     steps: int
     """Step markers outside of code."""

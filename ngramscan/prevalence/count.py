@@ -21,6 +21,7 @@ class CountRow:
     """How often one query occurs in one index."""
 
     index: str
+    """Hosted indexes by their name in the catalog, however they were spelled."""
     method: str
     tier: str
     kind: str
@@ -30,18 +31,21 @@ class CountRow:
     """What was asked: the text or one of its case variants."""
     occurrences: int
     documents: int | None
-    """None: the index can't know."""
+    """Documents with at least one occurrence; None: the index can't know."""
     source: str
+    """`api`, `scan`, `fm9`, or `journal`: the service, in an earlier run."""
     asked_at: str
+    """ISO 8601, UTC."""
     estimated: bool = False
-    """Only a sample was read: the counts are estimates."""
+    """Only a sample of the files was read: the counts are rounded estimates."""
     occurrences_low: float | None = None
+    """Limits of the intervals; None: the counts are exact, or there is no interval."""
     occurrences_high: float | None = None
     documents_low: float | None = None
     documents_high: float | None = None
     level: float | None = None
-    """Confidence level; None: the counts are exact, or there is no interval."""
     note: str = ""
+    """How the counts differ from exact ones of the text as it is, and why an interval is missing."""
 
 
 @dataclass(slots=True)

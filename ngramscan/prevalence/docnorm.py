@@ -52,22 +52,25 @@ class DocnormRow:
     documents: int
     documents_low: int | None
     documents_high: int | None
-    """None: too few files were read for an interval."""
+    """Limits rounded outwards; None: too few files were read for an interval."""
     occurrences_per_document: float | None
     """None: there is no document."""
     occurrences_per_document_low: float | None
     occurrences_per_document_high: float | None
+    """None: no upper limit."""
     level: float
     estimator: str
-    """`exact`: all documents were read, or all occurrences looked at."""
+    """`combined`, `size-bias`, `first` or `unique`; `exact`: all documents were read, or all
+    occurrences looked at; `files`: a sample of files was read."""
     truncated_share: float | None = None
     """Share of the draws whose document was not seen whole."""
     unique_documents: int | None = None
-    """Among the draws."""
+    """Different documents among the draws."""
     seed: int | None = None
     standard_error: float | None = None
-    """Of `documents`."""
+    """Standard error of `documents`, from the draws."""
     note: str = ""
+    """Which interval it is; where documents were not seen whole, the estimates that bound it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,8 +69,9 @@ class DrawRow:
     """The document was not seen whole."""
     text: str
     text_offset: int
-    """Of the occurrence in `text`, in bytes."""
+    """Bytes from the start of `text` to the occurrence."""
     metadata: str
+    """A JSON object, or empty."""
 
 
 class Seen(NamedTuple):

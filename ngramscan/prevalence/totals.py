@@ -41,7 +41,9 @@ class Total:
     """One statistic of one method, or of one method against another, in one index."""
 
     index: str
+    """Also `sum over N crawl snapshots`, and `all` for overlaps of patterns."""
     tiers: str
+    """`T1`, `T2`, `T3` or `T1+T2`."""
     method: str
     versus: str | None
     """The method it is compared with; None: a statistic of one method."""
