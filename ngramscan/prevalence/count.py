@@ -45,7 +45,7 @@ class CountRow:
     documents_high: float | None = None
     level: float | None = None
     note: str = ""
-    """How the counts differ from exact ones of the text as it is, and why an interval is missing."""
+    """How the counts differ from exact ones of the text, and why an interval is missing."""
 
 
 @dataclass(slots=True)
