@@ -34,6 +34,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'evalcore' has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    return [*globals(), *_MODULES]
+
+
 class _Package(ModuleType):
     """Keeps a function under its name when the module of the same name is imported."""
 

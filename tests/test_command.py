@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import Commands, Option, Result, command
+from tests.support.command import invoke
 
 RAISED = {"interrupt": KeyboardInterrupt(), "wrong": InputError("place", "\x1bwrong")}
 
@@ -218,3 +219,8 @@ def test_what_is_needed_and_is_not_there_is_told() -> None:
         assert (code, problem in stderr) == (2, True)
     group = Commands("tests.test_command", ["measure"])
     assert group.get_command(click.Context(group), "nothing") is None
+
+
+def test_a_command_without_rows_has_no_options_for_them() -> None:
+    assert "--format" not in invoke("serve", "--help").stdout
+    assert "--csv-safe" not in invoke("index", "build", "--help").stdout

@@ -9,7 +9,7 @@ from typing import Annotated
 from ngramscan.errors import InputError
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import SILENT, Progress
-from ngramscan.report.command import Option, Result, command
+from ngramscan.report.command import NoRows, Option, command
 
 
 @command
@@ -20,7 +20,7 @@ def serve(
     concurrency: Annotated[int | None, Option(least=1)] = None,
     allow_host: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     progress: Progress = SILENT,
-) -> Result:
+) -> NoRows:
     """Serve local indexes over HTTP, as the public infini-gram-mini service does.
 
     DIR is an index of `ngramscan index build` or of infini-gram-mini: a shard, or a folder of
@@ -42,11 +42,6 @@ def serve(
     progress : Progress
         Reports what is served, and each request.
 
-    Returns
-    -------
-    DataFrame
-        Empty; the server ends at a signal.
-
     Examples
     --------
     $ ngramscan serve my-index other-index
@@ -61,4 +56,4 @@ def serve(
     folders = [Path(directory) for directory in directories]
     threads = concurrency or usable_cores()
     is_interrupted = serve_folders(folders, host, port, threads, allow_host, progress)
-    return Result([], type(None), is_silent=True, exit_code=130 if is_interrupted else 0)
+    return NoRows(exit_code=130 if is_interrupted else 0)

@@ -24,6 +24,7 @@ from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from textwrap import indent
+from types import NoneType
 from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
 import click
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-__all__ = ["Commands", "Option", "Result", "command", "to_click"]
+__all__ = ["Commands", "NoRows", "Option", "Result", "command", "to_click"]
 P = ParamSpec("P")
 
 
@@ -79,6 +80,15 @@ class Result:
     """The rows, and their type, that LaTeX has; None: the same."""
     exit_code: int = 0
     """With which the command ends where nothing failed: rows may be bad news."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoRows(Result):
+    """What the function of a command returns that has no rows, and so no options for them."""
+
+    rows: Iterable[Any] = ()
+    row_type: type = NoneType
+    is_silent: bool = True
 
 
 def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
@@ -196,13 +206,15 @@ def to_click(function: Callable[..., Any], name: str | None = None) -> click.Com
     own, sections = parameters(inner), sections_of(inner)
     examples = re.findall(r"^\$ ((?:.*\\\n)*.*)$", sections.get("Examples", ""), flags=re.M)
     shown = "\n".join(indent(line, "  ") for line in examples)
-    has_progress = "progress" in inspect.signature(inner).parameters
+    signature = inspect.signature(inner)
+    has_rows = signature.return_annotation != NoRows.__name__
     return click.Command(
         name or function.__name__,
         params=[
             *own.values(),
-            *([_FORMAT] if "output" in own else [_FORMAT, _OUTPUT, _CSV_SAFE]),
-            *([_VERBOSE, _QUIET] if has_progress else [_NO_NOTICES]),
+            *([_FORMAT] if has_rows else []),
+            *([_OUTPUT, _CSV_SAFE] if has_rows and "output" not in own else []),
+            *([_VERBOSE, _QUIET] if "progress" in signature.parameters else [_NO_NOTICES]),
         ],
         help=sections["Text"] + f"\n\n\b\nExamples:\n{shown}" * bool(examples),
         callback=partial(_run, inner),
@@ -231,9 +243,9 @@ _NO_NOTICES = click.Option(["-q", "--quiet"], is_flag=True, help="Show no notice
 
 
 def _run(
-    function: Callable[..., Result], *, format_name: str | None, quiet: bool, **values: Any
+    function: Callable[..., Result], *, format_name: str | None = None, quiet: bool, **values: Any
 ) -> None:
-    path = None if "output" in parameters(function) else values.pop("output")
+    path = None if "output" in parameters(function) else values.pop("output", None)
     token = CSV_SAFE.set(values.pop("csv_safe", False))
     click.get_current_context().call_on_close(partial(CSV_SAFE.reset, token))
     refuse_same_file(function, values, path)
