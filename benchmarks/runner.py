@@ -26,7 +26,7 @@ from evalcore.run import Usage, ask_missing
 from ngramscan.progress import SILENT
 
 QUESTIONS, ROUNDS, CONCURRENCY = 1_000, 5, 16
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 MESSAGES = [[{"role": "user", "content": f"What is {n} + 1?"}] for n in range(QUESTIONS)]
 
 

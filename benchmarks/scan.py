@@ -47,7 +47,7 @@ import numpy as np
 import numpy.typing as npt
 from isal import igzip
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from ngramscan.matching import compile_engine

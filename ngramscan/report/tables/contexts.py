@@ -15,12 +15,12 @@ _LEAST_SIDE = 12
 _GAP = "  "
 
 
-def print_contexts(concordances: Sequence[ContextsResult], seed: int, console: Console) -> None:
+def print_contexts(results: Sequence[ContextsResult], seed: int, console: Console) -> None:
     """Print what was drawn; in a narrow terminal with less text around it."""
-    for concordance in concordances:
-        console.print(Text(_headline(concordance, seed), style="bold"), soft_wrap=True)
-        if concordance.rows:
-            _print_lines(console, concordance.rows)
+    for result in results:
+        console.print(Text(_headline(result, seed), style="bold"), soft_wrap=True)
+        if result.rows:
+            _print_lines(console, result.rows)
         console.print()
 
 
@@ -45,10 +45,10 @@ def _print_lines(console: Console, rows: Sequence[ContextRow]) -> None:
         console.print(line)
 
 
-def _headline(concordance: ContextsResult, seed: int) -> str:
-    n, total = len(concordance.rows), concordance.occurrences
+def _headline(result: ContextsResult, seed: int) -> str:
+    n, total = len(result.rows), result.occurrences
     drawn = f"{n:,} drawn at random, seed {seed}" if n < total else "all"
-    return f"{concordance.index} · {concordance.text!r} · {total:,} occurrences, {drawn}"
+    return f"{result.index} · {result.text!r} · {total:,} occurrences, {drawn}"
 
 
 def _end_of(text: str, width: int) -> str:
