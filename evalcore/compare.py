@@ -366,7 +366,7 @@ def compare(
     draws : int
         Number of draws of the bootstrap and of sign flips.
     seed : int
-        Random seed.
+        Random seed of sign flips and bootstrap draws.
     stars : bool
         Put stars behind p-values, in tables of the terminal and of LaTeX.
     averages : str or Path, optional

@@ -250,7 +250,7 @@ def judge(
         Rows of `evalcore score`: judge only what they left open (`grade`), or found wrong
         (`failure-causes`).
     journal : str or Path, optional
-        File in which replies are kept. By default one in the user's cache folder.
+        File that keeps the judges' replies. By default one in the user's cache folder.
     base_url, api_key_env, concurrency, rate, timeout_s, temperature, max_tokens, params : see run
     progress : Progress
         Shows how far it is.

@@ -235,7 +235,7 @@ def run(
     api_key_env : str
         The environment variable that holds the key.
     concurrency : int
-        Maximum number of requests at a time.
+        Maximum number of questions under way at the endpoint.
     rate : float, optional
         Maximum number of requests per second. By default no limit.
     timeout_s : float

@@ -147,7 +147,7 @@ def score(
     Parameters
     ----------
     outputs : str or Path
-        A folder of outputs, or a file.
+        Recorded outputs: a folder of them, or a file.
     dataset : str, optional
         The benchmark (see `evalcore datasets list`), or a name for questions of your own.
     data : str or Path, optional
