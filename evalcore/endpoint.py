@@ -197,7 +197,7 @@ def _read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
         hint = "; parameters can be set, or left out by null, with --param"
         raise RemoteRefused(problem + hint * (status in {400, 422}))
     if body is None or body.get("error"):
-        problem = " with an error" if body else ", but no JSON object"
+        problem = " with an error" if body else ", but not a JSON object"
         raise TransientError(f"HTTP 200{problem}{said}")
     if choice.get("error") or choice.get("finish_reason") == "error":
         raise TransientError(f"HTTP 200, broken off{said or ': no reason given'}")

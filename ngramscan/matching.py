@@ -39,7 +39,7 @@ class Counts:
     """Documents with any query of a union, per union."""
     documents_read: Natural
     bytes_read: Natural
-    """Of text."""
+    """Bytes of text."""
     skipped: Natural = 0
     """Malformed lines, or files that are not text."""
 

@@ -127,7 +127,7 @@ def test_what_may_pass_is_asked_again_after_growing_pauses() -> None:
         (ok({"content": 4}), "the answer is no text"),
         (ok(usage={"prompt_tokens": -1}), "prompt_tokens can't be true"),
         (httpx.ReadTimeout("slow"), "no answer in 600 s"),
-        (httpx.Response(200, content=b"[" * 100_000), "but no JSON object"),
+        (httpx.Response(200, content=b"[" * 100_000), "but not a JSON object"),
     ]
     for failure, words in table:
         clock = FakeClock()

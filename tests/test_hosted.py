@@ -163,7 +163,7 @@ HOSTILE = {
     '{"count": -1}': "no count in the reply",
     '{"count": 1' + "0" * 4000 + "}": "more occurrences than the corpus has bytes",
     " " * 1_100_000: "a body of more than 1,000,000 bytes",
-    '{"count": ' + "[" * 100_000 + "]" * 100_000 + "}": "HTTP 200, but no JSON object",
+    '{"count": ' + "[" * 100_000 + "]" * 100_000 + "}": "HTTP 200, but not a JSON object",
 }
 
 

@@ -55,9 +55,9 @@ def test_every_recorded_answer_of_the_original_is_told_apart(recording: dict[str
 @pytest.mark.parametrize(
     ("status", "body", "headers", "kind", "words"),
     [
-        (200, DEEP, {}, TransientError, "200, but no JSON object"),
-        (200, f'{{"error": {DEEP}}}', {}, TransientError, "no JSON object"),
-        (200, '{"count": 1' + "0" * 5000 + "}", {}, TransientError, "no JSON object"),
+        (200, DEEP, {}, TransientError, "200, but not a JSON object"),
+        (200, f'{{"error": {DEEP}}}', {}, TransientError, "not a JSON object"),
+        (200, '{"count": 1' + "0" * 5000 + "}", {}, TransientError, "not a JSON object"),
         (503, "", {"Retry-After": "²"}, TransientError, "HTTP 503"),
         (503, "", {"Retry-After": "9" * 5000}, TransientError, "HTTP 503"),
         (403, "<h1>", {"Content-Type": "text/html"}, RateLimitedError, "403: an HTML page"),

@@ -201,7 +201,7 @@ def _lines(file: Fm9File, offsets: Offsets, deep: bool) -> Iterator[_Problem]:
         starts, stops = offsets.bounds(np.array(part, np.int64))
         for number, line in zip(part, file.extract(starts, stops - 1), strict=True):
             if not _is_object(line):
-                yield file.path.name, f"line {number}", f"no JSON object: {line[:60]!r}"
+                yield file.path.name, f"line {number}", f"not a JSON object: {line[:60]!r}"
                 return
 
 

@@ -54,10 +54,10 @@ class IndexSize:
 
     documents: int | None = None
     bytes: int | None = None
-    """Of text, in UTF-8."""
+    """Bytes of text, in UTF-8."""
     shards: int | None = None
     index_bytes: int | None = None
-    """Of the files of a local index."""
+    """Bytes of the files of a local index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Window:
     text: bytes
     """UTF-8, cut between characters."""
     offset: int
-    """Of the occurrence in `text`."""
+    """Where the occurrence begins in `text`."""
     starts_document: bool
     """The text begins where the document does; False: it may not."""
     metadata: str

@@ -17,7 +17,7 @@ class PValue:
     n: int
     """How many pairs or problems had a say: those that differ."""
     standard_error: float | None = None
-    """Of `value`, where it was estimated by random draws; None where it was computed."""
+    """Standard error of `value` if it was estimated by random draws; None if it was computed."""
     note: str = ""
     """What a reader must know about it, empty in the ordinary case."""
 

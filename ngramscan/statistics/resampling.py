@@ -22,7 +22,7 @@ ITEMS_FOR_AN_INTERVAL = 10
 """Fewer problems or items, or fewer that differ, say too little about the others."""
 VALUES_AT_ONCE = 1_000_000
 SMALLEST_ERROR = 1e-6
-"""Of a draw, relative to that of the data; what is smaller is a rounding error of zero."""
+"""Relative to the value of the data; a smaller value of a draw is a rounding error of zero."""
 _NO_SPREAD = 1e-9
 """A standard error below it, relative to the value, is a rounding error."""
 

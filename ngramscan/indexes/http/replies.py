@@ -60,7 +60,7 @@ def read_reply(response: httpx.Response) -> Reply:
     if status != 200:
         raise (UnknownIndexError if _UNKNOWN_INDEX in words else RemoteRefused)(said)
     if body is None:
-        raise TransientError(said.replace("200", "200, but no JSON object", 1))
+        raise TransientError(said.replace("200", "200, but not a JSON object", 1))
     if "error" in body:
         if _CUT_CHARACTER in words:
             raise CutCharacterError(words)

@@ -35,7 +35,7 @@ class Sample:
     chances: list[float]
     """How likely each was to be drawn; 1: certain."""
     total_size: int
-    """Of all files of the corpus, in the same unit."""
+    """Size of all files of the corpus, in the same unit."""
     description: str
     """How many files were drawn, and how."""
 
