@@ -39,7 +39,7 @@ from tests.support.populations import (
 from tests.support.sizes import sets
 
 MANY = 10**9  # occurrences, of which no sample is a large part
-N_SETS = sets(200)
+N_SETS = sets(500)
 
 
 def by_chance(coverage: float, n: int = N_SETS) -> float:
