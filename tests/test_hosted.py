@@ -175,7 +175,9 @@ def test_what_is_no_count_is_one_line_and_no_count(
     with serve("mine", faults=Faults(bodies={"next, we": body})) as server:
         options = ("--index", f"{server.url}mine", "--tier", "T3", "--format", "csv")
         ran = run("count", "f1", *options, "--journal", tmp_path / "j.sqlite")
-        assert len([entry for entry in server.read_log() if entry["query"] == "next, we"]) <= 2
+        asked = [entry["query"] for entry in server.read_log()].count("next, we")
+    may_pass = HOSTILE[body].startswith(("a body", "HTTP 200"))
+    assert asked == 1 + may_pass, "an answer that can't be true is not asked for again"
     assert ran.code == 1
     patterns = [row["pattern"] for row in ran.rows]
     assert patterns == ["import numpy", "import math", "import sympy"]

@@ -1,4 +1,4 @@
-"""Answers of a service that can't be true fail, and what they are is told apart."""
+"""Answers of a service that can't be true fail, and each kind is known."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def test_every_gold_accepts_itself_in_a_box_and_by_algebra(golds: list[Problem])
         assert compare_texts(task) == Verdict(1.0, "the same text")
 
 
-@pytest.mark.parametrize(("every", "steps"), [(9, 1), pytest.param(1, 9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("every", "steps"), [(3, 1), pytest.param(1, 9, marks=pytest.mark.slow)])
 def test_no_gold_of_another_digit_is_right(golds: list[Problem], every: int, steps: int) -> None:
     items = [
         Item(gold, f"{text[: digit.start()]}{(int(digit[0]) + step) % 10}{text[digit.end() :]}")
@@ -189,7 +189,7 @@ def test_no_gold_of_another_digit_is_right(golds: list[Problem], every: int, ste
         for digit in [*re.finditer("[0-9]", text)][::-every]
         for step in range(1, steps + 1)
     ]
-    assert len(items) > 500
+    assert len(items) > 1500
     verdicts = list(compare_all(items, workers=2))
     assert not any(one.failed for one in verdicts)
     accepted = [item for item, one in zip(items, verdicts, strict=True) if one.value == 1.0]

@@ -261,7 +261,7 @@ def test_page_elsewhere_cannot_ask_a_loopback_server(
 
 
 class SlowIndex(ServedIndex):
-    """Answers when it is told to, or fails."""
+    """Answers when the test lets it, or fails."""
 
     go = threading.Event()
     error: Exception | None = None

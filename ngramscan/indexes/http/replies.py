@@ -1,7 +1,7 @@
 """What an answer of the infini-gram-mini protocol says, checked.
 
 A service that answers something else than it was asked must not end up as a number: all that a
-reply can be checked by is checked here. What can go wrong is told apart here and nowhere else:
+reply can be checked by is checked here. Kinds of failure are distinguished only here:
 
 * 403, 429          slow down: the host pauses (see `pace`)
 * connection lost, timeout, 408, 500, 502, 503, 504, 200 with an `error`, a body that is not JSON
