@@ -271,7 +271,7 @@ def agreement(
     labels: GivenTables,
     *,
     level: Literal["nominal", "ordinal", "interval"] = "nominal",
-    order: Annotated[str | Sequence[str], Option(metavar="LABELS", has_commas=True)] = "",
+    order: Annotated[str | Sequence[str], Option(metavar="LABELS")] = "",
     weights: Literal["linear", "quadratic"] | None = None,
     votes: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     draws: Annotated[int, Option(least=100)] = 2000,

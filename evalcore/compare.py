@@ -37,7 +37,7 @@ _PAPER = [*CELL[:2], "methods", "n", "treatment_only", "baseline_only", "baselin
 _PAPER += ["difference", "p", "p Holm"]
 PaperRow = make_dataclass("PaperRow", [name.replace(" Holm", "_holm") for name in _PAPER])
 """What a table in a paper says of a comparison: what decides, in few digits."""
-Columns = Annotated[str | Sequence[str], Option(metavar="COLUMNS", has_commas=True)]
+Columns = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
 Found = tuple[str, "pd.DataFrame", Comparison | None, "CompareRow | None"]
 """A name, pairs of answers, and what comparing them gave; None: no pair was left."""
 

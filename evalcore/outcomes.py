@@ -189,7 +189,7 @@ def _print(console: Console, rows: Sequence[OutcomeRow], won: Sequence[WinRow]) 
 def outcomes(
     scores: GivenTables,
     *,
-    baselines: Annotated[str | Sequence[str], Option(metavar="METHODS", has_commas=True)],
+    baselines: Annotated[str | Sequence[str], Option(metavar="METHODS")],
     adaptive: Annotated[str, Option(metavar="METHOD")],
     alpha: Annotated[float, Option(over=0, under=1)] = 0.05,
     wins: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,

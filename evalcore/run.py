@@ -181,7 +181,7 @@ def run(
     question_field: Annotated[str, Option(metavar="COLUMN")] = "question",
     answer_field: Annotated[str, Option(metavar="COLUMN")] = "answer",
     model: Annotated[str, Option(metavar="NAME")],
-    methods: Annotated[str | Sequence[str], Option("--method", "NAME,...", has_commas=True)],
+    methods: Annotated[str | Sequence[str], Option("--method", "NAME,...")],
     prompts: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     limit: Annotated[int | None, Option(least=1)] = None,
     epochs: Annotated[int, Option(least=1)] = 1,

@@ -154,8 +154,11 @@ def _escape(code: int) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-def open_console(stderr: bool = False) -> Console:
-    """Return a console that shows texts as they are; piped, it is as wide as the widest row."""
+def open_console(stderr: bool = False, is_wide: bool = False) -> Console:
+    """Return a console that shows texts as they are; piped, it is as wide as the widest row.
+
+    One that `is_wide` is so in a terminal, too.
+    """
     from rich.console import Console
     from rich.segment import Segment
 
@@ -169,6 +172,6 @@ def open_console(stderr: bool = False) -> Console:
 
     # Patterns are data: "[bold]" and ":key:" in them are no markup.
     console = VisibleConsole(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not stderr and not console.is_terminal:
+    if is_wide or not (stderr or console.is_terminal):
         console.width = _PIPE_WIDTH
     return console

@@ -33,7 +33,7 @@ def measure(
     what: str | Path | Sequence[str | Path],
     *,
     unit: Literal["metre", "foot"] = "metre",
-    names: Annotated[str | Sequence[str], Option(metavar="NAMES", has_commas=True)] = "a,b",
+    names: Annotated[str | Sequence[str], Option(metavar="NAMES")] = "a,b",
     by: Annotated[str | Sequence[str], Option(metavar="COLUMN")] = (),
     level: Annotated[float, Option(over=0, under=1)] = 0.95,
     most: Annotated[int | None, Option(flags="-n --most", least=1)] = None,
@@ -199,8 +199,8 @@ def test_help_is_read_off_the_function() -> None:
     assert ">>>" not in text
     for part in (
         "--unit [metre|foot] The unit; see --most, and `other`. [default: metre]",
-        "--names NAMES Names. [default: a,b]",
-        "--by COLUMN Columns. Repeatable.",
+        "--names NAMES Names. Repeatable, or with commas. [default: a,b]",
+        "--by COLUMN Columns. Repeatable, or with commas.",
         "--level X Level, on two lines. [default: 0.95; 0<x<1]",
         "-n, --most N The most. [x>=1]",
         "--key KEY The most. [env var: MEASURE_KEY]",

@@ -23,7 +23,17 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     for package in (ngramscan, evalcore)
     for name in package.__all__
 }
-ONLY_TERMINAL = {"format", "csv_safe", "quiet", "verbose", "output", "help", "stars", "strict"}
+ONLY_TERMINAL = {
+    "format",
+    "csv_safe",
+    "quiet",
+    "verbose",
+    "output",
+    "help",
+    "stars",
+    "strict",
+    "wide",
+}
 
 
 def commands() -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -24,7 +24,7 @@ from ngramscan.report.command import Option, Result, command
 def contexts(
     text: str,
     *,
-    index: Annotated[str | Sequence[str], Option(metavar="SPEC")] = DEFAULT_INDEX,
+    index: Annotated[str | Sequence[str], Option(metavar="SPEC", is_verbatim=True)] = DEFAULT_INDEX,
     n: Annotated[int, Option(flags="-n", least=1)] = 20,
     width: Annotated[int, Option(least=0)] = 60,
     api_url: Annotated[str, Option(metavar="URL", envvar="NGRAMSCAN_API_URL")] = DEFAULT_URL,
@@ -39,7 +39,7 @@ def contexts(
     sample_files: Annotated[str | int | None, Option(metavar="N|P%")] = None,
     seed: Annotated[int, Option(least=0)] = 1,
     limit_documents: Annotated[int | None, Option(least=1)] = None,
-    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB")] = (),
+    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: bool = False,

@@ -39,7 +39,7 @@ def load_ahead(module: str) -> None:
 @command
 def count(
     *patterns: str | Path,
-    index: Annotated[str | Sequence[str], Option(metavar="SPEC")] = DEFAULT_SPEC,
+    index: Annotated[str | Sequence[str], Option(metavar="SPEC", is_verbatim=True)] = DEFAULT_SPEC,
     tier: Tier | Sequence[Tier] = (),
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     case_variants: bool = False,
@@ -57,7 +57,7 @@ def count(
     sample_files: Annotated[str | int | None, Option(metavar="N|P%")] = None,
     seed: Annotated[int, Option(least=0)] = 1,
     limit_documents: Annotated[int | None, Option(least=1)] = None,
-    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB")] = (),
+    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: bool = False,

@@ -76,7 +76,7 @@ def _share(target: str | float) -> float:
 @command
 def docnorm(
     *patterns: Annotated[str | Path, Option(is_optional=True)],
-    index: Annotated[str | Sequence[str], Option(metavar="SPEC")] = DEFAULT_INDEX,
+    index: Annotated[str | Sequence[str], Option(metavar="SPEC", is_verbatim=True)] = DEFAULT_INDEX,
     tier: Tier | Sequence[Tier] = (),
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     samples: Annotated[int, Option(metavar="K", least=2)] = 200,
@@ -99,7 +99,7 @@ def docnorm(
     sample_files: Annotated[str | int | None, Option(metavar="N|P%")] = None,
     seed: Annotated[int, Option(least=0)] = 1,
     limit_documents: Annotated[int | None, Option(least=1)] = None,
-    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB")] = (),
+    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: bool = False,

@@ -69,7 +69,7 @@ def keyness(
     of : str
         Method to find the n-grams of.
     against : str or sequence of str
-        Method to compare with. Repeatable.
+        Method to compare with.
     unit : str
         Unit of n-grams: `word` or `character`.
     n : str or int, optional

@@ -37,7 +37,9 @@ def open_indexes(
     """
     with ExitStack() as stack:
         opener = _Opener(options, progress, stack)
-        indexes = (index for spec in specs for index in opener.open(spec))
+        # Names may have commas between them; a path or an address may have one itself.
+        parts = (part for spec in specs for part in ([spec] if ":" in spec else spec.split(",")))
+        indexes = (index for spec in parts for index in opener.open(spec.strip()))
         yield list({index.name: index for index in indexes}.values())
 
 

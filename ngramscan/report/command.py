@@ -212,7 +212,7 @@ def to_click(function: Callable[..., Any], name: str | None = None) -> click.Com
         name or function.__name__,
         params=[
             *own.values(),
-            *([_FORMAT] if has_rows else []),
+            *([_FORMAT, _WIDE] if has_rows else []),
             *([_OUTPUT, _CSV_SAFE] if has_rows and "output" not in own else []),
             *([_VERBOSE, _QUIET] if "progress" in signature.parameters else [_NO_NOTICES]),
         ],
@@ -226,6 +226,7 @@ _FORMAT = click.Option(
     type=click.Choice(FORMATS),
     help="How rows are printed.  [default: table]",
 )
+_WIDE = click.Option(["--wide"], is_flag=True, help="Show all columns of tables, however wide.")
 _OUTPUT = click.Option(
     ["-o", "--output"],
     type=click.Path(path_type=Path),
@@ -243,7 +244,12 @@ _NO_NOTICES = click.Option(["-q", "--quiet"], is_flag=True, help="Show no notice
 
 
 def _run(
-    function: Callable[..., Result], *, format_name: str | None = None, quiet: bool, **values: Any
+    function: Callable[..., Result],
+    *,
+    format_name: str | None = None,
+    wide: bool = False,
+    quiet: bool,
+    **values: Any,
 ) -> None:
     path = None if "output" in parameters(function) else values.pop("output", None)
     token = CSV_SAFE.set(values.pop("csv_safe", False))
@@ -257,10 +263,10 @@ def _run(
         given = values | {FOR_TABLE: target.format == "table", "progress": progress}
         bound.arguments.update((name, given[name]) for name in signature.parameters)
         result = function(*bound.args, **bound.kwargs)
-    _show(result, target, quiet, is_asked=bool(format_name))
+    _show(result, target, quiet, wide, is_asked=bool(format_name))
 
 
-def _show(result: Result, target: Target, quiet: bool, is_asked: bool) -> None:
+def _show(result: Result, target: Target, quiet: bool, wide: bool, is_asked: bool) -> None:
     is_table = target.format == "table"
     if result.heading and (is_table or not quiet):
         click.echo(result.heading, err=not is_table)
@@ -268,7 +274,7 @@ def _show(result: Result, target: Target, quiet: bool, is_asked: bool) -> None:
     if target.format == "latex" and result.for_paper:
         rows, row_type = result.for_paper
     if not result.is_silent or (is_asked and (rows := list(rows))):
-        _emit(list(rows), row_type, target, result)
+        _emit(list(rows), row_type, target, result, wide)
     for notice in () if quiet else result.notices:
         _say(notice)
     for line in result.failures:
@@ -276,7 +282,7 @@ def _show(result: Result, target: Target, quiet: bool, is_asked: bool) -> None:
     click.get_current_context().exit(1 if result.failures else result.exit_code)
 
 
-def _emit(rows: Sequence[Any], row_type: type, target: Target, result: Result) -> None:
+def _emit(rows: Sequence[Any], row_type: type, target: Target, result: Result, wide: bool) -> None:
     if target.path:
         write_rows(rows, row_type, target)
     elif target.format != "table":
@@ -285,11 +291,11 @@ def _emit(rows: Sequence[Any], row_type: type, target: Target, result: Result) -
         text = visible(text) if sys.stdout.isatty() else text
         click.echo(text.encode("utf-8", "backslashreplace"), nl=False)
     elif result.print_table:
-        result.print_table(open_console())
+        result.print_table(open_console(is_wide=wide))
     else:
         from ngramscan.report.layout import print_rows  # slow to import
 
-        print_rows(open_console(), rows, row_type)
+        print_rows(open_console(is_wide=wide), rows, row_type)
 
 
 def _say(text: str) -> None:

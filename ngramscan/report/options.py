@@ -32,8 +32,8 @@ class Option(NamedTuple):
     most: float | None = None
     over: float | None = None
     under: float | None = None
-    has_commas: bool = False
-    """Several values are given in one text, with commas between them."""
+    is_verbatim: bool = False
+    """Several values are given one by one: a comma in one is a part of it."""
     is_written: bool = False
     """The path is of a file that the command writes."""
     is_shown: bool = False
@@ -108,6 +108,7 @@ def _parameter(one: inspect.Parameter, hint: Any, text: str) -> click.Parameter:
     if one.kind is not one.KEYWORD_ONLY and not option.flags:
         number = -1 if is_several else 1
         return click.Argument([one.name], is_needed, type=kind, nargs=number, metavar=metavar)
+    is_listed = is_several and not option.is_verbatim
     flags = option.flags.split() or [f"--{one.name.replace('_', '-')}"]
     if kind is click.BOOL:
         return click.Option([one.name, *flags], is_flag=True, help=text)
@@ -118,17 +119,35 @@ def _parameter(one: inspect.Parameter, hint: Any, text: str) -> click.Parameter:
         default["default"] = [one.default] if is_several else one.default
     return click.Option(
         [one.name, *flags],
-        type=kind,
+        type=_Listed(kind) if is_listed else kind,
         multiple=is_several,
-        callback=(lambda _context, _option, given: listed(given)) if option.has_commas else None,
+        callback=(lambda _context, _option, given: _joined(given)) if is_listed else None,
         **default,
         required=is_needed,
         show_default=bool(default),
         metavar=metavar or _METAVARS.get(kind.name.removesuffix(" range")),
         envvar=option.envvar,
         show_envvar=bool(option.envvar),
-        help=text + " Repeatable." * (is_several and not option.has_commas),
+        help=text + (" Repeatable" + ", or with commas" * is_listed + ".") * is_several,
     )
+
+
+class _Listed(click.ParamType[Any]):
+    """Values of another type, with commas between them."""
+
+    def __init__(self, one: click.ParamType[Any]) -> None:
+        self.one, self.name = one, one.name
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Any, ...]:
+        """Return the values of a text; those that were converted stay."""
+        parts = listed(value) if isinstance(value, str) else value
+        return tuple(self.one.convert(part, param, ctx) for part in parts)
+
+
+def _joined(given: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
+    return tuple(value for values in given for value in values)
 
 
 def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
@@ -157,17 +176,18 @@ def checked(option: click.Parameter, value: Any) -> Any:
     if value is None or isinstance(option, click.Argument):
         return value
     is_one = not option.multiple or isinstance(value, str | Path | int | float)
+    kind = option.type.one if isinstance(option.type, _Listed) else option.type
     values = []
-    for one in [value] if is_one else value:
-        try:
-            values.append(option.type.convert(str(one), None, None))  # as typed: 1.5 is no integer
-        except click.UsageError as error:
-            if isinstance(option.type, click.Choice):  # whose own message has them in lower case
-                refuse_other(option.opts[-1], one, option.type.choices)
-            raise InputError(f"{option.opts[-1]} {one}", error.message.removesuffix(".")) from error
-    if not option.multiple:
-        return values[0]
-    return listed(values) if option.callback else tuple(values)
+    for given in [value] if is_one else value:
+        for one in [given] if kind is option.type else listed(str(given)):
+            try:
+                values.append(kind.convert(str(one), None, None))  # as typed: 1.5 is no integer
+            except click.UsageError as error:
+                if isinstance(kind, click.Choice):  # whose own message has them in lower case
+                    refuse_other(option.opts[-1], one, kind.choices)
+                problem = error.message.removesuffix(".")
+                raise InputError(f"{option.opts[-1]} {one}", problem) from error
+    return tuple(values) if option.multiple else values[0]
 
 
 def listed(given: str | Iterable[str]) -> tuple[str, ...]:
