@@ -49,7 +49,7 @@ def write_corpus(file: Path) -> None:
 
 
 def run_docnorm(url: str, journal: Path) -> float:
-    command = [sys.executable, "-m", "ngramscan", "docnorm", "--samples", str(DRAWS), "-q"]
+    command = [sys.executable, "-m", "ngramscan", "docnorm", "--draws", str(DRAWS), "-q"]
     command += ["--api-url", url, "--journal", str(journal), "--concurrency", str(CONCURRENCY)]
     started_at = time.perf_counter()
     subprocess.run([*command, "--rate", "0"], check=True, stdout=subprocess.DEVNULL)

@@ -1,7 +1,7 @@
 """Corpus statistics for people who study what language models were trained on.
 
 One function per command, with the same name and options, returning a data frame:
-`ngramscan.count("f1", index="python")`. Importing this package imports nothing heavy.
+`ngramscan.count("step by step", index="python")`. Importing this package imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from ngramscan.commands.docnorm import docnorm
     from ngramscan.commands.index import index_build, index_info, index_list, index_verify
     from ngramscan.commands.keyness import keyness
+    from ngramscan.commands.patterns import patterns_list, patterns_show
     from ngramscan.commands.strategies import strategies
     from ngramscan.commands.tiers import tiers
 
 __version__ = "0.2.0"
 __all__ = ["blend", "contexts", "count", "docnorm", "index_build", "index_info", "index_list"]
-__all__ += ["index_verify", "keyness", "strategies", "tiers"]
+__all__ += ["index_verify", "keyness", "patterns_list", "patterns_show", "strategies", "tiers"]
 
 
 def __getattr__(name: str) -> Any:

@@ -29,3 +29,12 @@ main.add_command(
         help="Look at the indexes that can be asked; build local ones, and check them.",
     )
 )
+main.add_command(
+    Commands(
+        "ngramscan.commands",
+        ["list", "show"],
+        prefix="patterns_",
+        name="patterns",
+        help="Look at the pattern sets that come with this package, or at one's own.",
+    )
+)

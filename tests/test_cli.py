@@ -134,7 +134,7 @@ def test_of_many_reasons_some_are_shown_and_all_counted(here: Path) -> None:
     [
         ("count no.yaml", 2, "Error: no.yaml: no such file"),
         ("count key.yaml", 2, "Error: key.yaml:3: patterns[0]: unknown key 'teir'"),
-        ("count", 2, "Missing argument"),
+        ("count", 2, "nothing to count; give texts"),
         ("SCAN:cut.jsonl.gz", 1, "Error: cut.jsonl.gz:1: the file is truncated"),
         ("SCAN:cut.jsonl.zst", 1, "Error: cut.jsonl.zst:1: the file is truncated"),
         ("SCAN:field.jsonl", 1, "1: no field 'text'; it has: body (see --text-field)"),
@@ -201,7 +201,7 @@ def test_index_info_tells_the_size_of_a_corpus() -> None:
 def test_an_error_of_our_own_is_no_one_liner(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is not anticipated must not look as if it were."""
     module = sys.modules[ngramscan.docnorm.__module__]
-    monkeypatch.setattr(module, "load_selection", lambda *_: 1 / 0)
+    monkeypatch.setattr(module, "load_given", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         invoke("docnorm", "--dry-run")
 

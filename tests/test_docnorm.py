@@ -103,7 +103,7 @@ def test_intervals_cover_the_counted_documents(
 
 def test_no_occurrence_is_no_document() -> None:
     row = row_of(norm(TextIndex(["a b", "b c"], ["c"]), "zebra"), "zebra")
-    assert (row.occurrences, row.samples, row.documents) == (0, 0, 0)
+    assert (row.occurrences, row.draws, row.documents) == (0, 0, 0)
     assert (row.documents_low, row.documents_high) == (0, 0)
     assert row.occurrences_per_document is None
     assert (row.estimator, row.truncated_share) == ("exact", None)
@@ -112,7 +112,7 @@ def test_no_occurrence_is_no_document() -> None:
 def test_all_occurrences_are_looked_at_where_there_are_few() -> None:
     index = TextIndex(["key " * 30, "a key", "key key", "none"], ["none"], ["b key"])
     row = row_of(norm(index, "key"), "key")
-    assert (row.occurrences, row.samples, row.documents) == (34, 34, 4)
+    assert (row.occurrences, row.draws, row.documents) == (34, 34, 4)
     assert (limits(row), row.estimator) == ((4, 4), "exact")
     assert row.occurrences_per_document == 34 / 4
     assert (row.unique_documents, row.standard_error) == (4, 0)
@@ -127,7 +127,7 @@ def test_a_pattern_whose_every_window_is_truncated_has_wide_bounds() -> None:
     index = TextIndex(["." * 1500 + "key" + "." * 1500 for _ in range(300)])
     estimators: tuple[Estimator, ...] = ("combined", "first", "size-bias")
     for estimator in estimators:
-        options = DocnormOptions(samples=100, estimator=estimator, context=1000)
+        options = DocnormOptions(draws=100, estimator=estimator, context=1000)
         row = row_of(norm(index, "key", options=options), "key")
         assert row.truncated_share == 1
         assert limits(row)[0] <= 300 == limits(row)[1]
@@ -164,7 +164,7 @@ def test_patterns_of_any_script_are_estimated() -> None:
 
 
 def test_few_draws_get_the_guaranteed_interval_and_say_so(real: TextIndex) -> None:
-    few = row_of(norm(real, "return", options=DocnormOptions(samples=29)), "return")
+    few = row_of(norm(real, "return", options=DocnormOptions(draws=29)), "return")
     many = row_of(norm(real, "return"), "return")
     assert "guaranteed" in few.note
     assert "guaranteed" not in many.note
@@ -172,17 +172,17 @@ def test_few_draws_get_the_guaranteed_interval_and_say_so(real: TextIndex) -> No
 
 
 def test_a_large_part_is_drawn_without_replacement() -> None:
-    options = DocnormOptions(samples=300, keep_draws=True)
+    options = DocnormOptions(draws=300, keep_draws=True)
     result = norm(TextIndex(["key " * 4] * 100), "key", options=options)
     row = result.rows[0]
     assert "without replacement" in row.note
-    assert len({(draw.shard, draw.rank) for draw in result.draws}) == 300
+    assert len({(draw.shard, draw.rank) for draw in result.drawn}) == 300
     assert limits(row)[0] <= 100 <= limits(row)[1]
 
 
 def test_the_ratio_of_the_paper_is_one_where_the_truth_is_fifteen() -> None:
     index = TextIndex(["key " * 15] * 2000)
-    paper = DocnormOptions(samples=100, estimator="unique")
+    paper = DocnormOptions(draws=100, estimator="unique")
     row, ours = norm(index, "key", options=paper).rows[0], norm(index, "key").rows[0]
     assert row.unique_documents is not None
     assert row.occurrences_per_document == 100 / row.unique_documents < 1.1
@@ -215,10 +215,10 @@ def test_rows_of_a_pattern_do_not_depend_on_the_others(real: TextIndex) -> None:
 
 def test_the_draws_are_there_to_be_looked_at() -> None:
     long = "é" * 9000 + " key " + "é" * 9000
-    options = DocnormOptions(samples=40, keep_draws=True)
+    options = DocnormOptions(draws=40, keep_draws=True)
     result = norm(TextIndex([long] * 30, ["a key key"] * 30), "key", options=options)
-    assert [draw.draw for draw in result.draws] == list(range(1, 41))
-    for draw in result.draws:
+    assert [draw.draw for draw in result.drawn] == list(range(1, 41))
+    for draw in result.drawn:
         assert draw.text.encode().startswith(b"key", draw.text_offset)
         if draw.shard == 0:
             assert (draw.truncated, draw.offset, draw.document_bytes) == (True, None, 36_005)
@@ -226,9 +226,9 @@ def test_the_draws_are_there_to_be_looked_at() -> None:
             assert not draw.truncated
             assert draw.offset in {2, 6}
         assert json.loads(draw.metadata)["shard"] == draw.shard
-    share = sum(draw.truncated for draw in result.draws) / 40
+    share = sum(draw.truncated for draw in result.drawn) / 40
     assert result.rows[0].truncated_share == share
-    assert norm(TextIndex(["key"]), "key").draws == []
+    assert norm(TextIndex(["key"]), "key").drawn == []
 
 
 # Planning
@@ -242,20 +242,20 @@ def test_a_target_draws_as_many_as_it_needs_and_no_more_than_allowed() -> None:
     for target in (0.3, 0.15):
         before = index.looked_at
         rows = norm(
-            index, "key", "word", options=DocnormOptions(target=target, max_samples=1500)
+            index, "key", "word", options=DocnormOptions(target=target, max_draws=1500)
         ).rows
         for row in rows:
             low, high = limits(row)
             assert (high - low) / 2 / row.documents < 1.35 * target
-        drawn.append([row.samples or 0 for row in rows])
+        drawn.append([row.draws or 0 for row in rows])
         # Draws of the pilot are not looked at again.
         assert index.looked_at - before <= sum(drawn[-1])
     assert all(100 <= few < many for few, many in zip(*drawn, strict=True))
     for most in (250, 50):
-        options = DocnormOptions(target=0.01, max_samples=most)
-        assert norm(index, "key", options=options).rows[0].samples == most
+        options = DocnormOptions(target=0.01, max_draws=most)
+        assert norm(index, "key", options=options).rows[0].draws == most
     few = TextIndex(["a key"] * 3)
-    assert norm(few, "key", "no", options=DocnormOptions(target=0.1)).rows[0].samples == 3
+    assert norm(few, "key", "no", options=DocnormOptions(target=0.1)).rows[0].draws == 3
 
 
 # Totals
@@ -286,7 +286,7 @@ def test_a_method_without_documents_has_no_ratio() -> None:
 
 
 def test_repeated_documents_give_no_union() -> None:
-    options = DocnormOptions(samples=20, estimator="unique")
+    options = DocnormOptions(draws=20, estimator="unique")
     totals = norm(TextIndex(["a key " * 9] * 50), "a ", query("key", "B"), options=options).totals
     without = [total for total in totals if total.statistic != "union_of_occurrences"]
     assert {total.statistic for total in without} == {"documents", "ratio_of_documents"}
@@ -328,7 +328,7 @@ def test_a_corpus_that_is_read_is_counted(tmp_path: Path) -> None:
     result = norm(scan(tmp_path, [texts]), *queries)
     row = result.rows[0]
     assert (row.documents, row.documents_low, row.documents_high) == (2, 2, 2)
-    assert (row.estimator, row.samples, row.seed) == ("exact", None, None)
+    assert (row.estimator, row.draws, row.seed) == ("exact", None, None)
     assert row.occurrences_per_document == 1.5
     found = {(t.statistic, t.method): (t.value, t.low, t.high) for t in result.totals}
     assert found["documents", "F"] == (2, 2, 2)

@@ -51,7 +51,7 @@ def arguments(url: str, journal: Path, *more: str | Path) -> list[str | Path]:
 
 
 def test_the_defaults_are_the_paper_s_patterns_in_dclm(server: Spawned, tmp_path: Path) -> None:
-    given = arguments(server.url, tmp_path / "j", "--samples", "5")
+    given = arguments(server.url, tmp_path / "j", "--draws", "5")
     table = run(*given)
     assert (table.code, table.stderr) == (0, "")
     assert table.stdout.startswith("v2_dclm_all · DCLM-baseline, curated · 16.67 TB of text")
@@ -71,7 +71,7 @@ def test_the_defaults_are_the_paper_s_patterns_in_dclm(server: Spawned, tmp_path
 
 @pytest.mark.integration
 def test_a_run_that_was_stopped_gives_the_rows_of_one_that_was_not(tmp_path: Path) -> None:
-    more = ("--method", "cot", "--samples", "40", "--format", "csv", "--context", "200")
+    more = ("--method", "cot", "--draws", "40", "--format", "csv", "--context", "200")
     with spawn({"v2_dclm_all": SHARDS}, delay=0.01) as server:
         undisturbed = run(*arguments(server.url, tmp_path / "whole", *more))
         assert undisturbed.code == 0
@@ -113,21 +113,21 @@ def test_a_dry_run_asks_nothing_and_says_what_it_would_take(tmp_path: Path) -> N
 def test_totals_and_draws_go_to_files_of_their_own(server: Spawned, tmp_path: Path) -> None:
     draws = tmp_path / "draws.parquet"
     frame = ngramscan.docnorm(
-        method=["pot"], samples=20, seed=3, api_url=server.url, journal=tmp_path / "j",
-        totals=tmp_path / "t.csv", draws=draws,
+        method=["pot"], draws=20, seed=3, api_url=server.url, journal=tmp_path / "j",
+        totals=tmp_path / "t.csv", drawn=draws,
     )  # fmt: skip
     assert list(frame.columns) == list(DocnormRow.__dataclass_fields__)
     assert set(frame["seed"]) == {3}
     drawn = pd.read_parquet(draws)
     assert list(drawn.columns) == list(DrawRow.__dataclass_fields__)
-    assert len(drawn) == frame["samples"].sum()
+    assert len(drawn) == frame["draws"].sum()
     for draw in drawn.itertuples():
         content = str(draw.text).encode()
         assert content.startswith(str(draw.pattern).encode(), int(str(draw.text_offset)))
     statistics = set(pd.read_csv(tmp_path / "t.csv")["statistic"])
     assert statistics == {"union_of_occurrences", "documents", "occurrences_per_document"}
-    with pytest.raises(InputError, match="--samples 1"):
-        ngramscan.docnorm(samples=1)
+    with pytest.raises(InputError, match="--draws 1"):
+        ngramscan.docnorm(draws=1)
     with pytest.raises(InputError, match="--estimator best"):
         ngramscan.docnorm(estimator=cast("Any", "best"))
 
@@ -140,7 +140,7 @@ def test_no_number_is_cut_at_any_width(
     monkeypatch.setenv("COLUMNS", width)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(Console, "is_terminal", True)
-    more = ("--samples", "20", "--estimator", estimator, "--method", "cot", "--context", "200")
+    more = ("--draws", "20", "--estimator", estimator, "--method", "cot", "--context", "200")
     ran = run(*arguments(server.url, tmp_path / "j", *more))
     assert ran.code == 0
     shown = re.sub(r"\x1b\[[0-9;]*m", "", ran.stdout)
@@ -153,14 +153,14 @@ def test_no_number_is_cut_at_any_width(
 def test_what_failed_is_missing_and_the_rest_is_there(tmp_path: Path) -> None:
     faults = Faults(bodies={"let's start by": '{"cnt": 1}'})
     with ApiServer({"v2_dclm_all": [DOCS / "a.jsonl"]}, faults=faults) as server:
-        more = ("--method", "cot", "--samples", "10", "--format", "csv")
+        more = ("--method", "cot", "--draws", "10", "--format", "csv")
         ran = run(*arguments(server.url, tmp_path / "j", *more))
         assert (ran.code, len(ran.rows)) == (1, 7)
         assert ran.stderr.endswith(
             '{"cnt": 1}; the estimate of "let\'s start by" in v2_dclm_all is missing\n'
         )
         with pytest.raises(IncompleteError) as error:
-            ngramscan.docnorm(method="cot", samples=10, api_url=server.url, journal=tmp_path / "j")
+            ngramscan.docnorm(method="cot", draws=10, api_url=server.url, journal=tmp_path / "j")
         assert len(error.value.rows) == 7
 
 
@@ -176,10 +176,11 @@ def test_without_a_network_one_line_says_what_to_do(
         " estimates missing (v2_dclm_all); without a network: --index python, or --index scan:PATH"
         " for a corpus of your own\n"
     )
-    of_contexts = run("contexts", "the", *given[1:])
+    of_contexts = run("contexts", "-e", "the", *given[1:])
     assert (of_contexts.code, of_contexts.stdout) == (1, "")
-    assert of_contexts.stderr == ran.stderr.replace(
-        " 42 of 42 estimates missing (v2_dclm_all);", ""
+    assert of_contexts.stderr == (
+        ran.stderr.replace(" 42 of 42 estimates missing (v2_dclm_all);", "").rstrip()
+        + '; the contexts of "the" are missing (v2_dclm_all)\n'
     )
 
 
@@ -189,7 +190,7 @@ def test_without_a_network_one_line_says_what_to_do(
         (["--target", "0%"], "--target 0%: a share between 0 and 100 %"),
         (["--target", "x"], "--target x: a share"),
         (["--target", "5%", "--estimator", "unique"], "no interval that draws could narrow"),
-        (["--draws", "d.txt"], "-o d.txt: no file format named"),
+        (["--drawn", "d.txt"], "-o d.txt: no file format named"),
         (["nothing.yaml"], "nothing.yaml"),
         (["--index", "dlcm"], "did you mean dclm"),
     ],
@@ -210,7 +211,7 @@ Contexts = Callable[..., list[dict[str, str]]]
 def contexts(server: Spawned, tmp_path: Path) -> Contexts:
     def ask(text: str, *more: str) -> list[dict[str, str]]:
         asked = ("--api-url", server.url, "--journal", tmp_path / "j", "--format", "csv")
-        ran = run("contexts", text, *asked, *more)
+        ran = run("contexts", "-e", text, *asked, *more)
         assert (ran.code, ran.stderr) == (0, "")
         return ran.rows
 
@@ -240,10 +241,10 @@ def test_contexts_are_what_stands_around_the_text(contexts: Contexts, text: str)
 
 def test_an_empty_text_is_no_question() -> None:
     ran = run("contexts", "")
-    said = "Error: TEXT: it is empty; a text to look for was expected\n"
+    said = "Error: PATTERNS: it is empty; a text to count was expected\n"
     assert (ran.code, ran.stderr) == (2, said)
     with pytest.raises(InputError, match="-n 0"):
-        ngramscan.contexts("a", n=0)
+        ngramscan.contexts(literal="a", n=0)
 
 
 def test_contexts_from_python_and_of_a_corpus_that_is_read(tmp_path: Path) -> None:
@@ -259,24 +260,33 @@ def test_contexts_from_python_and_of_a_corpus_that_is_read(tmp_path: Path) -> No
 def test_contexts_that_can_t_be_had_are_missing(tmp_path: Path) -> None:
     body = json.dumps({"cnt": 3, "segment_by_shard": [[0, 3]], "latency": 1.0})
     with ApiServer({"v2_dclm_all": SHARDS}, faults=Faults(bodies={"key": body})) as server:
-        ran = run("contexts", "key", "--api-url", server.url, "--journal", tmp_path / "j")
+        ran = run("contexts", "-e", "key", "--api-url", server.url, "--journal", tmp_path / "j")
         assert ran.code == 1
         assert "'key' · 3 occurrences" in ran.stdout
         assert "no window in the reply" in ran.stderr
         assert ran.stderr.endswith("; 3 of 3 contexts missing (v2_dclm_all)\n")
         assert ran.stderr.count("\n") == 1
         with pytest.raises(IncompleteError):
-            ngramscan.contexts("key", api_url=server.url, journal=tmp_path / "j")
+            ngramscan.contexts(literal="key", api_url=server.url, journal=tmp_path / "j")
 
 
 # The lines of a terminal
 
 ROWS = [
     ContextRow(
-        "x", "17", 5, "é\nfour\t", "key", " after", 0, 1, '{"metadata": {"url": "http://a/"}}'
+        "x",
+        "key",
+        "17",
+        5,
+        "é\nfour\t",
+        "key",
+        " after",
+        0,
+        1,
+        '{"metadata": {"url": "http://a/"}}',
     ),
-    ContextRow("x", "4", None, "ตัวอย่าง 答え ", "key", "\x1b[31m red", 0, 2, "no JSON"),
-    ContextRow("x", "a.jsonl:3", 0, "", "key", "x" * 90, 0, 3, '{"source": "id-3"}'),
+    ContextRow("x", "key", "4", None, "ตัวอย่าง 答え ", "key", "\x1b[31m red", 0, 2, "no JSON"),
+    ContextRow("x", "key", "a.jsonl:3", 0, "", "key", "x" * 90, 0, 3, '{"source": "id-3"}'),
 ]
 
 

@@ -169,7 +169,7 @@ def test_what_is_refused_is_named(here: Path, frame: pd.DataFrame) -> None:
     "line",
     [
         "ngramscan count small.yaml --index scan:c.jsonl --totals x.csv -o x.csv",
-        "ngramscan docnorm none.yaml --draws x.csv --totals x.csv",
+        "ngramscan docnorm none.yaml --drawn x.csv --totals x.csv",
         "ngramscan contexts a --journal x.csv -o x.csv",
         "ngramscan blend none --retention x.csv -o link/x.csv",
         "ngramscan keyness none --of a --against b --export x -o x",

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from ngramscan.commands.count import load_selection
 from ngramscan.commands.docnorm import DEFAULT_SET
 from ngramscan.outputs.blend import BlendRow, IsolationRow, PresenceRow, RetentionRow, run_blend
 from ngramscan.outputs.reading import read_outputs
+from ngramscan.patterns.given import load_selection
 from ngramscan.patterns.model import Tier
 from ngramscan.report import optional_target, tables
 from ngramscan.report.command import Option, Result, command

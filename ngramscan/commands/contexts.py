@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Annotated
 
 from ngramscan.commands.docnorm import DEFAULT_INDEX
-from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions
+from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions, QueryFailure
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
-from ngramscan.prevalence.contexts import ContextRow, run_contexts
+from ngramscan.patterns.files import PathOrName
+from ngramscan.patterns.given import load_given
+from ngramscan.patterns.model import Tier
+from ngramscan.prevalence.contexts import ContextRow, ContextsResult, run_contexts
 from ngramscan.prevalence.count import explained
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import tables
@@ -22,9 +24,16 @@ from ngramscan.report.command import Option, Result, command
 
 @command
 def contexts(
-    text: str,
-    *,
+    *patterns: Annotated[PathOrName, Option(is_optional=True)],
+    literal: Annotated[
+        str | Sequence[str], Option("-e --literal", metavar="TEXT", is_verbatim=True)
+    ] = (),
+    literals: Annotated[
+        str | Sequence[PathOrName], Option("-f --literals", metavar="FILE", is_verbatim=True)
+    ] = (),
     index: Annotated[str | Sequence[str], Option(metavar="SPEC", is_verbatim=True)] = DEFAULT_INDEX,
+    tier: Tier | Sequence[Tier] = (),
+    method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     n: Annotated[int, Option(flags="-n", least=1)] = 20,
     width: Annotated[int, Option(least=0)] = 60,
     api_url: Annotated[str, Option(metavar="URL", envvar="NGRAMSCAN_API_URL")] = DEFAULT_URL,
@@ -42,23 +51,21 @@ def contexts(
     exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
-    ignore_case: bool = False,
+    ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     progress: Progress = SILENT,
 ) -> Result:
-    r"""Show random occurrences of a text in context.
+    r"""Show random occurrences of texts in context.
 
     They show what a pattern really catches. Every occurrence is as likely as any other, so
-    documents with many are seen more often.
+    documents that contain many are shown more often. PATTERNS are those of count.
 
     Parameters
     ----------
-    text : str
-        What to look for.
-    index : see count
+    *patterns, literal, literals, index, tier, method : see count
     n : int
-        Number of occurrences from each index.
+        Number of occurrences of each pattern from each index.
     width : int
-        Number of characters on each side; fewer where the terminal is narrow.
+        Number of characters on each side; fewer in a narrow terminal.
     api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
     scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
     max_line, ignore_case, progress : see count
@@ -70,39 +77,56 @@ def contexts(
 
     Raises
     ------
-    NgramscanError
-        An index could not be asked.
+    InputError
+        An argument or a file is wrong.
     IncompleteError
         Some occurrences could not be shown; its `rows` has the others.
 
     Examples
     --------
     $ ngramscan contexts 'step by step' --index dclm -n 50
-    $ ngramscan contexts '\frac{' --index scan:corpus.jsonl --format csv
+    $ ngramscan contexts -e '\frac{' --index scan:corpus.jsonl --format csv
+    $ ngramscan contexts f1 --method pot --index python -n 3
     """
-    if not text:
-        raise InputError("TEXT", "it is empty; a text to look for was expected")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError("TEXT", "it is not UTF-8") from error
+    queries = load_given(patterns, literal, literals, tier, method).queries()
+    texts = list(dict.fromkeys(query.text for query in queries))
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
     )
-    found, failures = [], []
+    found, missing = [], []
     with open_indexes(index, options, progress) as indexes:
         for one in indexes:
-            try:
-                found.append(run_contexts(text, one, n, width, seed))
-            except NgramscanError as error:
-                raise explained(error) from error
-    for shown in found:
-        drawn = len(shown.rows) + len(shown.failures)
-        reasons = Counter(str(explained(failure.error)) for failure in shown.failures)
-        for reason, missing in reasons.items():
-            failures.append(f"{reason}; {missing} of {drawn} contexts missing ({shown.index})")
+            shown, failed = run_contexts(texts, one, n, width, seed)
+            found += shown
+            missing += failed
     rows = [row for shown in found for row in shown.rows]
+    failures = [*_describe_missing(missing), *_describe_lost(found)]
     table = partial(tables.print_contexts, found, seed)
-    return Result(rows, ContextRow, failures=failures, print_table=table)
+    return Result(rows, ContextRow, failures=failures, print_table=table, is_silent=not found)
+
+
+def _describe_missing(missing: Sequence[QueryFailure]) -> list[str]:
+    """Return a line per index and reason why patterns could not be looked up."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in missing:
+        groups.setdefault((str(explained(one.error)), one.index), []).append(one.query)
+    lines = []
+    for (reason, index), queries in groups.items():
+        lost = f'"{queries[0]}"' if len(queries) == 1 else f"{len(queries)} patterns"
+        lines.append(f"{reason}; the contexts of {lost} are missing ({index})")
+    return lines
+
+
+def _describe_lost(found: Sequence[ContextsResult]) -> list[str]:
+    """Return a line per index and reason why drawn occurrences could not be shown."""
+    drawn = Counter[str]()
+    lost = Counter[tuple[str, str]]()
+    for one in found:
+        drawn[one.index] += len(one.rows) + len(one.failures)
+        lost.update((str(explained(failure.error)), one.index) for failure in one.failures)
+    return [
+        f"{reason}; {n} of {drawn[index]} contexts missing ({index})"
+        for (reason, index), n in lost.items()
+    ]

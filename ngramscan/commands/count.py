@@ -13,8 +13,9 @@ from ngramscan.errors import InputError
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import DEFAULT_SPEC, open_indexes
-from ngramscan.patterns.files import load_patterns
-from ngramscan.patterns.model import PatternSet, Tier, merge
+from ngramscan.patterns.files import PathOrName
+from ngramscan.patterns.given import load_given
+from ngramscan.patterns.model import PatternSet, Tier
 from ngramscan.prevalence.count import CountRow, describe_missing, run_count
 from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.progress import SILENT, Progress
@@ -24,21 +25,27 @@ from ngramscan.report.figures import check_target, draw_count, save_figure
 from ngramscan.report.options import save
 
 
-def load_selection(
-    patterns: Sequence[str | Path], tiers: Sequence[str], methods: Sequence[str]
-) -> PatternSet:
-    """Load pattern sets, merge them and select."""
-    return merge([load_patterns(path) for path in patterns]).select(tiers, methods)
-
-
 def load_ahead(module: str) -> None:
-    """Load what is slow to load, and needed at the end, while requests are under way."""
+    """Import a slow module, which is needed at the end, while requests are under way."""
     threading.Thread(target=import_module, args=(module,), daemon=True).start()
+
+
+def refuse_totals(totals: object, chosen: PatternSet) -> None:
+    """Raise an InputError where totals were asked for and no pattern has a method."""
+    if totals and not chosen.methods:
+        problem = "only patterns of a method have totals, and literals have no method"
+        raise InputError(f"--totals {totals}", problem)
 
 
 @command
 def count(
-    *patterns: str | Path,
+    *patterns: Annotated[PathOrName, Option(is_optional=True)],
+    literal: Annotated[
+        str | Sequence[str], Option("-e --literal", metavar="TEXT", is_verbatim=True)
+    ] = (),
+    literals: Annotated[
+        str | Sequence[PathOrName], Option("-f --literals", metavar="FILE", is_verbatim=True)
+    ] = (),
     index: Annotated[str | Sequence[str], Option(metavar="SPEC", is_verbatim=True)] = DEFAULT_SPEC,
     tier: Tier | Sequence[Tier] = (),
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
@@ -60,44 +67,51 @@ def count(
     exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
-    ignore_case: bool = False,
+    ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     progress: Progress = SILENT,
     for_table: bool = False,
 ) -> Result:
-    """Count how often patterns occur in corpora.
+    """Count how often texts occur in corpora.
 
-    PATTERNS are YAML files or names of shipped sets. Hosted indexes know occurrences; corpora that
-    are read (scan:, python) also documents. A table has the totals of each method below it.
+    PATTERNS are texts with a space in them, pattern sets in YAML files, or names of shipped sets
+    (see `ngramscan patterns list`). Give a single word with -e. Hosted indexes know occurrences;
+    corpora that are read (scan:, python) also documents. Pattern sets give totals of each method.
 
     Parameters
     ----------
     *patterns : str or Path
-        Pattern files, or names of shipped sets.
+        Texts with a space in them, pattern files, or names of shipped sets; `-` reads a pattern
+        set from standard input.
+    literal : str or sequence of str
+        Count this text as it is.
+    literals : str or sequence of str or Path
+        Count each line of this file as it is; empty lines are skipped, `-` is standard input.
     index : str or sequence of str
-        Where to look: a hosted index, `paper` (its eight corpora), http://HOST:PORT/NAME,
+        Where to count: a hosted index, `paper` (its eight corpora), http://HOST:PORT/NAME,
         scan:PATH, fm9:DIR or `python`.
     tier : str or sequence of str
-        Only patterns of this tier.
+        Only patterns of this tier, from pattern sets.
     method : str or sequence of str
-        Only patterns of this method.
+        Only patterns of this method, from pattern sets.
     case_variants : bool
-        Count narrative patterns also with a capital first letter and a typographic apostrophe.
+        Also count spellings with a capital first letter or a typographic apostrophe; not of
+        patterns of kind latex or code.
     totals : str or Path, optional
         Write totals and ratios of the methods to this file.
     figure : str or Path, optional
-        Draw the occurrences of each method's patterns: .svg or .png.
+        Draw the occurrences of each pattern, by method: .svg or .png.
     api_url : str
         Address of the service that has the hosted indexes.
     concurrency : int
-        Maximum number of requests at a time.
+        Maximum number of simultaneous requests.
     rate : float, optional
-        Maximum requests per second; 0 for no limit. By default 4, but none for loopback addresses.
+        Maximum requests per second; 0 for no limit. By default 4; no limit for loopback addresses.
     timeout_s : float
-        Maximum seconds per request, from connecting to the last byte of the answer.
+        Maximum seconds per request, from connecting to the last byte of the reply.
     journal : str or Path, optional
-        File in which replies are kept. By default one in the user's cache folder.
+        File that keeps replies. By default one in the user's cache folder.
     refresh : bool
-        Ask again for replies that the journal already has.
+        Ask again even where the journal has the reply.
     text_field : str
         Field of JSON lines, or column of Parquet files, that holds the text.
     workers : int, optional
@@ -105,7 +119,7 @@ def count(
     scheduler : str, optional
         Read on a running Dask cluster at this address: tcp://HOST:PORT.
     sample_files : str or int, optional
-        Read only this many files (50) or this share (10%), drawn at random, to estimate all counts.
+        Estimate all counts from a random sample of this many files (50) or this share (10%).
     seed : int
         Random seed.
     limit_documents : int, optional
@@ -115,7 +129,7 @@ def count(
     skip_bad_lines : bool
         Skip malformed JSON lines, and count them, instead of stopping.
     max_line : int
-        Maximum length of a line of JSON; a longer one is an error.
+        Maximum length of a line of JSON, in MB; a longer one is an error.
     ignore_case : bool
         Ignore the case of ASCII letters, in corpora that are read.
     progress : Progress
@@ -131,26 +145,30 @@ def count(
     InputError
         An argument or a file is wrong.
     IncompleteError
-        Some counts could not be made; its `rows` has the others, and so has the journal.
+        Some counts are missing; its `rows` has the others, and so has the journal.
 
     Examples
     --------
-    $ ngramscan count patterns/f1.yaml --index python
-    $ ngramscan count f1 --index dclm --tier T1 --tier T2 -o dclm.csv
+    $ ngramscan count "step by step" "let's think" --index python
+    $ ngramscan count -e foo --index scan:corpus.jsonl
+    $ ngramscan count -f phrases.txt --index python -o counts.csv
+    $ ngramscan count f1 --index dclm --tier T1,T2 -o dclm.csv
     $ ngramscan count f1 mine.yaml --index 'scan:shards/*.jsonl.zst'
     """
     if case_variants and ignore_case:
-        problem = "it can't go with --ignore-case; the same place would be counted for each of them"
+        problem = "it can't go with --ignore-case: each spelling would count all of them"
         raise InputError("--case-variants", problem)
     target, picture = optional_target(totals), Path(figure) if figure else None
     check_target(picture)
-    queries = load_selection(patterns, tier, method).queries(case_variants)
+    chosen = load_given(patterns, literal, literals, tier, method)
+    refuse_totals(totals, chosen)
+    queries = chosen.queries(case_variants)
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
     )
-    if needs_totals := for_table or target is not None:
+    if needs_totals := bool(chosen.methods) and (for_table or target is not None):
         load_ahead("scipy.special")  # for their interval
     with open_indexes(index, options, progress) as indexes:
         counting = run_count(queries, indexes, needs_totals)

@@ -8,12 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from ngramscan.commands.count import load_ahead, load_selection
+from ngramscan.commands.count import load_ahead, refuse_totals
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, Index, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.scan.index import ScanIndex
+from ngramscan.patterns.files import PathOrName
+from ngramscan.patterns.given import load_given
 from ngramscan.patterns.model import Query, Tier
 from ngramscan.patterns.overlaps import merged_of_unions
 from ngramscan.prevalence.count import describe_missing
@@ -32,26 +34,26 @@ DEFAULT_TIERS: tuple[Tier, ...] = ("T1", "T2")
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """One row: what estimating the documents of some patterns in one index takes."""
+    """The requests that estimating the documents of some patterns in one index takes."""
 
     index: str
     patterns: int
     lookups: int
-    """Requests for where the patterns are."""
+    """Requests for the places of the patterns."""
     windows_at_most: int
     """Requests for documents."""
     requests_at_most: int
     at_4_requests_per_second: str
-    """The time that takes at the default rate of the public service, HH:MM:SS."""
+    """How long they take at the default rate for the public service, HH:MM:SS."""
 
 
 def _plan(
     queries: Sequence[Query], indexes: Iterable[Index], norm: DocnormOptions
 ) -> list[PlanRow]:
-    """Return what it would take; nothing is asked."""
+    """Return how many requests the estimates would take; none is sent."""
     texts = {query.text for query in queries}
     lookups = len(texts) + len(merged_of_unions(queries))
-    windows = len(texts) * (norm.samples if norm.target is None else norm.max_samples)
+    windows = len(texts) * (norm.draws if norm.target is None else norm.max_draws)
     plans = []
     for index in indexes:
         asks = not isinstance(index, ScanIndex)
@@ -75,17 +77,23 @@ def _share(target: str | float) -> float:
 
 @command
 def docnorm(
-    *patterns: Annotated[str | Path, Option(is_optional=True)],
+    *patterns: Annotated[PathOrName, Option(is_optional=True)],
+    literal: Annotated[
+        str | Sequence[str], Option("-e --literal", metavar="TEXT", is_verbatim=True)
+    ] = (),
+    literals: Annotated[
+        str | Sequence[PathOrName], Option("-f --literals", metavar="FILE", is_verbatim=True)
+    ] = (),
     index: Annotated[str | Sequence[str], Option(metavar="SPEC", is_verbatim=True)] = DEFAULT_INDEX,
     tier: Tier | Sequence[Tier] = (),
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
-    samples: Annotated[int, Option(metavar="K", least=2)] = 200,
+    draws: Annotated[int, Option(metavar="N", least=2)] = 200,
     target: Annotated[str | float | None, Option(metavar="P%")] = None,
-    max_samples: Annotated[int, Option(metavar="N", least=2)] = 2000,
+    max_draws: Annotated[int, Option(metavar="N", least=2)] = 2000,
     estimator: Estimator = "combined",
     context: Annotated[int, Option(metavar="BYTES", least=100)] = 10_000,
     totals: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    draws: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    drawn: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     dry_run: bool = False,
     api_url: Annotated[str, Option(metavar="URL", envvar="NGRAMSCAN_API_URL")] = DEFAULT_URL,
     concurrency: Annotated[int, Option(least=1)] = 4,
@@ -102,31 +110,31 @@ def docnorm(
     exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
-    ignore_case: bool = False,
+    ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     progress: Progress = SILENT,
 ) -> Result:
-    """Estimate how many documents contain patterns, with intervals.
+    """Estimate how many documents contain texts, with intervals.
 
-    PATTERNS are YAML files or names of shipped sets; by default the set f1, tiers T1 and T2. Hosted
-    indexes know occurrences only, so some are drawn at random and their documents read;
-    corpora that are read (scan:, python) are counted exactly.
+    PATTERNS are those of count; by default the set f1, tiers T1 and T2. Hosted indexes know
+    occurrences only, so some are drawn at random and their documents read; corpora that are read
+    (scan:, python) are counted exactly.
 
     Parameters
     ----------
-    *patterns, index, tier, method : see count
-    samples : int
+    *patterns, literal, literals, index, tier, method : see count
+    draws : int
         Number of occurrences drawn per pattern.
     target : str or float, optional
-        Draw 100 occurrences, then as many as an interval of ± this share of the estimate needs.
-    max_samples : int
+        Instead of `draws`: draw 100, then as many as an interval of ± this share needs.
+    max_draws : int
         With `target`, draw no more occurrences per pattern than this.
     estimator : str
-        How documents are estimated; `unique`: by distinct documents per draw, an upper bound.
+        How to estimate documents; `unique`: distinct documents per draw, an upper bound.
     context : int
-        Bytes of a document that are read on each side; services give 10,000 at most.
+        Bytes of a document to read on each side; services give 10,000 at most.
     totals : str or Path, optional
         Write the documents and ratios of the methods to this file.
-    draws : str or Path, optional
+    drawn : str or Path, optional
         Write the occurrences that were drawn, with their text, to this file.
     dry_run : bool
         Print how many requests it would take, one row per index, and send none.
@@ -144,21 +152,25 @@ def docnorm(
     InputError
         An argument or a file is wrong.
     IncompleteError
-        Some patterns could not be estimated; its `rows` has the others.
+        Some estimates are missing; its `rows` has the others.
 
     Examples
     --------
+    $ ngramscan docnorm "step by step" --index python
     $ ngramscan docnorm --dry-run
     $ ngramscan docnorm --method f-1 --target 10% -o documents.csv
-    $ ngramscan docnorm mine.yaml --index cc-2025-05 --draws draws.parquet
+    $ ngramscan docnorm mine.yaml --index cc-2025-05 --drawn draws.parquet
     """
-    totals_target, draws_target = optional_target(totals), optional_target(draws)
+    totals_target, drawn_target = optional_target(totals), optional_target(drawn)
     share = None if target is None else _share(target)
     if share and estimator == "unique":
         raise InputError("--target", "--estimator unique has no interval that draws could narrow")
-    norm = DocnormOptions(samples, share, max_samples, estimator, context, seed, bool(draws))
-    tiers = tier or (() if patterns else DEFAULT_TIERS)
-    queries = load_selection(patterns or [DEFAULT_SET], tiers, method).queries()
+    norm = DocnormOptions(draws, share, max_draws, estimator, context, seed, bool(drawn))
+    if not (patterns or literal or literals):
+        patterns, tier = (DEFAULT_SET,), tier or DEFAULT_TIERS
+    chosen = load_given(patterns, literal, literals, tier, method)
+    refuse_totals(totals, chosen)
+    queries = chosen.queries()
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
@@ -171,7 +183,7 @@ def docnorm(
         norming = run_docnorm(queries, indexes, norm)
     if norming.rows:
         save(norming.totals, Total, totals_target)
-        save(norming.draws, DrawRow, draws_target)
+        save(norming.drawn, DrawRow, drawn_target)
     rows, table = norming.rows, partial(tables.print_docnorm, norming)
     failures = describe_missing(norming.missing, queries, len(norming.sizes), "estimates")
     return Result(rows, DocnormRow, failures=failures, print_table=table, is_silent=not rows)

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from ngramscan.commands.count import load_selection
 from ngramscan.commands.docnorm import DEFAULT_SET
 from ngramscan.outputs.reading import read_outputs
 from ngramscan.outputs.tiers import TierRow, run_tiers
+from ngramscan.patterns.given import load_selection
 from ngramscan.patterns.model import Tier
 from ngramscan.report import tables
 from ngramscan.report.command import Option, Result, command

@@ -163,7 +163,7 @@ def mark_outputs(
             raise InputError(output.place, problem)
     outputs = [output for output in found.outputs if output.is_there]
     texts = [output.text or "" for output in outputs]
-    markers = [Marker(pattern.method, pattern.tier, pattern.text) for pattern in patterns.patterns]
+    markers = [Marker(p.method, p.tier, p.text) for p in patterns.patterns if p.method and p.tier]
     markers += [Marker(each.method, REGEX_TIER, each.name, each.regex) for each in patterns.regexes]
     numbers: dict[tuple[str, str, str], int] = {}
     problems = [numbers.setdefault(output.problem, len(numbers)) for output in outputs]

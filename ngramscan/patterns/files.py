@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from glob import escape, glob
 from importlib import resources
+from os import PathLike
 from pathlib import Path
 from typing import TypeVar
+
+from yaml import MappingNode
 
 from ngramscan.errors import InputError
 from ngramscan.patterns.model import KINDS, TIERS, Pattern, PatternSet, Regex
 from ngramscan.patterns.regexes import compile_regex
-from ngramscan.reading.yaml_files import Node, compose_yaml, read_text
+from ngramscan.reading.yaml_files import Node, compose_yaml, input_errors
 
+STDIN = "-"
+"""As the name of a file: standard input."""
+_STDIN_NAME = "standard input"
+PathOrName = str | PathLike[str]
 _Entry = TypeVar("_Entry", Pattern, Regex)
 
 
 def shipped_folders() -> list[Path]:
-    """Return where pattern sets of this package may lie: in the wheel, or beside the checkout."""
+    """Return the folders of shipped pattern sets: in the wheel, or beside the checkout."""
     package = Path(str(resources.files("ngramscan")))
     return [package / "shipped_patterns", package.parent / "patterns"]
 
@@ -26,7 +37,27 @@ def shipped_sets() -> list[str]:
     return sorted({path.stem for folder in shipped_folders() for path in folder.glob("*.yaml")})
 
 
-def load_patterns(path_or_name: str | Path) -> PatternSet:
+def find_patterns(path_or_name: PathOrName) -> str | None:
+    """Return the file of a pattern set, or the shipped one of this name; None: there is none."""
+    given = os.path.expanduser(path_or_name)
+    shipped = [str(folder / f"{given}.yaml") for folder in shipped_folders()]
+    # Unlike Path.exists, this also takes a text that is too long for the name of a file.
+    return next((one for one in (given, *shipped) if one == STDIN or os.path.exists(one)), None)
+
+
+def suggest_sets(path_or_name: PathOrName) -> str:
+    """Return the shipped set or the file that may have been meant, as the end of a message."""
+    given = Path(path_or_name)
+    folders = dict.fromkeys([str(given.parent), "patterns"])
+    files = [file for folder in folders for file in sorted(glob(f"{escape(folder)}/*.yaml"))]
+    known = {name.lower(): name for name in (*shipped_sets(), *map(os.path.normpath, files))}
+    same = [name for name in known.values() if Path(name).stem.lower() == given.stem.lower()]
+    alike = get_close_matches(str(given).lower(), known, n=1, cutoff=0.5)
+    near = same[-1 if given.suffix else 0 :][:1] or [known[name] for name in alike]
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def load_patterns(path_or_name: PathOrName) -> PatternSet:
     """Load a pattern set from a YAML file, or a shipped one by its name.
 
     Raises
@@ -34,19 +65,28 @@ def load_patterns(path_or_name: str | Path) -> PatternSet:
     InputError
         There is no such file or set, or it breaks the format; names the file and the line.
     """
-    path = Path(path_or_name)
-    if not path.exists():
-        shipped = [folder / f"{path_or_name}.yaml" for folder in shipped_folders()]
-        path = next((candidate for candidate in shipped if candidate.is_file()), path)
-    if not path.exists():
-        known = ", ".join(shipped_sets())
-        raise InputError(str(path), f"no such file or directory; shipped sets: {known}")
-    return parse_patterns(read_text(path), str(path))
+    path = find_patterns(path_or_name)
+    if path is None:
+        cure = suggest_sets(path_or_name) or f"; shipped sets: {', '.join(shipped_sets())}"
+        raise InputError(str(path_or_name), f"no such file or shipped set{cure}")
+    return parse_patterns(*read_named(path))
+
+
+def read_named(path: PathOrName) -> tuple[str, str]:
+    """Return the text of a file or of standard input, and what messages call it."""
+    file = os.path.expanduser(path)
+    where = _STDIN_NAME if file == STDIN else file
+    with input_errors(where):
+        content = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
+        return content.decode("utf-8-sig"), where
 
 
 def parse_patterns(content: str, where: str) -> PatternSet:
-    """Parse the content of a pattern file; `where` names it in errors."""
-    fields = compose_yaml(content, where).fields({"name", "patterns"}, {"source", "regexes"})
+    """Parse the content of a pattern file; errors begin with `where`."""
+    root = compose_yaml(content, where)
+    if where == _STDIN_NAME and not isinstance(root.node, MappingNode):
+        raise root.error("a pattern set in YAML was expected; for one text per line: -f -")
+    fields = root.fields({"name", "patterns"}, {"source", "regexes"})
     source, regexes = fields.get("source"), fields.get("regexes")
     return PatternSet(
         fields["name"].string(),
@@ -57,7 +97,7 @@ def parse_patterns(content: str, where: str) -> PatternSet:
 
 
 def _distinct(nodes: Iterable[Node], read: Callable[[Node], _Entry]) -> tuple[_Entry, ...]:
-    """Read entries; the same one twice is refused."""
+    """Read the entries, and refuse one that stands there twice."""
     entries: list[_Entry] = []
     lines: dict[tuple[str, str], int] = {}
     for node in nodes:

@@ -1,7 +1,7 @@
 """Pattern sets: what is counted.
 
-A pattern is one literal; its identity is its method and its text. A query is one string that is put
-to an index: the text itself or, on request, one of its case variants.
+A pattern is one literal; its method and its text identify it. A query is one string to count in an
+index: the text itself or, on request, one of its case variants.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ class Pattern:
     """One literal to count."""
 
     text: str
-    method: str
-    """The way of prompting that the pattern attests."""
-    tier: str
+    method: str | None = None
+    """The way of prompting that the pattern attests; None: a literal that was given alone."""
+    tier: str | None = None
     """One of `TIERS`."""
-    kind: str
-    """One of `KINDS`; only narrative patterns have case variants."""
+    kind: str | None = None
+    """One of `KINDS`; patterns of kind latex and code have no case variants."""
     note: str = ""
     expands: str = ""
-    """The words of the source that this pattern interprets; empty: they are printed as it is."""
+    """The words of the source that this pattern interprets; empty: the source prints the text."""
     longer_words: tuple[str, ...] = ()
     """Other words that contain the text; its count includes them."""
 
     @property
     def key(self) -> tuple[str, str]:
-        """What a set holds once."""
-        return self.method, self.text
+        """Method and text, which a set may have only once."""
+        return self.method or "", self.text
 
     def variants(self) -> list[str]:
         """Return the text, then its other spellings: first letter capital, typographic quote."""
-        if self.kind != "narrative":
+        if self.kind in {"latex", "code"}:
             return [self.text]
         spellings = [self.text, self.text[0].upper() + self.text[1:]]
         spellings += [spelling.replace("'", "’") for spelling in spellings]
@@ -52,7 +52,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One string to put to an index, and the pattern it counts for."""
+    """One string to count in an index, and the pattern that its count belongs to."""
 
     text: str
     pattern: Pattern
@@ -60,17 +60,17 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Regex:
-    """A marker of a method in outputs of models; never counted in corpora."""
+    """A regular expression that marks a method in models' outputs, never in corpora."""
 
     method: str
     name: str
     regex: str
-    """In the syntax of RE2."""
+    """In RE2 syntax."""
     note: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
-        """What a set holds once."""
+        """Method and name, which a set may have only once."""
         return self.method, self.name
 
 
@@ -85,8 +85,8 @@ class PatternSet:
 
     @property
     def methods(self) -> list[str]:
-        """The methods in the order of the patterns."""
-        return list(dict.fromkeys(pattern.method for pattern in self.patterns))
+        """The methods in the order of the patterns; literals have none."""
+        return list(dict.fromkeys(p.method for p in self.patterns if p.method))
 
     @property
     def entries(self) -> list[Pattern | Regex]:
@@ -94,14 +94,14 @@ class PatternSet:
         return [*self.patterns, *self.regexes]
 
     def select(self, tiers: Sequence[str] = (), methods: Sequence[str] = ()) -> PatternSet:
-        """Return the patterns of the given tiers and methods; nothing given selects all.
+        """Return the patterns of the given tiers and methods; without either, all of them.
 
-        Both may be given in any case, a method also by one of its names: `f-1` selects `FP/F-1`.
-        Regexes have no tier, so that naming one leaves them out.
+        Upper and lower case are alike, and a part of a method's name will do: `f-1` selects
+        `FP/F-1`. Regexes have no tier, so choosing tiers leaves them out.
         """
-        marked = dict.fromkeys(entry.method for entry in self.entries)
+        marked = dict.fromkeys(entry.method for entry in self.entries if entry.method)
         names = {method: {method.lower(), *method.lower().split("/")} for method in marked}
-        present = {pattern.tier for pattern in self.patterns}
+        present = {pattern.tier for pattern in self.patterns if pattern.tier}
         tier_names = {tier: {tier.lower()} for tier in sorted(present)}
         chosen = {self._named("method", method, names) for method in methods} or set(names)
         tiers_chosen = {self._named("tier", tier, tier_names) for tier in tiers} or present
@@ -113,7 +113,7 @@ class PatternSet:
         return PatternSet(self.name, self.source, kept, regexes)
 
     def _named(self, what: str, asked: str, names: Mapping[str, set[str]]) -> str:
-        """Return what is asked for by one of its names, in any case."""
+        """Return the method or tier that has this name, in upper or lower case."""
         for known, others in names.items():
             if asked.lower() in others:
                 return known
@@ -121,9 +121,9 @@ class PatternSet:
         raise InputError(f"--{what} {asked}", problem)
 
     def queries(self, case_variants: bool = False) -> list[Query]:
-        """Return what to ask, in the order of the patterns."""
+        """Return the strings to count, in the order of the patterns."""
         if not self.patterns:
-            problem = "only regexes, which corpora are not asked"
+            problem = "it has only regexes, and corpora are searched for literal texts only"
             raise InputError(f"pattern set {self.name}", problem)
         return [
             Query(text, pattern)
@@ -133,7 +133,7 @@ class PatternSet:
 
 
 def merge(sets: Sequence[PatternSet]) -> PatternSet:
-    """Return one set with the patterns of all; the same pattern in two of them is refused."""
+    """Return one set with the patterns of all; refuse a pattern that two of them have."""
     seen: dict[tuple[str, str], str] = {}
     for one in sets:
         for entry in one.entries:
@@ -152,7 +152,7 @@ def merge(sets: Sequence[PatternSet]) -> PatternSet:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What one total is of: the queries of one method and some tiers."""
+    """The queries of one method and some tiers, which make one total."""
 
     tiers: str
     """One tier, or `T1+T2`."""
@@ -161,12 +161,15 @@ class Scope:
 
     @property
     def texts(self) -> list[str]:
-        """What is asked, each once."""
+        """The texts of the queries, each once."""
         return list(dict.fromkeys(query.text for query in self.queries))
 
 
 def scopes(queries: Sequence[Query]) -> list[Scope]:
-    """Return what totals are made of: each method in each tier, and in T1 with T2."""
+    """Return the queries of each total: each method in each tier, and in T1 with T2.
+
+    Literals without a method are in none of them.
+    """
     present = {query.pattern.tier for query in queries}
     found = []
     for label in (*TIERS, "T1+T2"):
@@ -174,7 +177,7 @@ def scopes(queries: Sequence[Query]) -> list[Scope]:
         if not tiers <= present:
             continue
         chosen = [query for query in queries if query.pattern.tier in tiers]
-        for method in dict.fromkeys(query.pattern.method for query in chosen):
+        for method in dict.fromkeys(q.pattern.method for q in chosen if q.pattern.method):
             own = tuple(query for query in chosen if query.pattern.method == method)
             found.append(Scope(label, method, own))
     return found

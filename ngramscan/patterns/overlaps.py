@@ -1,4 +1,4 @@
-"""How queries lie in each other, so that no place of a text is counted twice unawares."""
+"""How queries overlap, so that totals count no place in a text twice."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ngramscan.patterns.model import Query, scopes
 
 
 def nesting(texts: Iterable[str]) -> dict[str, list[str]]:
-    """Return, for each text that contains others of `texts`, those others."""
+    """Return, for each text that contains others of `texts`, which ones."""
     unique = list(dict.fromkeys(texts))
     inner = {text: [o for o in unique if o != text and o in text] for text in unique}
     return {text: others for text, others in inner.items() if others}
 
 
 def closing_forms(texts: Iterable[str]) -> dict[str, str]:
-    r"""Return, for each `\end{x}` whose `\begin{x}` is in `texts`, that opening form."""
+    r"""Return the `\begin{x}` of each `\end{x}`, where both are in `texts`."""
     unique = set(texts)
     return {
         text: opening
@@ -29,8 +29,8 @@ def closing_forms(texts: Iterable[str]) -> dict[str, str]:
 def merged_strings(first: str, second: str) -> list[str]:
     """Return the strings in which the end of `first` is the start of `second`.
 
-    Only overlaps of whole words count ("using the formula for", never "solve foreturn answer"):
-    the others do not occur in text, and each string costs a query.
+    Only whole words may overlap ("using the formula for", never "solve foreturn answer"): other
+    overlaps do not occur in text, and each string costs a query.
     """
     merged = []
     for shared in range(1, min(len(first), len(second))):
@@ -42,11 +42,11 @@ def merged_strings(first: str, second: str) -> list[str]:
 
 
 def plan_union(texts: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Plan how the occurrences of overlapping queries are counted once each.
+    """Plan how to count each occurrence of overlapping queries once.
 
-    Returns queries that contain no other, without closing forms of opening forms that are there,
-    and the strings in which two of them overlap. In those, one place was counted twice: the union
-    is the sum over the first minus the sum over the second.
+    Returns the queries that contain no other and do not close another, and the strings in which two
+    of them overlap. Each of these strings was counted twice, so the union is the sum over the
+    queries minus the sum over the strings.
     """
     unique = list(dict.fromkeys(texts))
     dropped = nesting(unique).keys() | closing_forms(unique).keys()
@@ -56,7 +56,7 @@ def plan_union(texts: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def merged_of_unions(queries: Sequence[Query]) -> list[str]:
-    """Return the strings, beside the queries, that the unions of all scopes are made of."""
+    """Return the strings that the unions need to have counted beside the queries."""
     merged: dict[str, None] = {}
     for scope in scopes(queries):
         merged |= dict.fromkeys(plan_union(scope.texts)[1])
@@ -84,7 +84,11 @@ class Overlap:
 
 
 def describe_overlaps(queries: Sequence[Query]) -> list[Overlap]:
-    """Return what overlaps; first between methods, where it weakens a ratio of the two."""
+    """Return the overlaps; first those between methods, as they weaken a ratio of the two.
+
+    Literals without a method enter no total, so nothing is said of them.
+    """
+    queries = [query for query in queries if query.pattern.method]
     pairs = [pair for pair in combinations(queries, 2) if pair[0].pattern != pair[1].pattern]
     overlaps = [overlap for pair in pairs if (overlap := _describe(*pair))]
     overlaps.sort(key=lambda overlap: overlap.method == overlap.other_method)
@@ -104,11 +108,11 @@ def _describe(one: Query, other: Query) -> Overlap | None:
         sentence = f'"{a}" and "{b}" both count in "{merged[0]}"'
     else:
         return None
-    return Overlap(relation, one.pattern.method, other.pattern.method, sentence)
+    return Overlap(relation, one.pattern.key[0], other.pattern.key[0], sentence)
 
 
 def _describe_closing_forms(queries: Sequence[Query]) -> Iterator[Overlap]:
-    methods = {query.text: query.pattern.method for query in queries}
+    methods = {query.text: query.pattern.key[0] for query in queries}
     for closing, opening in sorted(closing_forms(methods).items()):
         yield Overlap(
             "paired_patterns",
@@ -123,4 +127,4 @@ def _describe_longer_words(queries: Sequence[Query]) -> Iterator[Overlap]:
         if pattern.longer_words:
             words = ", ".join(f'"{word}"' for word in pattern.longer_words)
             sentence = f'"{pattern.text}" also counts the longer {words}'
-            yield Overlap("longer_words", pattern.method, pattern.method, sentence)
+            yield Overlap("longer_words", pattern.key[0], pattern.key[0], sentence)

@@ -1,11 +1,13 @@
-"""Occurrences in context, drawn at random: what a pattern really catches."""
+"""Random occurrences in context, which show what a pattern really catches."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, Place, QueryFailure, Window, WindowFailure
+from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.draws import draw_places
 
 _BYTES_PER_CHARACTER = 4
@@ -14,12 +16,13 @@ _BYTES_PER_CHARACTER = 4
 
 @dataclass(frozen=True, slots=True)
 class ContextRow:
-    """An occurrence and what stands around it."""
+    """An occurrence and the text around it."""
 
     index: str
+    pattern: str
     document: str
     offset: int | None
-    """Bytes from the start of the document; None: not known, as the start was not seen."""
+    """Bytes from the start of the document; None: unknown, as the start was not seen."""
     left: str
     match: str
     right: str
@@ -41,29 +44,44 @@ class ContextsResult:
     failures: list[WindowFailure]
 
 
-def run_contexts(text: str, index: Index, n: int, width: int, seed: int) -> ContextsResult:
-    """Draw n different occurrences of a text, and show `width` characters on each side of them.
+def run_contexts(
+    texts: Sequence[str], index: Index, n: int, width: int, seed: int
+) -> tuple[list[ContextsResult], list[QueryFailure]]:
+    """Draw n different occurrences of each text, and show `width` characters on each side of them.
 
-    Each is as likely as any other; if there are no more than n, all are shown, in the index's
-    order. A text that can't be looked up raises NgramscanError.
+    Each occurrence of a text is as likely as any other; if there are no more than n, all are shown,
+    in the index's order. Texts that could not be looked up are in the second list.
     """
-    (found,) = index.find([text])
-    if isinstance(found, QueryFailure):
-        raise found.error
-    places = draw_places(found, n, seed, index.name, with_replacement=False)
+    found, errors = collect_replies(index.find(texts), texts)
+    places = {
+        text: draw_places(one, n, seed, index.name, with_replacement=False)
+        for text, one in found.items()
+    }
+    wanted = [place for drawn in places.values() for place in drawn]
     windows: dict[Place, Window] = {}
-    failures: list[WindowFailure] = []
+    failures: dict[Place, WindowFailure] = {}
     try:
         nbytes = min((width + 1) * _BYTES_PER_CHARACTER, index.longest_context)
-        for window in index.windows(places, nbytes):
+        for window in index.windows(wanted, nbytes):
             if isinstance(window, WindowFailure):
-                failures.append(window)
+                failures[window.place] = window
             else:
                 windows[window.place] = window
     except NgramscanError as error:  # the index as a whole
-        failures += [WindowFailure(place, error) for place in places if place not in windows]
-    rows = [_row(index.name, windows[place], width) for place in places if place in windows]
-    return ContextsResult(index.name, text, found.occurrences, rows, failures)
+        lost = (place for place in wanted if place not in windows)
+        failures |= {place: WindowFailure(place, error) for place in lost}
+    results = [
+        ContextsResult(
+            index.name,
+            text,
+            found[text].occurrences,
+            [_row(index.name, windows[place], width) for place in places[text] if place in windows],
+            [failures[place] for place in places[text] if place in failures],
+        )
+        for text in texts
+        if text in found
+    ]
+    return results, [QueryFailure(index.name, text, error) for text, error in errors.items()]
 
 
 def _row(index: str, window: Window, width: int) -> ContextRow:
@@ -71,6 +89,7 @@ def _row(index: str, window: Window, width: int) -> ContextRow:
     left = window.text[:start].decode()
     return ContextRow(
         index=index,
+        pattern=window.place.query,
         document=window.document,
         offset=start if window.starts_document else None,
         left=left[max(0, len(left) - width) :],

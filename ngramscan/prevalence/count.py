@@ -1,4 +1,4 @@
-"""Pattern sets × indexes → count rows, and a line for each reason why some are missing."""
+"""Patterns × indexes → count rows, and a line for each reason why some are missing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from ngramscan.errors import NgramscanError
+from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Found, Index, IndexSize, QueryCount, QueryFailure
 from ngramscan.patterns.model import Query
 from ngramscan.patterns.overlaps import merged_of_unions
@@ -22,18 +22,19 @@ class CountRow:
 
     index: str
     """Hosted indexes by their name in the catalog, however they were spelled."""
-    method: str
-    tier: str
-    kind: str
+    method: str | None
+    """None, like the next two: a literal that was given alone, outside a pattern set."""
+    tier: str | None
+    kind: str | None
     pattern: str
-    """The text as it stands in the pattern set."""
+    """The text of the pattern."""
     query: str
-    """What was asked: the text or one of its case variants."""
+    """The string that was counted: the text or one of its case variants."""
     occurrences: int
     documents: int | None
-    """Documents with at least one occurrence; None: the index can't know."""
+    """Documents with at least one occurrence; None: the index can't tell."""
     source: str
-    """`api`, `scan`, `fm9`, or `journal`: the service, in an earlier run."""
+    """`api`, `scan`, `fm9`, or `journal`: a reply of the service in an earlier run."""
     asked_at: str
     """ISO 8601, UTC."""
     estimated: bool = False
@@ -45,7 +46,7 @@ class CountRow:
     documents_high: float | None = None
     level: float | None = None
     note: str = ""
-    """How the counts differ from exact ones of the text, and why an interval is missing."""
+    """How the counts differ from exact ones, and why an interval is missing."""
 
 
 @dataclass(slots=True)
@@ -57,14 +58,14 @@ class CountResult:
     """In the order of the indexes, then of the patterns."""
     missing: list[QueryFailure] = field(default_factory=list)
     occurrences: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Per index, of all strings that were counted: the queries, and those in which two overlap."""
+    """Per index and string that was counted: the queries, and the strings in which two overlap."""
     sizes: dict[str, IndexSize] = field(default_factory=dict)
 
 
 def run_count(
     queries: Sequence[Query], indexes: Sequence[Index], for_totals: bool = True
 ) -> CountResult:
-    """Count some queries in each index; what fails is in `missing`, all else is done.
+    """Count some queries in each index; those that fail are in `missing`.
 
     With `for_totals`, the strings in which two queries overlap are counted too: the union of
     occurrences needs them.
@@ -73,7 +74,7 @@ def run_count(
     if for_totals:
         texts += merged_of_unions(queries)
     result = CountResult(list(queries))
-    # Hosted indexes are under way as soon as `counts` was called: call all, then collect.
+    # Calling `counts` starts the requests of a hosted index: call all, then collect.
     streams = [(index, index.counts(texts)) for index in indexes]
     for index, stream in streams:
         counts, errors = collect_replies(stream, texts)
@@ -99,6 +100,8 @@ def collect_replies(
             else:
                 replies[reply.query] = reply
     except NgramscanError as error:  # the index as a whole
+        if error.exit_code == InputError.exit_code:  # what was asked is wrong
+            raise
         errors |= {text: error for text in texts if text not in replies}
     return replies, {text: errors[text] for text in texts if text in errors}
 
@@ -138,10 +141,10 @@ def _row(index: str, query: Query, count: QueryCount) -> CountRow:
 def describe_missing(
     missing: Sequence[QueryFailure], queries: Sequence[Query], n_indexes: int, what: str = "counts"
 ) -> list[str]:
-    """Return what is missing of all queries in some indexes, one line per reason.
+    """Return which results are missing, one line per reason.
 
-    Failures of strings that are not among `queries` are of overlaps, which only totals need; `what`
-    is what was wanted of each query, in the plural.
+    Strings that are not among `queries` are overlaps, which only totals need; `what` names the
+    result of each query, in the plural.
     """
     asked = {query.text for query in queries}
     reasons: dict[str, list[QueryFailure]] = {}
@@ -168,7 +171,7 @@ def describe_missing(
 
 
 def explained(error: NgramscanError) -> NgramscanError:
-    """Return the error, with what to do without a network if it is about that."""
+    """Return the error; if a service can't be reached, with a hint what works without one."""
     hint = _offline_hint(str(error))
     return type(error)(f"{error}{hint}") if hint else error
 

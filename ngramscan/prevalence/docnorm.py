@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from ngramscan.errors import NgramscanError
+from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Found, Index, IndexSize, QueryFailure
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.patterns.model import Query, Scope, scopes
@@ -43,12 +43,13 @@ class DocnormRow:
     """In how many documents of one index a pattern occurs."""
 
     index: str
-    method: str
-    tier: str
+    method: str | None
+    """None, like the tier: a literal that was given alone, outside a pattern set."""
+    tier: str | None
     pattern: str
     occurrences: int
-    samples: int | None = None
-    """Draws; None: all documents were read."""
+    draws: int | None = None
+    """Occurrences that were drawn; None: all documents were read."""
     documents: int
     documents_low: int | None
     documents_high: int | None
@@ -80,7 +81,7 @@ class DocnormResult:
     rows: list[DocnormRow] = field(default_factory=list)
     totals: list[Total] = field(default_factory=list)
     missing: list[QueryFailure] = field(default_factory=list)
-    draws: list[DrawRow] = field(default_factory=list)
+    drawn: list[DrawRow] = field(default_factory=list)
     sizes: dict[str, IndexSize] = field(default_factory=dict)
 
 
@@ -104,7 +105,7 @@ def run_docnorm(
         result.rows.extend(part.rows)
         result.totals.extend(part.totals)
         result.missing.extend(part.missing)
-        result.draws.extend(part.draws)
+        result.drawn.extend(part.drawn)
         result.sizes[index.name] = index.size()
     return result
 
@@ -131,6 +132,8 @@ def _read(index: ScanIndex, queries: Sequence[Query]) -> DocnormResult:
     try:
         known = index.document_counts([*texts, *merged_of_unions(queries)], unions)
     except NgramscanError as error:
+        if error.exit_code == InputError.exit_code:
+            raise
         missing = [QueryFailure(index.name, text, error) for text in texts]
         return DocnormResult(totals=_totals(index.name, queries, {}, {}, ""), missing=missing)
     counts = {count.query: count for count in known.counts}
@@ -220,7 +223,7 @@ def _sampled_row(
         note = _describe_draws(bounds, n, total)
     return replace(
         _row(index, query, total, bounds, estimator, note),
-        samples=n,
+        draws=n,
         truncated_share=sum(one.row.truncated for one in seen) / n if n else None,
         unique_documents=unique,
         seed=options.seed,

@@ -37,11 +37,11 @@ Texts = tuple[str, ...]
 class DocnormOptions:
     """How documents are estimated; the options of the command."""
 
-    samples: int = 200
+    draws: int = 200
     """Occurrences drawn per pattern."""
     target: float | None = None
-    """Draw as many as an interval of ± this share of the estimate needs, instead of `samples`."""
-    max_samples: int = 2000
+    """Draw as many as an interval of ± this share of the estimate needs, instead of `draws`."""
+    max_draws: int = 2000
     """With a target: no more per pattern."""
     estimator: Estimator = "combined"
     context: int = 10_000
@@ -106,13 +106,13 @@ def draw_occurrences(
             if one.query not in failed
         }
 
-    n = options.samples if options.target is None else min(PILOT, options.max_samples)
+    n = options.draws if options.target is None else min(PILOT, options.max_draws)
     drawn = look(dict.fromkeys(found, n))
     if options.target is not None:
         needed = {}
         for one, pilot in drawn.items():
             draws = Draws.of([each.shares[one.query,] for each in pilot], one.occurrences)
-            needed[one] = required_draws(draws, options.target, options.max_samples)
+            needed[one] = required_draws(draws, options.target, options.max_draws)
         drawn = look(needed)
     return {one.query: looked for one, looked in drawn.items()}, failed
 

@@ -93,9 +93,9 @@ def _number(amount: str, n_files: int) -> int:
     try:
         share = float(amount.removesuffix("%")) / 100 if amount.endswith("%") else None
         n = round(share * n_files) if share is not None else int(amount)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise InputError(where, "a number of files, or a share like 1%, was expected") from error
-    n = max(n, 1) if share else n
+    n = max(n, 1) if share and share > 0 else n
     if not 0 < n <= n_files:
         raise InputError(where, f"between 1 and {n_files} files, all there are, were expected")
     return n

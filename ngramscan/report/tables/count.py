@@ -62,8 +62,8 @@ def print_count(console: Console, counting: CountResult, totals: Sequence[Total]
 
 def _print_counts(console: Console, rows: Sequence[CountRow], size: IndexSize) -> None:
     columns = {
-        "method": [row.method for row in rows],
-        "tier": [row.tier for row in rows],
+        "method": [cell(row.method) for row in rows],
+        "tier": [cell(row.tier) for row in rows],
         "pattern": [row.query for row in rows],
         "occurrences": [_count(row, "occurrences") for row in rows],
     }

@@ -55,15 +55,15 @@ def print_docnorm(norming: DocnormResult, console: Console) -> None:
 
 def _print_rows(console: Console, rows: Sequence[DocnormRow]) -> None:
     columns = {
-        "method": [row.method for row in rows],
-        "tier": [row.tier for row in rows],
+        "method": [cell(row.method) for row in rows],
+        "tier": [cell(row.tier) for row in rows],
         "pattern": [row.pattern for row in rows],
         "occurrences": [cell(row.occurrences) for row in rows],
         "documents": [_estimate(row, "documents") for row in rows],
         "per document": [_estimate(row, "occurrences_per_document") for row in rows],
     }
-    if any(row.samples for row in rows):
-        columns["draws"] = [cell(row.samples) for row in rows]
+    if any(row.draws for row in rows):
+        columns["draws"] = [cell(row.draws) for row in rows]
         columns["different"] = [cell(row.unique_documents) for row in rows]
         columns["truncated %"] = [parts.percent(row.truncated_share) for row in rows]
     optional = ("different", "truncated %", "draws", "occurrences", "tier", "per document")

@@ -1,0 +1,129 @@
+"""`ngramscan patterns`: the pattern sets that come with this package, and what is in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+from ngramscan.patterns.files import PathOrName, load_patterns, shipped_sets
+from ngramscan.patterns.model import PatternSet
+from ngramscan.patterns.overlaps import describe_overlaps, nesting
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.layout import Layout, cell, print_columns
+from ngramscan.report.tables import parts
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@dataclass(frozen=True, slots=True)
+class PatternSetRow:
+    """A pattern set that comes with this package."""
+
+    name: str
+    patterns: int
+    methods: str
+    tiers: str
+    source: str
+    """The publication that the patterns are from."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatternRow:
+    """A pattern of a set, or a regex."""
+
+    method: str | None
+    tier: str | None
+    """None for a regex, which marks models' outputs only."""
+    kind: str | None
+    """`narrative`, `latex`, `code` or `regex`."""
+    text: str
+    """The text, or the regular expression."""
+    within: str
+    """The other patterns of the set that contain it, with `; ` between them; its count includes
+    theirs."""
+    longer_words: str
+    """Longer words that contain it, with `; ` between them; its count includes theirs."""
+    note: str
+    """For a regex its name; for a pattern that the source only describes, what it says."""
+
+
+@command
+def patterns_list() -> Result:
+    """List the pattern sets that come with this package.
+
+    Examples
+    --------
+    $ ngramscan patterns list
+    """
+    rows = []
+    for name in shipped_sets():
+        one = load_patterns(name)
+        tiers = sorted({pattern.tier for pattern in one.patterns if pattern.tier})
+        about = ", ".join(one.methods), ", ".join(tiers), one.source
+        rows.append(PatternSetRow(name, len(one.patterns), *about))
+    return Result(rows, PatternSetRow)
+
+
+@command
+def patterns_show(name: Annotated[PathOrName, Option(metavar="NAME|FILE")]) -> Result:
+    """Show the patterns of a set, and which of them overlap.
+
+    Parameters
+    ----------
+    name : str or Path
+        A shipped set or a pattern file.
+
+    Returns
+    -------
+    DataFrame
+        One row per pattern or regex; see docs/rows.md.
+
+    Raises
+    ------
+    InputError
+        There is no such set or file, or it is malformed; the message names the line.
+
+    Examples
+    --------
+    $ ngramscan patterns show f1
+    $ ngramscan patterns show mine.yaml --format csv
+    """
+    shown = load_patterns(name)
+    outer: dict[str, list[str]] = {}
+    for longer, others in nesting(pattern.text for pattern in shown.patterns).items():
+        for text in others:
+            outer.setdefault(text, []).append(longer)
+    said = {words: f'the source says "{words}"' for one in shown.patterns if (words := one.expands)}
+    rows = [
+        PatternRow(
+            method=one.method,
+            tier=one.tier,
+            kind=one.kind,
+            text=one.text,
+            within="; ".join(outer.get(one.text, [])),
+            longer_words="; ".join(one.longer_words),
+            note="; ".join(filter(None, [said.get(one.expands), one.note])),
+        )
+        for one in shown.patterns
+    ]
+    for one in shown.regexes:
+        note = ": ".join(filter(None, [one.name, one.note]))
+        rows.append(PatternRow(one.method, None, "regex", one.regex, "", "", note))
+    return Result(rows, PatternRow, print_table=partial(_print_patterns, shown, rows))
+
+
+def _print_patterns(shown: PatternSet, rows: Sequence[PatternRow], console: Console) -> None:
+    """Print the patterns of a set, then which of them overlap and the notes of the set."""
+    parts.print_notes(console, f"{shown.name} · {len(shown.patterns)} patterns", shown.source)
+    names = ("method", "tier", "kind", "text")
+    columns = {name: [cell(getattr(row, name)) for row in rows] for name in names}
+    ends = parts.section_ends(rows, "method")
+    print_columns(console, columns, Layout(4, frozenset({"text"}), section_ends=ends))
+    overlaps = describe_overlaps(shown.queries()) if shown.patterns else []
+    parts.print_notes(console, *dict.fromkeys(overlap.sentence for overlap in overlaps))
+    for note, own in parts.group_by(rows, "note").items():
+        if note:
+            parts.print_notes(console, f"{', '.join(row.text for row in own)}: {note}")

@@ -1,0 +1,113 @@
+"""What commands are given to count: pattern sets, texts themselves, and files of texts."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from ngramscan.errors import InputError
+from ngramscan.patterns.files import (
+    STDIN,
+    PathOrName,
+    find_patterns,
+    load_patterns,
+    read_named,
+    suggest_sets,
+)
+from ngramscan.patterns.model import Pattern, PatternSet, merge
+
+_YAML = {".yaml", ".yml"}
+_CORPUS = {".gz", ".jsonl", ".parquet", ".warc", ".zst"}
+
+
+def load_selection(
+    patterns: Sequence[PathOrName], tiers: Sequence[str], methods: Sequence[str]
+) -> PatternSet:
+    """Load pattern sets, merge them and select."""
+    return merge([load_patterns(path) for path in patterns]).select(tiers, methods)
+
+
+def load_given(
+    patterns: Sequence[PathOrName],
+    literals: Sequence[str],
+    files: Sequence[PathOrName],
+    tiers: Sequence[str] = (),
+    methods: Sequence[str] = (),
+) -> PatternSet:
+    """Return the patterns of sets, and then literals, each once.
+
+    Parameters
+    ----------
+    patterns : sequence of str or Path
+        Files, shipped sets, or texts with white space in them, which are literals.
+    literals : sequence of str
+        Texts to count as they are.
+    files : sequence of str or Path
+        Files with one literal per line.
+    tiers, methods : sequence of str
+        Select from the sets.
+
+    Raises
+    ------
+    InputError
+        Nothing was given, or something that is neither; the message names the likeliest cure.
+    """
+    if [*map(str, patterns), *map(str, files)].count(STDIN) > 1:
+        raise InputError("standard input", "it can be read only once; - was given twice")
+    sets = [one for one in patterns if _is_set(one)]
+    texts = [str(one) for one in patterns if one not in sets]
+    found = [_checked(text, "PATTERNS") for text in texts]
+    found += [_checked(text, "--literal") for text in literals]
+    found += [text for file in files for text in _read_literals(file)]
+    if not sets and not found:
+        problem = "nothing to count; give texts, as in -e 'step by step', or a pattern set, as f1"
+        raise InputError("PATTERNS", problem)
+    if not sets and (tiers or methods):
+        option = f"--tier {tiers[0]}" if tiers else f"--method {methods[0]}"
+        raise InputError(option, "it selects from pattern sets, and only literals were given")
+    chosen = load_selection(sets, tiers, methods) if sets else PatternSet("literals", "", ())
+    only = tuple(Pattern(text) for text in dict.fromkeys(found))
+    return PatternSet(chosen.name, chosen.source, chosen.patterns + only, chosen.regexes)
+
+
+def _is_set(given: PathOrName) -> bool:
+    """Tell whether an argument names a pattern set, or is a literal; refuse what is neither."""
+    name = str(given)
+    path, suffix, shown = find_patterns(given), Path(name).suffix.lower(), shlex.quote(name)
+    if path is None:
+        is_text = isinstance(given, str) and (not name or any(map(str.isspace, name)))
+        if is_text and suffix not in _YAML:
+            return False
+        cure = f"{suggest_sets(given) or ';'} to count the text itself: -e {shown}"
+        raise InputError(name, f"no such file or shipped set{cure}")
+    if os.path.isdir(path) or suffix in _CORPUS:
+        raise InputError(name, f"not a pattern set; to count in its texts: --index scan:{shown}")
+    if suffix not in {*_YAML, ".json", ""}:
+        raise InputError(name, f"not a pattern set; to count each of its lines: -f {shown}")
+    return True
+
+
+def _checked(text: str, where: str) -> str:
+    """Return a literal that can be counted, or refuse it."""
+    problem = "it is empty; a text to count was expected" * (not text)
+    if "\0" in text:
+        problem = "it has a NUL character"
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        problem = "it is not valid UTF-8"
+    if problem:
+        raise InputError(where, problem)
+    return text
+
+
+def _read_literals(file: PathOrName) -> list[str]:
+    """Return the lines of a file that are not empty."""
+    if Path(file).suffix.lower() in _YAML:
+        raise InputError(f"-f {file}", f"a pattern set is given without -f: {file}")
+    content, where = read_named(file)
+    lines = [line.removesuffix("\r") for line in content.split("\n")]
+    found = [_checked(line, f"{where}:{number}") for number, line in enumerate(lines, 1) if line]
+    if not found:
+        raise InputError(where, "no text in it; one per line was expected")
+    return found
