@@ -1,0 +1,333 @@
+"""Texts as patterns: as arguments, after -e, from files and standard input; by brute force."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import ngramscan
+from ngramscan.cli import main
+from ngramscan.errors import InputError
+from ngramscan.patterns.files import load_patterns
+from ngramscan.patterns.given import load_given
+from tests.support import oracle
+from tests.support.command import NGRAMSCAN, Ran, invoke
+from tests.support.service import ApiServer, Faults
+
+REPLAY = Path(__file__).parent / "replay"
+SHARDS = [REPLAY / "docs" / "a.jsonl", REPLAY / "docs" / "b.jsonl"]
+TEXTS = [
+    json.loads(line)["text"]
+    for file in SHARDS
+    for line in file.read_text(encoding="utf-8").split("\n")
+    if line
+]
+SCAN = f"scan:{REPLAY / 'docs'}/*.jsonl"
+SET = """\
+name: mine
+patterns:
+  - {text: step by step, method: CoT, tier: T1, kind: narrative}
+  - {text: 'def solve(', method: PoT, tier: T2, kind: code}
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def piped(content: bytes, *arguments: str) -> Ran:
+    """Run a command with something on its standard input."""
+    done = CliRunner(catch_exceptions=False).invoke(main, [*arguments], input=content)
+    return Ran(done.exit_code, done.stdout, done.stderr)
+
+
+def assert_counted(rows: list[dict[str, str]], texts: list[str], documents: bool = True) -> None:
+    """Compare rows with counts by the definition, in the order of the texts."""
+    occurrences, in_documents = oracle.tally(texts, TEXTS)
+    assert [row["query"] for row in rows] == [row["pattern"] for row in rows] == texts
+    assert [int(row["occurrences"]) for row in rows] == occurrences
+    if documents:
+        assert [int(row["documents"]) for row in rows] == in_documents
+    assert {row[name] for row in rows for name in ("method", "tier", "kind")} == {""}
+
+
+# What is counted
+
+
+def test_an_argument_with_a_space_is_the_text_itself() -> None:
+    texts = ["step by step", "let's", ", we", "\\frac{", "ภาษา", "ee", " the", "step\nby"]
+    given = ["count", texts[0], *(part for text in texts[1:] for part in ("-e", text))]
+    given += ["--index", SCAN, "--format", "csv"]
+    # An argument comes first, wherever it stands; the same text twice is counted once.
+    ran = invoke(*given, "-e", "ee", "step by step")
+    assert (ran.code, ran.stderr) == (0, "")
+    assert_counted(ran.rows, texts)
+
+
+def test_all_kinds_of_index_count_the_same() -> None:
+    texts = ["step by step", "therefore", "no such text at all"]
+    more = ["-e", "therefore", "no such text at all", "--format", "csv", "--journal", "j"]
+    texts = [texts[0], texts[2], texts[1]]
+    assert_counted(invoke("count", texts[0], "--index", SCAN, *more).rows, texts)
+    local = invoke("count", texts[0], "--index", f"fm9:{REPLAY / 'index' / 'replay2'}", *more)
+    assert_counted(local.rows, texts, documents=False)
+    with ApiServer({"v2_dclm_all": SHARDS}) as server:
+        served = invoke("count", texts[0], "--index", "dclm", "--api-url", server.url, *more)
+        assert_counted(served.rows, texts, documents=False)
+
+
+def test_an_index_is_asked_for_the_literals_and_nothing_else() -> None:
+    """Overlaps such as `using the formula for` are needed for totals only."""
+    texts = ["using the formula", "the formula for", "formula"]
+    with ApiServer({"v2_dclm_all": SHARDS}) as server:
+        given = (*texts[:2], "-e", "formula", "--index", "dclm", "--api-url", server.url)
+        ran = invoke("count", *given)
+        assert ran.code == 0
+        assert sorted(asked["query"] for asked in server.read_log()) == sorted(texts)
+        for word in ("Totals", "Ratios"):
+            assert word not in ran.stdout
+        plan = invoke("docnorm", *given, "--dry-run", "--format", "csv").rows[0]
+        assert (plan["patterns"], plan["lookups"]) == ("3", "3")
+
+
+def test_literals_stand_behind_a_set_and_are_in_none_of_its_totals(here: Path) -> None:
+    (here / "mine.yaml").write_text(SET)
+    more = ("--index", SCAN, "--totals", "totals.csv", "--tier", "t1", "--format", "json")
+    ran = invoke("count", "-e", "step by step", "mine.yaml", "by step", *more)
+    rows = json.loads(ran.stdout)
+    keys = [(row["method"], row["tier"], row["kind"], row["pattern"]) for row in rows]
+    assert keys == [
+        ("CoT", "T1", "narrative", "step by step"),
+        (None, None, None, "by step"),
+        (None, None, None, "step by step"),
+    ]
+    truth = dict(
+        zip(
+            ("step by step", "by step"),
+            oracle.tally(["step by step", "by step"], TEXTS)[0],
+            strict=True,
+        )
+    )
+    assert [row["occurrences"] for row in rows] == [truth[row["pattern"]] for row in rows]
+    totals = pd.read_csv("totals.csv")
+    assert set(totals["method"]) == {"CoT"}
+    (union,) = totals.query("statistic == 'union_of_occurrences'")["value"]
+    assert union == truth["step by step"]
+    assert load_given(["mine.yaml"], ["by step"], []).methods == ["CoT", "PoT"]
+    assert invoke("count", "mine.yaml", "by step", "--index", SCAN, "--figure", "x.svg").code == 0
+    assert "literals" in Path("x.svg").read_text()
+
+
+def test_spellings_of_a_literal_are_those_of_a_narrative_pattern() -> None:
+    rows = invoke(
+        "count", "-e", "let's", "--case-variants", "--index", SCAN, "--format", "csv"
+    ).rows
+    assert [row["query"] for row in rows] == ["let's", "Let's", "let’s", "Let’s"]
+    assert {row["pattern"] for row in rows} == {"let's"}
+    both = invoke("count", "-e", "THE", "-i", "--index", SCAN, "--format", "csv").rows
+    lower = [text.lower() for text in TEXTS]
+    assert [int(row["occurrences"]) for row in both] == oracle.tally(["the"], lower)[0]
+
+
+def test_python_takes_what_the_terminal_takes(here: Path) -> None:
+    (here / "a file.yaml").write_text(SET)
+    (here / "lines").write_bytes("naïve\r\n the\n".encode())
+    frame = ngramscan.count(
+        "by step", here / "a file.yaml", literal="be", literals=["lines"], index=SCAN
+    )
+    assert list(frame["query"]) == ["step by step", "def solve(", "by step", "be", "naïve", " the"]
+    assert list(frame["occurrences"]) == oracle.tally(list(frame["query"]), TEXTS)[0]
+    assert list(frame["method"].isna()) == [False] * 2 + [True] * 4
+    assert list(ngramscan.count("a file.yaml", index=SCAN)["method"]) == ["CoT", "PoT"]
+    with pytest.raises(InputError, match="nope: no such file or shipped set"):
+        ngramscan.count(Path("nope"), index=SCAN)
+
+
+# Files and standard input
+
+
+def test_a_file_has_one_text_per_line(here: Path) -> None:
+    lines = "\ufeffstep by step\r\n\n the \n\nnaïve\nlet's, we\nstep by step"
+    (here / "lines.txt").write_bytes(lines.encode())
+    texts = ["step by step", " the ", "naïve", "let's, we"]
+    more = ("--index", SCAN, "--format", "csv")
+    assert_counted(invoke("count", "-f", "lines.txt", *more).rows, texts)
+    assert_counted(piped(lines.encode(), "count", "-f", "-", *more).rows, texts)
+
+
+def test_a_pattern_set_comes_from_standard_input_too() -> None:
+    ran = piped(SET.encode(), "count", "-", "--index", SCAN, "--format", "csv")
+    assert [row["method"] for row in ran.rows] == ["CoT", "PoT"]
+    ran = piped(b"step by step\n", "count", "-", "--index", SCAN)
+    assert ran.stderr == (
+        "Error: standard input:1: a pattern set in YAML was expected; for one text per line: -f -\n"
+    )
+    ran = piped(b"", "count", "-", "-f", "-", "--index", SCAN)
+    assert (ran.code, ran.stderr) == (
+        2, "Error: standard input: it can be read only once; - was given twice\n"
+    )  # fmt: skip
+
+
+@pytest.mark.integration
+def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
+    (here / "mine.yaml").write_text(SET)
+    (here / "corpus.jsonl").write_text('{"text": "step by step by step"}\n')
+    command = " ".join(NGRAMSCAN) + " count <(cat mine.yaml) -f <(printf 'by\\nstep') --index"
+    done = subprocess.run(
+        ["bash", "-c", f"{command} scan:corpus.jsonl --format jsonl"],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["occurrences"] for row in rows] == [2, 0, 2, 3]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], "PATTERNS: nothing to count; give texts, as in -e 'step by step', or a pattern set"),
+        (["wrod"], "wrod: no such file or shipped set; to count the text itself: -e wrod"),
+        (["f2"], "f2: no such file or shipped set; did you mean f1? to count the text itself: "),
+        (["f1.yaml"], "f1.yaml: no such file or shipped set; did you mean f1? to count"),
+        (["mnie.yaml"], "mnie.yaml: no such file or shipped set; did you mean mine.yaml?"),
+        (["Mine"], "Mine: no such file or shipped set; did you mean mine.yaml?"),
+        (["my set.yaml"], "my set.yaml: no such file or shipped set; "),
+        (["a&b"], "a&b: no such file or shipped set; to count the text itself: -e 'a&b'"),
+        (["x" * 5000], "no such file or shipped set; to count the text itself: -e xxx"),
+        (["folder"], "folder: not a pattern set; to count in its texts: --index scan:folder"),
+        (["c.jsonl"], "c.jsonl: not a pattern set; to count in its texts: --index scan:c.jsonl"),
+        (["lines.txt"], "lines.txt: not a pattern set; to count each of its lines: -f lines.txt"),
+        (["-f", "mine.yaml"], "-f mine.yaml: a pattern set is given without -f: mine.yaml"),
+        (["-f", "none.txt"], "none.txt: no such file or directory"),
+        (["-f", "empty.txt"], "empty.txt: no text in it; one per line was expected"),
+        (["-f", "nul.txt"], "nul.txt:3: it has a NUL character"),
+        (["-f", "latin.txt"], "latin.txt: not UTF-8 at byte 4"),
+        (["-e", ""], "--literal: it is empty; a text to count was expected"),
+        (["-e", "a\udcff"], "--literal: it is not valid UTF-8"),
+        (["-e", "a", "--tier", "T1"], "--tier T1: it selects from pattern sets, and only literals"),
+        (["a b", "--method", "CoT"], "--method CoT: it selects from pattern sets, and only"),
+        (["mine.yaml", "-e", "a", "--method", "F-1"], "--method F-1: pattern set mine has no such"),
+    ],
+)  # fmt: skip
+def test_what_is_no_pattern_is_refused_with_its_cure(
+    here: Path, given: list[str], said: str
+) -> None:
+    (here / "folder").mkdir()
+    (here / "mine.yaml").write_text(SET)
+    (here / "c.jsonl").write_text('{"text": "step"}\n')
+    contents = {"lines": b"a", "empty": b"\r\n\n", "nul": b"a\n\nb\0", "latin": b"naiv\xe9"}
+    for name, content in contents.items():
+        (here / f"{name}.txt").write_bytes(content)
+    # Without any pattern docnorm has those of the paper.
+    for command in ("count", "contexts", *["docnorm"] * bool(given)):
+        ran = invoke(command, *given, "--index", "scan:c.jsonl")
+        assert (ran.code, ran.stdout) == (2, "")
+        assert ran.stderr.startswith("Error: ")
+        assert said in ran.stderr
+        assert ran.stderr.count("\n") == 1
+
+
+def test_totals_are_of_methods(here: Path) -> None:
+    for command in ("count", "docnorm"):
+        ran = invoke(command, "-e", "a", "--index", SCAN, "--totals", "t.csv")
+        said = "--totals t.csv: only patterns of a method have totals, and literals have no method"
+        assert (ran.code, ran.stderr) == (2, f"Error: {said}\n")
+    assert not (here / "t.csv").exists()
+
+
+@pytest.mark.parametrize("amount", ["200%", "0", "-5%", "inf%", "nan%", "9", "ten"])
+@pytest.mark.parametrize("command", ["count", "contexts", "docnorm"])
+def test_a_sample_that_can_not_be_drawn_is_wrong_usage(command: str, amount: str) -> None:
+    ran = invoke(command, "-e", "a", "--index", SCAN, "--sample-files", amount)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(f"Error: --sample-files {amount}: ")
+
+
+# Documents and contexts
+
+
+def test_documents_of_literals_are_counted_or_estimated() -> None:
+    texts = ["step by step", "the"]
+    _, documents = oracle.tally(texts, TEXTS)
+    exact = invoke("docnorm", texts[0], "-e", "the", "--index", SCAN, "--format", "csv").rows
+    assert [int(row["documents"]) for row in exact] == documents
+    assert {row["method"] + row["tier"] for row in exact} == {""}
+    local = f"fm9:{REPLAY / 'index' / 'replay2'}"
+    more = ("--index", local, "--draws", "60", "--context", "300", "--drawn", "drawn.csv")
+    rows = invoke("docnorm", *texts[:1], "-e", "the", *more, "--format", "csv").rows
+    for row, truth in zip(rows, documents, strict=True):
+        assert int(row["documents_low"]) <= truth <= int(row["documents_high"])
+    assert len(pd.read_csv("drawn.csv")) == sum(int(row["draws"]) for row in rows)
+    table = invoke("docnorm", "-e", "the", "--index", SCAN)
+    assert table.code == 0
+    assert "Totals" not in table.stdout
+
+
+@pytest.fixture
+def server() -> Iterator[ApiServer]:
+    """A service of which two questions fail: one about a place, one about a text."""
+    body = json.dumps({"cnt": 3, "segment_by_shard": [[0, 3]], "latency": 1.0})
+    faults = Faults(bodies={"key": body, "code to": '{"cnt": 1}'})
+    with ApiServer({"v2_dclm_all": SHARDS}, faults=faults) as server:
+        yield server
+
+
+def test_contexts_of_several_patterns_name_them_and_outlive_a_failure(server: ApiServer) -> None:
+    more = ("--api-url", server.url, "--journal", "j", "-n", "4")
+    given = ("contexts", "step by step", "code to", "-e", "key", "-e", "the", *more)
+    ran = invoke(*given, "--format", "csv")
+    assert ran.code == 1
+    assert [row["pattern"] for row in ran.rows] == ["step by step"] * 4 + ["the"] * 4
+    for row in ran.rows:
+        assert row["match"] == row["pattern"]
+        assert row["left"] + row["match"] + row["right"] in TEXTS[int(row["document"])]
+    missing, lost = ran.stderr.splitlines()
+    assert missing.endswith('; the contexts of "code to" are missing (v2_dclm_all)')
+    assert lost.endswith("; 3 of 11 contexts missing (v2_dclm_all)")
+    heads = [line for line in invoke(*given).stdout.splitlines() if " occurrences" in line]
+    assert [head.split(" · ")[1] for head in heads] == ["'step by step'", "'key'", "'the'"]
+
+
+def test_contexts_of_a_set_are_found_in_one_pass(here: Path) -> None:
+    (here / "mine.yaml").write_text(SET)
+    frame = ngramscan.contexts("mine.yaml", method="cot", literal="the", index=SCAN, n=3, width=9)
+    assert list(frame["pattern"]) == ["step by step"] * 3 + ["the"] * 3
+    for row in frame.itertuples():
+        assert f"{row.left}{row.pattern}{row.right}" in " ".join(TEXTS)
+
+
+# Pattern sets
+
+
+def test_the_shipped_sets_are_listed_and_shown(here: Path) -> None:
+    (row,) = invoke("patterns", "list", "--format", "csv").rows
+    assert (row["name"], row["patterns"], row["tiers"]) == ("f1", "46", "T1, T2, T3")
+    assert ngramscan.patterns_list()["methods"].tolist() == ["CoT, PoT, FP/F-1"]
+    frame = ngramscan.patterns_show("f1").set_index("text")
+    texts = [pattern.text for pattern in load_patterns("f1").patterns]
+    assert list(frame.index) == texts
+    for text, within in frame["within"].items():
+        assert within == "; ".join(other for other in texts if str(text) in other != text)
+    assert frame.loc["\\leq", "longer_words"] == "\\leqslant; \\leqq"
+    (here / "mine.yaml").write_text(SET + "regexes: [{method: CoT, name: steps, regex: 'a+b'}]\n")
+    shown: list[Any] = invoke("patterns", "show", "mine.yaml", "--format", "csv").rows
+    assert (shown[-1]["kind"], shown[-1]["text"], shown[-1]["note"]) == ("regex", "a+b", "steps")
+    screen = invoke("patterns", "show", "f1").stdout
+    assert '"step by step" also counts every "think step by step"' in screen
+    ran = invoke("patterns", "show", "f2")
+    assert (ran.code, ran.stderr) == (
+        2, "Error: f2: no such file or shipped set; did you mean f1?\n"
+    )  # fmt: skip
