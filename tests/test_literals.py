@@ -295,7 +295,7 @@ def test_contexts_of_several_patterns_name_them_and_outlive_a_failure(server: Ap
         assert row["match"] == row["pattern"]
         assert row["left"] + row["match"] + row["right"] in TEXTS[int(row["document"])]
     missing, lost = ran.stderr.splitlines()
-    assert missing.endswith('; the contexts of "code to" are missing (v2_dclm_all)')
+    assert missing.endswith('; the lookup of "code to" in v2_dclm_all is missing')
     assert lost.endswith("; 3 of 11 contexts missing (v2_dclm_all)")
     heads = [line for line in invoke(*given).stdout.splitlines() if " occurrences" in line]
     assert [head.split(" · ")[1] for head in heads] == ["'step by step'", "'key'", "'the'"]

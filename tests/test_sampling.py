@@ -39,7 +39,9 @@ def test_a_sample_is_seeded_and_without_replacement() -> None:
     assert len(take_sample(FILES, "0.01%", 1).files) == 1
 
 
-@pytest.mark.parametrize("amount", ["0", "-1", "401", "0%", "101%", "some", "%", "1.5", "nan%", "inf%", "-5%"])
+@pytest.mark.parametrize(
+    "amount", ["0", "-1", "401", "0%", "101%", "some", "%", "1.5", "nan%", "inf%", "-5%"]
+)
 def test_amounts_that_are_none_are_refused(amount: str) -> None:
     with pytest.raises(InputError, match=f"--sample-files {amount}: "):
         take_sample(FILES, amount, 1)

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Annotated
 
 from ngramscan.commands.docnorm import DEFAULT_INDEX
-from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions, QueryFailure
+from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.patterns.files import PathOrName
 from ngramscan.patterns.given import load_given
 from ngramscan.patterns.model import Tier
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult, run_contexts
-from ngramscan.prevalence.count import explained
+from ngramscan.prevalence.count import describe_missing, explained
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import tables
 from ngramscan.report.command import Option, Result, command
@@ -102,27 +102,15 @@ def contexts(
             found += shown
             missing += failed
     rows = [row for shown in found for row in shown.rows]
-    failures = [*_describe_missing(missing), *_describe_lost(found)]
+    failures = describe_missing(missing, queries, len(indexes), "lookups")
+    failures += _describe_lost(found)
     table = partial(tables.print_contexts, found, seed)
     return Result(rows, ContextRow, failures=failures, print_table=table, is_silent=not found)
 
 
-def _describe_missing(missing: Sequence[QueryFailure]) -> list[str]:
-    """Return a line per index and reason why patterns could not be looked up."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for one in missing:
-        groups.setdefault((str(explained(one.error)), one.index), []).append(one.query)
-    lines = []
-    for (reason, index), queries in groups.items():
-        lost = f'"{queries[0]}"' if len(queries) == 1 else f"{len(queries)} patterns"
-        lines.append(f"{reason}; the contexts of {lost} are missing ({index})")
-    return lines
-
-
 def _describe_lost(found: Sequence[ContextsResult]) -> list[str]:
     """Return a line per index and reason why drawn occurrences could not be shown."""
-    drawn = Counter[str]()
-    lost = Counter[tuple[str, str]]()
+    drawn, lost = Counter[str](), Counter[tuple[str, str]]()
     for one in found:
         drawn[one.index] += len(one.rows) + len(one.failures)
         lost.update((str(explained(failure.error)), one.index) for failure in one.failures)

@@ -76,16 +76,6 @@ def patterns_show(name: Annotated[PathOrName, Option(metavar="NAME|FILE")]) -> R
     name : str or Path
         A shipped set or a pattern file.
 
-    Returns
-    -------
-    DataFrame
-        One row per pattern or regex; see docs/rows.md.
-
-    Raises
-    ------
-    InputError
-        There is no such set or file, or it is malformed; the message names the line.
-
     Examples
     --------
     $ ngramscan patterns show f1
@@ -96,22 +86,17 @@ def patterns_show(name: Annotated[PathOrName, Option(metavar="NAME|FILE")]) -> R
     for longer, others in nesting(pattern.text for pattern in shown.patterns).items():
         for text in others:
             outer.setdefault(text, []).append(longer)
-    said = {words: f'the source says "{words}"' for one in shown.patterns if (words := one.expands)}
     rows = [
         PatternRow(
-            method=one.method,
-            tier=one.tier,
-            kind=one.kind,
-            text=one.text,
-            within="; ".join(outer.get(one.text, [])),
-            longer_words="; ".join(one.longer_words),
-            note="; ".join(filter(None, [said.get(one.expands), one.note])),
+            *(one.method, one.tier, one.kind, one.text, "; ".join(outer.get(one.text, []))),
+            "; ".join(one.longer_words),
+            "; ".join(filter(None, [one.expands and f'the source says "{one.expands}"', one.note])),
         )
         for one in shown.patterns
     ]
-    for one in shown.regexes:
-        note = ": ".join(filter(None, [one.name, one.note]))
-        rows.append(PatternRow(one.method, None, "regex", one.regex, "", "", note))
+    for regex in shown.regexes:
+        note = ": ".join(filter(None, [regex.name, regex.note]))
+        rows.append(PatternRow(regex.method, None, "regex", regex.regex, "", "", note))
     return Result(rows, PatternRow, print_table=partial(_print_patterns, shown, rows))
 
 

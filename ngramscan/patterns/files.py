@@ -48,13 +48,10 @@ def find_patterns(path_or_name: PathOrName) -> str | None:
 def suggest_sets(path_or_name: PathOrName) -> str:
     """Return the shipped set or the file that may have been meant, as the end of a message."""
     given = Path(path_or_name)
-    folders = dict.fromkeys([str(given.parent), "patterns"])
-    files = [file for folder in folders for file in sorted(glob(f"{escape(folder)}/*.yaml"))]
-    known = {name.lower(): name for name in (*shipped_sets(), *map(os.path.normpath, files))}
-    same = [name for name in known.values() if Path(name).stem.lower() == given.stem.lower()]
-    alike = get_close_matches(str(given).lower(), known, n=1, cutoff=0.5)
-    near = same[-1 if given.suffix else 0 :][:1] or [known[name] for name in alike]
-    return f"; did you mean {near[0]}?" if near else ""
+    files = [*glob("patterns/*.yaml"), *glob(f"{escape(str(given.parent))}/*.yaml")]
+    known = {Path(one).stem.lower(): os.path.normpath(one) for one in (*files, *shipped_sets())}
+    near = get_close_matches(given.stem.lower(), known, n=1, cutoff=0.5)
+    return f"; did you mean {known[near[0]]}?" if near else ""
 
 
 def load_patterns(path_or_name: PathOrName) -> PatternSet:

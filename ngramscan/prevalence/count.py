@@ -109,16 +109,8 @@ def collect_replies(
 def _row(index: str, query: Query, count: QueryCount) -> CountRow:
     pattern = query.pattern
     row = CountRow(
-        index=index,
-        method=pattern.method,
-        tier=pattern.tier,
-        kind=pattern.kind,
-        pattern=pattern.text,
-        query=query.text,
-        occurrences=count.occurrences,
-        documents=count.documents,
-        source=count.source,
-        asked_at=count.asked_at,
+        *(index, pattern.method, pattern.tier, pattern.kind, pattern.text, query.text),
+        *(count.occurrences, count.documents, count.source, count.asked_at),
         note=count.note,
     )
     occurrences, documents = count.occurrences_estimate, count.documents_estimate

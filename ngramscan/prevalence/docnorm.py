@@ -1,8 +1,8 @@
-"""Pattern sets × indexes → in how many documents, estimated from occurrences drawn at random.
+"""Patterns × indexes → the number of documents that contain each, with intervals.
 
-Hosted and local suffix arrays number the occurrences of a pattern but do not know its documents. So
-some occurrences are drawn and their documents looked at; how much a draw says is in `draws`, what
-follows from all of them in `estimators`, the reasons in docs/documents.md. An index that reads its
+Suffix arrays, hosted or local, number the occurrences of a pattern but not its documents. So
+some occurrences are drawn at random and their documents examined: `draws` has what one draw counts
+for, `estimators` what all of them say, docs/docnorm.md the reasons. An index that reads its
 documents counts them instead.
 """
 
@@ -40,7 +40,7 @@ LEANS_NOTE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocnormRow:
-    """In how many documents of one index a pattern occurs."""
+    """How many documents of one index contain a pattern."""
 
     index: str
     method: str | None
@@ -53,30 +53,30 @@ class DocnormRow:
     documents: int
     documents_low: int | None
     documents_high: int | None
-    """Limits rounded outwards; None: too few files were read for an interval."""
+    """Limits, rounded outwards; None: too few files were read for an interval."""
     occurrences_per_document: float | None
-    """None: there is no document."""
+    """None: no document contains it."""
     occurrences_per_document_low: float | None
     occurrences_per_document_high: float | None
     """None: no upper limit."""
     level: float
     estimator: str
     """`combined`, `size-bias`, `first` or `unique`; `exact`: all documents were read, or all
-    occurrences looked at; `files`: a sample of files was read."""
+    occurrences examined; `files`: a sample of files was read."""
     truncated_share: float | None = None
-    """Share of the draws whose document was not seen whole."""
+    """Share of the draws whose document was seen only in part."""
     unique_documents: int | None = None
-    """Different documents among the draws."""
+    """Distinct documents among the draws."""
     seed: int | None = None
     standard_error: float | None = None
     """Standard error of `documents`, from the draws."""
     note: str = ""
-    """Which interval it is; where documents were not seen whole, the estimates that bound it."""
+    """The kind of interval; where documents were seen in part, the two estimates that bound it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocnormResult:
-    """The documents of some queries in some indexes."""
+    """The documents that contain some queries, in some indexes."""
 
     rows: list[DocnormRow] = field(default_factory=list)
     totals: list[Total] = field(default_factory=list)
@@ -88,13 +88,13 @@ class DocnormResult:
 def run_docnorm(
     queries: Sequence[Query], indexes: Sequence[Index], options: DocnormOptions
 ) -> DocnormResult:
-    """Estimate or count the documents of some queries in each index.
+    """Estimate or count the documents that contain some queries, in each index.
 
-    What fails is in `missing`: a pattern of which a single draw can't be looked at has no row, as
-    the documents that can't be shown may differ from the others.
+    Queries that fail are in `missing`. One draw that can't be examined is enough to leave a pattern
+    without a row, as documents that can't be shown may differ from the others.
     """
     texts = [*_texts(queries), *merged_of_unions(queries)]
-    # Services are asked at once; corpora are read one after the other.
+    # All services are asked at the same time; corpora are read one after the other.
     lookups = {one.name: one.find(texts) for one in indexes if not isinstance(one, ScanIndex)}
     result = DocnormResult()
     for index in indexes:
@@ -119,7 +119,7 @@ def _unions(queries: Sequence[Query]) -> list[Texts]:
 
 
 def _union(scope: Scope) -> Texts:
-    """Return the texts that the union of a scope is of: the documents of others are among them."""
+    """Return the texts of a scope that contain no other: they are in all its documents."""
     nested = nesting(scope.texts)
     return tuple(text for text in scope.texts if text not in nested)
 
@@ -154,7 +154,7 @@ def _read(index: ScanIndex, queries: Sequence[Query]) -> DocnormResult:
     return DocnormResult(rows, _totals(index.name, queries, occurrences, documents, note))
 
 
-# An index of which occurrences are drawn
+# An index whose occurrences are drawn
 
 
 def _sample(
@@ -233,10 +233,7 @@ def _sampled_row(
 
 def _describe_draws(bounds: BoundedEstimate, n: int, total: int) -> str:
     low, high = bounds.lower.value, bounds.upper.value
-    hidden = (
-        f"documents not seen whole: the estimate is between {low:,.0f} and {high:,.0f},"
-        " the middle is given"
-    )
+    hidden = f"documents seen in part: the estimate is the middle of {low:,.0f} and {high:,.0f}"
     few = f"fewer than {DRAWS_FOR_VARIANCE} draws: the interval is the guaranteed one"
     notes = {
         few: n < DRAWS_FOR_VARIANCE,
@@ -274,7 +271,7 @@ def _row(
 
 
 def _outward(bounds: BoundedEstimate) -> tuple[int | None, int | None]:
-    """Return whole documents as limits; near the end of a small population only those cover."""
+    """Return limits rounded outwards; in a small population, narrower ones would not cover."""
     if bounds.lower.low is None:
         return None, None
     return math.floor(bounds.low), math.ceil(bounds.high)
@@ -283,7 +280,7 @@ def _outward(bounds: BoundedEstimate) -> tuple[int | None, int | None]:
 def _per_document(
     occurrences: int, documents: float, low: float | None, high: float | None
 ) -> tuple[float | None, float | None, float | None]:
-    """Return occurrences per document, with limits; None: infinite, or there is no document."""
+    """Return occurrences per document, with limits; None: infinite, or there are no documents."""
     if not documents:
         return None, None, None
     return (
@@ -300,7 +297,7 @@ def _totals(
     documents: Mapping[Texts, BoundedEstimate],
     note: str,
 ) -> list[Total]:
-    """Return the totals of each scope and the ratios of each two; `note`: why one has no value."""
+    """Return the totals of each scope and the ratio of each two; `note`: why one has no value."""
     totals: list[Total] = []
     of_scopes = [(scope, documents.get(_union(scope))) for scope in scopes(queries)]
     for scope, bounds in of_scopes:

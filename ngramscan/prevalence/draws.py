@@ -1,7 +1,7 @@
-"""Occurrences drawn at random: which ones, what is seen of them, and for what they count.
+"""Occurrences drawn at random: which ones, what is seen of them, and what each counts for.
 
-Ranks are in the order of what follows the occurrence, so neighbours are alike: evenly spaced ranks
-are no random sample. Every rank is drawn on its own.
+Ranks are ordered by the text that follows the occurrence, so neighbours are alike and evenly spaced
+ranks would be no random sample. Each rank is drawn independently.
 """
 
 from __future__ import annotations
@@ -35,17 +35,13 @@ Texts = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class DocnormOptions:
-    """How documents are estimated; the options of the command."""
+    """How documents are estimated: the options of the command, which describes them."""
 
     draws: int = 200
-    """Occurrences drawn per pattern."""
     target: float | None = None
-    """Draw as many as an interval of ± this share of the estimate needs, instead of `draws`."""
     max_draws: int = 2000
-    """With a target: no more per pattern."""
     estimator: Estimator = "combined"
     context: int = 10_000
-    """Bytes of a document to look at on each side of an occurrence."""
     seed: int = 1
     keep_draws: bool = False
     """Return the draws too, with their text."""
@@ -53,20 +49,20 @@ class DocnormOptions:
 
 @dataclass(frozen=True, slots=True)
 class DrawRow:
-    """An occurrence that was drawn, and what was seen of its document."""
+    """An occurrence that was drawn, and the part of its document that was seen."""
 
     index: str
     pattern: str
     draw: int
-    """From 1, for each pattern."""
+    """Numbered from 1 for each pattern."""
     shard: int
     rank: int
     document: str
     document_bytes: int
     offset: int | None
-    """Bytes from the start of the document; None: not known, as the start was not seen."""
+    """Bytes from the start of the document; None: unknown, as the start was not seen."""
     truncated: bool
-    """The document was not seen whole."""
+    """The document was seen only in part."""
     text: str
     text_offset: int
     """Bytes from the start of `text` to the occurrence."""
@@ -75,7 +71,7 @@ class DrawRow:
 
 
 class Seen(NamedTuple):
-    """What is kept of a window, with its text only if draws are kept: windows are large."""
+    """What is kept of a window; its text only if draws are kept, as windows are large."""
 
     row: DrawRow
     shares: dict[Texts, Share]
@@ -84,7 +80,7 @@ class Seen(NamedTuple):
 def draw_occurrences(
     index: Index, found: Sequence[Found], unions: Sequence[Texts], options: DocnormOptions
 ) -> tuple[dict[str, list[Seen]], dict[str, NgramscanError]]:
-    """Return the draws of each query, or why one of them can't be looked at."""
+    """Return the draws of each query, or why one of them can't be examined."""
     seen: dict[Place, Seen] = {}
     failed: dict[str, NgramscanError] = {}
 
@@ -148,10 +144,10 @@ def _look_at(
 
 
 def draw_places(found: Found, n: int, seed: int, index: str, with_replacement: bool) -> list[Place]:
-    """Draw n occurrences of a query, each time all as likely; all of them if there are no more.
+    """Draw n occurrences of a query, all equally likely; take all of them if there are no more.
 
-    What is drawn depends on the seed, the names of the index and the query and nothing else, so a
-    pattern's sample does not depend on what else is asked. Fewer draws are a part of more.
+    The draws depend only on the seed, the index's name and the query, so they are the same whatever
+    other patterns are asked for. The first draws are the same however many follow.
     """
     total = found.occurrences
     if total <= n:
@@ -173,7 +169,7 @@ def _ordinals(total: int, seed: int, name: str) -> Iterator[int]:
 
 
 def _place(found: Found, ordinal: int) -> Place:
-    """Return one of all occurrences, which stand shard behind shard."""
+    """Return an occurrence by its number; numbers run on from shard to shard."""
     for segment in found.segments:
         if ordinal < segment.occurrences:
             return Place(found.query, segment.shard, segment.low + ordinal)
@@ -181,7 +177,7 @@ def _place(found: Found, ordinal: int) -> Place:
     raise AssertionError("an ordinal is below the number of occurrences")
 
 
-# What a draw counts for
+# The share of a document that a draw counts for
 
 
 class Share(NamedTuple):
@@ -189,9 +185,9 @@ class Share(NamedTuple):
 
     lowest: float
     highest: float
-    """The two differ where a part of the document that matters was not seen."""
+    """The two differ where an unseen part of the document matters."""
     by_first: bool
-    """It is 1 for the first occurrence of a document and 0 for others."""
+    """The share is 1 for the first occurrence in a document and 0 for others."""
 
 
 def document_share(
@@ -204,15 +200,15 @@ def document_share(
     window : Window
         Around an occurrence of one of `texts`.
     texts : sequence of bytes
-        The patterns, none of which contains another; in the documents of one occurrence at least
-        of one of them, the shares of all occurrences sum to 1.
+        The patterns, none of which contains another. In each document that contains any of them,
+        the shares of all occurrences sum to 1.
     context : int
         The bytes on each side that were asked for.
     estimator : Estimator
-        `size-bias`: one over the occurrences in the document. `first`: 1 where no occurrence stands
-        in front of it, else 0. `combined`: the one for documents that are seen whole from each of
-        their occurrences, the other for the rest; which of them a document is does not depend on
-        the draw, so the shares still sum to 1.
+        `size-bias`: one over the occurrences in the document. `first`: 1 for the first occurrence
+        in the document, 0 for others. `combined`: the former for documents that are seen whole from
+        each of their occurrences, the latter for others; which kind a document is does not depend
+        on the draw, so the shares still sum to 1.
     """
     starts = [start for text in texts for start in find_starts(text, window.text)]
     seen, reach = len(starts), context - SHIFT_BYTES
@@ -234,11 +230,11 @@ def _most_hidden(window: Window, texts: Sequence[bytes]) -> int:
     """Return how many occurrences the hidden part of a document can hold."""
     if not window.is_truncated:
         return 0
-    # On each side that is truncated, an occurrence may also lie across the edge.
+    # On each truncated side, an occurrence may also lie across the edge.
     sides = 1 if window.starts_document else 2
     return sum((window.hidden_bytes - sides) // least_distance(text) + sides for text in texts)
 
 
 def least_distance(text: bytes) -> int:
-    """Return how near to each other two occurrences of a text can begin: its smallest period."""
+    """Return the least distance of two occurrences of a text: its smallest period."""
     return next(d for d in range(1, len(text) + 1) if text.startswith(text[d:]))

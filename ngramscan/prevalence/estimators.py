@@ -1,16 +1,15 @@
-"""Documents, estimated from occurrences that were drawn at random: arrays in, values out.
+"""Numbers of documents, estimated from occurrences drawn at random: arrays in, values out.
 
-An occurrence drawn at random lies in a document with c of the T occurrences with probability c/T: a
-document is as likely as it has occurrences. So each draw counts for a share of a document, which
-undoes that: 1/c, or 1 where it is the first of its document and 0 elsewhere. The mean p of either
-over all occurrences is D/T exactly, D being the documents. Everything here estimates that mean, and
-says how far off it may be. Where a document is seen in part only, the share of a draw is known
-between two bounds; both are carried to the end.
+A random one of T occurrences lies in a document that has c of them with probability c/T. To undo
+this bias, each draw counts for a share of a document: 1/c, or 1 for the first occurrence in its
+document and 0 for others. Over all occurrences, either share has the mean p = D/T, where D is the
+number of documents. Everything here estimates that mean, with an interval. Where a document is seen
+only in part, the share has a lower and an upper bound, and so has the estimate.
 
-Draws that say nearly the same have a variance that is nearly 0, and may yet have missed a kind of
-document that is rare among occurrences and common among documents: those with a single one. So an
-**added draw** of share 1 is counted among those that the variance is of, never among those that the
-estimate is of. No share lies between 1/2 and 1, so it also outweighs a rare share below the others.
+Draws that hardly differ have a variance near 0, and yet they may have missed a kind of document
+that is rare among occurrences and common among documents: those with a single occurrence. So an
+**added draw** of share 1 enters the variance, but not the estimate. As no share lies between 1/2
+and 1, it also outweighs a rare share below the others.
 
 Sources: Hansen & Hurwitz 1943, doi:10.1214/aoms/1177731356 (size-biased draws); Korn & Graubard
 1998, Survey Methodology 24:193 (interval with an effective sample size); Zou, Huang & Zhang 2009,
@@ -31,10 +30,10 @@ from numpy.typing import ArrayLike, NDArray
 from ngramscan.statistics.estimates import Estimate
 
 DRAWS_FOR_VARIANCE = 30
-"""Fewer draws say too little of their own variance; the largest possible one is taken then."""
+"""With fewer draws, the largest possible variance is used in place of their own."""
 
 REPLACEMENT_SHARE = 0.05
-"""From a larger share of all occurrences, draws are without replacement."""
+"""Draws of a larger share of all occurrences are without replacement."""
 
 _Floats = NDArray[np.float64]
 _Flags = NDArray[np.bool_]
@@ -42,14 +41,14 @@ _Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class BoundedEstimate:
-    """Lower and upper estimates where documents are truncated; one and the same elsewhere."""
+    """Lower and upper estimates where documents are truncated; the same estimate elsewhere."""
 
     lower: Estimate
     upper: Estimate
     standard_error: float = 0.0
     """The larger of the two."""
     without_added_draw: BoundedEstimate | None = None
-    """None: there is no added draw in it."""
+    """None: no added draw was used."""
 
     @property
     def leans_on_added_draw(self) -> bool:
@@ -74,7 +73,7 @@ class BoundedEstimate:
 
 
 def exactly(documents: float, level: float = 0.95) -> BoundedEstimate:
-    """Return a number that is known."""
+    """Return a known number as an estimate without uncertainty."""
     exact = Estimate(documents, documents, documents, level)
     return BoundedEstimate(exact, exact)
 
@@ -84,24 +83,24 @@ class Draws:
     """The draws of one pattern."""
 
     lowest: _Floats
-    """Shape (K,): the share of a document that each draw counts for, at least."""
+    """Shape (K,): lower bounds of the share of a document that each draw counts for."""
     highest: _Floats
-    """At most; the same where nothing is hidden."""
+    """Upper bounds; the same where documents are seen whole."""
     occurrences: int
-    """T, of all occurrences, drawn or not."""
+    """T: all occurrences, drawn or not."""
     by_first: _Flags | None = None
-    """Which shares are 1 for the first occurrence of a document and 0 for others; None: all are of
-    one kind."""
+    """Which shares are 1 for the first occurrence in a document and 0 for others; None: all shares
+    are of one kind."""
 
     @classmethod
     def of(cls, shares: Sequence[tuple[float, float, bool]], occurrences: int) -> Draws:
-        """Return the draws with some shares: lower bound, upper bound, whether by first."""
+        """Return draws from shares: lower bound, upper bound, whether by first occurrence."""
         lowest, highest, by_first = np.asarray(shares, dtype=np.float64).reshape(-1, 3).T
         return cls(lowest, highest, occurrences, by_first.astype(bool))
 
 
 def is_without_replacement(n_draws: int, occurrences: int) -> bool:
-    """Tell how that many draws are made: without replacement where they are a large part."""
+    """Tell whether so many draws are made without replacement."""
     return n_draws > REPLACEMENT_SHARE * occurrences
 
 
@@ -115,31 +114,31 @@ def mean_share(
     by_first: _Flags | None = None,
     added_draw: bool = True,
 ) -> tuple[Estimate, float]:
-    """Estimate the mean share p = D/T of all occurrences from those of some draws.
+    """Estimate the mean share p = D/T of all occurrences from some draws.
 
     Parameters
     ----------
     shares : array of float, shape (K,)
         Each from 0 to 1.
     occurrences : int
-        T, of which K were drawn: independently, or without replacement where
-        `is_without_replacement` says so. K = T is all of them.
+        T. K of them were drawn: independently, or without replacement where
+        `is_without_replacement` says so. With K = T, all were.
     level : float
         Probability that the interval covers p.
     by_first : array of bool, shape (K,), optional
         Which shares are 1 for a first occurrence and 0 for others, where only some are.
     added_draw : bool
-        Whether the variance has the added draw in it.
+        Whether the variance includes the added draw.
 
     Returns
     -------
     Estimate, float
-        p with a Clopper–Pearson interval, and its standard error, which the added draw has no part
-        in. From 30 draws on, the interval is that of an effective sample size, which the variance
-        of the shares and of the added draw gives (coverage: docs/documents.md); for fewer, the
-        number of draws itself, which is right for any shares, and wide. Where shares are of both
-        kinds, each kind has its interval, and the two are combined: a first occurrence may be so
-        rare that none was drawn, and the variance does not show what is missing then.
+        p with a Clopper–Pearson interval, and its standard error, without the added draw. With 30
+        draws or more, the interval uses an effective sample size, from the variance of the shares
+        and the added draw (coverage: docs/docnorm.md); with fewer, the number of draws, which is
+        valid for any shares, and wide. If shares are of both kinds, each kind has an interval, and
+        the two are combined: first occurrences may be so rare that none was drawn, and then the
+        variance does not show that they are missing.
 
     Raises
     ------
@@ -158,7 +157,7 @@ def mean_share(
 
 
 def _parts(y: _Floats, by_first: _Flags | None) -> list[tuple[float, float]]:
-    """Return mean and deviation of each kind of share, those of the other kind counting as 0."""
+    """Return mean and deviation of each kind of share, with the other kind as 0."""
     if by_first is None or by_first.all() or not by_first.any():
         return [(float(y.mean()), _deviation(y))]
     kinds = (np.where(by_first, 0.0, y), np.where(by_first, y, 0.0))
@@ -166,12 +165,12 @@ def _parts(y: _Floats, by_first: _Flags | None) -> list[tuple[float, float]]:
 
 
 def _deviation(y: _Floats) -> float:
-    # Equal values have a mean that is not quite theirs, and so a deviation that is not quite 0.
+    # By rounding, equal values may have a deviation that is not quite 0.
     return float(y.std(ddof=1)) if np.ptp(y) else 0.0
 
 
 def _finite_population(n: int, occurrences: int) -> float:
-    """Return by how much less the variance is for draws without replacement."""
+    """Return the factor of the variance for draws without replacement."""
     return 1 - n / occurrences if is_without_replacement(n, occurrences) else 1.0
 
 
@@ -193,15 +192,14 @@ def _limits(
         part_low, part_high = _clopper_pearson(mean, worth, level)
         below = math.hypot(below, mean - part_low)
         above = math.hypot(above, part_high - mean)
-    # The guaranteed interval holds for any shares, so it is never exceeded.
+    # The guaranteed interval is valid for any shares, so no interval needs to be wider.
     return max(p - below, low), min(p + above, high)
 
 
 def _efficiency(mean: float, variance: float, n: int, level: float) -> float:
-    """Return how many yes-or-no draws, of the same variance, one draw is worth; at least 1."""
+    """Return how many yes-or-no draws with the same variance one draw is worth; at least 1."""
     if not variance:
         return 1.0 if mean in (0, 1) else math.inf
-    # Only here, and it is slow to import.
     from scipy.special import ndtri, stdtrit
 
     tail = (1 + level) / 2
@@ -225,25 +223,25 @@ def _clopper_pearson(p: float, n: float, level: float) -> tuple[float, float]:
 def estimate_documents(
     patterns: Sequence[Draws], seen_documents: int, level: float = 0.95
 ) -> BoundedEstimate:
-    """Estimate in how many documents at least one of some patterns occurs.
+    """Estimate how many documents contain at least one of some patterns.
 
     Parameters
     ----------
     patterns : sequence of Draws
         The draws of each pattern. If there are several, a share is one over the occurrences of
-        *all* patterns in its document, or 1 where no occurrence of any of them stands before it,
-        else 0.
+        *all* patterns in the document, or 1 for the first occurrence of any of them and 0 for
+        others.
     seen_documents : int
-        Different documents among all draws: there are no fewer.
+        Distinct documents among all draws; there can't be fewer.
     level : float
         Confidence level.
 
     Returns
     -------
     BoundedEstimate
-        In documents: the sum of T times the mean share over the patterns. Its limits are those of
-        the patterns, combined as independent errors are; so a pattern whose draws do not vary still
-        has the uncertainty of its own interval. Exact where all occurrences were drawn.
+        In documents: the sum over the patterns of T times the mean share. The limits of the
+        patterns are combined as independent errors, so a pattern whose draws do not vary still adds
+        the uncertainty of its own interval. Exact if all occurrences were drawn.
     """
     if all(draws.lowest.size >= draws.occurrences for draws in patterns):
         return exactly(seen_documents, level)
@@ -277,10 +275,10 @@ def _sums(
 def ratio_of_documents(
     documents: BoundedEstimate, other_documents: BoundedEstimate
 ) -> BoundedEstimate | None:
-    """Estimate how many times more documents one method has than another, from independent draws.
+    """Estimate the ratio of the documents of two methods, from independent draws.
 
-    The limits are those of the parts, combined on the log scale; an infinite one where the other
-    may be none. None: one of the two is estimated as none.
+    The limits of both are combined on the log scale; the upper one is infinite if the other method
+    may have no document. None: one of the two is estimated as 0.
     """
     if not other_documents.lower.value or not documents.lower.value:
         return None
@@ -308,10 +306,10 @@ def _log(above: float, below: float) -> float:
 
 
 def required_draws(pilot: Draws, half_width: float, most: int, level: float = 0.95) -> int:
-    """Return how many draws an interval of some width needs, from what a pilot shows.
+    """Return how many draws an interval of some width needs, judging by a pilot.
 
-    `half_width` is relative to the estimate: 0.1 for ±10 %. At least the draws of the pilot; `most`
-    where more would be needed, as for a document seen in part no number of draws may do.
+    `half_width` is relative to the estimate: 0.1 for ±10 %. At least the draws of the pilot and at
+    most `most`, as no number of draws may be enough where documents are seen in part.
     """
     total, least = pilot.occurrences, pilot.lowest.size
     most = min(most, total)
@@ -328,7 +326,7 @@ def required_draws(pilot: Draws, half_width: float, most: int, level: float = 0.
 
     if suffices(least):
         return least
-    # More draws narrow the interval; two searches, as it also becomes another one at some number.
+    # More draws narrow the interval; it changes its kind at one number, hence two searches.
     for start, stop in ((least, min(DRAWS_FOR_VARIANCE - 1, most)), (DRAWS_FOR_VARIANCE, most)):
         if start <= stop and suffices(stop):
             return start + bisect_left(range(start, stop), True, key=suffices)
@@ -341,12 +339,12 @@ def required_draws(pilot: Draws, half_width: float, most: int, level: float = 0.
 def documents_of_repeats(
     documents: Sequence[str], occurrences: int, level: float = 0.95
 ) -> Estimate:
-    """Return T U/K, as the paper estimates documents, with what repeated documents really say.
+    """Return T U/K, the paper's estimate of documents, with the limits that repeats support.
 
     Parameters
     ----------
     documents : sequence of str
-        The document of each of the K draws, made with replacement; at least one. U are different.
+        The document of each of K draws with replacement; at least one. U are distinct.
     occurrences : int
         T.
     level : float
@@ -355,9 +353,9 @@ def documents_of_repeats(
     Returns
     -------
     Estimate
-        In documents, up to T. With M pairs of draws in one document among K(K−1)/2, T²/Σc² is
-        estimated by K(K−1)/2M; there are at least so many documents. The lower limit takes the
-        upper Poisson limit of M. `note` says that K/U is no estimate of occurrences per document.
+        In documents, up to T. If M of the K(K−1)/2 pairs of draws share a document, K(K−1)/2M
+        estimates T²/Σc², and there are at least so many documents. The lower limit uses the upper
+        Poisson limit of M. `note` says that K/U is no estimate of occurrences per document.
     """
     from scipy.special import gammaincinv
 

@@ -1,9 +1,9 @@
-"""Count rows → what they say of a method: totals, rates, ratios, with what they can't say.
+"""Count rows → totals, rates and ratios of methods.
 
-A sum over patterns that overlap has no unit, and a ratio of two sums depends on how long the lists
-are and on their largest patterns. So each comes beside what is sturdier: the union of occurrences,
-the sum without the largest pattern, the ratio of geometric means with its interval. The reasons and
-formulas are in docs/totals.md.
+A sum over patterns that overlap has no unit, and a ratio of two sums depends on the lengths of the
+lists and on their largest patterns. So sturdier statistics stand beside them: the union of
+occurrences, the sum without the largest pattern, the ratio of geometric means with its interval.
+docs/count.md has the reasons and formulas.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SUM_NOTE = "sum of pattern counts, overlaps counted repeatedly"
 SNAPSHOTS_NOTE = "snapshots share pages: this counts page versions, not pages"
 _NO_OVERLAP = "the count of an overlap is missing"
 _SUMMED = ("sum_of_pattern_counts", "union_of_occurrences")
-"""What is also given as a sum over crawl snapshots."""
+"""Statistics that are also summed over crawl snapshots."""
 _QUANTILES = {
     "smallest": 0.0,
     "lower_quartile": 0.25,
@@ -41,15 +41,15 @@ class Total:
     """One statistic of one method, or of one method against another, in one index."""
 
     index: str
-    """Also `sum over N crawl snapshots`, and `all` for overlaps of patterns."""
+    """A name, `sum over N crawl snapshots`, or `all` for overlaps of patterns."""
     tiers: str
     """`T1`, `T2`, `T3` or `T1+T2`."""
     method: str
     versus: str | None
-    """The method it is compared with; None: a statistic of one method."""
+    """The method that it is compared with; None: a statistic of one method."""
     statistic: str
     value: float | int | None
-    """None: can't be said; `note` says why."""
+    """None: unknown; `note` says why."""
     low: float | None = None
     high: float | None = None
     level: float | None = None
@@ -77,7 +77,7 @@ class _List:
 
 
 def make_totals(counted: CountResult) -> list[Total]:
-    """Return all statistics of each index, sums over crawl snapshots, and what overlaps."""
+    """Return all statistics of each index, sums over crawl snapshots, and overlaps."""
     totals: list[Total] = []
     for index, occurrences in counted.occurrences.items():
         lists = [_list(scope, occurrences) for scope in scopes(counted.queries)]

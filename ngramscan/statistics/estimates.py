@@ -1,4 +1,4 @@
-"""Estimates and their intervals: arrays in, values out, nothing else."""
+"""Estimates with intervals: arrays in, values out."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value and how sure it is."""
+    """A value with its interval."""
 
     value: float
     low: float | None
     high: float | None
-    """Limits of the interval; None where there is none, `note` says why."""
+    """Limits of the interval; None: there is none, and `note` says why."""
     level: float
-    """The share of intervals that cover the truth."""
+    """Confidence level."""
     note: str = ""
 
     @property
@@ -32,8 +32,8 @@ class Estimate:
 
 
 def t_quantile(level: float, degrees: float) -> float:
-    """Return how many standard errors a two-sided interval by Student's t reaches."""
-    # Only here, and it is slow to import.
+    """Return the half width of a two-sided interval by Student's t, in standard errors."""
+    # Slow to import.
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, (1 + level) / 2))
@@ -42,20 +42,20 @@ def t_quantile(level: float, degrees: float) -> float:
 def geometric_mean_ratio(
     counts: ArrayLike, other_counts: ArrayLike, level: float = 0.95
 ) -> Estimate:
-    """Estimate how many times larger the counts of one list of patterns are than another's.
+    """Estimate the ratio between the counts of two lists of patterns.
 
     Parameters
     ----------
     counts, other_counts : array of int, shapes (n,) and (m,)
         Occurrences per pattern. A half is added to each, so that zeros have a logarithm.
     level : float
-        Probability that the interval covers the ratio.
+        Confidence level.
 
     Returns
     -------
     Estimate
-        Ratio of the geometric means, without unit; Welch's t interval on the log scale. No interval
-        where a list has fewer than two patterns or both lists do not vary.
+        Ratio of the geometric means, with Welch's t interval on the log scale. No interval if a
+        list has fewer than two patterns or neither list varies.
 
     Raises
     ------
@@ -64,8 +64,8 @@ def geometric_mean_ratio(
 
     Notes
     -----
-    The interval treats the patterns of a list as exchangeable choices from many; they are chosen by
-    hand. Source: Welch 1947, doi:10.1093/biomet/34.1-2.28.
+    The interval treats the patterns as a random choice from many, but they are chosen by hand.
+    Source: Welch 1947, doi:10.1093/biomet/34.1-2.28.
     """
     a, b = _log_counts(counts), _log_counts(other_counts)
     difference = float(a.mean() - b.mean())
@@ -73,7 +73,7 @@ def geometric_mean_ratio(
     if min(a.size, b.size) < 2:
         return Estimate(value, None, None, level, "no interval: a list has a single pattern")
     shares = np.array([a.var(ddof=1) / a.size, b.var(ddof=1) / b.size])
-    if not np.ptp(a) and not np.ptp(b):  # their computed variances need not be quite 0
+    if not np.ptp(a) and not np.ptp(b):  # by rounding, their variances may differ from 0
         return Estimate(value, None, None, level, "no interval: the counts do not vary")
     degrees = shares.sum() ** 2 / (shares**2 / (np.array([a.size, b.size]) - 1)).sum()
     half_width = t_quantile(level, float(degrees)) * math.sqrt(shares.sum())
@@ -82,10 +82,9 @@ def geometric_mean_ratio(
 
 
 def probability_of_superiority(counts: ArrayLike, other_counts: ArrayLike) -> float:
-    """Return how often a pattern of one list is more frequent than one of another.
+    """Return the share of pairs of patterns in which the one from the first list is more frequent.
 
-    The share of the n × m pairs of patterns, a tie counting as half: the Mann-Whitney statistic
-    over n m. Neither list is empty.
+    A tie counts as half: the Mann-Whitney statistic over n m. Neither list is empty.
     """
     a, b = np.asarray(counts), np.asarray(other_counts)
     above = (a[:, None] > b[None, :]).mean()
@@ -96,18 +95,18 @@ def probability_of_superiority(counts: ArrayLike, other_counts: ArrayLike) -> fl
 def _log_counts(counts: ArrayLike) -> Floats:
     array = np.asarray(counts, dtype=np.float64)
     if not array.size or array.min() < 0:
-        raise ValueError("counts must be there and not negative")
+        raise ValueError("at least one count was expected, and each not negative")
     return np.asarray(np.log(array + 0.5))
 
 
 CLUSTERS_FOR_AN_INTERVAL = 10
-"""Fewer clusters, or fewer in which anything was counted, say too little about the others."""
+"""There is no interval from fewer clusters, or from fewer that have any count."""
 
 FARTHEST_COUNTS = 3
-"""How many times the largest squared residual counts in the variance."""
+"""The weight of the largest squared residual in the variance."""
 
 TRUSTED_SHARE = 0.1
-"""Where one cluster drawn by chance makes up more of an estimate, the interval is doubtful."""
+"""The interval is doubtful if one randomly drawn cluster makes up more of the estimate."""
 
 UNTRUSTED = "do not trust the interval"
 
@@ -119,25 +118,25 @@ def cluster_total(
     total_size: float,
     level: float = 0.95,
 ) -> Estimate:
-    """Estimate a total from some clusters (files) that were drawn without replacement.
+    """Estimate a total from clusters (files) that were drawn without replacement.
 
     Parameters
     ----------
     counts, sizes, chances : array of float, shape (n,)
-        For each cluster that was drawn: what was counted; its size, to which counts are roughly
-        proportional (all 1: not known); how likely it was to be drawn, in (0, 1] (1: certain).
+        For each drawn cluster: its count; its size, roughly proportional to counts (1 for all if
+        unknown); the probability that it was drawn, in (0, 1] (1: certain).
     total_size : float
-        The sizes of all clusters together, drawn or not.
+        The sum of the sizes of all clusters, drawn or not.
     level : float
-        Probability that the interval covers the total.
+        Confidence level.
 
     Returns
     -------
     Estimate
-        The counts of the certain clusters, and for the others the ratio estimate: counts over
-        sizes, both weighted by 1 / chance, times the size of all that are not certain. The interval
-        is a *t* interval of that part on the log scale. `note` says why there is none, or that a
-        single cluster weighs too much for trust in it.
+        The counts of the certain clusters, plus the ratio estimate for the others: counts over
+        sizes, both weighted by 1 / chance, times the size of all others. The interval is a *t*
+        interval of that part on the log scale. `note` says why there is none, or that a single
+        cluster weighs too much to trust it.
     """
     y, x, chance = (np.asarray(one, dtype=np.float64) for one in (counts, sizes, chances))
     if not y.size or x.min() <= 0 or chance.min() <= 0 or chance.max() > 1:
@@ -153,7 +152,7 @@ def cluster_total(
     if (share := largest / value) > TRUSTED_SHARE:
         note = f"{UNTRUSTED}: one file makes up {100 * share:.0f} % of the estimate"
     factor = math.exp(t_quantile(level, int(drawn.sum()) - 1) * error / total)
-    # What was counted in the sample is there for certain.
+    # The total is at least what the sample has.
     low = max(certain + total / factor, counted)
     return Estimate(value, low, certain + total * factor, level, note)
 
@@ -163,11 +162,11 @@ def _ratio_estimate(
 ) -> tuple[float, float, float]:
     """Return the total of all clusters of that size, its standard error, and its largest part.
 
-    The variance is the estimator for nearly maximal entropy (Hájek 1964,
-    doi:10.1214/aoms/1177700375), the total a ratio estimate with unequal chances (Särndal, Swensson
-    & Wretman 1992, Model Assisted Survey Sampling, 5.6). The largest squared residual counts three
-    times, which is of this project: few clusters hold much of what is counted, and the few that
-    were drawn rarely show how much. Coverage: docs/scanning.md.
+    The total is a ratio estimate with unequal chances (Särndal, Swensson & Wretman 1992, Model
+    Assisted Survey Sampling, 5.6), the variance the estimator for nearly maximal entropy (Hájek
+    1964, doi:10.1214/aoms/1177700375). Counting the largest squared residual three times is our own
+    rule: few clusters hold most occurrences, and a sample rarely shows how many. Coverage:
+    docs/scanning.md.
     """
     weights = 1 / chances
     weights *= size / (weights @ sizes)

@@ -1,4 +1,4 @@
-"""P-values: what is known of one, and those of several tests at once."""
+"""P-values of one test, and their adjustment for several."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ class PValue:
     """The two-sided p-value of a test."""
 
     value: float
-    """In [0, 1], in full; 0 if below the least float. Exact unless `procedure` says otherwise."""
+    """In [0, 1]; 0 if below the least float. Exact unless `procedure` says otherwise."""
     procedure: str
     """The name of the test and of the way the p-value was computed."""
     n: int
-    """How many pairs or problems had a say: those that differ."""
+    """The number of pairs or problems that differ; the others do not matter."""
     standard_error: float | None = None
     """Standard error of `value` if it was estimated by random draws; None if it was computed."""
     note: str = ""
-    """What a reader must know about it, empty in the ordinary case."""
+    """A warning to readers; usually empty."""
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjust the p-values of a family of tests, so that few families have any false finding.
+    """Adjust the p-values of a family of tests, which bounds the chance of any false finding.
 
     Parameters
     ----------
     p_values : sequence of float or None
-        In [0, 1]; None for a test that could not be made, which counts for nothing.
+        In [0, 1]; None for a test that could not be made, which is ignored.
 
     Returns
     -------
     list of float or None
-        In the same order; never smaller than what was given, nor larger than 1.
+        In the same order; each at least as large as before, and at most 1.
 
     Raises
     ------

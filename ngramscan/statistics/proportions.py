@@ -1,4 +1,4 @@
-"""Shares of outputs and how they differ: counts in, values and intervals out."""
+"""Shares and differences between shares: counts in, values and intervals out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ngramscan.statistics.estimates import Estimate, t_quantile
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """How pairs of yes and no fall out."""
+    """Counts of pairs of yes and no."""
 
     both: int
     only_first: int
@@ -33,9 +33,9 @@ def wilson(k: float, n: float, level: float = 0.95) -> Estimate:
     Parameters
     ----------
     k, n : float
-        How many of how many; no integers where n is an effective size.
+        How many of how many; not integers if n is an effective size.
     level : float
-        Probability that the interval covers the share.
+        Confidence level.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def wilson(k: float, n: float, level: float = 0.95) -> Estimate:
     scale = 1 + z * z / n
     middle = (share + z * z / (2 * n)) / scale
     half_width = z / scale * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    # Exact at the ends, where rounding could leave the share outside of its own interval.
+    # Exact at the ends, where rounding could put the share outside its interval.
     low = 0.0 if k == 0 else min(middle - half_width, share)
     high = 1.0 if k == n else max(middle + half_width, share)
     return Estimate(share, low, high, level)
@@ -71,17 +71,17 @@ def effective_size(marked: ArrayLike, clusters: ArrayLike, level: float | None =
     marked : array of bool, shape (n,)
         The observations.
     clusters : array of int, shape (n,)
-        The cluster of each: the problem that several outputs answer.
+        The cluster of each observation: the problem that several outputs answer.
     level : float, optional
-        Confidence level of an interval. If it is given, the size is reduced for few clusters, from
-        which the design effect is poorly known; a single cluster counts as one observation.
+        Confidence level of an interval. If given, the size is reduced for few clusters, which tell
+        little about the design effect; a single cluster counts as one observation.
 
     Returns
     -------
     float
-        n over the estimated design effect, or over 1 if that is smaller; n if the observations do
-        not vary or there is one cluster. With a level, that times (z / t)², with one degree of
-        freedom fewer than clusters.
+        n over the estimated design effect, but at most n; n if the observations do not vary or
+        there is one cluster. With a level, times (z / t)², with one degree of freedom fewer than
+        clusters.
 
     Notes
     -----
@@ -102,19 +102,19 @@ def effective_size(marked: ArrayLike, clusters: ArrayLike, level: float | None =
 
 
 def paired_difference(pairs: Pairs, level: float = 0.95) -> Estimate:
-    """Estimate how much larger the second share of pairs is than the first.
+    """Estimate the difference between two shares of the same pairs, second minus first.
 
     Parameters
     ----------
     pairs : Pairs
         At least one.
     level : float
-        Probability that the interval covers the difference.
+        Confidence level.
 
     Returns
     -------
     Estimate
-        In [-1, 1], second minus first.
+        In [-1, 1].
 
     Raises
     ------
@@ -140,7 +140,7 @@ def paired_difference(pairs: Pairs, level: float = 0.95) -> Estimate:
 
 
 def _phi(pairs: Pairs) -> float:
-    """Return the correlation with Newcombe's continuity correction, which applies above zero."""
+    """Return the correlation; above zero, with Newcombe's continuity correction."""
     product = pairs.both * pairs.neither - pairs.only_first * pairs.only_second
     corrected = max(product - pairs.n / 2, 0.0) if product > 0 else float(product)
     margins = (
@@ -153,9 +153,9 @@ def _phi(pairs: Pairs) -> float:
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """Return the exact two-sided p-value of equal shares, from the pairs in which only one has it.
+    """Return the exact two-sided p-value of equal shares, from the numbers of pairs that differ.
 
-    Twice the smaller binomial tail, at most 1; 1 where no pair differs. Source: McNemar 1947,
+    Twice the smaller binomial tail, at most 1; 1 if no pair differs. Source: McNemar 1947,
     doi:10.1007/BF02295996, in the exact form.
     """
     n = only_first + only_second
@@ -167,10 +167,10 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
 
 def mid_p_mcnemar(only_first: int, only_second: int) -> float:
-    """Return the mid-p value of equal shares, from the pairs in which only one has it.
+    """Return the mid-p value of equal shares, from the numbers of pairs that differ.
 
-    The exact p-value, in which tables as far from equal as the one seen count half: that takes away
-    most of its excess of caution. 1 where no pair differs; ValueError where a count is negative.
+    Tables as far from equal as the observed one count half, which makes the exact test less
+    conservative. 1 if no pair differs; a negative count is a ValueError.
     Source: Fagerland, Lydersen & Laake 2013, doi:10.1186/1471-2288-13-91.
     """
     if min(only_first, only_second) < 0:
@@ -190,23 +190,22 @@ def share_ratio(
     level: float = 0.95,
     sizes: tuple[float, float] | None = None,
 ) -> Estimate:
-    """Estimate how many times larger one share is than another, of independent samples.
+    """Estimate the ratio of the shares of two independent samples.
 
     Parameters
     ----------
     counts, others : (int, int)
-        How many of how many; ValueError if a sample is empty.
+        How many of how many; an empty sample is a ValueError.
     level : float
-        Probability that the interval covers the ratio.
+        Confidence level.
     sizes : (float, float), optional
         Effective sizes of the samples, if their observations are in clusters.
 
     Returns
     -------
     Estimate
-        The ratio of the shares, with an interval that combines the shares' Wilson intervals on the
-        log scale. If a share is zero: the ratio with a half added to all four numbers, and its log
-        interval.
+        With an interval that combines the Wilson intervals of both shares on the log scale. If a
+        share is zero, a half is added to all four numbers, and the interval is the log interval.
 
     Notes
     -----
@@ -215,7 +214,7 @@ def share_ratio(
     """
     (k, n), (k_other, n_other) = counts, others
     if min(n, n_other) < 1:
-        raise ValueError("both samples must have something in them")
+        raise ValueError("two samples that are not empty were expected")
     size, size_other = sizes or (n, n_other)
     share, share_other = k / n, k_other / n_other
     if not (share and share_other):

@@ -1,7 +1,7 @@
-"""The studentized bootstrap: intervals by drawing problems, or items, again and again.
+"""The studentized bootstrap: intervals from resampled problems or items.
 
-A draw tells how many standard errors an estimate is from the truth. Percentiles of the draws
-themselves give intervals that are too narrow where values are skewed.
+Each resample shows how many standard errors an estimate may be from the truth. Percentiles of the
+resampled values themselves would give intervals that are too narrow for skewed data.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from ngramscan.statistics.p_values import PValue
 
 Floats = NDArray[np.float64]
 ITEMS_FOR_AN_INTERVAL = 10
-"""Fewer problems or items, or fewer that differ, say too little about the others."""
+"""There is no interval from fewer problems or items, or from fewer that differ."""
 VALUES_AT_ONCE = 1_000_000
 SMALLEST_ERROR = 1e-6
-"""Relative to the value of the data; a smaller value of a draw is a rounding error of zero."""
+"""Relative to the standard error of the data; a smaller one of a draw is a rounding error."""
 _NO_SPREAD = 1e-9
 """A standard error below it, relative to the value, is a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """How often items are drawn again."""
+    """How to resample."""
 
     draws: int = 2000
     seed: int = 1
     level: float = 0.95
-    """The share of intervals that cover the truth."""
+    """Confidence level."""
 
 
 class Studentized(NamedTuple):
-    """Values and their standard errors, of draws or, with shape (1,), of the data."""
+    """Values and their standard errors: of the draws, or with shape (1,) of the data."""
 
     values: Floats
     errors: Floats
 
     def log(self) -> Studentized:
-        """Return the logarithms of the values and their errors; not finite where there are none."""
+        """Return the logarithms of the values, with their errors; of 0 they are not finite."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return Studentized(np.log(self.values), self.errors / self.values)
 
@@ -52,27 +52,27 @@ class Studentized(NamedTuple):
 def studentized_interval(
     found: Studentized, drawn: Studentized, n: int, level: float = 0.95, one_more: float = 0.0
 ) -> Estimate:
-    """Estimate a positive value, with an interval by its logarithm.
+    """Estimate a positive value, with an interval on the log scale.
 
     Parameters
     ----------
     found : Studentized, shape (1,)
-        Of the data.
+        The value of the data.
     drawn : Studentized, shape (draws,)
-        Of the draws; those whose logarithm is not finite or has no error are left out.
+        The values of the draws; those without a finite logarithm or an error are left out.
     n : int
-        How many items the data have.
+        The number of items in the data.
     level : float
-        Probability that the interval covers the truth.
+        Confidence level.
     one_more : float
         How far one more item, as extreme as may be expected, would move the logarithm. Its square
-        is added to the variance of the data, since few samples of skewed values have their tail.
+        is added to the variance, since few samples of skewed values include their tail.
 
     Returns
     -------
     Estimate
-        Each limit is at least as far away as that of Student's t interval: where few items differ,
-        draws have few values, and their quantiles say too little. `note` says why there is none.
+        Each limit is at least as far away as that of Student's t interval, since draws take few
+        distinct values when few items differ. `note` says why there is no interval.
 
     Notes
     -----
@@ -95,14 +95,14 @@ def studentized_interval(
 
 
 class Ratio:
-    """The sum of one column over the positive sum of another, and what bootstrapping it needs."""
+    """The sum of one column over the positive sum of another, prepared for the bootstrap."""
 
     def __init__(self, above: Floats, below: Floats) -> None:
         self._above, self._below = above, below
         self.value = float(above.sum() / below.sum())
         self.residuals: Floats = above - self.value * below
         self.n = int(((above != 0) | (below != 0)).sum())
-        """Items that have any part in it."""
+        """Items that are not 0 in both columns."""
 
     @property
     def largest_influence(self) -> float:
@@ -111,12 +111,12 @@ class Ratio:
             return float(np.abs(self.residuals).max() / self._above.sum())
 
     def rows(self) -> Floats:
-        """Return the columns that are summed in each draw, as rows: shape (5, items)."""
+        """Return the quantities that are summed in each draw, as rows: shape (5, items)."""
         r, m = self.residuals, self._below
         return np.stack([self._above, m, r * r, r * m, m * m])
 
     def of_sums(self, sums: Floats) -> Studentized:
-        """Return ratios and their linearised errors from sums of the rows: shape (5, draws)."""
+        """Return ratios and their linearised errors from the sums of `rows`: shape (5, draws)."""
         above, below, squares, products, weights = sums
         correction = self.n / max(self.n - 1, 1)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -131,7 +131,7 @@ class Ratio:
 
 
 def _checked_sums(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple[Floats, Floats]:
-    """Return the sums of problems and their sizes, or raise ValueError where they are none."""
+    """Return the sums of problems and their sizes, or raise ValueError if they are invalid."""
     s = np.asarray(sums, dtype=np.float64)
     m = np.ones(s.shape) if sizes is None else np.asarray(sizes, dtype=np.float64)
     if s.ndim != 1 or not s.size or not np.isfinite(s).all() or draws < 1:
@@ -142,7 +142,7 @@ def _checked_sums(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple
 
 
 def _reason_for_no_interval(sums: Floats, residuals: Floats) -> str:
-    """Return why too little is known for an interval; empty: there is enough."""
+    """Return why there can be no interval; empty: there can."""
     if sums.size < ITEMS_FOR_AN_INTERVAL:
         return f"no interval: only {sums.size} problem{'s' * (sums.size > 1)}"
     if np.abs(residuals).max() <= 1e-10 * np.abs(sums).max():
@@ -170,7 +170,7 @@ def _sums_of_different(rows: Floats, generator: np.random.Generator, draws: int)
     if all(np.unique(row).size <= few for row in rows):
         distinct, counts = np.unique(rows, axis=1, return_counts=True)
         if distinct.shape[1] <= few:
-            # How often each of the few different items is drawn says all, and is one number.
+            # The number of times that each of the few distinct items is drawn is all we need.
             times = generator.multinomial(n, counts / n, size=draws).astype(np.float64)
             return np.asarray(distinct @ times.T)
     # A row of equal values has the same sum in every draw.
@@ -178,7 +178,7 @@ def _sums_of_different(rows: Floats, generator: np.random.Generator, draws: int)
     varied = np.flatnonzero(np.ptp(rows, axis=1))
     if not varied.size:
         return totals
-    # Two rows, as the parts of complex numbers, are looked up at once.
+    # Pairs of rows, as parts of complex numbers, are looked up together.
     padded = np.concatenate([rows[varied], np.zeros((len(varied) % 2, n))])
     pairs = padded[::2] + 1j * padded[1::2]
     at_once = max(1, VALUES_AT_ONCE // n)
@@ -192,11 +192,11 @@ def _sums_of_different(rows: Floats, generator: np.random.Generator, draws: int)
 
 
 class MeanDifference(NamedTuple):
-    """A mean difference, and the p-value of its being zero."""
+    """A mean difference, and the p-value for a true difference of zero."""
 
     estimate: Estimate
     p: PValue | None
-    """At most 1 - level if, and only if, the interval excludes zero; None where there is none."""
+    """At most 1 - level if, and only if, the interval excludes zero; None: there is none."""
 
 
 def bootstrap_t(
@@ -206,32 +206,32 @@ def bootstrap_t(
     draws: int = 10_000,
     level: float = 0.95,
 ) -> MeanDifference:
-    """Estimate a mean difference and test it; all answers to a problem are drawn together.
+    """Estimate and test a mean difference; all answers to a problem are drawn together.
 
     Parameters
     ----------
     sums : array of float, shape (problems,)
         The sum of the differences of each problem: one difference, or one from each model.
     generator : numpy Generator
-        The source of chance.
+        The source of randomness.
     sizes : array of int, shape (problems,), optional
-        How many differences each sum has; by default one. ValueError if one is not positive, or if
-        a sum is missing or infinite or there are none.
+        The number of differences in each sum; by default 1. A size below 1 is a ValueError, as are
+        sums that are missing or infinite, or none at all.
     draws : int
-        How many times as many problems as there are are drawn, with replacement.
+        Number of resamples, each of as many problems as there are, with replacement.
     level : float
-        Probability that the interval covers the mean.
+        Confidence level.
 
     Returns
     -------
     MeanDifference
-        The sum of all differences over their number. Neither interval nor p-value where fewer than
-        ten problems are there or differ from zero, or where all have the same mean.
+        The sum of all differences over their number. No interval and no p-value if fewer than ten
+        problems are given or differ from zero, or if all have the same mean.
 
     Notes
     -----
-    Where draws are surer of themselves than Student's t, as few values or heavy tails make them,
-    Student's t counts. `docs/comparing.md` has how often the test errs. Source: Davison & Hinkley
+    With few distinct values or heavy tails the draws may give a narrower interval than Student's t,
+    which is used then. docs/comparing.md has the error rates of the test. Source: Davison & Hinkley
     1997, Bootstrap Methods and their Application, sections 4.4.1 and 5.2.
     """
     s, m = _checked_sums(sums, sizes, draws)
@@ -252,8 +252,8 @@ def bootstrap_t(
 
 
 def _rare_distances(distances: Floats, n: int, level: float) -> tuple[float, float] | None:
-    """Return how far the rare draws are, or Student's t where that is further; None: too few."""
-    # One more than the draws is counted, as in the p-value.
+    """Return the distances of rare draws, or Student's t if it is larger; None: too few draws."""
+    # As in the p-value, the data count as one more draw.
     rare = math.floor((1 - level) / 2 * (distances.size + 1) + 1e-9)
     student = t_quantile(level, n - 1)
     if not rare:
@@ -262,7 +262,7 @@ def _rare_distances(distances: Floats, n: int, level: float) -> tuple[float, flo
 
 
 def _p_value(distances: Floats, distance: float, n: int, draws: int) -> PValue:
-    """Return the two-sided p-value by the draws, or by Student's t where that is larger."""
+    """Return the two-sided p-value from the draws, or from Student's t if that is larger."""
     far = distances <= distance if distance < 0 else distances >= distance
     drawn = min(1.0, 2 * (int(far.sum()) + 1) / (distances.size + 1))
     student = 2 * float(special.stdtr(n - 1, -abs(distance)))

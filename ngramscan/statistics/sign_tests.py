@@ -1,4 +1,4 @@
-"""Tests that toss the signs of differences: of a mean, or of ranks (Wilcoxon), exact with ties."""
+"""Tests that flip the signs of differences: of a mean, or of ranks (Wilcoxon); exact with ties."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Zeros = Literal["dropped", "pratt"]
 EXACT_UP_TO = 1000
-"""Pairs that differ. Above that the exact p-value takes seconds, and the normal approximation is
-within half a percent of it where it is 0.02 or more."""
+"""Pairs that differ. With more, the exact p-value takes seconds, and the normal approximation is
+within half a percent of it, if it is 0.02 or more."""
 ENUMERATED_UP_TO = 20
-"""Problems that differ, where the differences have no common unit: about a million sums."""
+"""Problems that differ, if the differences have no common unit: about a million sums."""
 EXACT_WORK = 2e8
-"""Additions that take about a quarter of a second."""
+"""A number of additions that takes about a quarter of a second."""
 VALUES_AT_ONCE = 2_000_000
 
 
 def sign_flip_test(sums: ArrayLike, generator: np.random.Generator, draws: int = 10_000) -> PValue:
-    """Test whether the differences of problems are as likely to be turned around.
+    """Test whether the differences of problems are equally likely to have the opposite sign.
 
     Parameters
     ----------
     sums : array of float, shape (problems,)
-        The sum of the differences of each problem: all answers to it turn their sign together,
-        which makes the test valid however much they resemble each other.
+        The sum of the differences of each problem. All answers to a problem flip together, so the
+        test is valid even if they are alike.
     generator : numpy Generator
-        The source of chance, used only where neither of the exact ways is possible.
+        The source of randomness, used only if no exact method is possible.
     draws : int
-        How many times all signs are tossed then.
+        How many times all signs are flipped then.
 
     Returns
     -------
     PValue
-        Of the sum, and so of the mean. Exact where the values are multiples of a unit, as with
-        right and wrong answers, or at most 20 are not zero; otherwise (r + 1) / (draws + 1), where
-        r tosses are at least as far from zero. 1 where no problem differs.
+        For the sum, and so for the mean. Exact if the values are multiples of a unit, as with right
+        and wrong answers, or if at most 20 are not zero; otherwise (r + 1) / (draws + 1), where r
+        draws are at least as far from zero. 1 if no problem differs.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def sign_flip_test(sums: ArrayLike, generator: np.random.Generator, draws: int =
 
 
 def _enumerated(values: Floats) -> float:
-    """Return the share of all sums that are as far from zero, one sign being fixed by symmetry."""
+    """Return the share of all sums that are as far from zero; by symmetry, one sign is fixed."""
     totals = np.abs(values[:1])
     for size in np.abs(values[1:]):
         totals = np.concatenate([totals - size, totals + size])
@@ -80,7 +80,7 @@ def _enumerated(values: Floats) -> float:
 
 def _drawn(values: Floats, generator: np.random.Generator, draws: int) -> PValue:
     n = values.size
-    # Rounded up to whole bytes of random bits; the last bits of a row are not used.
+    # Whole bytes of random bits; the last bits of a row are not used.
     width = math.ceil(n / 8)
     at_once = max(1, VALUES_AT_ONCE // n)
     far = 0
@@ -96,32 +96,32 @@ def _drawn(values: Floats, generator: np.random.Generator, draws: int) -> PValue
 
 
 def _as_far(totals: Floats, values: Floats) -> NDArray[np.bool_]:
-    # A sum of the same size, added up in another order, is as far.
+    # The same terms, added in another order, may differ by a rounding error.
     least = abs(float(values.sum())) - 1e-9 * float(np.abs(values).sum())
     return np.asarray(np.abs(totals) >= least)
 
 
 def signed_rank_test(differences: ArrayLike, zeros: Zeros = "dropped") -> PValue:
-    """Test whether paired differences lie symmetrically around zero.
+    """Test whether paired differences are symmetric around zero.
 
     Parameters
     ----------
     differences : array of float, shape (n,)
         At least one, none missing. Those that are equal up to rounding errors share a mean rank.
     zeros : "dropped" or "pratt"
-        Whether differences of zero are left out before the others are ranked, or after it.
+        Whether differences of zero are left out before ranking, or after.
 
     Returns
     -------
     PValue
-        Exact, over all signs of the ranks as they are, for up to 1,000 pairs that differ; above,
-        from the normal approximation with the variance of the tied ranks and continuity
-        correction. 1 where no pair differs.
+        Exact, over all signs of the observed ranks, for up to 1,000 pairs that differ; for more, by
+        the normal approximation with the variance of tied ranks and continuity correction. 1 if no
+        pair differs.
 
     Raises
     ------
     ValueError
-        There are no differences, one is missing or infinite, or the rule is none of the two.
+        There are no differences, one is missing or infinite, or `zeros` is neither rule.
 
     Notes
     -----
@@ -135,7 +135,7 @@ def signed_rank_test(differences: ArrayLike, zeros: Zeros = "dropped") -> PValue
     values = round_float_noise(values)
     if zeros == "dropped":
         values = values[values != 0]
-    # Doubled, for a mean rank may end in a half.
+    # Doubled, as a mean rank may end in a half.
     ranks = np.rint(2 * stats.rankdata(np.abs(values))).astype(np.int64)
     signs = np.sign(values).astype(np.int64)
     return _p_value(ranks[signs != 0], int((signs * ranks).sum()), zeros)
@@ -158,13 +158,13 @@ def _p_value(ranks: NDArray[np.int64], observed: int, zeros: Zeros) -> PValue:
     return PValue(p, f"signed-rank, normal approximation, {rule}", n)
 
 
-# How a sum falls out when the sign of each of its terms is tossed
+# The distribution of a sum whose terms have random signs
 
 
 def round_float_noise(values: Floats) -> Floats:
     """Return the values rounded to ten digits of the largest of them.
 
-    0.3 - 0.2 and 0.2 - 0.1 are one number, which matters to tests that ask for ties and zeros.
+    So 0.3 - 0.2 and 0.2 - 0.1 are equal, which matters where ties and zeros count.
     """
     largest = float(np.abs(values).max(initial=0.0))
     if not largest:
@@ -176,12 +176,12 @@ def round_float_noise(values: Floats) -> Floats:
 
 
 def two_sided_p(sizes: Integers, observed: int) -> float:
-    """Return how probable a sum at least as far from zero is, when all signs are tossed.
+    """Return the probability of a sum at least as far from zero, if all signs are random.
 
     `sizes` are the terms without their signs, all positive, shape (n,); `observed` is their sum
-    with the signs as they are. Exact, up to rounding: 2 to the n sums are equally probable. The
-    terms that turn out negative have a sum in 0 … S. Its distribution is built up term by term,
-    each of which is in or out, as far as the smaller tail; the other tail is the same.
+    with the observed signs. Exact, up to rounding: 2 to the n sums are equally probable. The
+    negative terms have a sum in 0 … S; its distribution is built up term by term, up to the smaller
+    tail, and the other tail is the same.
     """
     limit = (int(sizes.sum()) - abs(observed)) // 2
     if not observed:
@@ -200,7 +200,7 @@ def two_sided_p(sizes: Integers, observed: int) -> float:
 def _common_unit(sizes: Floats) -> Integers | None:
     """Return positive values as whole numbers of the largest unit that divides all of them.
 
-    None where there is none, or only one so small that rounding errors might make it up.
+    None: there is none, or only one so small that it may be a rounding error.
     """
     largest = float(sizes.max())
     negligible = 1e-9 * largest
@@ -215,7 +215,7 @@ def _common_unit(sizes: Floats) -> Integers | None:
 
 
 def _common_divisor(one: float, other: float, negligible: float) -> float:
-    """Return Euclid's divisor, where a remainder that rounding errors explain counts as none."""
+    """Return the divisor by Euclid's algorithm; a remainder within rounding errors counts as 0."""
     while other > negligible:
         one, other = other, one % other
         if one - other <= negligible:
