@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+from ngramscan.commands.count import TextFiles, Texts
 from ngramscan.commands.docnorm import DEFAULT_INDEX
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
@@ -25,12 +26,8 @@ from ngramscan.report.command import Option, Result, command
 @command
 def contexts(
     *patterns: Annotated[PathOrName, Option(is_optional=True)],
-    literal: Annotated[
-        str | Sequence[str], Option("-e --literal", metavar="TEXT", is_verbatim=True)
-    ] = (),
-    literals: Annotated[
-        str | Sequence[PathOrName], Option("-f --literals", metavar="FILE", is_verbatim=True)
-    ] = (),
+    literal: Texts = (),
+    literals: TextFiles = (),
     index: Annotated[str | Sequence[str], Option(metavar="SPEC", is_verbatim=True)] = DEFAULT_INDEX,
     tier: Tier | Sequence[Tier] = (),
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),

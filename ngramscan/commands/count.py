@@ -24,6 +24,11 @@ from ngramscan.report.command import Option, Result, command
 from ngramscan.report.figures import check_target, draw_count, save_figure
 from ngramscan.report.options import save
 
+Texts = Annotated[str | Sequence[str], Option("-e --literal", metavar="TEXT", is_verbatim=True)]
+TextFiles = Annotated[
+    str | Sequence[PathOrName], Option("-f --literals", metavar="FILE", is_verbatim=True)
+]
+
 
 def load_ahead(module: str) -> None:
     """Import a slow module, which is needed at the end, while requests are under way."""
@@ -40,12 +45,8 @@ def refuse_totals(totals: object, chosen: PatternSet) -> None:
 @command
 def count(
     *patterns: Annotated[PathOrName, Option(is_optional=True)],
-    literal: Annotated[
-        str | Sequence[str], Option("-e --literal", metavar="TEXT", is_verbatim=True)
-    ] = (),
-    literals: Annotated[
-        str | Sequence[PathOrName], Option("-f --literals", metavar="FILE", is_verbatim=True)
-    ] = (),
+    literal: Texts = (),
+    literals: TextFiles = (),
     index: Annotated[str | Sequence[str], Option(metavar="SPEC", is_verbatim=True)] = DEFAULT_SPEC,
     tier: Tier | Sequence[Tier] = (),
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
@@ -74,8 +75,9 @@ def count(
     """Count how often texts occur in corpora.
 
     PATTERNS are texts with a space in them, pattern sets in YAML files, or names of shipped sets
-    (see `ngramscan patterns list`). Give a single word with -e. Hosted indexes know occurrences;
-    corpora that are read (scan:, python) also documents. Pattern sets give totals of each method.
+    (see `ngramscan patterns list`). Give a single word with -e. Hosted indexes know occurrences
+    only; in corpora that are read (scan:, python), documents are counted too. Pattern sets also
+    have totals of each method.
 
     Parameters
     ----------

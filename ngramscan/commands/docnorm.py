@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from ngramscan.commands.count import load_ahead, refuse_totals
+from ngramscan.commands.count import TextFiles, Texts, load_ahead, refuse_totals
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, Index, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
@@ -78,12 +78,8 @@ def _share(target: str | float) -> float:
 @command
 def docnorm(
     *patterns: Annotated[PathOrName, Option(is_optional=True)],
-    literal: Annotated[
-        str | Sequence[str], Option("-e --literal", metavar="TEXT", is_verbatim=True)
-    ] = (),
-    literals: Annotated[
-        str | Sequence[PathOrName], Option("-f --literals", metavar="FILE", is_verbatim=True)
-    ] = (),
+    literal: Texts = (),
+    literals: TextFiles = (),
     index: Annotated[str | Sequence[str], Option(metavar="SPEC", is_verbatim=True)] = DEFAULT_INDEX,
     tier: Tier | Sequence[Tier] = (),
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),

@@ -42,17 +42,15 @@ def load_given(
     ----------
     patterns : sequence of str or Path
         Files, shipped sets, or texts with white space in them, which are literals.
-    literals : sequence of str
-        Texts to count as they are.
-    files : sequence of str or Path
-        Files with one literal per line.
+    literals, files : sequence of str
+        Literals, and files with one per line.
     tiers, methods : sequence of str
         Select from the sets.
 
     Raises
     ------
     InputError
-        Nothing was given, or something that is neither; the message names the likeliest cure.
+        Something is neither a set nor a literal, or nothing was given; names the likeliest cure.
     """
     if [*map(str, patterns), *map(str, files)].count(STDIN) > 1:
         raise InputError("standard input", "it can be read only once; - was given twice")

@@ -137,11 +137,11 @@ def merge(sets: Sequence[PatternSet]) -> PatternSet:
     seen: dict[tuple[str, str], str] = {}
     for one in sets:
         for entry in one.entries:
-            first = seen.setdefault(entry.key, one.name)
-            if first != one.name:
+            if entry.key in seen:
                 method, text = entry.key
-                problem = f"{text!r} of {method} is also in pattern set {first}"
+                problem = f"{text!r} of {method} is also in pattern set {seen[entry.key]}"
                 raise InputError(f"pattern set {one.name}", problem)
+            seen[entry.key] = one.name
     return PatternSet(
         name="+".join(one.name for one in sets),
         source=" ".join(one.source for one in sets),

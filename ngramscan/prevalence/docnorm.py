@@ -99,13 +99,9 @@ def run_docnorm(
     result = DocnormResult()
     for index in indexes:
         if isinstance(index, ScanIndex):
-            part = _read(index, queries)
+            _read(result, index, queries)
         else:
-            part = _sample(index, queries, lookups[index.name], options)
-        result.rows.extend(part.rows)
-        result.totals.extend(part.totals)
-        result.missing.extend(part.missing)
-        result.drawn.extend(part.drawn)
+            _sample(result, index, queries, lookups[index.name], options)
         result.sizes[index.name] = index.size()
     return result
 
@@ -127,23 +123,24 @@ def _union(scope: Scope) -> Texts:
 # An index that reads its documents
 
 
-def _read(index: ScanIndex, queries: Sequence[Query]) -> DocnormResult:
+def _read(result: DocnormResult, index: ScanIndex, queries: Sequence[Query]) -> None:
     texts, unions = _texts(queries), _unions(queries)
     try:
         known = index.document_counts([*texts, *merged_of_unions(queries)], unions)
     except NgramscanError as error:
         if error.exit_code == InputError.exit_code:
             raise
-        missing = [QueryFailure(index.name, text, error) for text in texts]
-        return DocnormResult(totals=_totals(index.name, queries, {}, {}, ""), missing=missing)
+        result.missing.extend(QueryFailure(index.name, text, error) for text in texts)
+        result.totals.extend(_totals(index.name, queries, {}, {}, ""))
+        return
     counts = {count.query: count for count in known.counts}
-    rows = []
     for query in queries:
         count = counts[query.text]
         estimate = count.documents_estimate
         bounds = BoundedEstimate(estimate, estimate) if estimate else exactly(count.documents or 0)
         estimator = "files" if estimate else "exact"
-        rows.append(_row(index.name, query, count.occurrences, bounds, estimator, count.note))
+        row = _row(index.name, query, count.occurrences, bounds, estimator, count.note)
+        result.rows.append(row)
     occurrences = {text: count.occurrences for text, count in counts.items()}
     documents = {
         union: BoundedEstimate(estimate, estimate)
@@ -151,29 +148,30 @@ def _read(index: ScanIndex, queries: Sequence[Query]) -> DocnormResult:
         if estimate.low is not None
     }
     note = "no interval: too few files were read"
-    return DocnormResult(rows, _totals(index.name, queries, occurrences, documents, note))
+    result.totals.extend(_totals(index.name, queries, occurrences, documents, note))
 
 
 # An index whose occurrences are drawn
 
 
 def _sample(
+    result: DocnormResult,
     index: Index,
     queries: Sequence[Query],
     lookup: Iterator[Found | QueryFailure],
     options: DocnormOptions,
-) -> DocnormResult:
+) -> None:
     texts, unions = _texts(queries), _unions(queries)
     found, errors = collect_replies(lookup, [*texts, *merged_of_unions(queries)])
     drawn, failed = draw_occurrences(
         index, [found[text] for text in texts if text in found], unions, options
     )
     occurrences = {text: one.occurrences for text, one in found.items()}
-    rows = [
+    result.rows.extend(
         _sampled_row(index.name, query, occurrences[query.text], drawn[query.text], options)
         for query in queries
         if query.text in drawn
-    ]
+    )
     note = "draws of a pattern are missing"
     if options.estimator == "unique":
         unions, note = [], "not from repeated documents"
@@ -182,17 +180,11 @@ def _sample(
         for union in unions
         if all(text in drawn for text in union)
     }
-    return DocnormResult(
-        rows,
-        _totals(index.name, queries, occurrences, documents, note),
-        [QueryFailure(index.name, text, error) for text, error in (errors | failed).items()],
-        [
-            replace(one.row, draw=number)
-            for seen in drawn.values()
-            for number, one in enumerate(seen, 1)
-            if options.keep_draws
-        ],
-    )
+    result.totals.extend(_totals(index.name, queries, occurrences, documents, note))
+    failures = (errors | failed).items()
+    result.missing.extend(QueryFailure(index.name, text, error) for text, error in failures)
+    for seen in drawn.values() if options.keep_draws else ():
+        result.drawn.extend(replace(one.row, draw=number) for number, one in enumerate(seen, 1))
 
 
 def _union_documents(
