@@ -150,7 +150,7 @@ def test_an_estimate_done_by_hand() -> None:
     factor = math.exp(stats.t.ppf(0.975, 9) * error / (per_size * 60))
     assert estimate.high == pytest.approx(150 + per_size * 60 * factor)
     assert estimate.low == pytest.approx(150 + per_size * 60 / factor)
-    assert estimate.note == "do not trust the interval: one file makes up 12 % of the estimate"
+    assert estimate.note == "unreliable interval: one file makes up 12 % of the estimate"
 
 
 def test_with_equal_chances_it_is_the_estimate_of_the_text_books() -> None:

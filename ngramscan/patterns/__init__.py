@@ -1,1 +1,1 @@
-"""What is counted: pattern sets, and how patterns lie in each other."""
+"""Patterns: their sets, files and literals, and how they overlap."""

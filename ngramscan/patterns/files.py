@@ -1,4 +1,4 @@
-"""Pattern sets from YAML files: read strictly, so that every error names its line."""
+"""Pattern sets from YAML files, read strictly: every error names its line."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def find_patterns(path_or_name: PathOrName) -> str | None:
 
 
 def suggest_sets(path_or_name: PathOrName) -> str:
-    """Return the shipped set or the file that may have been meant, as the end of a message."""
+    """Return the end of a message: the shipped set or file that was probably meant."""
     given = Path(path_or_name)
     files = [*glob("patterns/*.yaml"), *glob(f"{escape(str(given.parent))}/*.yaml")]
     known = {Path(one).stem.lower(): os.path.normpath(one) for one in (*files, *shipped_sets())}

@@ -1,4 +1,4 @@
-"""What commands are given to count: pattern sets, texts themselves, and files of texts."""
+"""Patterns as commands are given them: pattern sets, literal texts, and files of texts."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _checked(text: str, where: str) -> str:
 
 
 def _read_literals(file: PathOrName) -> list[str]:
-    """Return the lines of a file that are not empty."""
+    """Return the lines of a file, without empty ones."""
     if Path(file).suffix.lower() in _YAML:
         raise InputError(f"-f {file}", f"a pattern set is given without -f: {file}")
     content, where = read_named(file)

@@ -1,4 +1,4 @@
-"""Pattern sets: what is counted.
+"""Pattern sets, and the queries that count them.
 
 A pattern is one literal; its method and its text identify it. A query is one string to count in an
 index: the text itself or, on request, one of its case variants.

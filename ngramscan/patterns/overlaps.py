@@ -10,7 +10,7 @@ from ngramscan.patterns.model import Query, scopes
 
 
 def nesting(texts: Iterable[str]) -> dict[str, list[str]]:
-    """Return, for each text that contains others of `texts`, which ones."""
+    """Map each text that contains others of `texts` to these."""
     unique = list(dict.fromkeys(texts))
     inner = {text: [o for o in unique if o != text and o in text] for text in unique}
     return {text: others for text, others in inner.items() if others}

@@ -1,8 +1,8 @@
-r"""Regular expressions of users, by an engine whose time is linear in the text.
+r"""Regular expressions from users, in RE2, whose time is linear in the text.
 
-Python's own engine can take minutes on a line where an expression nearly matches in many ways:
-`(a+)+$`. RE2 has no such expressions; what it lacks instead are back references and conditions on
-what stands before or behind, and its classes (`\w`, `\b`) are those of ASCII.
+Python's own engine can take minutes on a line that an expression such as `(a+)+$` nearly matches in
+many ways. RE2 never does; but it has no back references and no look-around, and its classes (`\w`,
+`\b`) are ASCII.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 
 
 def compile_regex(regex: str, flags: str = "") -> Any:
-    """Compile an expression; with flags `i` case is ignored, with `m` `^` and `$` are of lines.
+    """Compile an expression; the flag `i` ignores case, with `m` `^` and `$` match at lines.
 
     Raises
     ------
     ValueError
-        RE2 can't read it, or it matches the empty text; says why.
+        RE2 can't read it, or it matches the empty text; the message says why.
     """
     import re2  # slow to import, and most pattern sets have no regex
 
@@ -36,5 +36,5 @@ def compile_regex(regex: str, flags: str = "") -> Any:
 
 
 def whole(text: str) -> str:
-    """Return a text without halves of characters, which JSON may escape and RE2 can't read."""
+    """Return a text with lone surrogates replaced: JSON may escape them, RE2 can't read them."""
     return text if text.isascii() else text.encode(errors="replace").decode()

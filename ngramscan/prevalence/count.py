@@ -163,7 +163,7 @@ def describe_missing(
 
 
 def explained(error: NgramscanError) -> NgramscanError:
-    """Return the error; if a service can't be reached, with a hint what works without one."""
+    """Return the error; if a service can't be reached, with a hint at what works offline."""
     hint = _offline_hint(str(error))
     return type(error)(f"{error}{hint}") if hint else error
 

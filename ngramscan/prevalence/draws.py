@@ -22,12 +22,12 @@ from ngramscan.prevalence.estimators import Draws, is_without_replacement, requi
 Estimator = Literal["combined", "size-bias", "first", "unique"]
 
 SHIFT_BYTES = 3
-"""By how much an end of a window may be moved so that it cuts no character."""
+"""An end of a window may be moved by this much so that it cuts no character."""
 
 _BLOCK = 1024
 
 PILOT = 100
-"""Draws from which it is seen how many are needed."""
+"""The number of draws that tells how many more are needed."""
 
 Texts = tuple[str, ...]
 """Texts, none of which contains another."""
@@ -71,7 +71,7 @@ class DrawRow:
 
 
 class Seen(NamedTuple):
-    """What is kept of a window; its text only if draws are kept, as windows are large."""
+    """The part of a window that is kept; its text only on request, as windows are large."""
 
     row: DrawRow
     shares: dict[Texts, Share]

@@ -108,7 +108,7 @@ FARTHEST_COUNTS = 3
 TRUSTED_SHARE = 0.1
 """The interval is doubtful if one randomly drawn cluster makes up more of the estimate."""
 
-UNTRUSTED = "do not trust the interval"
+UNTRUSTED = "unreliable interval"
 
 
 def cluster_total(

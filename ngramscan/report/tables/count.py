@@ -34,7 +34,7 @@ _FOOTNOTES = (
     "geometric means: of count + 0.5, with the 95 % Welch interval over patterns as if they were"
     " drawn at random",
 )
-_UNTRUSTED = "do not trust the interval"
+_UNTRUSTED = "unreliable interval"
 _OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{_UNTRUSTED})")
 """In a note, the part about the intervals of a single query begins so."""
 

@@ -17,7 +17,7 @@ _TOTALS = {
 }
 _FOOTNOTES = {
     "combined": "documents: one over the occurrences in the document of each draw, on average;"
-    " where a document is seen in part, the draws that are its first occurrence",
+    " where a document is not seen whole, the draws that are its first occurrence",
     "size-bias": "documents: one over the occurrences in the document of each draw, on average",
     "first": "documents: the share of draws that are the first occurrence of their document",
     "unique": "documents: T U/K of the paper, an upper bound; K/U can't tell 1 occurrence per"
