@@ -189,6 +189,8 @@ def test_without_a_network_one_line_says_what_to_do(
         (["--target", "0%"], "--target 0%: a share between 0 and 100 %"),
         (["--target", "x"], "--target x: a share"),
         (["--target", "5%", "--estimator", "unique"], "no interval that draws could narrow"),
+        (["--target", "5%", "--draws", "9"], "--draws: it can't go with --target"),
+        (["--max-draws", "9"], "--max-draws: it goes with --target"),
         (["--drawn", "d.txt"], "-o d.txt: no file format named"),
         (["nothing.yaml"], "nothing.yaml"),
         (["--index", "dlcm"], "did you mean dclm"),

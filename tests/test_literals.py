@@ -271,8 +271,8 @@ def test_contexts_of_several_patterns_name_them_and_outlive_a_failure() -> None:
     body = json.dumps({"cnt": 3, "segment_by_shard": [[0, 3]], "latency": 1.0})
     faults = Faults(bodies={"key": body, "code to": '{"cnt": 1}'})
     with ApiServer({"v2_dclm_all": SHARDS}, faults=faults) as server:
-        given = ("contexts", "step by step", "code to", "-e", "key", "-e", "the", "-n", "4")
-        given += ("--api-url", server.url, "--journal", "j")
+        given = ["contexts", "step by step", "code to", "-e", "key", "-e", "the", "-n", "4"]
+        given += ["--api-url", server.url, "--journal", "j"]
         ran, shown = invoke(*given, "--format", "csv"), invoke(*given)
     assert (ran.code, shown.code) == (1, 1)
     assert [row["pattern"] for row in ran.rows] == ["step by step"] * 4 + ["the"] * 4

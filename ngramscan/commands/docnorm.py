@@ -20,7 +20,7 @@ from ngramscan.patterns.model import Query, Tier
 from ngramscan.patterns.overlaps import merged_of_unions
 from ngramscan.prevalence.count import describe_missing
 from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
-from ngramscan.prevalence.draws import DocnormOptions, DrawRow, Estimator
+from ngramscan.prevalence.draws import DRAWS, MAX_DRAWS, DocnormOptions, DrawRow, Estimator
 from ngramscan.prevalence.totals import Total
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import optional_target, tables
@@ -83,9 +83,9 @@ def docnorm(
     index: Annotated[str | Sequence[str], Option(metavar="SPEC", is_verbatim=True)] = DEFAULT_INDEX,
     tier: Tier | Sequence[Tier] = (),
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
-    draws: Annotated[int, Option(metavar="N", least=2)] = 200,
+    draws: Annotated[int | None, Option(metavar="N", least=2)] = None,
     target: Annotated[str | float | None, Option(metavar="P%")] = None,
-    max_draws: Annotated[int, Option(metavar="N", least=2)] = 2000,
+    max_draws: Annotated[int | None, Option(metavar="N", least=2)] = None,
     estimator: Estimator = "combined",
     context: Annotated[int, Option(metavar="BYTES", least=100)] = 10_000,
     totals: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
@@ -118,12 +118,12 @@ def docnorm(
     Parameters
     ----------
     *patterns, literal, literals, index, tier, method : see count
-    draws : int
-        Number of occurrences drawn per pattern.
+    draws : int, optional
+        Number of occurrences drawn per pattern. By default 200.
     target : str or float, optional
         Instead of `draws`: draw 100, then as many as an interval of ± this share needs.
-    max_draws : int
-        With `target`, draw no more occurrences per pattern than this.
+    max_draws : int, optional
+        With `target`, draw no more occurrences per pattern than this. By default 2000.
     estimator : str
         How to estimate documents; `unique`: distinct documents per draw, an upper bound.
     context : int
@@ -161,7 +161,13 @@ def docnorm(
     share = None if target is None else _share(target)
     if share and estimator == "unique":
         raise InputError("--target", "--estimator unique has no interval that draws could narrow")
-    norm = DocnormOptions(draws, share, max_draws, estimator, context, seed, bool(drawn))
+    if share and draws:
+        raise InputError("--draws", "it can't go with --target, which says how many are drawn")
+    if max_draws and not share:
+        raise InputError("--max-draws", "it goes with --target; without it, --draws says how many")
+    norm = DocnormOptions(
+        *(draws or DRAWS, share, max_draws or MAX_DRAWS, estimator, context, seed, bool(drawn))
+    )
     if not (patterns or literal or literals):
         patterns, tier = (DEFAULT_SET,), tier or DEFAULT_TIERS
     chosen = load_given(patterns, literal, literals, tier, method)

@@ -26,8 +26,8 @@ SHIFT_BYTES = 3
 
 _BLOCK = 1024
 
-PILOT = 100
-"""The number of draws that tells how many more are needed."""
+DRAWS, MAX_DRAWS, PILOT = 200, 2000, 100
+"""Draws per pattern; the most with a target, and the first that tell how many it needs."""
 
 Texts = tuple[str, ...]
 """Texts, none of which contains another."""
@@ -37,9 +37,9 @@ Texts = tuple[str, ...]
 class DocnormOptions:
     """How documents are estimated: the options of the command, which describes them."""
 
-    draws: int = 200
+    draws: int = DRAWS
     target: float | None = None
-    max_draws: int = 2000
+    max_draws: int = MAX_DRAWS
     estimator: Estimator = "combined"
     context: int = 10_000
     seed: int = 1
