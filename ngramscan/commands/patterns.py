@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ngramscan.patterns.files import PathOrName, load_patterns, shipped_sets
 from ngramscan.patterns.model import PatternSet
-from ngramscan.patterns.overlaps import describe_overlaps, nesting
+from ngramscan.patterns.overlaps import describe_overlaps
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout, cell, print_columns
 from ngramscan.report.tables import parts
@@ -82,13 +82,11 @@ def patterns_show(name: Annotated[PathOrName, Option(metavar="NAME|FILE")]) -> R
     $ ngramscan patterns show mine.yaml --format csv
     """
     shown = load_patterns(name)
-    outer: dict[str, list[str]] = {}
-    for longer, others in nesting(pattern.text for pattern in shown.patterns).items():
-        for text in others:
-            outer.setdefault(text, []).append(longer)
+    texts = dict.fromkeys(one.text for one in shown.patterns)
     rows = [
         PatternRow(
-            *(one.method, one.tier, one.kind, one.text, "; ".join(outer.get(one.text, []))),
+            *(one.method, one.tier, one.kind, one.text),
+            "; ".join(text for text in texts if one.text in text != one.text),
             "; ".join(one.longer_words),
             "; ".join(filter(None, [one.expands and f'the source says "{one.expands}"', one.note])),
         )
@@ -102,7 +100,8 @@ def patterns_show(name: Annotated[PathOrName, Option(metavar="NAME|FILE")]) -> R
 
 def _print_patterns(shown: PatternSet, rows: Sequence[PatternRow], console: Console) -> None:
     """Print the patterns of a set, then which of them overlap and the notes of the set."""
-    parts.print_notes(console, f"{shown.name} · {len(shown.patterns)} patterns", shown.source)
+    heading = [f"{shown.name} · patterns: {len(shown.patterns)}", shown.source]
+    parts.print_notes(console, *filter(None, heading))
     names = ("method", "tier", "kind", "text")
     columns = {name: [cell(getattr(row, name)) for row in rows] for name in names}
     ends = parts.section_ends(rows, "method")
