@@ -145,5 +145,5 @@ def test_places_that_can_not_be_written_are_refused(tmp_path: Path) -> None:
 def test_a_journal_is_for_no_one_else(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "step"}\n')
     journal, scan = tmp_path / "journal", f"scan:{tmp_path / 'a.jsonl'}"
-    assert invoke("contexts", "step", "--index", scan, "--journal", journal).code == 0
+    assert invoke("contexts", "-e", "step", "--index", scan, "--journal", journal).code == 0
     assert stat.S_IMODE(journal.stat().st_mode) == 0o600

@@ -199,7 +199,7 @@ def test_metadata_that_is_nested_deeply_does_not_end_a_table() -> None:
         "metadata": "[" * 100_000 + "]" * 100_000,
     }
     with serve("mine", faults=Faults(bodies={"key": json.dumps(window)})) as server:
-        ran = run("contexts", "key", "--index", f"{server.url}mine", "-n", "1")
+        ran = run("contexts", "-e", "key", "--index", f"{server.url}mine", "-n", "1")
     assert ran.code == 0, ran.stderr
     assert "'key' · 1 occurrence" in ran.stdout
 

@@ -51,7 +51,7 @@ def on_terminal(*commands: list[str]) -> str:
 
 
 def test_texts_of_corpora_do_not_control_the_terminal(corpus: str) -> None:
-    contexts = ["contexts", "step", "--index", corpus, "--width", "40", "-q"]
+    contexts = ["contexts", "-e", "step", "--index", corpus, "--width", "40", "-q"]
     options = [["--format", form] if form != "table" else [] for form in FORMS]
     shown = on_terminal(*([*contexts, *option] for option in options))
     assert shown.count("step") >= 2 * len(FORMS)
@@ -66,7 +66,7 @@ def test_names_of_files_are_shown_as_escapes(tmp_path: Path) -> None:
 
 
 def test_json_and_files_keep_every_character(corpus: str, tmp_path: Path) -> None:
-    contexts = ("contexts", "step", "--index", corpus, "--format")
+    contexts = ("contexts", "-e", "step", "--index", corpus, "--format")
     printed = CliRunner().invoke(main, [*contexts, "jsonl"]).stdout
     texts = "".join(json.loads(line)["right"] for line in printed.splitlines())
     assert CONTROLLING in texts
@@ -83,11 +83,11 @@ def test_names_that_are_not_utf8_and_a_plain_locale_do_no_harm(
         file.write('{"text": "un été"}\n')
     for name, value in {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}.items():
         monkeypatch.setenv(name, value)
-    done = run("contexts", "été", "--index", f"scan:{tmp_path}", "--format", "csv")
+    done = run("contexts", "-e", "été", "--index", f"scan:{tmp_path}", "--format", "csv")
     assert (done.code, [row["match"] for row in done.rows]) == (0, ["été"])
     assert done.rows[0]["document"].endswith(r"\udcff.jsonl:1")
 
 
 def test_a_text_that_is_not_utf8_is_one_line() -> None:
-    done = CliRunner().invoke(main, ["contexts", "x\udcff", "--index", "python"])
-    assert (done.exit_code, done.stderr) == (2, "Error: TEXT: it is not UTF-8\n")
+    done = CliRunner().invoke(main, ["contexts", "-e", "x\udcff", "--index", "python"])
+    assert (done.exit_code, done.stderr) == (2, "Error: --literal: it is not valid UTF-8\n")

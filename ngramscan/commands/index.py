@@ -72,7 +72,7 @@ def index_info(
     exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
-    ignore_case: bool = False,
+    ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     progress: Progress = SILENT,
 ) -> Result:
     """Tell the size of one index, and whether it answers.
