@@ -13,6 +13,7 @@ from ngramscan.report.canvas import COLOURS, GREY, HATCHES, MARKS, clean_axes, f
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from evalcore.compare import CompareRow
     from evalcore.efficiency import EfficiencyRow
     from evalcore.link import LinkRow
     from evalcore.scores import SummaryRow
@@ -28,7 +29,11 @@ def _styles(names: Iterable[Hashable]) -> dict[Any, tuple[str, str, str]]:
     return dict(zip(dict.fromkeys(names), cycle(zip(COLOURS, MARKS, HATCHES, strict=True))))
 
 
-def _arms(value: float, low: float | None, high: float | None) -> list[list[float]] | None:
+def _percent(share: float | None) -> Any:
+    return None if share is None else 100 * share
+
+
+def _arms(value: Any, low: float | None, high: float | None) -> list[list[float]] | None:
     """Return how far an interval reaches from a value, which it may leave out."""
     ends = None if low is None or high is None else (value - low, high - value)
     return ends and [[max(0.0, end)] for end in ends]
@@ -65,6 +70,50 @@ def draw_accuracy(rows: Sequence[SummaryRow]) -> Figure:
     return finish(figure, "Accuracy of each method, with intervals" + (of and f": {of}"), 7.5)
 
 
+def draw_comparisons(rows: Sequence[CompareRow]) -> Figure:
+    """Draw a forest plot: a line per row, grouped by pair of methods; all models together last."""
+    several_rules = len({row.rule for row in rows}) > 1
+    groups: dict[tuple[str, ...], list[CompareRow]] = {}
+    for row in sorted(rows, key=lambda row: row.model == canvas.ALL_MODELS):
+        key = (row.dataset, row.rule * several_rules, f"{row.treatment} − {row.baseline}")
+        groups.setdefault(key, []).append(row)
+    figure, (axes,) = canvas.new_figure((7.5, 1.4 + 0.2 * (len(rows) + 1.6 * len(groups))))
+    across: Any = axes.get_yaxis_transform()
+    top, labels, aside = 0, dict[float, str](), [(0, "n", "p")]
+    for label, own in zip(canvas.varying([*groups]), groups.values(), strict=True):
+        if len(groups) > 1:
+            axes.text(0.01, top, label, weight="bold", va="center", fontsize=8, transform=across)
+        for height, row in enumerate(own, top + 1):
+            _draw_difference(axes, row, height)
+            p = "–" if row.p is None else f"{row.p:.3f}" if row.p >= 0.001 else "<0.001"
+            aside.append((height, f"{row.n:,}", p))
+            labels[height] = "all models" if row.model == canvas.ALL_MODELS else row.model
+        top += len(own) + 2
+    look: Any = {"xycoords": across, "textcoords": "offset points", "va": "center", "fontsize": 8}
+    for height, *texts in aside:
+        for number, text in enumerate(texts, 1):  # in columns of 36 points
+            axes.annotate(str(text), (1, height), (36 * number, 0), ha="right", **look)
+    axes.axvline(0, color=GREY, lw=0.8, zorder=1)
+    axes.set_yticks([*labels], [wrap(label, 60) for label in labels.values()], fontsize=8)
+    axes.set_ylim(top - 1, -0.8)
+    axes.set_xlabel("difference of accuracies, percentage points; lines: intervals")
+    clean_axes(axes)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    of = canvas.common([*groups]) if len(groups) > 1 else " · ".join(filter(None, *groups))
+    return finish(figure, "Differences between methods" + (of and f": {of}"), 7.5)
+
+
+def _draw_difference(axes: Any, row: CompareRow, height: float) -> None:
+    """Draw one difference in percentage points; that of all models as a larger diamond."""
+    value, *ends = map(_percent, (row.difference, row.difference_low, row.difference_high))
+    is_all = row.model == canvas.ALL_MODELS
+    colour, mark, size, width = ("black", "D", 7, 2.2) if is_all else (COLOURS[0], "o", 4.5, 1.3)
+    if None not in ends:
+        axes.plot(ends, [height] * 2, color=colour, lw=width, gid="interval")
+    axes.plot([value], [height], mark, color=colour, ms=size, gid="point")
+
+
 def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
     """Draw accuracies against tokens: a panel per dataset and model, a line along the frontier."""
     groups, methods = list(dict.fromkeys(map(_CELL, rows))), _styles(row.method for row in rows)
@@ -73,12 +122,13 @@ def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
     figure, panels = canvas.new_figure((width, 1.1 + 2.5 * down), (down, abreast))
     for number, (axes, group) in enumerate(zip(panels, groups, strict=False)):
         own = [row for row in rows if _CELL(row) == group]
-        edge = sorted((row.mean_tokens or 0, row.accuracy or 0) for row in own if row.on_frontier)
+        edge = sorted((row.mean_tokens, _percent(row.accuracy)) for row in own if row.on_frontier)
         axes.step(*zip(*edge, strict=True), where="post", color=GREY, lw=1, ls="--", zorder=1)
         for row in own:
-            x, y, (colour, mark, _) = row.mean_tokens or 0, row.accuracy or 0, methods[row.method]
+            y, (colour, mark, _) = _percent(row.accuracy), methods[row.method]
+            x: Any = row.mean_tokens
             across = _arms(x, row.mean_tokens_low, row.mean_tokens_high)
-            up = _arms(y, row.accuracy_low, row.accuracy_high)
+            up = _arms(y, _percent(row.accuracy_low), _percent(row.accuracy_high))
             inside = colour if row.on_frontier else "white"
             axes.errorbar(x, y, up, across, mark, color=colour, mfc=inside, ms=6, elinewidth=0.8)
         axes.set_axisbelow(True)
@@ -132,14 +182,16 @@ def draw_links(rows: Sequence[LinkRow]) -> Figure:
 
 
 def _draw_pair(axes: Any, rows: Sequence[LinkRow], cells: dict[Any, Any], colour: str) -> None:
-    """Draw one pair of methods: its prevalence is the same for all, so points stand 6 % apart."""
+    """Draw one pair of methods: the ratio is the same for all cells, so all points stand on it."""
     for row in rows[:1]:
         if row.prevalence_low is not None and row.prevalence_high is not None:
             low, high = row.prevalence_low, row.prevalence_high
             axes.axvspan(low, high, color=colour, alpha=0.12, lw=0, gid="band")
         axes.axvline(row.prevalence_ratio, color=colour, lw=0.8, ls=":")
     for row in rows:
-        place, (_, mark, _) = [*cells].index(_LINKED(row)), cells[_LINKED(row)]
-        at = row.prevalence_ratio * 1.06 ** (place - (len(cells) - 1) / 2)
-        arms = _arms(row.difference, row.difference_low, row.difference_high)
-        axes.errorbar(at, row.difference, arms, fmt=mark, color=colour, elinewidth=1.2, gid="point")
+        value, low, high = map(_percent, (row.difference, row.difference_low, row.difference_high))
+        if None not in (low, high):  # translucent: those of several models lie on each other
+            line = {"color": colour, "alpha": 0.3, "lw": 3, "solid_capstyle": "butt"}
+            axes.plot([row.prevalence_ratio] * 2, [low, high], gid="interval", **line)
+        look = {"color": colour, "ms": 7, "mec": "white", "mew": 0.6, "zorder": 3}
+        axes.plot(row.prevalence_ratio, value, cells[_LINKED(row)][1], gid="point", **look)

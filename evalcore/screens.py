@@ -1,0 +1,59 @@
+"""What the tables of several commands share: columns, notes, the form of a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import make_dataclass
+from typing import TYPE_CHECKING, Any
+
+from ngramscan.report.layout import UNKNOWN, cell, with_interval
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LIMITS = {"selection_accuracy": "selection_", "prevalence_ratio": "prevalence_", "value": ""}
+
+
+def percent(share: float | None) -> str:
+    """Return a fraction as it stands in a column of percentages."""
+    return UNKNOWN if share is None else f"{100 * share:.1f}"
+
+
+def to_columns(rows: Sequence[Any], names: str, shares: Collection[str] = ()) -> dict[str, Any]:
+    """Return columns of a table: `name` or `header=name`, with the limits of intervals.
+
+    Shares are in percent. A number of exceptions (`n_unknown`) is empty instead of 0.
+    """
+    columns = {}
+    for header, _, name in (one.rpartition("=") for one in names.split()):
+        prefix, show = _LIMITS.get(name, f"{name}_"), percent if name in shares else _show
+        values = [getattr(row, name) for row in rows]
+        if name.startswith("n_"):
+            values = [value or "" for value in values]
+        texts = [*map(show, values)]
+        if hasattr(rows[0], f"{prefix}low"):
+            ends = [(getattr(row, f"{prefix}low"), getattr(row, f"{prefix}high")) for row in rows]
+            texts = [with_interval(one, *two, show) for one, two in zip(values, ends, strict=True)]
+        columns[(header or name).replace("_", " ")] = texts
+    return columns
+
+
+def _show(value: Any) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else cell(value)
+
+
+def for_paper(columns: Mapping[str, Sequence[str]]) -> tuple[list[Any], type]:
+    """Return the columns of a table as rows, with their type, for LaTeX."""
+    row_type = make_dataclass("PaperRow", [name.replace(" ", "_") for name in columns])
+    return [row_type(*cells) for cells in zip(*columns.values(), strict=True)], row_type
+
+
+def print_notes(console: Console, rows: Iterable[Any], *names: str) -> None:
+    """Print each note of rows once, after the names of its rows where others lack it."""
+    notes: dict[str, list[str]] = {}
+    for row in rows:
+        notes.setdefault(row.note, []).append(", ".join(getattr(row, name) for name in names))
+    for note, own in notes.items():
+        told = "; ".join(dict.fromkeys(own)) if len({*own}) < 4 else f"{len(own)} rows"
+        if note:
+            console.print(note if len(notes) == 1 else f"{told}: {note}", style="dim")
