@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,6 @@ from ngramscan.report.options import save
 from ngramscan.statistics import resampling
 from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.resampling import Resampling, Studentized
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 Floats = NDArray[np.float64]
 _JUDGED = "rows of `evalcore judge`"
@@ -70,9 +67,6 @@ class VoteRow:
     """Number of judges that labelled the item."""
 
 
-# Reading labels from tables of three forms, and turning them into numbers
-
-
 def _read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
     labels: dict[tuple[str, str], str | None] = {}
     places: dict[tuple[str, str], str] = {}
@@ -80,8 +74,7 @@ def _read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
         if not item or not judge:
             raise InputError(place, "no judge" if item else "no item")
         if isinstance(value, dict | list):
-            problem = f"label {json.dumps(value)}; text or a number was expected"
-            raise InputError(place, problem)
+            raise InputError(place, f"label {json.dumps(value)}; text or a number was expected")
         first = places.setdefault((item, judge), place)
         if first != place:
             raise InputError(place, f"item {item!r} already has a label of {judge} at {first}")
@@ -146,9 +139,6 @@ def _number(text: str) -> float:
         return math.inf
 
 
-# Coefficients
-
-
 def coefficient(
     codes: NDArray[np.int64], values: Floats, apart: str, surplus: int | None, how: Resampling
 ) -> tuple[int, float | None, float | None, float | None, str]:
@@ -175,17 +165,14 @@ def coefficient(
     first, second = (patterns, patterns) if surplus is not None else each[patterns.T]
     gaps = np.abs(values[:, None] - values)
     known = {"nominal": 1 - each, "linear": gaps, "ordinal": None}
-    compare = partial(
-        _compare, of=(first, second), apart=known.get(apart, gaps**2), surplus=surplus or 0
-    )
+    distances, sides = known.get(apart, gaps**2), (first, second)
+    compare = partial(_compare, of=sides, apart=distances, surplus=surplus or 0)
     data, influences = compare(counts[None])
     value = 1 - float(data.values[0])
     if math.isnan(value):
         return n, None, None, None, "not defined: all labels are the same"
-    generator, at_once = (
-        np.random.default_rng(how.seed),
-        max(1, resampling.VALUES_AT_ONCE // counts.size),
-    )
+    generator = np.random.default_rng(how.seed)
+    at_once = max(1, resampling.VALUES_AT_ONCE // counts.size)
     sizes = [min(at_once, how.draws - start) for start in range(0, how.draws, at_once)]
     parts = [compare(generator.multinomial(n, counts / n, size=size))[0] for size in sizes]
     drawn = Studentized(*map(np.concatenate, zip(*parts, strict=True)))
@@ -233,9 +220,6 @@ def _compare(
     return Studentized(ratios, ratios * spread), influences
 
 
-# Shares and votes
-
-
 def _shares(
     table: dict[str, list[str | None]],
     judges: Sequence[str],
@@ -272,7 +256,7 @@ def _vote(item: str, labels: Sequence[str | None]) -> VoteRow:
     return VoteRow(item, winners[0] if len(winners) == 1 else None, most, counts.total())
 
 
-def _print(console: Console, rows: Sequence[AgreementRow]) -> None:
+def _print(console: Any, rows: Sequence[AgreementRow]) -> None:
     """Print coefficients with their notes, then shares in percent."""
     found, shares = ([row for row in rows if (row.count is None) == one] for one in (True, False))
     named = [replace(row, statistic=row.statistic.replace("_", " ")) for row in found]
@@ -322,11 +306,6 @@ def agreement(
     -------
     DataFrame
         One row per coefficient and pair of judges, and per share, judge and label.
-
-    Raises
-    ------
-    InputError
-        A file or an option is wrong.
 
     Examples
     --------

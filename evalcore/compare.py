@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, combinations, pairwise, product
+from itertools import chain, combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,29 +14,28 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from evalcore.figures import draw_comparisons
-from evalcore.pairing import ALL, CELL, LEAST, NAMES, NOT_ANSWERED, find_pairs, left_out, to_table
+from evalcore.pairing import CELL, LEAST, NAMES, NOT_ANSWERED, find_pairs, left_out, to_table
 from evalcore.scores import ScoreRow, read_all
-from evalcore.screens import for_paper, percent, to_columns
+from evalcore.screens import ALL, Columns, for_paper, percent, print_pooled, to_columns
 from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.report import optional_target, refuse_other
 from ngramscan.report.canvas import check_target, save_figure
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import UNKNOWN, Layout, print_columns
+from ngramscan.report.layout import UNKNOWN, Layout
 from ngramscan.report.options import save
 from ngramscan.statistics.p_values import holm
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
 _OPTIONAL = ("both answered", "not found", "unknown", "detectable", "p exact")
 """Columns that a narrow terminal has no room for, the first to go first."""
 _PAPER = ["dataset", "model", "methods", "n", "treatment only", "baseline only"]
 _PAPER += ["baseline", "treatment", "difference", "p", "p Holm"]
 _SHARES = ("accuracy_baseline", "accuracy_treatment", "detectable")
-Columns = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
+ColumnNames = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
 Found = tuple[str, "pd.DataFrame", Comparison | None, "CompareRow | None"]
 """A name, pairs of answers, and what comparing them gave; None: no pair was left."""
 
@@ -274,7 +273,7 @@ def difference_text(row: Any) -> str:
     return f"{100 * row.difference:+.1f} {interval}"
 
 
-def _columns(rows: Sequence[Any], stars: bool = False) -> dict[str, list[str]]:
+def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
     """Return columns of rows or averages as a table shows them; what says nothing is empty."""
     columns = to_columns(rows, "dataset model rule")
     columns["methods"] = [f"{row.treatment} − {row.baseline}" for row in rows]
@@ -296,24 +295,16 @@ def _columns(rows: Sequence[Any], stars: bool = False) -> dict[str, list[str]]:
 
 
 def _complete(row: CompareRow) -> str:
-    if row.difference_complete is None:
-        return UNKNOWN
-    return f"{row.n_complete:,}: {100 * row.difference_complete:+.1f}, p {p_text(row.p_complete)}"
+    shown = percent(row.difference_complete)
+    return f"{row.n_complete:,}: {shown}, p {p_text(row.p_complete)}"
 
 
-def _print(
-    console: Console, rows: Sequence[CompareRow], parts: Sequence[AverageRow], stars: bool
-) -> None:
-    """Print rows of all models first, then those of each, then averages."""
-    ordered = sorted(rows, key=lambda row: row.model != ALL)
-    ends = [row.model == ALL != following.model for row, following in pairwise(ordered)]
-    if rows:
-        layout = Layout(4, optional=_OPTIONAL, section_ends=ends)
-        print_columns(console, _columns(ordered, stars), layout)
-    if parts:
-        means = sorted(parts, key=lambda row: row.model != ALL)
-        layout = Layout(5, frozenset({"average"}), title="Averages, with the number of parts")
-        print_columns(console, _columns(means), layout)
+def _print(console: Any, rows: Any, parts: Any, stars: bool) -> None:
+    """Print comparisons, then averages."""
+    layout = Layout(4, optional=_OPTIONAL)
+    print_pooled(console, rows, partial(_columns, stars=stars), layout)
+    layout = Layout(5, frozenset({"average"}), title="Averages, with the number of parts")
+    print_pooled(console, parts, _columns, layout)
 
 
 @command
@@ -323,14 +314,14 @@ def compare(
     baseline: Annotated[str | None, Option(metavar="METHOD")] = None,
     treatment: Annotated[str | Sequence[str], Option(metavar="METHOD")] = (),
     all_pairs: bool = False,
-    by: Columns = "dataset,model",
+    by: ColumnNames = "dataset,model",
     rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     no_answer: Literal["wrong", "exclude"] = "wrong",
     interval: Literal["newcombe", "bootstrap"] = "newcombe",
     graded_test: GradedTest = "bootstrap-t",
     zeros: Literal["dropped", "pratt"] = "dropped",
-    family: Columns = "",
+    family: ColumnNames = "",
     level: Annotated[float, Option(over=0, under=1)] = 0.95,
     resamples: Annotated[int, Option(metavar="N", least=100)] = 10_000,
     seed: Annotated[int, Option(least=0)] = 1,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,22 +13,21 @@ from numpy.typing import NDArray
 
 from evalcore.figures import draw_frontier
 from evalcore.logs import UsageRow
-from evalcore.outcomes import ALL, Names, NoAnswer
+from evalcore.outcomes import Names, NoAnswer
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, key_of, read_chosen
-from evalcore.screens import for_paper, print_notes, to_columns
+from evalcore.screens import ALL, Columns, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, read_rows
 from ngramscan.report import refuse_other
 from ngramscan.report.canvas import check_target, save_figure
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout, print_columns
+from ngramscan.report.layout import Layout
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Ratio, Resampling
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
 Floats = NDArray[np.float64]
 Usage = Record | UsageRow
@@ -243,13 +241,13 @@ def pareto_frontier(right: Floats, cost: Floats) -> NDArray[np.bool_]:
     return np.asarray(~beaten & ~np.isnan(right + cost))
 
 
-def _print(console: Console, rows: Sequence[EfficiencyRow]) -> None:
-    """Print the rows of all models first, then those of each, then notes."""
-    ordered = sorted(rows, key=lambda row: row.model != ALL)
-    ends = [row.model == ALL != following.model for row, following in pairwise(ordered)]
-    layout = Layout(4, optional=_OPTIONAL, section_ends=ends)
-    print_columns(console, to_columns(ordered, _COLUMNS, _SHARES), layout)
-    print_notes(console, ordered, "model", "method")
+def _columns(rows: Sequence[EfficiencyRow]) -> Columns:
+    return to_columns(rows, _COLUMNS, _SHARES)
+
+
+def _print(console: Any, rows: Sequence[EfficiencyRow]) -> None:
+    print_pooled(console, rows, _columns, Layout(4, optional=_OPTIONAL))
+    print_notes(console, rows, "model", "method")
 
 
 @command
@@ -298,18 +296,12 @@ def efficiency(
     DataFrame
         One row per benchmark, model and method, and one for all models together.
 
-    Raises
-    ------
-    InputError
-        A file or an option is wrong.
-
     Examples
     --------
     $ evalcore efficiency scores.jsonl --outputs outputs/
     $ evalcore efficiency scores.jsonl --outputs outputs/ --tokens total --figure frontier.svg
     """
-    target = Path(figure) if figure else None
-    check_target(target)
+    check_target(target := Path(figure) if figure else None)
     if outputs and usage:
         raise InputError("--usage", "not allowed with --outputs; both hold the tokens")
     if not outputs and not usage:
@@ -337,5 +329,5 @@ def efficiency(
         f"Intervals: {resamples:,} bootstrap samples of problems, seed {seed}": True,
     }
     told = [notice for notice, is_so in notices.items() if is_so]
-    printed, paper = partial(_print, rows=rows), for_paper(to_columns(rows, _COLUMNS, _SHARES))
+    printed, paper = partial(_print, rows=rows), for_paper(_columns(rows))
     return Result(rows, EfficiencyRow, notices=told, print_table=printed, for_paper=paper)

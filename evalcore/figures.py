@@ -29,8 +29,8 @@ def _styles(names: Iterable[Hashable]) -> dict[Any, tuple[str, str, str]]:
     return dict(zip(dict.fromkeys(names), cycle(zip(COLOURS, MARKS, HATCHES, strict=True))))
 
 
-def _percent(share: float | None) -> Any:
-    return None if share is None else 100 * share
+def _in_percent(share: float, _: object) -> str:
+    return f"{100 * share:g}"
 
 
 def _arms(value: Any, low: float | None, high: float | None) -> list[list[float]] | None:
@@ -84,34 +84,30 @@ def draw_comparisons(rows: Sequence[CompareRow]) -> Figure:
         if len(groups) > 1:
             axes.text(0.01, top, label, weight="bold", va="center", fontsize=8, transform=across)
         for height, row in enumerate(own, top + 1):
-            _draw_difference(axes, row, height)
+            is_all = row.model == canvas.ALL_MODELS
+            colour, mark, size = ("black", "D", 7) if is_all else (COLOURS[0], "o", 4.5)
+            arms = _arms(row.difference, row.difference_low, row.difference_high)
+            look: Any = {"color": colour, "ms": size, "elinewidth": 2.2 if is_all else 1.3}
+            axes.errorbar(row.difference, height, None, arms, mark, gid="point", **look)
+            labels[height] = "all models" if is_all else row.model
             p = "–" if row.p is None else f"{row.p:.3f}" if row.p >= 0.001 else "<0.001"
             aside.append((height, f"{row.n:,}", p))
-            labels[height] = "all models" if row.model == canvas.ALL_MODELS else row.model
         top += len(own) + 2
-    look: Any = {"xycoords": across, "textcoords": "offset points", "va": "center", "fontsize": 8}
+    look = {"ha": "right", "va": "center", "fontsize": 8}
     for height, *texts in aside:
         for number, text in enumerate(texts, 1):  # in columns of 36 points
-            axes.annotate(str(text), (1, height), (36 * number, 0), ha="right", **look)
+            place = (1, height), (36 * number, 0), across, "offset points"
+            axes.annotate(str(text), *place, **look)
     axes.axvline(0, color=GREY, lw=0.8, zorder=1)
     axes.set_yticks([*labels], [wrap(label, 60) for label in labels.values()], fontsize=8)
     axes.set_ylim(top - 1, -0.8)
+    axes.xaxis.set_major_formatter(_in_percent)
     axes.set_xlabel("difference of accuracies, percentage points; lines: intervals")
     clean_axes(axes)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     of = canvas.common([*groups]) if len(groups) > 1 else " · ".join(filter(None, *groups))
     return finish(figure, "Differences between methods" + (of and f": {of}"), 7.5)
-
-
-def _draw_difference(axes: Any, row: CompareRow, height: float) -> None:
-    """Draw one difference in percentage points; that of all models as a larger diamond."""
-    value, *ends = map(_percent, (row.difference, row.difference_low, row.difference_high))
-    is_all = row.model == canvas.ALL_MODELS
-    colour, mark, size, width = ("black", "D", 7, 2.2) if is_all else (COLOURS[0], "o", 4.5, 1.3)
-    if None not in ends:
-        axes.plot(ends, [height] * 2, color=colour, lw=width, gid="interval")
-    axes.plot([value], [height], mark, color=colour, ms=size, gid="point")
 
 
 def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
@@ -122,13 +118,13 @@ def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
     figure, panels = canvas.new_figure((width, 1.1 + 2.5 * down), (down, abreast))
     for number, (axes, group) in enumerate(zip(panels, groups, strict=False)):
         own = [row for row in rows if _CELL(row) == group]
-        edge = sorted((row.mean_tokens, _percent(row.accuracy)) for row in own if row.on_frontier)
+        edge = sorted((row.mean_tokens or 0, row.accuracy or 0) for row in own if row.on_frontier)
         axes.step(*zip(*edge, strict=True), where="post", color=GREY, lw=1, ls="--", zorder=1)
         for row in own:
-            y, (colour, mark, _) = _percent(row.accuracy), methods[row.method]
-            x: Any = row.mean_tokens
+            colour, mark, _ = methods[row.method]
+            x, y = row.mean_tokens or 0, row.accuracy or 0
             across = _arms(x, row.mean_tokens_low, row.mean_tokens_high)
-            up = _arms(y, _percent(row.accuracy_low), _percent(row.accuracy_high))
+            up = _arms(y, row.accuracy_low, row.accuracy_high)
             inside = colour if row.on_frontier else "white"
             axes.errorbar(x, y, up, across, mark, color=colour, mfc=inside, ms=6, elinewidth=0.8)
         axes.set_axisbelow(True)
@@ -137,6 +133,7 @@ def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
         axes.margins(0.12)
         axes.locator_params(axis="x", nbins=4)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.yaxis.set_major_formatter(_in_percent)
         axes.set_title(wrap(canvas.varying(groups)[number], 34), fontsize=9, loc="left")
         axes.set_ylabel("" if number % abreast else "accuracy, %")
         axes.set_xlabel("tokens per output, mean" if number + abreast >= len(groups) else "")
@@ -167,10 +164,9 @@ def draw_links(rows: Sequence[LinkRow]) -> Figure:
         axes.set_ylabel("accuracy difference (pp)")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.xaxis.set_minor_formatter("")
+        axes.yaxis.set_major_formatter(_in_percent)
         clean_axes(axes)
-    what = (
-        f"ratio of {rows[0].measure}: geometric means over patterns, bands: intervals (log scale)"
-    )
+    what = f"ratio of {rows[0].measure} (log scale): geometric means over patterns, with intervals"
     panels[-1].set_xlabel(f"{what}\nside by side, not cause and effect")
     for pair, (colour, *_) in pairs.items():
         panels[0].plot([], [], color=colour, lw=3, label=" − ".join(pair))
@@ -189,9 +185,8 @@ def _draw_pair(axes: Any, rows: Sequence[LinkRow], cells: dict[Any, Any], colour
             axes.axvspan(low, high, color=colour, alpha=0.12, lw=0, gid="band")
         axes.axvline(row.prevalence_ratio, color=colour, lw=0.8, ls=":")
     for row in rows:
-        value, low, high = map(_percent, (row.difference, row.difference_low, row.difference_high))
-        if None not in (low, high):  # translucent: those of several models lie on each other
-            line = {"color": colour, "alpha": 0.3, "lw": 3, "solid_capstyle": "butt"}
-            axes.plot([row.prevalence_ratio] * 2, [low, high], gid="interval", **line)
-        look = {"color": colour, "ms": 7, "mec": "white", "mew": 0.6, "zorder": 3}
-        axes.plot(row.prevalence_ratio, value, cells[_LINKED(row)][1], gid="point", **look)
+        arms = _arms(row.difference, row.difference_low, row.difference_high)
+        # Translucent, since the intervals of several cells lie on each other.
+        look: Any = {"color": colour, "ecolor": (colour, 0.3), "elinewidth": 3, "ms": 7}
+        point = row.prevalence_ratio, row.difference, arms, None, cells[_LINKED(row)][1]
+        axes.errorbar(*point, mec="white", mew=0.6, gid="point", **look)

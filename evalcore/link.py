@@ -216,11 +216,6 @@ def link(
     DataFrame
         One row per index, benchmark, model, rule and pair of methods.
 
-    Raises
-    ------
-    InputError
-        A file or an argument is wrong, or no method has both patterns and scores.
-
     Examples
     --------
     $ ngramscan count f1 --index dclm -o counts.csv

@@ -12,20 +12,18 @@ import numpy as np
 
 from evalcore.pairing import CELL, LEAST, NOT_ANSWERED, NOT_ASKED, RIGHT, left_out, to_table
 from evalcore.scores import ScoreRow, read_chosen
-from evalcore.screens import for_paper, print_notes, to_columns
+from evalcore.screens import ALL, Columns, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.report import optional_target, refuse_other
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout, print_columns
+from ngramscan.report.layout import Layout
 from ngramscan.report.options import save
 from ngramscan.statistics.proportions import mcnemar, wilson
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
-ALL = "all"
 Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
 NoAnswer = Literal["wrong", "exclude"]
 _CLUSTERED = "no interval: answers of several models to one problem are not independent"
@@ -188,16 +186,15 @@ def _wins(levels: pd.DataFrame, lowest: int, alpha: float) -> Iterator[WinRow]:
             yield WinRow(*columns)
 
 
-def _print(console: Console, rows: Sequence[OutcomeRow], won: Sequence[WinRow]) -> None:
-    """Print the rows of all models or benchmarks first; then notes, and wins, ties and losses."""
-    if rows:
-        ordered = sorted(rows, key=lambda row: ALL not in (row.model, row.dataset))
-        layout = Layout(5, frozenset({"baselines"}), _OPTIONAL)
-        print_columns(console, to_columns(ordered, _COLUMNS, _SHARES), layout)
-        print_notes(console, ordered, "dataset", "model")
-        wins = sorted(won, key=lambda row: row.model != ALL)
-        layout = Layout(3, title="Benchmarks won, tied and lost")
-        print_columns(console, to_columns(wins, _WINS), layout)
+def _columns(rows: Sequence[OutcomeRow]) -> Columns:
+    return to_columns(rows, _COLUMNS, _SHARES)
+
+
+def _print(console: Any, rows: Sequence[OutcomeRow], won: Sequence[WinRow]) -> None:
+    print_pooled(console, rows, _columns, Layout(5, frozenset({"baselines"}), _OPTIONAL))
+    print_notes(console, rows, "dataset", "model")
+    layout = Layout(3, title="Benchmarks won, tied and lost")
+    print_pooled(console, won if rows else (), partial(to_columns, names=_WINS), layout)
 
 
 @command
@@ -265,6 +262,6 @@ def outcomes(
     rows = [*_rows(levels, lowest)]
     won = [*_wins(levels, lowest, alpha)]
     save(won, WinRow, target)
-    paper = for_paper(to_columns(rows, _COLUMNS, _SHARES)) if rows else None
+    paper = for_paper(_columns(rows)) if rows else None
     printed = partial(_print, rows=rows, won=won)
     return Result(rows, OutcomeRow, print_table=printed, for_paper=paper, **said)

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow
+from evalcore.screens import ALL
 from ngramscan.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ALL = "all"
-"""Stands in place of a name: all of them together."""
 CELL = ["dataset", "model", "rule"]
 NAMES = [*CELL, "baseline", "treatment"]
 NOT_ASKED, NOT_KNOWN, NOT_ANSWERED, ANSWERED, RIGHT = range(5)
@@ -85,9 +84,7 @@ def find_pairs(table: pd.DataFrame, methods: Iterable[tuple[str, str]]) -> list[
 
 def left_out(what: str, cells: Iterable[tuple[str, Any]], lowest: int) -> dict[str, Any]:
     """Say how many `what` are left out of cells, given by name and levels, and why."""
-    notices: list[str] = []
-    failures: list[str] = []
-    totals = np.zeros(5, dtype=int)
+    notices, failures, totals = list[str](), list[str](), np.zeros(5, dtype=int)
     for name, levels in cells:
         counts = np.bincount(levels.astype(int), minlength=5)
         totals += counts

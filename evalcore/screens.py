@@ -1,16 +1,17 @@
-"""What the tables of several commands share: columns, notes, the form of a paper."""
+"""What the tables of several commands share: columns, pooled rows, notes, the form of a paper."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import make_dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import make_dataclass, replace
+from itertools import pairwise
+from typing import Any
 
-from ngramscan.report.layout import UNKNOWN, cell, with_interval
+from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, with_interval
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
+ALL = "all"
+"""Stands in place of a name: all of them together."""
+Columns = Mapping[str, Sequence[str]]
 _LIMITS = {"selection_accuracy": "selection_", "prevalence_ratio": "prevalence_", "value": ""}
 
 
@@ -42,13 +43,26 @@ def _show(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else cell(value)
 
 
-def for_paper(columns: Mapping[str, Sequence[str]]) -> tuple[list[Any], type]:
+def print_pooled(
+    console: Any, rows: Iterable[Any], columns: Callable[[list[Any]], Columns], layout: Layout
+) -> None:
+    """Print a table of rows, if there are any; those of all models or datasets come first."""
+    if ordered := sorted(rows, key=_is_single):
+        ends = [_is_single(one) < _is_single(other) for one, other in pairwise(ordered)]
+        print_columns(console, columns(ordered), replace(layout, section_ends=ends))
+
+
+def _is_single(row: Any) -> bool:
+    return ALL not in (row.model, getattr(row, "dataset", ""))
+
+
+def for_paper(columns: Columns) -> tuple[list[Any], type]:
     """Return the columns of a table as rows, with their type, for LaTeX."""
     row_type = make_dataclass("PaperRow", [name.replace(" ", "_") for name in columns])
     return [row_type(*cells) for cells in zip(*columns.values(), strict=True)], row_type
 
 
-def print_notes(console: Console, rows: Iterable[Any], *names: str) -> None:
+def print_notes(console: Any, rows: Iterable[Any], *names: str) -> None:
     """Print each note of rows once, after the names of its rows where others lack it."""
     notes: dict[str, list[str]] = {}
     for row in rows:
