@@ -264,7 +264,7 @@ def _print(console: Any, rows: Sequence[AgreementRow]) -> None:
     print_notes(console, named, "statistic")
     columns = to_columns(shares, "statistic judges label items count %=value", ["value"])
     columns["label"] = [row.label or row.note for row in shares]
-    print_columns(console, columns, Layout(3))
+    print_columns(console, columns, Layout(3, optional=("items",)))
 
 
 @command

@@ -402,7 +402,9 @@ def compare(
         raise InputError("--baseline", f"{problem} {there}")
     how = Settings(no_answer, interval, graded_test, zeros, level, resamples, seed)
     rows, parts, said = compare_methods(chosen, baseline, treatment, by, family, how)
-    save(parts, AverageRow, target)
+    is_paper = parts and target and target.format == "latex"
+    means: tuple[list[Any], type] = for_paper(_columns(parts)) if is_paper else (parts, AverageRow)
+    save(*means, target)
     if picture and rows:
         save_figure(draw_comparisons(rows), picture)
     shown = _columns(rows, stars) if rows else {}

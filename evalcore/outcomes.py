@@ -36,7 +36,7 @@ _COLUMNS = """
 _OPTIONAL = ("upper bound with adaptive", "all baselines but adaptive", "no answer", "unknown")
 _SHARES = ("accuracy", "upper_bound", "upper_bound_with_adaptive", "selection_accuracy")
 _WINS = """
-    model treatment baseline cells wins ties losses wins_by_test ties_by_test losses_by_test alpha
+    model treatment baseline wins ties losses wins_by_test ties_by_test losses_by_test cells
 """
 
 
@@ -193,7 +193,8 @@ def _columns(rows: Sequence[OutcomeRow]) -> Columns:
 def _print(console: Any, rows: Sequence[OutcomeRow], won: Sequence[WinRow]) -> None:
     print_pooled(console, rows, _columns, Layout(5, frozenset({"baselines"}), _OPTIONAL))
     print_notes(console, rows, "dataset", "model")
-    layout = Layout(3, title="Benchmarks won, tied and lost")
+    title = f"Benchmarks won, tied and lost; by test: p < {won[0].alpha:g}" if won else None
+    layout = Layout(3, optional=("cells",), title=title)
     print_pooled(console, won if rows else (), partial(to_columns, names=_WINS), layout)
 
 

@@ -47,13 +47,13 @@ def print_pooled(
     console: Any, rows: Iterable[Any], columns: Callable[[list[Any]], Columns], layout: Layout
 ) -> None:
     """Print a table of rows, if there are any; those of all models or datasets come first."""
-    if ordered := sorted(rows, key=_is_single):
-        ends = [_is_single(one) < _is_single(other) for one, other in pairwise(ordered)]
+    if ordered := sorted(rows, key=_breadth, reverse=True):
+        ends = [_breadth(one) != _breadth(other) for one, other in pairwise(ordered)]
         print_columns(console, columns(ordered), replace(layout, section_ends=ends))
 
 
-def _is_single(row: Any) -> bool:
-    return ALL not in (row.model, getattr(row, "dataset", ""))
+def _breadth(row: Any) -> int:
+    return [row.model, getattr(row, "dataset", None)].count(ALL)
 
 
 def for_paper(columns: Columns) -> tuple[list[Any], type]:
