@@ -31,13 +31,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _OPTIONAL = ("both answered", "not found", "unknown", "detectable", "p exact")
-"""Columns that a narrow terminal has no room for, the first to go first."""
 _PAPER = ["dataset", "model", "methods", "n", "treatment only", "baseline only"]
 _PAPER += ["baseline", "treatment", "difference", "p", "p Holm"]
 _SHARES = ("accuracy_baseline", "accuracy_treatment", "detectable")
 ColumnNames = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
 Found = tuple[str, "pd.DataFrame", Comparison | None, "CompareRow | None"]
-"""A name, pairs of answers, and what comparing them gave; None: no pair was left."""
+"""A name, pairs of answers, and the result of comparing them. None: no pair was left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +203,7 @@ def _notes(result: Comparison, n_no_answer: int, no_answer: str) -> Iterator[str
 
 
 def _adjusted(found: Sequence[Found], family: Sequence[str]) -> list[CompareRow]:
-    """Adjust p within each family and rule: two rules of one output are not two experiments."""
+    """Adjust p within each family and rule: two rules for one output are not two experiments."""
     import pandas as pd
 
     rows, names = [row for *_, row in found if row], {"rule", *family}
@@ -259,7 +258,7 @@ def _averages(found: Sequence[Found], how: Settings, generator: Generator) -> It
 
 
 def p_text(p: float | None, stars: bool = False) -> str:
-    """Return a p-value with three digits; small ones with their power of ten, and with stars."""
+    """Return a p-value with three digits, or as a power of ten if small; with stars if wanted."""
     if p is None:
         return UNKNOWN
     text = f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
@@ -280,7 +279,7 @@ def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
     columns |= to_columns(rows, "n")
     columns["difference"] = [difference_text(row) for row in rows]
     accuracies = "baseline=accuracy_baseline treatment=accuracy_treatment"
-    if isinstance(rows[0], AverageRow):
+    if rows and isinstance(rows[0], AverageRow):
         columns = {"average": [f"{row.average} ({row.parts})" for row in rows]} | columns
         return columns | to_columns(rows, accuracies, _SHARES)
     columns["p"] = [p_text(row.p, stars) for row in rows]
@@ -290,19 +289,17 @@ def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
     columns["p exact"] = [p_text(row.p_exact) for row in rows]
     unanswered = [(row.unanswered_baseline, row.unanswered_treatment) for row in rows]
     columns["not found"] = [", ".join(map(percent, one)) if any(one) else "" for one in unanswered]
-    columns["both answered"] = [_complete(row) if row.n_no_answer else "" for row in rows]
+    columns["both answered"] = [
+        f"{row.n_complete:,}: {percent(row.difference_complete)}, p {p_text(row.p_complete)}"
+        * bool(row.n_no_answer)
+        for row in rows
+    ]
     return columns
-
-
-def _complete(row: CompareRow) -> str:
-    shown = percent(row.difference_complete)
-    return f"{row.n_complete:,}: {shown}, p {p_text(row.p_complete)}"
 
 
 def _print(console: Any, rows: Any, parts: Any, stars: bool) -> None:
     """Print comparisons, then averages."""
-    layout = Layout(4, optional=_OPTIONAL)
-    print_pooled(console, rows, partial(_columns, stars=stars), layout)
+    print_pooled(console, rows, partial(_columns, stars=stars), Layout(4, optional=_OPTIONAL))
     layout = Layout(5, frozenset({"average"}), title="Averages, with the number of parts")
     print_pooled(console, parts, _columns, layout)
 
@@ -380,13 +377,7 @@ def compare(
     -------
     DataFrame
         One row per benchmark, model, rule and pair of methods, then those of all models together.
-
-    Raises
-    ------
-    InputError
-        An argument or a file is wrong, or there is nothing to compare.
-    IncompleteError
-        Some models have nothing to compare; the error holds the other rows.
+        If some have nothing to compare, an IncompleteError holds the other rows.
 
     Examples
     --------
@@ -407,11 +398,11 @@ def compare(
     save(*means, target)
     if picture and rows:
         save_figure(draw_comparisons(rows), picture)
-    shown = _columns(rows, stars) if rows else {}
+    shown = _columns(rows, stars)
     return Result(
         rows,
         CompareRow,
         **said,
         print_table=partial(_print, rows=rows, parts=parts, stars=stars),
-        for_paper=for_paper({name: shown[name] for name in _PAPER if name in shown}),
+        for_paper=for_paper({name: shown[name] for name in _PAPER}),
     )

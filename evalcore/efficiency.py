@@ -16,7 +16,7 @@ from evalcore.logs import UsageRow
 from evalcore.outcomes import Names, NoAnswer
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, key_of, read_chosen
-from evalcore.screens import ALL, Columns, for_paper, print_notes, print_pooled, to_columns
+from evalcore.screens import ALL, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, read_rows
 from ngramscan.report import refuse_other
@@ -94,13 +94,13 @@ class EfficiencyRow:
     note: str = ""
 
 
-_COLUMNS = """
-    dataset model method rule n accuracy mean_tokens tokens_per_correct on_frontier frontier_share
-    accuracy_per_100_tokens prompt_overhead
-"""
-_SHARES = ("accuracy", "accuracy_per_100_tokens", "frontier_share")
+_columns = partial(
+    to_columns,
+    names="dataset model method rule n accuracy mean_tokens tokens_per_correct on_frontier"
+    " frontier_share accuracy_per_100_tokens prompt_overhead",
+    shares=("accuracy", "accuracy_per_100_tokens", "frontier_share"),
+)
 _OPTIONAL = ("prompt overhead", "frontier share", "accuracy per 100 tokens")
-"""Columns that a narrow terminal has no room for, the first to go first."""
 
 
 def _output(one: ScoreRow | Usage) -> tuple[object, ...]:
@@ -239,10 +239,6 @@ def pareto_frontier(right: Floats, cost: Floats) -> NDArray[np.bool_]:
     dearer = cost[..., None, :] - cost[..., :, None]
     beaten = ((more >= 0) & (dearer <= 0) & ((more > 0) | (dearer < 0))).any(axis=-1)
     return np.asarray(~beaten & ~np.isnan(right + cost))
-
-
-def _columns(rows: Sequence[EfficiencyRow]) -> Columns:
-    return to_columns(rows, _COLUMNS, _SHARES)
 
 
 def _print(console: Any, rows: Sequence[EfficiencyRow]) -> None:

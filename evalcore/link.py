@@ -15,13 +15,13 @@ import numpy as np
 from evalcore.compare import CompareRow, compare_methods, difference_text, p_text
 from evalcore.figures import draw_links
 from evalcore.scores import read_all, refuse_unscored
-from evalcore.screens import for_paper, print_notes, to_columns
+from evalcore.screens import for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, read_rows, read_table
 from ngramscan.report import optional_target, refuse_other, to_frame
 from ngramscan.report.canvas import check_target, save_figure
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout, print_columns
+from ngramscan.report.layout import Layout
 from ngramscan.report.options import save
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
@@ -169,12 +169,13 @@ def _columns(rows: Sequence[LinkRow]) -> dict[str, Any]:
 
 
 def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
-    print_columns(console, _columns(rows), Layout(6))
-    if ordered := [rank for rank in ranks if rank.tau is not None]:
-        columns = to_columns(ordered, "index dataset model rule methods tau p")
-        title = "Order of methods by prevalence and by accuracy: Kendall's tau-b"
-        print_columns(console, columns, Layout(4, title=title))
-        print_notes(console, ordered, "model")
+    """Print pairs of methods, then how well their orders agree where there are at least three."""
+    print_pooled(console, rows, _columns, Layout(6))
+    ordered = [rank for rank in ranks if rank.tau is not None]
+    columns = partial(to_columns, names="index dataset model rule methods tau p")
+    title = "Order of methods by prevalence and by accuracy: Kendall's tau-b"
+    print_pooled(console, ordered, columns, Layout(4, title=title))
+    print_notes(console, ordered, "model")
 
 
 @command

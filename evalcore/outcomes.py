@@ -12,7 +12,7 @@ import numpy as np
 
 from evalcore.pairing import CELL, LEAST, NOT_ANSWERED, NOT_ASKED, RIGHT, left_out, to_table
 from evalcore.scores import ScoreRow, read_chosen
-from evalcore.screens import ALL, Columns, for_paper, print_notes, print_pooled, to_columns
+from evalcore.screens import ALL, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.report import optional_target, refuse_other
@@ -28,16 +28,15 @@ Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
 NoAnswer = Literal["wrong", "exclude"]
 _CLUSTERED = "no interval: answers of several models to one problem are not independent"
 _NO_CHOICE = "no selection accuracy: each problem is solved by all methods or by no baseline"
-_COLUMNS = """
-    dataset model rule adaptive baselines n all_fail all_solve adaptive_right adaptive_wrong
-    only_adaptive accuracy upper_bound selection_accuracy upper_bound_with_adaptive
-    all_baselines_but_adaptive no_answer=n_no_answer unknown=n_unknown
-"""
+_columns = partial(
+    to_columns,
+    names="dataset model rule adaptive baselines n all_fail all_solve adaptive_right adaptive_wrong"
+    " only_adaptive accuracy upper_bound selection_accuracy upper_bound_with_adaptive"
+    " all_baselines_but_adaptive no_answer=n_no_answer unknown=n_unknown",
+    shares=("accuracy", "upper_bound", "upper_bound_with_adaptive", "selection_accuracy"),
+)
 _OPTIONAL = ("upper bound with adaptive", "all baselines but adaptive", "no answer", "unknown")
-_SHARES = ("accuracy", "upper_bound", "upper_bound_with_adaptive", "selection_accuracy")
-_WINS = """
-    model treatment baseline wins ties losses wins_by_test ties_by_test losses_by_test cells
-"""
+_WINS = "model treatment baseline wins ties losses wins_by_test ties_by_test losses_by_test cells"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ class WinRow:
 def _find_levels(
     rows: list[ScoreRow], methods: list[str], epoch: int | None, right_from: float | None, low: int
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return what is known about the answers by cell, problem and method; and the messages."""
+    """Return what is known about each answer, by cell, problem and method; and the messages."""
     table, keys = to_table(rows), ["dataset", "model", "method", "id"]
     # If a problem has only one answer, it is used whatever the epoch.
     is_epoch = (epoch is None) | table["epoch"].isna() | (table["epoch"] == epoch)
@@ -137,7 +136,7 @@ def _find_levels(
 
 
 def _rows(levels: pd.DataFrame, lowest: int) -> Iterator[OutcomeRow]:
-    """Yield rows of the models of each benchmark, and of all; then of models, of all benchmarks."""
+    """Yield rows of each benchmark, by model and for all models; then of each model, for all."""
     for dataset, own in levels.groupby(level="dataset", sort=False):
         models = [*own.groupby(level="model", sort=False)]
         for model, part in models + [(ALL, own)] * (len(models) > 1):
@@ -152,16 +151,15 @@ def _row(dataset: Any, model: Any, levels: pd.DataFrame, lowest: int) -> Outcome
     right = levels[least >= lowest] == RIGHT
     (adaptive, *baselines), n = levels.columns, len(right)
     some, every = right[baselines].any(axis=1), right[baselines].all(axis=1)
-    # By number: 4 where the adaptive method is right, 2 where some baselines are, 1 where all are.
+    # 4 if the adaptive method is right, plus 2 if some baselines are, plus 1 if all are.
     numbers = 4 * right[adaptive] + 2 * some + every
     fail, _, wrong, lost, alone, _, chosen, solve = np.bincount(numbers, minlength=8).tolist()
     solved, choices = (solve + chosen + alone, n - fail - alone, n - fail), chosen + wrong + lost
     selection: list[Any] = [None, None, None, _NO_CHOICE]
     if choices:
         share = wilson(chosen, choices)
-        selection = [share.value, share.low, share.high, ""]
-    if choices and model == ALL:
-        selection[1:] = None, None, _CLUSTERED
+        ends = (None, None, _CLUSTERED) if model == ALL else (share.low, share.high, "")
+        selection = [share.value, *ends]
     columns: list[Any] = [
         *(dataset, model, ", ".join(levels.index.unique("rule")), adaptive, ", ".join(baselines)),
         *(n, int((least == NOT_ANSWERED).sum()), int((least < NOT_ANSWERED).sum())),
@@ -171,7 +169,7 @@ def _row(dataset: Any, model: Any, levels: pd.DataFrame, lowest: int) -> Outcome
 
 
 def _wins(levels: pd.DataFrame, lowest: int, alpha: float) -> Iterator[WinRow]:
-    """Yield how often the first method wins against each of the others, by model, and of all."""
+    """Yield how often the first method beats each of the others, by model and for all models."""
     models = [*levels.groupby(level="model", sort=False)]
     for model, own in models + [(ALL, levels)] * (len(models) > 1):
         adaptive, *baselines = levels.columns
@@ -184,10 +182,6 @@ def _wins(levels: pd.DataFrame, lowest: int, alpha: float) -> Iterator[WinRow]:
             counts = [int((found == k).sum()) for found in (signs, tested) for k in (1, 0, -1)]
             columns: list[Any] = [model, baseline, adaptive, len(signs), *counts, alpha]
             yield WinRow(*columns)
-
-
-def _columns(rows: Sequence[OutcomeRow]) -> Columns:
-    return to_columns(rows, _COLUMNS, _SHARES)
 
 
 def _print(console: Any, rows: Sequence[OutcomeRow], won: Sequence[WinRow]) -> None:
@@ -260,9 +254,7 @@ def outcomes(
         if name in methods[:number]:
             raise InputError(f"--baselines {name}", "this method was given twice")
     levels, said = _find_levels(chosen, methods, epoch, right_from, lowest)
-    rows = [*_rows(levels, lowest)]
-    won = [*_wins(levels, lowest, alpha)]
+    rows, won = [*_rows(levels, lowest)], [*_wins(levels, lowest, alpha)]
     save(won, WinRow, target)
-    paper = for_paper(_columns(rows)) if rows else None
-    printed = partial(_print, rows=rows, won=won)
+    printed, paper = partial(_print, rows=rows, won=won), for_paper(_columns(rows))
     return Result(rows, OutcomeRow, print_table=printed, for_paper=paper, **said)

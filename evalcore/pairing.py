@@ -23,8 +23,6 @@ CELL = ["dataset", "model", "rule"]
 NAMES = [*CELL, "baseline", "treatment"]
 NOT_ASKED, NOT_KNOWN, NOT_ANSWERED, ANSWERED, RIGHT = range(5)
 """What is known about an answer; the lowest level of a pair or problem decides if it counts."""
-MANY = 4
-"""If there are more notices of one kind, the first stands for all."""
 LEAST = {"wrong": NOT_ANSWERED, "exclude": ANSWERED}
 """The lowest level that counts, by how missing answers are treated."""
 
@@ -99,7 +97,7 @@ def left_out(what: str, cells: Iterable[tuple[str, Any]], lowest: int) -> dict[s
             failures.append(f"{name}: nothing to compare; {said}")
         elif why:
             notices.append(f"{name}: {said}")
-    if len(notices) > MANY:
+    if len(notices) > 4:
         notices = [f"{notices[0]}; see n_unknown for {len(notices) - 1} more"]
     n = int(totals[:NOT_ANSWERED].sum())
     heading = f"{n:,} of {_number(int(totals.sum()), what)} {'is' if n == 1 else 'are'} left out"

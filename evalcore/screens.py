@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import make_dataclass, replace
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, with_interval
@@ -32,8 +33,8 @@ def to_columns(rows: Sequence[Any], names: str, shares: Collection[str] = ()) ->
         if name.startswith("n_"):
             values = [value or "" for value in values]
         texts = [*map(show, values)]
-        if hasattr(rows[0], f"{prefix}low"):
-            ends = [(getattr(row, f"{prefix}low"), getattr(row, f"{prefix}high")) for row in rows]
+        if rows and hasattr(rows[0], f"{prefix}low"):
+            ends = map(attrgetter(f"{prefix}low", f"{prefix}high"), rows)
             texts = [with_interval(one, *two, show) for one, two in zip(values, ends, strict=True)]
         columns[(header or name).replace("_", " ")] = texts
     return columns
