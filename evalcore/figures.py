@@ -72,10 +72,9 @@ def draw_accuracy(rows: Sequence[SummaryRow]) -> Figure:
 
 def draw_comparisons(rows: Sequence[CompareRow]) -> Figure:
     """Draw a forest plot: a line per row, grouped by pair of methods; all models together last."""
-    several_rules = len({row.rule for row in rows}) > 1
     groups: dict[tuple[str, ...], list[CompareRow]] = {}
     for row in sorted(rows, key=lambda row: row.model == canvas.ALL_MODELS):
-        key = (row.dataset, row.rule * several_rules, f"{row.treatment} − {row.baseline}")
+        key = (row.dataset, row.rule, f"{row.treatment} − {row.baseline}")
         groups.setdefault(key, []).append(row)
     figure, (axes,) = canvas.new_figure((7.5, 1.4 + 0.2 * (len(rows) + 1.6 * len(groups))))
     across: Any = axes.get_yaxis_transform()

@@ -38,8 +38,8 @@ class PatternCount:
     """The count of one pattern, from a row of `ngramscan count` or `docnorm`."""
 
     index: str
-    method: str
-    tier: str
+    method: str | None
+    tier: str | None
     pattern: str
     occurrences: float
     documents: float | None = None
@@ -93,7 +93,7 @@ def _attested(
     patterns: Sequence[PatternCount], measure: str, tiers: Sequence[str], names: Mapping[str, str]
 ) -> Lists:
     """Return counts by compared method: `f-1` is `F-1`, also in `FP/F-1`; variants add up."""
-    known = dict.fromkeys(row.tier for row in patterns if row.tier)
+    known = [tier for tier in dict.fromkeys(row.tier for row in patterns) if tier]
     for tier in tiers:
         refuse_other("--tier", tier.upper(), known)
     wanted = [tier.upper() for tier in tiers] or ["T1", "T2"]
@@ -243,7 +243,7 @@ def link(
             problem = "METHOD=NAME was expected: a compared method, and a method with patterns"
             raise InputError(f"--map {method}={name}".rstrip("="), problem)
     if not (rows := list(_rows(attested, compared, measure))):
-        there = ", ".join(dict.fromkeys(row.method for row in patterns))
+        there = ", ".join(dict.fromkeys(row.method for row in patterns if row.method))
         problem = f"no compared pair of methods has patterns of these tiers; there are {there}"
         raise InputError("counts", f"{problem} (see --map)")
     orders = list(_ranks(attested, compared, measure))

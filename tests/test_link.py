@@ -82,6 +82,9 @@ def test_what_can_not_be_joined_is_refused() -> None:
             link(rows, **options)
 
     refused("no patterns of T1, T2", RARE)
+    literal = replace(COUNTS[0], method=None, tier=None)
+    refused("no patterns of T1, T2; a set with methods and tiers was expected", [literal])
+    assert len(link([literal, *COUNTS])) == 1
     refused(r"of these tiers; there are PoT \(see --map\)", counts("PoT", 1))
     for text in ("tot=CoT", "=CoT", "cot"):
         refused(f"--map {text}: METHOD=NAME was expected: a compared", map=text)
