@@ -244,6 +244,9 @@ def test_the_command_prints_rows_and_says_how_often_it_drew(tmp_path: Path) -> N
     path.write_text(FORMS[path.name])
     done = CliRunner().invoke(main, ["agreement", str(path), "--resamples", "200", "--seed", "7"])
     assert (done.exit_code, "cohen kappa" in done.stdout) == (0, True)
+    shares = [line.split() for line in done.stdout.splitlines() if "unanimous" in line]
+    assert shares == [["unanimous", "all", "3", "2", "66.7", "[20.8,", "93.9]"]]
+    assert "krippendorff alpha: nominal; no interval: 5 items; 10 are needed" in done.stdout
     assert done.stderr == "Intervals of coefficients: 200 bootstrap samples of items, seed 7\n"
 
 

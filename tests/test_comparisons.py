@@ -336,6 +336,8 @@ def test_a_terminal_and_a_paper_get_tables(tmp_path: Path) -> None:
     cells = paper.stdout.splitlines()[5].split(" & ")
     assert cells[:8] == ["d", "m", "pot $-$ cot", "20", "12", "0", "40.0", "100.0"]
     assert cells[9] == "2.4e-04***"
+    CliRunner().invoke(main, [*asked, "--averages", str(tmp_path / "averages.tex")])
+    assert "micro (2) & all & m &" in (tmp_path / "averages.tex").read_text(encoding="utf-8")
 
 
 def many_models() -> list[ScoreRow]:
@@ -353,7 +355,7 @@ def many_models() -> list[ScoreRow]:
 def test_a_forest_plot_has_a_point_per_row_at_its_difference(baseline: str | None) -> None:
     rows = compared(many_models(), baseline=baseline, how=Settings(resamples=100)).rows
     (axes,) = (figure := draw_comparisons(rows)).axes
-    points = [one for one in axes.lines if one.get_gid() == "point"]
+    points: list[Any] = [one for one in axes.lines if one.get_gid() == "point"]
     assert sorted(one.get_xdata()[0] for one in points) == sorted(row.difference for row in rows)
     assert len(axes.collections) == len(rows), "each has an interval"
     together = [one for one in points if one.get_marker() == "D"]

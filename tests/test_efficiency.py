@@ -271,6 +271,9 @@ def test_the_command_prints_rows_and_draws_the_frontier(made: Made, suffix: str)
     code, stdout, stderr = made.command("--figure", str(figure), "--resamples", "300")
     assert (code, stderr) == (0, "Intervals: 300 bootstrap samples of problems, seed 1\n")
     assert "tokens per correct" in stdout
+    accuracy = made.found(resamples=300)["all cot"]["accuracy"]
+    first = next(line.split() for line in stdout.splitlines() if " cot " in line)
+    assert {"all", f"{100 * accuracy:.1f}"} <= {*first}, "all models come first, in percent"
     assert figure.stat().st_size > 5000
     if suffix == ".svg":
         words = {"zero-shot", "pot", "frontier (filled)", "one", "two", "accuracy, %"}

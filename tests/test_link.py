@@ -127,7 +127,7 @@ def test_points_of_a_figure_stand_on_the_ratio_of_their_pair() -> None:
     other = replace(row, model="m2", difference=-0.03, difference_low=None)
     rows = [row, other, replace(row, index="j", prevalence_low=None), replace(other, index="j")]
     axes = draw_links(rows).axes
-    lines = [one for panel in axes for one in panel.lines]
+    lines: list[Any] = [one for panel in axes for one in panel.lines]
     drawn = [one.get_gid() for one in (*lines, *(one for panel in axes for one in panel.patches))]
     arms = sum(len(panel.collections) for panel in axes)
     assert (drawn.count("point"), arms, drawn.count("band")) == (4, 2, 1)
@@ -146,4 +146,5 @@ def test_the_command_takes_scores_or_comparisons(tmp_path: Path) -> None:
     shown = CliRunner().invoke(main, command)
     assert (shown.exit_code, shown.stderr) == (0, CORRELATIONAL + "\n")
     assert "f-1 : cot" in shown.stdout
+    assert "+20.0 [" in shown.stdout
     assert (figure.stat().st_size > 1000, len(pd.read_csv(ranks))) == (True, 1)

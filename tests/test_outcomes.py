@@ -266,3 +266,9 @@ def test_the_command_prints_rows_and_says_which_models_are_left_out(tmp_path: Pa
     code, stdout, told = run(path, *asked)
     assert [*stdout.splitlines()[:1], *told.splitlines()] == stderr.splitlines()
     assert (code, "selection accuracy" in stdout, "wins by test" in stdout) == (0, True, True)
+    named = [line.split() for line in stdout.splitlines() if "rule-" in line]
+    assert [cells[0] for cells in named] == ["all", "a", "b"], "all benchmarks come first"
+    # The accuracy is 2 of 2, and the upper bound 1 of 2: in percent, as in LaTeX.
+    paper = run(path, *asked, "--format", "latex")[1]
+    assert "100.0 50.0" in " ".join(named[2])
+    assert "100.0 & 50.0" in paper
