@@ -273,7 +273,7 @@ def difference_text(row: Any) -> str:
 
 
 def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
-    """Return columns of rows or averages as a table shows them; what says nothing is empty."""
+    """Return columns of rows or averages as a table shows them."""
     columns = to_columns(rows, "dataset model rule")
     columns["methods"] = [f"{row.treatment} − {row.baseline}" for row in rows]
     columns |= to_columns(rows, "n")
@@ -288,12 +288,13 @@ def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
     columns |= to_columns(rows, names, _SHARES)
     columns["p exact"] = [p_text(row.p_exact) for row in rows]
     unanswered = [(row.unanswered_baseline, row.unanswered_treatment) for row in rows]
-    columns["not found"] = [", ".join(map(percent, one)) if any(one) else "" for one in unanswered]
-    columns["both answered"] = [
-        f"{row.n_complete:,}: {percent(row.difference_complete)}, p {p_text(row.p_complete)}"
-        * bool(row.n_no_answer)
-        for row in rows
-    ]
+    if any(map(any, unanswered)):
+        columns["not found"] = [", ".join(map(percent, shares)) for shares in unanswered]
+    if any(row.n_no_answer for row in rows):
+        columns["both answered"] = [
+            f"{row.n_complete:,}: {percent(row.difference_complete)}, p {p_text(row.p_complete)}"
+            for row in rows
+        ]
     return columns
 
 
