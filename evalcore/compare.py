@@ -16,7 +16,7 @@ from numpy.random import Generator, default_rng
 from evalcore.figures import draw_comparisons
 from evalcore.pairing import CELL, LEAST, NAMES, NOT_ANSWERED, find_pairs, left_out, to_table
 from evalcore.scores import ScoreRow, read_all
-from evalcore.screens import ALL, Columns, for_paper, percent, print_pooled, to_columns
+from evalcore.screens import ALL, Columns, first_of, for_paper, percent, print_pooled, to_columns
 from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
@@ -127,9 +127,9 @@ def compare_methods(
     cells: Any = [*table.groupby(CELL, sort=False)["method"].unique().items()]
     single, pooled = (find_pairs(each, methods) for each in tables)
     if not single:
-        there = "; ".join(f"{', '.join(cell)}: {', '.join(names)}" for cell, names in cells)
+        there = [f"{', '.join(cell)}: {', '.join(names)}" for cell, names in cells]
         problem = "nothing to compare: no benchmark, model and rule has two of the methods"
-        raise InputError("scores", f"{problem}; there are {there}")
+        raise InputError("scores", f"{problem}; there are {first_of(there)}")
     generator = default_rng(how.seed)
     own, together = ([_compared(one, how, generator) for one in each] for each in (single, pooled))
     averages = [*_averages([*own, *together], how, generator)]

@@ -301,7 +301,7 @@ def efficiency(
     if outputs and usage:
         raise InputError("--usage", "not allowed with --outputs; both hold the tokens")
     if not outputs and not usage:
-        raise InputError("--outputs", "missing; scores don't hold token counts; or give --usage")
+        raise InputError("--outputs", "missing; scores don't hold token counts (or give --usage)")
     used: Sequence[Usage] = read_records(Path(outputs)) if outputs else []
     if usage:
         used = read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`")

@@ -12,7 +12,7 @@ import numpy as np
 
 from evalcore.pairing import CELL, LEAST, NOT_ANSWERED, NOT_ASKED, RIGHT, left_out, to_table
 from evalcore.scores import ScoreRow, read_chosen
-from evalcore.screens import ALL, for_paper, print_notes, print_pooled, to_columns
+from evalcore.screens import ALL, first_of, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.report import optional_target, refuse_other
@@ -120,7 +120,7 @@ def _find_levels(
     cells: Any = levels.notna().groupby(level=CELL, sort=False)
     is_complete, has = cells.transform("any").all(axis=1), [*cells.any().iterrows()]
     if not is_complete.any():
-        there = "; ".join(f"{', '.join(cell)}: {', '.join(own.index[own])}" for cell, own in has)
+        there = first_of([f"{', '.join(cell)}: {', '.join(own.index[own])}" for cell, own in has])
         problem = f"no model was scored on one benchmark with all of them; there are {there}"
         raise InputError(", ".join(methods), problem)
     absences = [

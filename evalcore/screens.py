@@ -72,3 +72,8 @@ def print_notes(console: Any, rows: Iterable[Any], *names: str) -> None:
         told = "; ".join(dict.fromkeys(own)) if len({*own}) < 4 else f"{len(own)} rows"
         if note:
             console.print(note if len(notes) == 1 else f"{told}: {note}", style="dim")
+
+
+def first_of(texts: Sequence[str]) -> str:
+    """Return some of many texts, for a message of one line."""
+    return "; ".join(texts[:3]) + f"; and {len(texts) - 3} more" * (len(texts) > 3)

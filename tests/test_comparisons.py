@@ -285,7 +285,9 @@ def test_of_several_runs_none_is_chosen_for_the_reader(tmp_path: Path) -> None:
 
 def test_what_can_not_be_compared_is_refused() -> None:
     rows, expected = both(A, B), "--baseline: either .* was expected; the methods are cot, pot"
+    alone = [replace(ROW, model=model) for model in ("m", "m0", "m1", "m2", "m3")]
     cases: list[tuple[list[ScoreRow], dict[str, Any], str]] = [
+        (alone, {}, r"there are d, m, strict: cot; d, m0.*; d, m1, strict: cot; and 2 more$"),
         (scored("cot", A), {}, "scores: nothing to compare: .*; there are d, m, strict: cot$"),
         (rows, {"baseline": "dot"}, "--baseline dot: one of cot, pot was expected"),
         (rows, {"treatment": "tot"}, "--treatment tot: one of cot, pot was expected"),
