@@ -1,6 +1,6 @@
-"""`evalcore agreement`: how far judges agree, what most of them say, and how each of them labels.
+"""`evalcore agreement`: how much judges agree, what most of them say, and how each of them labels.
 
-A coefficient is 1 minus the disagreement that was observed over the one that chance would give.
+A coefficient is 1 minus the observed disagreement divided by the disagreement expected by chance.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
@@ -19,53 +19,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalcore.scores import key_of, read_scores
+from evalcore.screens import print_notes, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_table
 from ngramscan.report import optional_target
 from ngramscan.report.command import Option, Result, command
+from ngramscan.report.layout import Layout, print_columns
 from ngramscan.report.options import save
 from ngramscan.statistics import resampling
 from ngramscan.statistics.proportions import wilson
 from ngramscan.statistics.resampling import Resampling, Studentized
 
 Floats = NDArray[np.float64]
-_JUDGED = "rows of `evalcore judge` were expected"
+_JUDGED = "rows of `evalcore judge`"
 
 
 @dataclass(frozen=True, slots=True)
 class AgreementRow:
-    """One thing that was found about the labels."""
+    """One coefficient of agreement, or one share of labels."""
 
     statistic: str
-    """A coefficient, `unanimous`, `majority` (a label got more votes than any other), `share` (of a
+    """A coefficient, `unanimous`, `majority` (items whose majority label it is), `share` (of a
     judge's labels) or `missing`."""
     judges: str
     label: str | None
-    """That `majority` and `share` are about; None: no label, as where votes are tied."""
+    """The label of `majority` and `share`. None: it is not about a label, or votes are tied."""
     items: int
     count: int | None
     value: float | None
-    """A coefficient, or a share from 0 to 1."""
+    """The coefficient, or the share as a fraction."""
     low: float | None
-    """Limit of the interval; None: there is none, and the note says why."""
+    """Limit of the interval. None: there is none, and the note says why."""
     high: float | None
     note: str
 
 
 @dataclass(frozen=True, slots=True)
 class VoteRow:
-    """What judges say of one item."""
+    """What the judges say about one item."""
 
     item: str
     label: str | None
-    """That with more votes than any other; None: they are tied, or there is none."""
+    """The label with the most votes. None: votes are tied, or there are none."""
     votes: int
-    """For that label, or for each of those that are tied."""
+    """Votes for that label, or for each of the tied ones."""
     judges: int
-    """That labelled the item."""
-
-
-# Labels from tables of three forms, and as numbers
+    """Number of judges that labelled the item."""
 
 
 def _read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
@@ -75,11 +74,10 @@ def _read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
         if not item or not judge:
             raise InputError(place, "no judge" if item else "no item")
         if isinstance(value, dict | list):
-            problem = f"label {json.dumps(value)}; a text or a number was expected"
-            raise InputError(place, problem)
+            raise InputError(place, f"label {json.dumps(value)}; text or a number was expected")
         first = places.setdefault((item, judge), place)
         if first != place:
-            raise InputError(place, f"item {item!r} has a label of {judge} also at {first}")
+            raise InputError(place, f"item {item!r} already has a label of {judge} at {first}")
         # In JSON 1 and 1.0 are the same label.
         labels[item, judge] = (f"{value:g}" if isinstance(value, float) else _text(value)) or None
     return labels
@@ -88,17 +86,18 @@ def _read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
 def _cells(table: Table) -> Iterator[tuple[str, str, str, Any]]:
     rows = list(read_table(table))
     if not rows:
-        raise InputError(name_of(table), "no rows there")
+        raise InputError(name_of(table), "no rows in it")
     columns = rows[0][1].keys()
     if columns >= {"dataset", "model", "method", "id", "rule"}:
         for (place, _), score in zip(rows, read_scores(table), strict=True):
             if not score.rule.startswith("judge:"):
-                raise InputError(place, f"rule {score.rule}; {_JUDGED}")
+                raise InputError(place, f"rule {score.rule}; {_JUDGED} were expected")
             item = " · ".join(str(part) for part in key_of(score) if part is not None)
             yield place, item, score.rule.removeprefix("judge:"), score.answer
     elif "item" not in columns or len(columns) == 1:
-        forms = "columns item, judge, label; or item and one per judge; or"
-        raise InputError(name_of(table), f"columns {', '.join(columns)}; {forms} {_JUDGED}")
+        forms = "item, judge and label, or item and one column per judge"
+        problem = f"the columns are {', '.join(columns)}; {forms}, or {_JUDGED} were expected"
+        raise InputError(name_of(table), problem)
     else:
         is_long = columns >= {"judge", "label"}
         for place, row in rows:
@@ -112,24 +111,24 @@ def _text(value: object) -> str:
 
 
 def _scale(
-    given: Iterable[str | None], level: str, order: Sequence[str], weights: str | None
+    given: Iterable[str | None], scale: str, order: Sequence[str], weights: str | None
 ) -> dict[str, float]:
-    """Return what each label is worth, in the order of the labels: numbers by size, or as given."""
+    """Return a number for each label, in the order of the labels: numbers by size, or as given."""
     numbers = {label: _number(label) for label in given if label is not None}
     labels = sorted(numbers, key=lambda label: (numbers[label], label))
-    if len(labels) > 50:  # numbers that were measured; pairs of them would take much memory
-        raise InputError("labels", f"{len(labels)} different ones; at most 50 can be")
-    is_nominal = level == "nominal" and not weights
-    if order and (is_nominal or level == "interval"):
-        raise InputError("--order", f"level {level} has none; --level ordinal and --weights have")
+    if len(labels) > 50:  # probably measurements; all pairs of them would take too much memory
+        raise InputError("labels", f"{len(labels)} different ones; at most 50 are possible")
+    is_nominal = scale == "nominal" and not weights
+    if order and (is_nominal or scale == "interval"):
+        raise InputError("--order", f"not used by --scale {scale}, but by ordinal and --weights")
     if order and not (len(set(order)) == len(order) and set(labels) <= set(order)):
-        raise InputError("--order", f"each label once was expected: {', '.join(labels)}")
+        raise InputError("--order", f"each label was expected once: {', '.join(labels)}")
     if order or is_nominal:
         return {label: float(place) for place, label in enumerate(order or labels)}
     if unknown := [label for label in labels if not math.isfinite(numbers[label])]:
-        option = f"--weights {weights}" if weights else f"--level {level}"
-        cure = "" if level == "interval" else "; --order says how labels are ordered"
-        raise InputError(option, f"label {unknown[0]!r} is no number{cure}")
+        option = f"--weights {weights}" if weights else f"--scale {scale}"
+        cure = "" if scale == "interval" else "; give the order of labels with --order"
+        raise InputError(option, f"label {unknown[0]!r} is not a number{cure}")
     return {label: numbers[label] for label in labels}
 
 
@@ -140,20 +139,17 @@ def _number(text: str) -> float:
         return math.inf
 
 
-# Coefficients
-
-
 def coefficient(
     codes: NDArray[np.int64], values: Floats, apart: str, surplus: int | None, how: Resampling
 ) -> tuple[int, float | None, float | None, float | None, str]:
     """Return the number of items, a coefficient, its interval, and why one of these is missing.
 
-    `codes` has shape (n_items, n_judges): which label, -1 where there is none. `apart` says how far
-    labels are apart: a level of measurement, or how disagreement is weighted. Without a surplus
-    chance gives each of two judges their own labels: Cohen's kappa (1960,
-    10.1177/001316446002000104; weighted: 1968, 10.1037/h0026256). With one it gives the labels of
-    all, from the number of which it is taken: 1 for Krippendorff's alpha (2019, Content Analysis,
-    chapter 12), 0 for Fleiss' kappa (1971, 10.1037/h0031619).
+    `codes` has shape (n_items, n_judges): the number of the label, or -1 if there is none. `apart`
+    says how far labels are apart: a scale of measurement, or how disagreement is weighted. Without
+    a surplus, chance draws from each judge's own labels: Cohen's kappa (1960,
+    10.1177/001316446002000104; weighted: 1968, 10.1037/h0026256). Otherwise chance draws from the
+    labels of all judges, whose number is reduced by the surplus: 1 for Krippendorff's alpha (2019,
+    Content Analysis, chapter 12), 0 for Fleiss' kappa (1971, 10.1037/h0031619).
     """
     codes, each = codes[(codes >= 0).sum(axis=1) >= 2], np.eye(len(values), dtype=np.int64)
     n, given = len(codes), np.unique(codes[codes >= 0])
@@ -163,27 +159,24 @@ def coefficient(
     if surplus is not None:
         rows = (codes[:, :, None] == range(len(values))).sum(axis=1)
         possible = codes.shape[1] * each[given]
-    # Rows that are only possible occur 0 times.
+    # Rows that are possible but absent occur 0 times.
     patterns, where = np.unique(np.concatenate([rows, possible]), axis=0, return_inverse=True)
     counts = np.bincount(where.ravel()[:n], minlength=len(patterns))
     first, second = (patterns, patterns) if surplus is not None else each[patterns.T]
     gaps = np.abs(values[:, None] - values)
     known = {"nominal": 1 - each, "linear": gaps, "ordinal": None}
-    compare = partial(
-        _compare, of=(first, second), apart=known.get(apart, gaps**2), surplus=surplus or 0
-    )
+    distances, sides = known.get(apart, gaps**2), (first, second)
+    compare = partial(_compare, of=sides, apart=distances, surplus=surplus or 0)
     data, influences = compare(counts[None])
     value = 1 - float(data.values[0])
     if math.isnan(value):
         return n, None, None, None, "not defined: all labels are the same"
-    generator, at_once = (
-        np.random.default_rng(how.seed),
-        max(1, resampling.VALUES_AT_ONCE // counts.size),
-    )
+    generator = np.random.default_rng(how.seed)
+    at_once = max(1, resampling.VALUES_AT_ONCE // counts.size)
     sizes = [min(at_once, how.draws - start) for start in range(0, how.draws, at_once)]
     parts = [compare(generator.multinomial(n, counts / n, size=size))[0] for size in sizes]
     drawn = Studentized(*map(np.concatenate, zip(*parts, strict=True)))
-    # The most extreme item may be one that few samples have, on which all judges agree.
+    # The most extreme item may be a rare one on which all judges agree.
     most = float(np.abs(influences).max())
     found = resampling.studentized_interval(data, drawn, n, how.level, most)
     if found.low is None or found.high is None:
@@ -195,10 +188,10 @@ def coefficient(
 def _compare(
     tables: Any, of: tuple[Any, Any], apart: Any, surplus: int
 ) -> tuple[Studentized, Floats]:
-    """Return disagreement within items over that by chance, and what each item adds to its log.
+    """Return the ratio of observed to expected disagreement, and each item's influence on its log.
 
-    Tables say how many items have which pattern, `of` how often such an item has which label: from
-    one judge and another, or both times from all.
+    Tables hold the number of items with each pattern. `of` holds how often a pattern has each
+    label: from one judge and from the other, or both times from all judges.
     """
     first, second = of
     sizes, n_labels = first.sum(axis=1), first.shape[1]
@@ -206,7 +199,7 @@ def _compare(
     flat = pairs.reshape(len(first), n_labels**2)
     ones, others = tables @ first, tables @ second
     n = ones.sum(axis=1)
-    # An ordinal label stands in the middle of its own among all labels in their order.
+    # An ordinal label has the mean rank of its occurrences among all labels.
     places = np.cumsum(ones, axis=1) - ones / 2
     gaps = places[:, :, None] - places[:, None, :]
     distances = gaps**2 if apart is None else apart[None]
@@ -216,7 +209,7 @@ def _compare(
     by_chance = (to_others @ first.T + to_ones @ second.T) / expected[:, None]
     influences = own / observed[:, None] - by_chance + sizes / n[:, None]
     if apart is None:
-        # One more of a label moves the places of those above it, too.
+        # One more of a label also moves the ranks of those above it.
         within = (tables @ flat).reshape(-1, n_labels, n_labels) / observed[:, None, None]
         outside = ones[:, :, None] * others[:, None, :] / expected[:, None, None]
         moved = 4 * ((within - outside) * gaps).sum(axis=2)
@@ -227,9 +220,6 @@ def _compare(
     return Studentized(ratios, ratios * spread), influences
 
 
-# Shares and votes
-
-
 def _shares(
     table: dict[str, list[str | None]],
     judges: Sequence[str],
@@ -238,9 +228,9 @@ def _shares(
 ) -> Iterator[AgreementRow]:
     complete = [row for row in table.values() if None not in row]
     yield _share("unanimous", "all", None, sum(len({*row}) == 1 for row in complete), len(complete))
-    told = Counter(vote.label for vote in votes if vote.judges)
-    for label in sorted(told, key=lambda label: (label is None, label)):
-        yield _share("majority", "all", label, told[label], told.total())
+    voted = Counter(vote.label for vote in votes if vote.judges)
+    for label in sorted(voted, key=lambda label: (label is None, label)):
+        yield _share("majority", "all", label, voted[label], voted.total())
     for judge, own in zip(judges, zip(*table.values(), strict=True), strict=True):
         counts = Counter(own)
         n_missing = counts.pop(None, 0)
@@ -266,63 +256,69 @@ def _vote(item: str, labels: Sequence[str | None]) -> VoteRow:
     return VoteRow(item, winners[0] if len(winners) == 1 else None, most, counts.total())
 
 
+def _print(console: Any, rows: Sequence[AgreementRow]) -> None:
+    """Print coefficients with their notes, then shares in percent."""
+    found, shares = ([row for row in rows if (row.count is None) == one] for one in (True, False))
+    named = [replace(row, statistic=row.statistic.replace("_", " ")) for row in found]
+    print_columns(console, to_columns(named, "statistic judges items value"), Layout(2))
+    print_notes(console, named, "statistic")
+    columns = to_columns(shares, "statistic judges label items count %=value", ["value"])
+    columns["label"] = [row.label or row.note for row in shares]
+    print_columns(console, columns, Layout(3, optional=("items",)))
+
+
 @command
 def agreement(
     labels: GivenTables,
     *,
-    level: Literal["nominal", "ordinal", "interval"] = "nominal",
+    scale: Literal["nominal", "ordinal", "interval"] = "nominal",
     order: Annotated[str | Sequence[str], Option(metavar="LABELS")] = "",
     weights: Literal["linear", "quadratic"] | None = None,
     votes: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    draws: Annotated[int, Option(least=100)] = 2000,
+    resamples: Annotated[int, Option(metavar="N", least=100)] = 2000,
     seed: Annotated[int, Option(least=0)] = 1,
 ) -> Result:
-    """Say how far judges agree, what most of them say, and how each of them labels.
+    """Show how much judges agree, what most of them say, and how each of them labels.
 
-    LABELS has the columns item, judge, label, or item and one column per judge, or is what
-    `evalcore judge` wrote. A label may be missing. Coefficients are Cohen's kappa of each pair of
-    judges, weighted too with --weights, Fleiss' kappa of the items that all labelled, and
-    Krippendorff's alpha; shares have Wilson intervals.
+    LABELS has the columns item, judge and label, or item and one column per judge, or is the output
+    of `evalcore judge`. Labels may be missing. Coefficients are Cohen's kappa of each pair of
+    judges (also weighted, with --weights), Fleiss' kappa of the items that all judges labelled, and
+    Krippendorff's alpha. Shares have Wilson intervals.
 
     Parameters
     ----------
     labels : str, Path or DataFrame, or several of them
         Tables of labels, or rows of `judge`.
-    level : str
-        How far labels are apart, for Krippendorff's alpha: `nominal`, `ordinal` or `interval`.
+    scale : str
+        Scale of measurement of the labels, for Krippendorff's alpha.
     order : str or sequence of str
-        Labels that are not numbers, from the lowest to the highest: low,mid,high.
+        The order of labels that are not numbers, from lowest to highest: low,mid,high.
     weights : str, optional
-        Add weighted kappas, in which disagreement counts by the distance of ordered labels
-        (`linear`) or by its square (`quadratic`).
+        Add weighted kappas, which weigh disagreement by the distance between ordered labels
+        (`linear`) or its square (`quadratic`).
     votes : str or Path, optional
-        Write what most judges say of each item to this file.
-    draws : int
-        Number of draws of items, for intervals.
+        Write the majority label of each item to this file.
+    resamples : int
+        Number of bootstrap samples of items, for the intervals of coefficients.
     seed : see compare
 
     Returns
     -------
     DataFrame
-        One row per coefficient, share and judge.
-
-    Raises
-    ------
-    InputError
-        A file or an option is wrong.
+        One row per coefficient and pair of judges, and per share, judge and label.
 
     Examples
     --------
     $ evalcore agreement labels.csv
-    $ evalcore agreement judged.jsonl --level interval --votes votes.csv
+    $ evalcore agreement judged.jsonl --scale interval --votes votes.csv
     $ evalcore agreement grades.csv --weights quadratic --order poor,fair,good
     """
     target = optional_target(votes)
     given = _read_labels(as_tables(labels))
-    worth = _scale(given.values(), level, [*order], weights)
+    worth = _scale(given.values(), scale, [*order], weights)
     items, judges = (list(dict.fromkeys(key[part] for key in given)) for part in (0, 1))
     if len(judges) < 2:
-        raise InputError("labels", f"of {len(judges)} judge; at least two were expected")
+        raise InputError("labels", f"judges: {len(judges)}; at least two were expected")
     table = {item: [given.get((item, judge)) for judge in judges] for item in items}
     numbers = {label: number for number, label in enumerate(worth)}
     codes = np.array([[numbers.get(label or "", -1) for label in row] for row in table.values()])
@@ -336,8 +332,8 @@ def agreement(
     ]
     complete = codes[(codes >= 0).all(axis=1)]
     wanted.append(("fleiss_kappa", "all", "", complete, "nominal", 0))
-    wanted.append(("krippendorff_alpha", "all", level, codes, level, 1))
-    values, how, rows = np.array([*worth.values()]), Resampling(draws, seed), []
+    wanted.append(("krippendorff_alpha", "all", scale, codes, scale, 1))
+    values, how, rows = np.array([*worth.values()]), Resampling(resamples, seed), []
     for statistic, named, note, own, apart, surplus in wanted:
         n, value, low, high, why = coefficient(own, values, apart, surplus, how)
         said = "; ".join(filter(None, (note, why)))
@@ -345,5 +341,5 @@ def agreement(
     voted = [_vote(item, row) for item, row in table.items()]
     rows += _shares(table, judges, worth, voted)
     save(voted, VoteRow, target)
-    drawn = f"Intervals of coefficients: {draws:,} draws of items, seed {seed}"
-    return Result(rows, AgreementRow, notices=[drawn])
+    drawn = f"Intervals of coefficients: {resamples:,} bootstrap samples of items, seed {seed}"
+    return Result(rows, AgreementRow, notices=[drawn], print_table=partial(_print, rows=rows))

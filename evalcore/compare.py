@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, make_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, product
 from pathlib import Path
@@ -14,37 +13,35 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from numpy.random import Generator, default_rng
 
-from evalcore.pairing import ALL, CELL, LEAST, NAMES, NOT_ANSWERED, find_pairs, left_out, to_table
+from evalcore.figures import draw_comparisons
+from evalcore.pairing import CELL, LEAST, NAMES, NOT_ANSWERED, find_pairs, left_out, to_table
 from evalcore.scores import ScoreRow, read_all
+from evalcore.screens import ALL, Columns, first_of, for_paper, percent, print_pooled, to_columns
 from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.report import optional_target, refuse_other
+from ngramscan.report.canvas import check_target, save_figure
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns
+from ngramscan.report.layout import UNKNOWN, Layout
 from ngramscan.report.options import save
 from ngramscan.statistics.p_values import holm
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
-_ONLY = "treatment_only,\nbaseline_only"
-_RARE = ("not found", "both answered")
-_OPTIONAL = ("p exact", "detectable", "p Holm", "dataset", "treatment", "baseline", "n", *_RARE)
-"""Columns that a narrow terminal has no room for, the first to go first."""
-_PAPER = [*CELL[:2], "methods", "n", "treatment_only", "baseline_only", "baseline", "treatment"]
-_PAPER += ["difference", "p", "p Holm"]
-PaperRow = make_dataclass("PaperRow", [name.replace(" Holm", "_holm") for name in _PAPER])
-"""What a table in a paper says of a comparison: what decides, in few digits."""
-Columns = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
+_OPTIONAL = ("both answered", "not found", "unknown", "detectable", "p exact")
+_PAPER = ["dataset", "model", "methods", "n", "treatment only", "baseline only"]
+_PAPER += ["baseline", "treatment", "difference", "p", "p Holm"]
+_SHARES = ("accuracy_baseline", "accuracy_treatment", "detectable")
+ColumnNames = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
 Found = tuple[str, "pd.DataFrame", Comparison | None, "CompareRow | None"]
-"""A name, pairs of answers, and what comparing them gave; None: no pair was left."""
+"""A name, pairs of answers, and the result of comparing them. None: no pair was left."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompareRow:
-    """Two methods on the same problems, in percent; differences are treatment minus baseline."""
+    """Two methods on the same problems; accuracies, differences and their limits are fractions."""
 
     dataset: str
     model: str
@@ -52,18 +49,18 @@ class CompareRow:
     baseline: str
     treatment: str
     n: int
-    """Pairs of answers that are compared: no answer is a wrong one, unless it is excluded."""
+    """Pairs of answers that are compared. A missing answer counts as wrong unless excluded."""
     n_no_answer: int
     """Pairs in which a model gave no answer: it refused, was cut off, or wrote nothing."""
     n_unknown: int
-    """Pairs left out: of one side nothing is known (not asked, run or judged, or a crash)."""
+    """Pairs left out because one result is unknown (not asked, not run, not judged, a crash)."""
     treatment_only: int
-    """Pairs in which the treatment has more: where answers are right or wrong, only it is right."""
+    """Pairs in which only the treatment is right; with graded answers, has the higher score."""
     baseline_only: int
     accuracy_baseline: float
     accuracy_treatment: float
     unanswered_baseline: float | None
-    """Percentage of complete outputs in which no answer was found: wrong ones. None: not known."""
+    """Share of complete outputs in which no answer was found (they are wrong). None: unknown."""
     unanswered_treatment: float | None
     difference: float
     """Treatment minus baseline."""
@@ -71,35 +68,35 @@ class CompareRow:
     difference_high: float | None
     p: float | None
     p_exact: float | None
-    """By the exact McNemar test, which errs on the safe side; None: graded, or several models."""
+    """By the exact McNemar test, which is conservative; None: graded answers or several models."""
     p_holm: float | None
-    """`p`, adjusted within the family of tests that the row belongs to: never across rules."""
+    """`p`, adjusted by Holm's method within the row's family of tests, never across rules."""
     test: str
     n_complete: int
-    """Pairs in which both models gave an answer; what follows is of these alone."""
+    """Pairs with an answer from both; the next two columns describe only these."""
     difference_complete: float | None
     p_complete: float | None
     detectable: float | None
-    """Least difference found with a probability of 80 %, at the discordance or spread seen."""
+    """The smallest difference that is found with 80 % power, given how much the answers vary."""
     note: str
 
 
 @dataclass(frozen=True, slots=True)
 class AverageRow:
-    """Two methods on several subtasks or benchmarks, in percent; the average says which."""
+    """Two methods averaged over several subtasks or benchmarks; shares are fractions."""
 
     average: str
-    """`micro`: each pair once; `macro over subtasks` or `benchmarks`: each of these once."""
+    """`micro` weighs pairs equally, `macro over subtasks` or `benchmarks` weighs these equally."""
     dataset: str
     model: str
     rule: str
     baseline: str
     treatment: str
     parts: int
-    """Subtasks or benchmarks of which pairs are left."""
+    """Number of subtasks or benchmarks that have pairs to compare."""
     n: int
     n_unknown: int
-    """Pairs that are left out, also those of other parts, since nothing is known of one side."""
+    """Pairs left out because one result is unknown, including those of parts without any pair."""
     accuracy_baseline: float
     accuracy_treatment: float
     difference: float
@@ -115,9 +112,10 @@ def compare_methods(
     family: Sequence[str] = (),
     how: Settings | None = None,
 ) -> tuple[list[CompareRow], list[AverageRow], dict[str, Any]]:
-    """Compare methods in pairs; return rows, averages, and what to say beside them.
+    """Compare methods in pairs; return rows, averages, and the messages that belong to them.
 
-    Without a baseline, all pairs; without treatments, all other methods.
+    Without a baseline, every method is compared with every other; without treatments, the baseline
+    is compared with all others.
     """
     for option, given, known in (("--by", by, CELL[:2]), ("--family", family, NAMES)):
         for name in given:
@@ -126,16 +124,17 @@ def compare_methods(
     methods = _pairs_of_methods([*table["method"].unique()], baseline, treatments)
     several = table.groupby(["dataset", "rule"])["model"].transform("nunique") > 1
     tables = table, table[several].assign(model=ALL)
+    cells: Any = [*table.groupby(CELL, sort=False)["method"].unique().items()]
     single, pooled = (find_pairs(each, methods) for each in tables)
     if not single:
-        problem = "nothing to compare; two methods on the same problems were expected"
-        raise InputError("scores", problem)
+        there = [f"{', '.join(cell)}: {', '.join(names)}" for cell, names in cells]
+        problem = "nothing to compare: no benchmark, model and rule has two of the methods"
+        raise InputError("scores", f"{problem}; there are {first_of(there)}")
     generator = default_rng(how.seed)
     own, together = ([_compared(one, how, generator) for one in each] for each in (single, pooled))
     averages = [*_averages([*own, *together], how, generator)]
     levels = [(name, pairs["least"]) for name, pairs, _, _ in own]
     said = left_out("pair", levels, LEAST[how.no_answer])
-    cells = table.groupby(CELL, sort=False)["method"].unique().items()
     wanted = product(dict.fromkeys(chain(*methods)), cells)
     missing = [f"{', '.join(cell)}: no {name}" for name, (cell, has) in wanted if name not in has]
     said["notices"] = [*missing, *said["notices"], *_uneven(own)]
@@ -147,14 +146,13 @@ def _pairs_of_methods(
 ) -> list[tuple[str, str]]:
     if baseline is None:
         return list(combinations(known, 2))
-    names = {name.lower(): name for name in reversed(known)}
-    for method in (*treatments, baseline):
-        if method.lower() not in names:
-            raise InputError(f"method {method}", f"not scored; there are {', '.join(known)}")
-    first, *chosen = (names[method.lower()] for method in (baseline, *treatments))
-    if first in chosen:
-        raise InputError(f"--treatment {first}", "it is the baseline too")
-    return [(first, method) for method in chosen or known if method != first]
+    names, chosen = {name.lower(): name for name in reversed(known)}, []
+    for option, given in (("--baseline", baseline), *(("--treatment", one) for one in treatments)):
+        chosen.append(names.get(given.lower(), given))
+        refuse_other(option, chosen[-1], known)
+    if chosen[0] in chosen[1:]:
+        raise InputError(f"--treatment {chosen[0]}", "this method is the baseline, too")
+    return [(chosen[0], one) for one in chosen[1:] or known if one != chosen[0]]
 
 
 def _compared(pairs: pd.DataFrame, how: Settings, generator: Generator) -> Found:
@@ -167,16 +165,17 @@ def _compared(pairs: pd.DataFrame, how: Settings, generator: Generator) -> Found
     n_no_answer = int((known["least"] == NOT_ANSWERED).sum())
     if n_no_answer:
         complete = _tested(pairs, replace(how, no_answer="exclude"), generator)
-    outputs = [known.drop_duplicates(f"place_{side}")[f"not_found_{side}"] for side in (1, 2)]
+    outputs = (known.drop_duplicates(f"place_{side}")[f"not_found_{side}"] for side in (1, 2))
+    unanswered = [found.mean() for found in outputs]
     difference, p = result.difference, result.p
     columns: list[Any] = [
         *(*names, result.n, n_no_answer, len(pairs) - len(known)),
-        *(result.treatment_only, result.baseline_only, 100 * result.baseline),
-        *(100 * result.treatment, *(_percent(found.mean()) for found in outputs)),
-        *(100 * difference.value, _percent(difference.low), _percent(difference.high)),
+        *(result.treatment_only, result.baseline_only, result.baseline, result.treatment),
+        *(float(share) if np.isfinite(share) else None for share in unanswered),
+        *(difference.value, difference.low, difference.high),
         *(p.value, result.p_exact, None, p.procedure, len(known) - n_no_answer),
-        *((100 * complete.difference.value, complete.p.value) if complete else (None, None)),
-        *(_percent(result.detectable), "; ".join(_notes(result, n_no_answer, how.no_answer))),
+        *((complete.difference.value, complete.p.value) if complete else (None, None)),
+        *(result.detectable, "; ".join(_notes(result, n_no_answer, how.no_answer))),
     ]
     return name, pairs, result, CompareRow(*columns)
 
@@ -186,10 +185,6 @@ def _tested(pairs: pd.DataFrame, how: Settings, generator: Generator) -> Compari
     if not (known["least"] >= LEAST[how.no_answer]).any():
         return None
     return compare_pairs(known["value_1"], known["value_2"], generator, how, known["problem"])
-
-
-def _percent(share: float | None) -> float | None:
-    return 100 * float(share) if share is not None and math.isfinite(share) else None
 
 
 def _notes(result: Comparison, n_no_answer: int, no_answer: str) -> Iterator[str]:
@@ -208,7 +203,7 @@ def _notes(result: Comparison, n_no_answer: int, no_answer: str) -> Iterator[str
 
 
 def _adjusted(found: Sequence[Found], family: Sequence[str]) -> list[CompareRow]:
-    """Adjust p within each family and rule: two rules of one output are not two experiments."""
+    """Adjust p within each family and rule: two rules for one output are not two experiments."""
     import pandas as pd
 
     rows, names = [row for *_, row in found if row], {"rule", *family}
@@ -218,14 +213,21 @@ def _adjusted(found: Sequence[Found], family: Sequence[str]) -> list[CompareRow]
 
 
 def _uneven(found: Sequence[Found]) -> Iterator[str]:
+    """Warn where answers of one method were found more often; the widest gap stands for all."""
+    gaps = []
     for name, _, _, row in found:
-        first, second = (row.unanswered_baseline, row.unanswered_treatment) if row else (None, None)
-        if row and first is not None and second is not None and abs(second - first) > 2:
-            yield (
-                f"Warning: {name}: no answer was found in {first:.1f} % of the complete outputs of "
-                f"{row.baseline} and in {second:.1f} % of those of {row.treatment}; a part of the "
-                "difference may come from how answers are found"
-            )
+        shares = (row.unanswered_baseline, row.unanswered_treatment) if row else (None,)
+        if row and None not in shares:
+            gaps.append((abs(np.subtract(*shares)), name, row, *map(percent, shares)))
+    gaps = [gap for gap in gaps if round(gap[0], 9) > 0.02]  # 0.05 - 0.03 is more than 0.02
+    if gaps:
+        _, name, row, first, second = max(gaps, key=lambda gap: gap[0])
+        more = f"; {len(gaps) - 1} more comparisons differ by over 2 points" * (len(gaps) > 1)
+        yield (
+            f"Warning: {name}: no answer was found in {first} % of the complete outputs of "
+            f"{row.baseline} and in {second} % of those of {row.treatment}; part of the difference "
+            f"may come from how answers are found{more}"
+        )
 
 
 def _averages(found: Sequence[Found], how: Settings, generator: Generator) -> Iterator[AverageRow]:
@@ -251,60 +253,56 @@ def _averages(found: Sequence[Found], how: Settings, generator: Generator) -> It
         shares, (below, above) = weights @ means, np.sqrt(weights**2 @ arms**2)
         shares = [*shares, shares[2] - below, shares[2] + above]
         columns: list[Any] = [*key, len(results), int(sizes.sum()), n_unknown]
-        yield AverageRow(*columns, *map(_percent, shares))
+        finite = (float(share) if np.isfinite(share) else None for share in shares)
+        yield AverageRow(*columns, *finite)
 
 
 def p_text(p: float | None, stars: bool = False) -> str:
-    """Return a p-value with three digits; small ones with their power of ten, and with stars."""
+    """Return a p-value with three digits, or as a power of ten if small; with stars if wanted."""
     if p is None:
         return UNKNOWN
     text = f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
     return text + "*" * sum(stars and p < limit for limit in (0.05, 0.01, 0.001))
 
 
-def _one(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:.1f}"
+def difference_text(row: Any) -> str:
+    """Return a row's difference of accuracies and its interval, in percentage points."""
+    ends = row.difference_low, row.difference_high
+    interval = "(no interval)" if None in ends else f"[{', '.join(map(percent, ends))}]"
+    return f"{100 * row.difference:+.1f} {interval}"
 
 
-def _shown(row: CompareRow | AverageRow, stars: bool = False) -> dict[str, str]:
-    low, high = row.difference_low, row.difference_high
-    interval = "(no interval)" if low is None or high is None else f"[{low:.1f}, {high:.1f}]"
-    shown = {
-        **{name: getattr(row, name) for name in CELL},
-        "methods": f"{row.treatment} − {row.baseline}",
-        "n": cell(row.n),
-        _ONLY: "",
-        "baseline": _one(row.accuracy_baseline),
-        "treatment": _one(row.accuracy_treatment),
-        "difference": f"{row.difference:+.1f} {interval}",
-    }
-    if isinstance(row, AverageRow):
-        return {"average": f"{row.average} ({row.parts})"} | shown
-    gap, p = row.difference_complete, p_text(row.p_complete)
-    complete = UNKNOWN if gap is None else f"{row.n_complete:,}: {gap:+.1f}, p {p}"
-    return shown | {
-        _ONLY: f"{row.treatment_only}, {row.baseline_only}",
-        "p": p_text(row.p, stars),
-        "p exact": p_text(row.p_exact),
-        "p Holm": p_text(row.p_holm),
-        "detectable": _one(row.detectable),
-        "not found": f"{_one(row.unanswered_baseline)}, {_one(row.unanswered_treatment)}",
-        "unknown": cell(row.n_unknown),
-        "both answered": complete if row.n_no_answer else "",
-    }
+def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
+    """Return columns of rows or averages as a table shows them."""
+    columns = to_columns(rows, "dataset model rule")
+    columns["methods"] = [f"{row.treatment} − {row.baseline}" for row in rows]
+    columns |= to_columns(rows, "n")
+    columns["difference"] = [difference_text(row) for row in rows]
+    accuracies = "baseline=accuracy_baseline treatment=accuracy_treatment"
+    if rows and isinstance(rows[0], AverageRow):
+        columns = {"average": [f"{row.average} ({row.parts})" for row in rows]} | columns
+        return columns | to_columns(rows, accuracies, _SHARES)
+    columns["p"] = [p_text(row.p, stars) for row in rows]
+    columns["p Holm"] = [p_text(row.p_holm) for row in rows]
+    names = f"{accuracies} treatment_only baseline_only detectable unknown=n_unknown"
+    columns |= to_columns(rows, names, _SHARES)
+    columns["p exact"] = [p_text(row.p_exact) for row in rows]
+    unanswered = [(row.unanswered_baseline, row.unanswered_treatment) for row in rows]
+    if any(map(any, unanswered)):
+        columns["not found"] = [", ".join(map(percent, shares)) for shares in unanswered]
+    if any(row.n_no_answer for row in rows):
+        columns["both answered"] = [
+            f"{row.n_complete:,}: {percent(row.difference_complete)}, p {p_text(row.p_complete)}"
+            for row in rows
+        ]
+    return columns
 
 
-def _print(parts: Sequence[Sequence[dict[str, str]]], console: Console) -> None:
-    for part in filter(None, parts):
-        columns = {name: [row[name] for row in part] for name in part[0]}
-        for name in ("rule", _ONLY, "unknown", *_RARE):
-            cells = {*columns.get(name, ())}
-            if (name == "rule" and len(cells) == 1) or not "".join(cells).strip("0., –"):
-                columns.pop(name, None)
-        if "average" in columns:
-            console.print("Averages\n")
-        wrapping = frozenset({"model", "average", "both answered"})
-        print_columns(console, columns, Layout(list(columns).index("n"), wrapping, _OPTIONAL))
+def _print(console: Any, rows: Any, parts: Any, stars: bool) -> None:
+    """Print comparisons, then averages."""
+    print_pooled(console, rows, partial(_columns, stars=stars), Layout(4, optional=_OPTIONAL))
+    layout = Layout(5, frozenset({"average"}), title="Averages, with the number of parts")
+    print_pooled(console, parts, _columns, layout)
 
 
 @command
@@ -314,26 +312,28 @@ def compare(
     baseline: Annotated[str | None, Option(metavar="METHOD")] = None,
     treatment: Annotated[str | Sequence[str], Option(metavar="METHOD")] = (),
     all_pairs: bool = False,
-    by: Columns = "dataset,model",
+    by: ColumnNames = "dataset,model",
     rule: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     no_answer: Literal["wrong", "exclude"] = "wrong",
     interval: Literal["newcombe", "bootstrap"] = "newcombe",
     graded_test: GradedTest = "bootstrap-t",
     zeros: Literal["dropped", "pratt"] = "dropped",
-    family: Columns = "",
+    family: ColumnNames = "",
     level: Annotated[float, Option(over=0, under=1)] = 0.95,
-    draws: Annotated[int, Option(metavar="N", least=100)] = 10_000,
+    resamples: Annotated[int, Option(metavar="N", least=100)] = 10_000,
     seed: Annotated[int, Option(least=0)] = 1,
     stars: Annotated[bool, Option(is_shown=True)] = False,
     averages: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
 ) -> Result:
     """Compare prompting methods in pairs, on the same problems.
 
     SCORES are files of rows of `evalcore score`, `judge` or `logs`. Right and wrong answers get
-    McNemar's mid-p test (the exact one beside it) and Newcombe's interval; graded ones get a test
-    and an interval by bootstrap-t; several models of one benchmark are also taken together, with
-    problems as clusters. Percent, and percentage points.
+    McNemar's mid-p test, with the exact test beside it, and Newcombe's interval. Graded answers get
+    a test and an interval by bootstrap-t. Where a benchmark has several models, they are also
+    compared together, with problems as clusters. Files have fractions; tables and figures have
+    percentages and percentage points.
 
     Parameters
     ----------
@@ -342,66 +342,68 @@ def compare(
     baseline : str, optional
         The method that the others are compared with; needed unless `all_pairs` is set.
     treatment : str or sequence of str
-        Only these methods. By default all others.
+        Compare only these methods with the baseline. By default all others.
     all_pairs : bool
         Compare every method with every other.
     by : str or sequence of str
-        Columns whose values are compared on their own; what is not named is put together.
+        Compare separately for each value of these columns; the others are pooled.
     rule : str or sequence of str
-        Only scores by these rules.
+        Use only scores by these rules.
     run : str or sequence of str
-        The runs to take of methods that have several: names, parts of them, or `latest`.
+        The run to use where a method has several: its name, part of it, or `latest`.
     no_answer : str
-        What an output counts as that was refused, cut off or empty: `wrong`, or `exclude`d.
+        How to count outputs that were refused, cut off or empty: as `wrong`, or `exclude` them.
     interval : str
-        Interval of right and wrong answers of one model; all others take the bootstrap.
+        Interval for right and wrong answers of one model; all others use the bootstrap.
     graded_test : str
-        Test of graded answers. Several models together take `sign-flip` for `signed-rank`.
+        Test for graded answers. For several models together, `sign-flip` replaces `signed-rank`.
     zeros : str
-        What the signed-rank test does with pairs that do not differ.
+        How the signed-rank test treats pairs that do not differ.
     family : str or sequence of str
-        Adjust p-values within each value of these columns. Always within each rule.
+        Adjust p-values separately for each value of these columns, and always for each rule.
     level : float
         Confidence level of the intervals.
-    draws : int
-        Number of draws of the bootstrap and of sign flips.
+    resamples : int
+        Number of bootstrap samples and of random sign flips.
     seed : int
-        Random seed of sign flips and bootstrap draws.
+        Random seed of the bootstrap and the sign flips.
     stars : bool
-        Put stars behind p-values, in tables of the terminal and of LaTeX.
+        Mark p-values below 0.05, 0.01 and 0.001 with stars, in terminal and LaTeX tables.
     averages : str or Path, optional
         Write averages over subtasks and benchmarks to this file.
+    figure : str or Path, optional
+        Draw the differences and their intervals as a forest plot: .svg or .png.
 
     Returns
     -------
     DataFrame
-        One row per cell and pair of methods, then those of all models together.
-
-    Raises
-    ------
-    InputError
-        An argument or a file is wrong, or there is nothing to compare.
-    IncompleteError
-        Some cells have nothing that could be compared; the other rows are in it.
+        One row per benchmark, model, rule and pair of methods, then those of all models together.
+        If some have nothing to compare, an IncompleteError holds the other rows.
 
     Examples
     --------
     $ evalcore compare scores.jsonl --baseline cot --treatment f-1
-    $ evalcore compare scores.jsonl --all-pairs --format latex
+    $ evalcore compare scores.jsonl --all-pairs --figure forest.svg
     """
-    if (baseline is None) != all_pairs:
-        raise InputError("--baseline", "either a baseline or --all-pairs was expected")
-    target = optional_target(averages)
-    how = Settings(no_answer, interval, graded_test, zeros, level, draws, seed)
+    target, picture = optional_target(averages), Path(figure) if figure else None
+    check_target(picture)
     chosen = read_all(scores, rule, run)
+    if (baseline is None) != all_pairs:
+        there = ", ".join(dict.fromkeys(row.method for row in chosen))
+        problem = "either a baseline or --all-pairs was expected; the methods are"
+        raise InputError("--baseline", f"{problem} {there}")
+    how = Settings(no_answer, interval, graded_test, zeros, level, resamples, seed)
     rows, parts, said = compare_methods(chosen, baseline, treatment, by, family, how)
-    save(parts, AverageRow, target)
-    shown = [_shown(row, stars) for row in rows]
-    cells = [asdict(row) | own | {"n": row.n} for row, own in zip(rows, shown, strict=True)]
+    is_paper = parts and target and target.format == "latex"
+    means: tuple[list[Any], type] = for_paper(_columns(parts)) if is_paper else (parts, AverageRow)
+    save(*means, target)
+    if picture and rows:
+        save_figure(draw_comparisons(rows), picture)
+    shown = _columns(rows, stars)
     return Result(
         rows,
         CompareRow,
         **said,
-        print_table=partial(_print, [shown, [_shown(row) for row in parts]]),
-        for_paper=([PaperRow(*map(one.get, _PAPER)) for one in cells], PaperRow),
+        print_table=partial(_print, rows=rows, parts=parts, stars=stars),
+        for_paper=for_paper({name: shown[name] for name in _PAPER}),
     )

@@ -13,90 +13,98 @@ from numpy.typing import NDArray
 
 from evalcore.figures import draw_frontier
 from evalcore.logs import UsageRow
-from evalcore.outcomes import ALL, Names, NoAnswer
+from evalcore.outcomes import Names, NoAnswer
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, key_of, read_chosen
+from evalcore.screens import ALL, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, read_rows
 from ngramscan.report import refuse_other
 from ngramscan.report.canvas import check_target, save_figure
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout, cell, print_columns
+from ngramscan.report.layout import Layout
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Ratio, Resampling
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
 Floats = NDArray[np.float64]
 Usage = Record | UsageRow
 _BASELINE = "zero-shot"
 _KINDS = ("prompt", "completion", "reasoning")
 _SUMS = ["outputs", "right", "known", "hits", "used"]
-"""What is added up for each problem: outputs, right ones, those whose tokens are known, the right
-ones among these, and their tokens."""
+"""Sums for each problem: outputs, right outputs, outputs whose tokens are known, the right ones of
+these, and their tokens."""
 _QUOTIENTS = {
-    "accuracy": ("right", "outputs", 100, "there are no outputs"),
+    "accuracy": ("right", "outputs", 1, "there are no outputs"),
     "mean_tokens": ("used", "known", 1, "no tokens are known"),
     "tokens_per_correct": ("used", "hits", 1, "no tokens per correct answer: none is correct"),
-    "accuracy_per_100_tokens": ("hits", "used", 1e4, "no accuracy per token: there are no tokens"),
+    "accuracy_per_100_tokens": ("hits", "used", 100, "no accuracy per token: there are no tokens"),
 }
-"""What is divided by what, the factor of the unit, and what is said where there is no quotient."""
+"""Numerator, denominator, factor of the unit, and the note where there is no quotient."""
 
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyRow:
-    """What one model's answers after one method cost."""
+    """What the answers of one model to one method's prompts cost; shares are fractions."""
 
     dataset: str
     model: str
-    """`all`: the answers of all models together."""
+    """`all` stands for the answers of all models together."""
     method: str
     rule: str | None = None
     n: int | None = None
     n_no_answer: int | None = None
-    """Outputs that were refused, cut off or empty: wrong, or excluded and not in `n`."""
+    """Outputs that were refused, cut off or empty; they are wrong unless excluded from `n`."""
     n_unknown: int | None = None
-    """Outputs of which nothing is known: left out, and not in `n`."""
+    """Outputs left out of `n` because their result is unknown."""
     correct: float | None = None
     """The sum of the values."""
     accuracy: float | None = None
-    """In percent."""
     accuracy_low: float | None = None
-    """Limit of the 95 % interval from draws of problems; None: none, and the note says why."""
+    """Limit of the 95 % interval, by resampling problems. None: the note says why."""
     accuracy_high: float | None = None
     n_tokens: int | None = None
-    """Outputs whose tokens are known; what follows is of these."""
+    """Outputs whose tokens are known; the columns that follow describe these."""
     mean_tokens: float | None = None
     mean_tokens_low: float | None = None
     mean_tokens_high: float | None = None
     tokens_per_correct: float | None = None
-    """All tokens over all correct answers; None: nothing is correct."""
+    """All tokens divided by the number of correct answers. None: nothing is correct."""
     tokens_per_correct_low: float | None = None
     tokens_per_correct_high: float | None = None
     accuracy_per_100_tokens: float | None = None
-    """Mean accuracy, in percent, over mean tokens, times 100: a ratio of means."""
+    """Mean accuracy, a fraction, divided by mean tokens, times 100: a ratio of means."""
     accuracy_per_100_tokens_low: float | None = None
     accuracy_per_100_tokens_high: float | None = None
     mean_of_ratios: float | None = None
-    """The mean of the models' ratios, in rows of all models; the cheapest has the most weight."""
+    """Mean of the models' ratios, in rows of all models; cheap models have the most weight."""
     mean_prompt_tokens: float | None = None
     mean_completion_tokens: float | None = None
     mean_reasoning_tokens: float | None = None
     prompt_overhead: float | None = None
-    """How many more prompt tokens than the baseline's, in the mean over the same problems."""
+    """Mean number of prompt tokens beyond those of the baseline on the same problem."""
     prompt_overhead_n: int | None = None
-    """Outputs that it is of."""
+    """Number of outputs in `prompt_overhead`."""
     on_frontier: bool | None = None
-    """No other method of the model is as accurate with as few tokens, and better in one of them."""
+    """No method of the model is at least as accurate and as cheap, and better in one of the two."""
     frontier_share: float | None = None
-    """Share of draws of problems in which it is so."""
+    """Share of the resamples in which the method is on the frontier."""
     note: str = ""
 
 
+_columns = partial(
+    to_columns,
+    names="dataset model method rule n accuracy mean_tokens tokens_per_correct on_frontier"
+    " frontier_share accuracy_per_100_tokens prompt_overhead",
+    shares=("accuracy", "accuracy_per_100_tokens", "frontier_share"),
+)
+_OPTIONAL = ("prompt overhead", "frontier share", "accuracy per 100 tokens")
+
+
 def _output(one: ScoreRow | Usage) -> tuple[object, ...]:
-    """Return which output a row is about; records are of one run each."""
+    """Return which output a row describes; records belong to one run each."""
     return *key_of(one), getattr(one, "run", None)
 
 
@@ -141,13 +149,13 @@ def _method_rows(
     for own, counted, (columns, told) in zip(every, kept, found, strict=True):
         names, more = own.iloc[0], own["more"].dropna()
         n, n_tokens, method = columns["n"], columns["n_tokens"], names["method"]
-        known = f"tokens are known of {n_tokens} of {n} outputs" * (n_tokens != n)
+        known = f"tokens are known for {n_tokens} of {n} outputs" * (n_tokens != n)
         ratios = [one.accuracy_per_100_tokens for one in singles if one.method == method]
         n_models = len({one.model for one in singles})
-        few = f"of {len(ratios)} of {n_models} models" * (len(ratios) < n_models)
+        few = f"mean of ratios of {len(ratios)} of {n_models} models" * (len(ratios) < n_models)
         if None in ratios:
             few, ratios = "no mean of ratios: a model's tokens are not known", []
-        alone = f"no prompt tokens of it and {baseline} on the same problems"
+        alone = f"no overhead: no problem has prompt tokens of this method and {baseline}"
         notes = [known, *told, few, alone * (more.empty and method != baseline)]
         columns |= {f"mean_{kind}_tokens": _mean(counted[kind]) for kind in _KINDS}
         yield EfficiencyRow(
@@ -169,15 +177,15 @@ def _mean(values: Any) -> float | None:
 
 @np.errstate(divide="ignore", invalid="ignore")
 def estimate_costs(methods: Floats, how: Resampling) -> list[tuple[dict[str, Any], list[str]]]:
-    """Return columns of a row, and notes, for each of some methods on the same problems.
+    """Return columns of a row, and notes, for each of several methods on the same problems.
 
-    `methods` has the shape (n_methods, n_problems, 5): by problem, what `_SUMS` names.
+    `methods` has the shape (n_methods, n_problems, 5), where `_SUMS` names the last axis.
     """
     sums = dict(zip(_SUMS, np.moveaxis(methods, -1, 0), strict=True))
     values, ratios = np.empty((len(methods), len(_QUOTIENTS))), []
     for place, (name, (above, below, factor, _)) in enumerate(_QUOTIENTS.items()):
         values[:, place] = factor * sums[above].sum(axis=1) / sums[below].sum(axis=1)
-        # The odds of a right answer: their logarithm has no bounds, as those of the others.
+        # The odds of a right answer, whose logarithm is unbounded like those of the others.
         others = sums[below] - sums[above] * (name == "accuracy")
         ratios.append([*map(Ratio, sums[above], others)])
     rows = np.nan_to_num([[ratio.rows() for ratio in own] for own in zip(*ratios, strict=True)])
@@ -214,7 +222,7 @@ def _quotient(
     if not np.isfinite(value):
         return {}, undefined
     is_share = name == "accuracy"
-    # Accuracies have bounds; a problem may take more tokens than any that was seen.
+    # Accuracies are bounded; a problem may take more tokens than any that was seen.
     one_more = 0.0 if is_share else ratio.largest_influence
     sums = ratio.of_data(), ratio.of_sums(drawn)
     found = resampling.studentized_interval(*sums, ratio.n, level, one_more)
@@ -225,26 +233,17 @@ def _quotient(
 
 
 def pareto_frontier(right: Floats, cost: Floats) -> NDArray[np.bool_]:
-    """Tell which methods, along the last axis, no other one beats; one with a nan is not on it."""
-    # Comparisons with what is not known are false: such a method beats none.
+    """Return which methods, along the last axis, no other beats; one with a nan is not on it."""
+    # Comparisons with nan are false, so a method whose cost is unknown beats none.
     more = right[..., None, :] - right[..., :, None]
     dearer = cost[..., None, :] - cost[..., :, None]
     beaten = ((more >= 0) & (dearer <= 0) & ((more > 0) | (dearer < 0))).any(axis=-1)
     return np.asarray(~beaten & ~np.isnan(right + cost))
 
 
-def _print(console: Console, rows: Sequence[EfficiencyRow]) -> None:
-    names = ["dataset", "model", "method", "n", *_QUOTIENTS]
-    names += ["prompt_overhead", "on_frontier", "frontier_share", "note"]
-    columns = {
-        name: [cell(getattr(row, name)) for row in rows]
-        for name in names
-        if any(getattr(row, name) not in (None, "") for row in rows)
-    }
-    # What a narrow terminal has no room for, the first to go first.
-    optional = ("frontier_share", "prompt_overhead", "accuracy_per_100_tokens", "dataset", "n")
-    layout = Layout(3, frozenset({"model", "method", "note"}), (*optional, "note", "mean_tokens"))
-    print_columns(console, columns, layout)
+def _print(console: Any, rows: Sequence[EfficiencyRow]) -> None:
+    print_pooled(console, rows, _columns, Layout(4, optional=_OPTIONAL))
+    print_notes(console, rows, "model", "method")
 
 
 @command
@@ -258,57 +257,51 @@ def efficiency(
     rule: Names = (),
     run: Names = (),
     no_answer: NoAnswer = "wrong",
-    draws: Annotated[int, Option(least=100)] = 2000,
+    resamples: Annotated[int, Option(metavar="N", least=100)] = 2000,
     seed: Annotated[int, Option(least=0)] = 1,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
 ) -> Result:
-    """Find what correct answers cost, and which methods are worth it.
+    """Show what correct answers cost, and which methods are worth it.
 
     SCORES are files of rows of `evalcore score`, `judge` or `logs`. Accuracy per 100 tokens is a
-    ratio of means; rows of all models have the mean of their ratios too. Tokens that are not
-    recorded are missing, never 0.
+    ratio of means; rows of all models also have the mean of the models' ratios. Tokens that were
+    not recorded are missing, never 0.
 
     Parameters
     ----------
     scores : see compare
     outputs : str or Path, optional
-        The recorded outputs, which have the tokens; these, or `usage`, are needed.
+        The recorded outputs, which hold the token counts; either these or `usage` are needed.
     usage : str or Path, optional
-        The tokens of each answer, as `evalcore logs --usage` writes them.
+        The token counts of each answer, as written by `evalcore logs --usage`.
     baseline : str
-        The method whose prompts others are compared with.
+        The method whose prompt lengths the others are compared with.
     tokens : str
-        Which tokens count: `completion`, those of the answer with its reasoning, or `total`, those
-        of the prompt too.
+        Which tokens to count: `completion` (the reply and its reasoning) or `total` (the prompt,
+        too).
     rule : see outcomes
     run, no_answer : see compare
-    draws : int
-        Number of draws of problems, for intervals.
+    resamples : int
+        Number of bootstrap samples of problems, for the intervals.
     seed : see compare
     figure : str or Path, optional
-        Draw accuracy against tokens, with the frontier: .svg or .png.
+        Draw accuracy against tokens, with the efficient frontier: .svg or .png.
 
     Returns
     -------
     DataFrame
-        One row per benchmark, model and method, and one for all models.
-
-    Raises
-    ------
-    InputError
-        A file or an option is wrong.
+        One row per benchmark, model and method, and one for all models together.
 
     Examples
     --------
     $ evalcore efficiency scores.jsonl --outputs outputs/
     $ evalcore efficiency scores.jsonl --outputs outputs/ --tokens total --figure frontier.svg
     """
-    target = Path(figure) if figure else None
-    check_target(target)
+    check_target(target := Path(figure) if figure else None)
     if outputs and usage:
-        raise InputError("--usage", "it can't go with --outputs; both have the tokens")
+        raise InputError("--usage", "not allowed with --outputs; both hold the tokens")
     if not outputs and not usage:
-        raise InputError("--outputs", "missing; scores do not say how many tokens were used")
+        raise InputError("--outputs", "missing; scores don't hold token counts (or give --usage)")
     used: Sequence[Usage] = read_records(Path(outputs)) if outputs else []
     if usage:
         used = read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`")
@@ -316,7 +309,7 @@ def efficiency(
     if baseline != _BASELINE:
         refuse_other("--baseline", baseline, dict.fromkeys(row.method for row in chosen))
     table = _outputs(chosen, used, tokens, no_answer, baseline)
-    rows = list(_rows(table, baseline, Resampling(draws, seed)))
+    rows = list(_rows(table, baseline, Resampling(resamples, seed)))
     if target:
         drawable = [row for row in rows if row.on_frontier is not None]
         if not drawable:
@@ -326,10 +319,11 @@ def efficiency(
     absent, unused = len(scored - recorded), len(recorded - scored)
     unknown = sum(row.status == UNKNOWN for row in chosen)
     notices = {
-        f"{unknown:,} of {len(chosen):,} outputs are left out: nothing is known of them": unknown,
-        f"{absent} of {len(scored)} scored outputs are not among the recorded ones": absent,
-        f"{unused} of {len(recorded)} recorded outputs are not scored; they are left out": unused,
-        f"Intervals: {draws:,} draws of problems, seed {seed}": True,
+        f"{unknown:,} of {len(chosen):,} outputs are left out: their result is unknown": unknown,
+        f"{absent:,} of {len(scored):,} scored outputs are not among the recorded ones": absent,
+        f"{unused:,} of {len(recorded):,} recorded outputs are left out: not scored": unused,
+        f"Intervals: {resamples:,} bootstrap samples of problems, seed {seed}": True,
     }
     told = [notice for notice, is_so in notices.items() if is_so]
-    return Result(rows, EfficiencyRow, notices=told, print_table=partial(_print, rows=rows))
+    printed, paper = partial(_print, rows=rows), for_paper(_columns(rows))
+    return Result(rows, EfficiencyRow, notices=told, print_table=printed, for_paper=paper)

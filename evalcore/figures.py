@@ -13,6 +13,7 @@ from ngramscan.report.canvas import COLOURS, GREY, HATCHES, MARKS, clean_axes, f
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from evalcore.compare import CompareRow
     from evalcore.efficiency import EfficiencyRow
     from evalcore.link import LinkRow
     from evalcore.scores import SummaryRow
@@ -28,7 +29,11 @@ def _styles(names: Iterable[Hashable]) -> dict[Any, tuple[str, str, str]]:
     return dict(zip(dict.fromkeys(names), cycle(zip(COLOURS, MARKS, HATCHES, strict=True))))
 
 
-def _arms(value: float, low: float | None, high: float | None) -> list[list[float]] | None:
+def _in_percent(share: float, _: object) -> str:
+    return f"{100 * share:g}"
+
+
+def _arms(value: Any, low: float | None, high: float | None) -> list[list[float]] | None:
     """Return how far an interval reaches from a value, which it may leave out."""
     ends = None if low is None or high is None else (value - low, high - value)
     return ends and [[max(0.0, end)] for end in ends]
@@ -65,6 +70,45 @@ def draw_accuracy(rows: Sequence[SummaryRow]) -> Figure:
     return finish(figure, "Accuracy of each method, with intervals" + (of and f": {of}"), 7.5)
 
 
+def draw_comparisons(rows: Sequence[CompareRow]) -> Figure:
+    """Draw a forest plot: a line per row, grouped by pair of methods; all models together last."""
+    groups: dict[tuple[str, ...], list[CompareRow]] = {}
+    for row in sorted(rows, key=lambda row: row.model == canvas.ALL_MODELS):
+        key = (row.dataset, row.rule, f"{row.treatment} − {row.baseline}")
+        groups.setdefault(key, []).append(row)
+    figure, (axes,) = canvas.new_figure((7.5, 1.4 + 0.2 * (len(rows) + 1.6 * len(groups))))
+    across: Any = axes.get_yaxis_transform()
+    top, labels, aside = 0, dict[float, str](), [(0, "n", "p")]
+    for label, own in zip(canvas.varying([*groups]), groups.values(), strict=True):
+        if len(groups) > 1:
+            axes.text(0.01, top, label, weight="bold", va="center", fontsize=8, transform=across)
+        for height, row in enumerate(own, top + 1):
+            is_all = row.model == canvas.ALL_MODELS
+            colour, mark, size = ("black", "D", 7) if is_all else (COLOURS[0], "o", 4.5)
+            arms = _arms(row.difference, row.difference_low, row.difference_high)
+            look: Any = {"color": colour, "ms": size, "elinewidth": 2.2 if is_all else 1.3}
+            axes.errorbar(row.difference, height, None, arms, mark, gid="point", **look)
+            labels[height] = "all models" if is_all else row.model
+            p = "–" if row.p is None else f"{row.p:.3f}" if row.p >= 0.001 else "<0.001"
+            aside.append((height, f"{row.n:,}", p))
+        top += len(own) + 2
+    look = {"ha": "right", "va": "center", "fontsize": 8}
+    for height, *texts in aside:
+        for number, text in enumerate(texts, 1):  # in columns of 36 points
+            place = (1, height), (36 * number, 0), across, "offset points"
+            axes.annotate(str(text), *place, **look)
+    axes.axvline(0, color=GREY, lw=0.8, zorder=1)
+    axes.set_yticks([*labels], [wrap(label, 60) for label in labels.values()], fontsize=8)
+    axes.set_ylim(top - 1, -0.8)
+    axes.xaxis.set_major_formatter(_in_percent)
+    axes.set_xlabel("difference of accuracies, percentage points; lines: intervals")
+    clean_axes(axes)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    of = canvas.common([*groups]) if len(groups) > 1 else " · ".join(filter(None, *groups))
+    return finish(figure, "Differences between methods" + (of and f": {of}"), 7.5)
+
+
 def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
     """Draw accuracies against tokens: a panel per dataset and model, a line along the frontier."""
     groups, methods = list(dict.fromkeys(map(_CELL, rows))), _styles(row.method for row in rows)
@@ -76,7 +120,8 @@ def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
         edge = sorted((row.mean_tokens or 0, row.accuracy or 0) for row in own if row.on_frontier)
         axes.step(*zip(*edge, strict=True), where="post", color=GREY, lw=1, ls="--", zorder=1)
         for row in own:
-            x, y, (colour, mark, _) = row.mean_tokens or 0, row.accuracy or 0, methods[row.method]
+            colour, mark, _ = methods[row.method]
+            x, y = row.mean_tokens or 0, row.accuracy or 0
             across = _arms(x, row.mean_tokens_low, row.mean_tokens_high)
             up = _arms(y, row.accuracy_low, row.accuracy_high)
             inside = colour if row.on_frontier else "white"
@@ -87,6 +132,7 @@ def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
         axes.margins(0.12)
         axes.locator_params(axis="x", nbins=4)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.yaxis.set_major_formatter(_in_percent)
         axes.set_title(wrap(canvas.varying(groups)[number], 34), fontsize=9, loc="left")
         axes.set_ylabel("" if number % abreast else "accuracy, %")
         axes.set_xlabel("tokens per output, mean" if number + abreast >= len(groups) else "")
@@ -117,10 +163,9 @@ def draw_links(rows: Sequence[LinkRow]) -> Figure:
         axes.set_ylabel("accuracy difference (pp)")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.xaxis.set_minor_formatter("")
+        axes.yaxis.set_major_formatter(_in_percent)
         clean_axes(axes)
-    what = (
-        f"ratio of {rows[0].measure}: geometric means over patterns, bands: intervals (log scale)"
-    )
+    what = f"ratio of {rows[0].measure} (log scale): geometric means over patterns, with intervals"
     panels[-1].set_xlabel(f"{what}\nside by side, not cause and effect")
     for pair, (colour, *_) in pairs.items():
         panels[0].plot([], [], color=colour, lw=3, label=" − ".join(pair))
@@ -132,14 +177,15 @@ def draw_links(rows: Sequence[LinkRow]) -> Figure:
 
 
 def _draw_pair(axes: Any, rows: Sequence[LinkRow], cells: dict[Any, Any], colour: str) -> None:
-    """Draw one pair of methods: its prevalence is the same for all, so points stand 6 % apart."""
+    """Draw one pair of methods: the ratio is the same for all cells, so all points stand on it."""
     for row in rows[:1]:
         if row.prevalence_low is not None and row.prevalence_high is not None:
             low, high = row.prevalence_low, row.prevalence_high
             axes.axvspan(low, high, color=colour, alpha=0.12, lw=0, gid="band")
         axes.axvline(row.prevalence_ratio, color=colour, lw=0.8, ls=":")
     for row in rows:
-        place, (_, mark, _) = [*cells].index(_LINKED(row)), cells[_LINKED(row)]
-        at = row.prevalence_ratio * 1.06 ** (place - (len(cells) - 1) / 2)
         arms = _arms(row.difference, row.difference_low, row.difference_high)
-        axes.errorbar(at, row.difference, arms, fmt=mark, color=colour, elinewidth=1.2, gid="point")
+        # Translucent, since the intervals of several cells lie on each other.
+        look: Any = {"color": colour, "ecolor": (colour, 0.3), "elinewidth": 3, "ms": 7}
+        point = row.prevalence_ratio, row.difference, arms, None, cells[_LINKED(row)][1]
+        axes.errorbar(*point, mec="white", mew=0.6, gid="point", **look)

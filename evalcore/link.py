@@ -1,4 +1,4 @@
-"""`evalcore link`: how often methods are attested, beside how well they do."""
+"""`evalcore link`: how often methods occur in corpora, beside how accurate they are."""
 
 from __future__ import annotations
 
@@ -12,33 +12,34 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from evalcore.compare import CompareRow, compare_methods, p_text
+from evalcore.compare import CompareRow, compare_methods, difference_text, p_text
 from evalcore.figures import draw_links
 from evalcore.scores import read_all, refuse_unscored
+from evalcore.screens import for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, read_rows, read_table
 from ngramscan.report import optional_target, refuse_other, to_frame
 from ngramscan.report.canvas import check_target, save_figure
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout, print_columns, print_rows, with_interval
+from ngramscan.report.layout import Layout
 from ngramscan.report.options import save
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
 CORRELATIONAL = (
-    "Prevalence and accuracy stand side by side. That they go together, or do not, shows no cause: "
-    "methods differ in much else, and there are few of them."
+    "Prevalence and accuracy are shown side by side. This is no evidence of cause, whether they "
+    "agree or not: methods differ in many other ways, and there are few of them."
 )
 Lists = Mapping[Any, Sequence[float]]
-"""By index and method, the counts of the patterns."""
+"""The counts of patterns by index and method."""
 
 
 @dataclass(frozen=True, slots=True)
 class PatternCount:
-    """What a row of `ngramscan count` or `docnorm` says of one pattern."""
+    """The count of one pattern, from a row of `ngramscan count` or `docnorm`."""
 
     index: str
-    method: str
-    tier: str
+    method: str | None
+    tier: str | None
     pattern: str
     occurrences: float
     documents: float | None = None
@@ -46,34 +47,34 @@ class PatternCount:
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """One pair of methods in one corpus and one cell of a comparison."""
+    """One pair of methods: its prevalence in one corpus, and its comparison in one model."""
 
     index: str
     measure: str
-    """`occurrences` or `documents`: what was counted."""
+    """What was counted: `occurrences` or `documents`."""
     dataset: str
     model: str
     rule: str
     baseline: str
     treatment: str
     prevalence_ratio: float
-    """Treatment to baseline: the ratio of geometric means of count + 0.5 over patterns."""
+    """Treatment to baseline: ratio of the geometric means of count + 0.5 over patterns."""
     prevalence_low: float | None
     prevalence_high: float | None
     sum_ratio: float | None
-    """The ratio of plain sums, which grows with the length of a list; None: the baseline's is 0."""
+    """Ratio of plain sums, which grows with the number of patterns; None: the baseline's is 0."""
     difference: float
-    """Accuracy of the treatment minus that of the baseline, in percentage points."""
+    """Accuracy of the treatment minus that of the baseline; fractions, as are the limits."""
     difference_low: float | None
     difference_high: float | None
     p: float | None
     same_direction: bool
-    """The method that is more frequent is the one that is more often right."""
+    """Whether the more frequent method is also the more accurate one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """Whether the order of methods by prevalence is that by accuracy, in one cell."""
+    """How well the order of methods by prevalence agrees with the order by accuracy."""
 
     index: str
     measure: str
@@ -82,9 +83,9 @@ class RankRow:
     rule: str
     methods: int
     tau: float | None
-    """Kendall's, from -1 to 1; None: too few methods, or all alike."""
+    """Kendall's tau-b, from -1 to 1; None: too few methods, or all have the same value."""
     p: float | None
-    """Two-sided, over all orders of the methods."""
+    """Two-sided permutation p-value over all orders of the methods."""
     note: str
 
 
@@ -92,12 +93,14 @@ def _attested(
     patterns: Sequence[PatternCount], measure: str, tiers: Sequence[str], names: Mapping[str, str]
 ) -> Lists:
     """Return counts by compared method: `f-1` is `F-1`, also in `FP/F-1`; variants add up."""
+    known = [tier for tier in dict.fromkeys(row.tier for row in patterns) if tier]
     for tier in tiers:
-        refuse_other("--tier", tier.upper(), dict.fromkeys(row.tier for row in patterns))
+        refuse_other("--tier", tier.upper(), known)
     wanted = [tier.upper() for tier in tiers] or ["T1", "T2"]
     table = to_frame([row for row in patterns if row.tier in wanted], PatternCount)
     if table.empty:
-        raise InputError("counts", f"no patterns of {', '.join(wanted)}")
+        problem = f"no patterns of {', '.join(wanted)}; a set with methods and tiers was expected"
+        raise InputError("counts", problem)
     for row in table[table[measure].isna()].itertuples():
         problem = f"{row[1]}, {row.pattern!r}: no {measure} in this row"
         raise InputError("counts", f"{problem}; see ngramscan docnorm")
@@ -140,40 +143,39 @@ def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Ite
 def rank_agreement(
     first: Sequence[float], second: Sequence[float]
 ) -> tuple[float | None, float | None, str]:
-    """Return Kendall's tau-b, the share of all orders with one as far from 0, and a note."""
+    """Return Kendall's tau-b, the share of orders with one at least as far from 0, and a note."""
     n = len(first)
     signs, others = (np.sign(np.subtract.outer(values, values)) for values in (first, second))
     scale = math.sqrt(np.abs(signs).sum() * np.abs(others).sum())
     if n < 3:
-        return None, None, "two methods have no order to agree on"
+        return None, None, "an order takes at least three methods"
     if not scale:
-        return None, None, "all values of one list are the same"
+        return None, None, "all methods have the same value in one list"
     tau = float((signs * others).sum()) / scale
     if n > 8:
-        return tau, None, "more than 8 methods: not all orders tried"
+        return tau, None, "no p: more than 8 methods have too many orders"
     orders = np.array(list(permutations(range(n))))
     found = (signs * others[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2)) / scale
-    note = f"p can't be below {2 / math.factorial(n):.2g} with {n} methods" if n < 5 else ""
+    note = f"with {n} methods p can't be below {2 / math.factorial(n):.2g}" if n < 5 else ""
     return tau, float((np.abs(found) >= abs(tau)).mean()), note
 
 
+def _columns(rows: Sequence[LinkRow]) -> dict[str, Any]:
+    columns = to_columns(rows, "index measure dataset model rule")
+    columns["methods"] = [f"{row.treatment} : {row.baseline}" for row in rows]
+    columns |= to_columns(rows, "prevalence_ratio")
+    columns["accuracy difference"] = [difference_text(row) for row in rows]
+    return columns | {"p": [p_text(row.p) for row in rows]}
+
+
 def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
-    names = ("index", "dataset", "model", "methods", rows[0].measure, "accuracy", "p")
-    signed = "{:+.1f}".format
-    cells = [
-        (
-            *(row.index, row.dataset, row.model, f"{row.treatment} : {row.baseline}"),
-            with_interval(row.prevalence_ratio, row.prevalence_low, row.prevalence_high),
-            with_interval(row.difference, row.difference_low, row.difference_high, signed),
-            p_text(row.p),
-        )
-        for row in rows
-    ]
-    columns = dict(zip(names, zip(*cells, strict=True), strict=True))
-    print_columns(console, columns, Layout(4, frozenset({"model"}), ("dataset", "p", "index")))
-    if ordered := [rank for rank in ranks if rank.tau is not None]:
-        console.print("Order of methods by prevalence and by accuracy\n")
-        print_rows(console, ordered, RankRow)
+    """Print pairs of methods, then how well their orders agree where there are at least three."""
+    print_pooled(console, rows, _columns, Layout(6))
+    ordered = [rank for rank in ranks if rank.tau is not None]
+    columns = partial(to_columns, names="index dataset model rule methods tau p")
+    title = "Order of methods by prevalence and by accuracy: Kendall's tau-b"
+    print_pooled(console, ordered, columns, Layout(4, title=title))
+    print_notes(console, ordered, "model")
 
 
 @command
@@ -189,36 +191,31 @@ def link(
     ranks: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
 ) -> Result:
-    """Put the prevalence of methods in corpora beside the accuracy that they reach.
+    """Show the prevalence of methods in corpora beside their accuracy.
 
-    COUNTS are rows of `ngramscan count` or `docnorm`, SCORES those of `evalcore compare`, or of
-    `evalcore score`, which are then compared in all pairs. Neither is shown to cause the other.
+    COUNTS are rows of `ngramscan count` or `docnorm`. SCORES are rows of `evalcore compare`, or of
+    `evalcore score`, which are then compared in all pairs. The result is no evidence of cause.
 
     Parameters
     ----------
     counts, scores : str, Path or DataFrame
-        Files of these rows, or what the commands returned.
+        Files with these rows, or what the commands returned.
     measure : str
         How prevalence is measured: `occurrences` or `documents`.
     tier : str or sequence of str
-        Only patterns of these tiers. By default T1 and T2.
+        Use only patterns of these tiers. By default T1 and T2.
     map : str or sequence of str
-        The name of a method in the pattern sets: `METHOD=NAME`.
+        What the pattern sets call a method that is compared: METHOD=NAME.
     rule, run : see compare
     ranks : str or Path, optional
-        Write how the orders of methods agree to this file.
+        Write how well the orders of methods agree to this file.
     figure : str or Path, optional
-        Draw differences of accuracies against ratios of prevalences: .svg or .png.
+        Draw the differences in accuracy against the ratios of prevalence: .svg or .png.
 
     Returns
     -------
     DataFrame
-        One row per index, cell and pair of methods.
-
-    Raises
-    ------
-    InputError
-        A file or an argument is wrong, or nothing can be joined.
+        One row per index, benchmark, model, rule and pair of methods.
 
     Examples
     --------
@@ -243,10 +240,10 @@ def link(
     found = {method for _, method in attested}
     for method, name in names.items():
         if not name or method not in found:
-            problem = "METHOD=NAME was expected: a method that is compared, one that has patterns"
+            problem = "METHOD=NAME was expected: a compared method, and a method with patterns"
             raise InputError(f"--map {method}={name}".rstrip("="), problem)
     if not (rows := list(_rows(attested, compared, measure))):
-        there = ", ".join(dict.fromkeys(row.method for row in patterns))
+        there = ", ".join(dict.fromkeys(row.method for row in patterns if row.method))
         problem = f"no compared pair of methods has patterns of these tiers; there are {there}"
         raise InputError("counts", f"{problem} (see --map)")
     orders = list(_ranks(attested, compared, measure))
@@ -254,6 +251,8 @@ def link(
     if picture:
         save_figure(draw_links(rows), picture)
     if absent := [method for method in methods if method not in found]:
-        notices.append(f"without patterns, and left out: {', '.join(absent)}")
+        notices.append(f"left out, because they have no patterns: {', '.join(absent)}")
     printed = partial(_print, rows=rows, ranks=orders)
-    return Result(rows, LinkRow, notices=[*notices, CORRELATIONAL], print_table=printed)
+    notices.append(CORRELATIONAL)
+    paper = for_paper(_columns(rows))
+    return Result(rows, LinkRow, notices=notices, print_table=printed, for_paper=paper)

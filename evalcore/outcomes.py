@@ -1,4 +1,4 @@
-"""`evalcore outcomes`: which methods solve which problems; those that are not known are counted."""
+"""`evalcore outcomes`: which methods solve which problems."""
 
 from __future__ import annotations
 
@@ -12,30 +12,38 @@ import numpy as np
 
 from evalcore.pairing import CELL, LEAST, NOT_ANSWERED, NOT_ASKED, RIGHT, left_out, to_table
 from evalcore.scores import ScoreRow, read_chosen
+from evalcore.screens import ALL, first_of, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
-from ngramscan.report import optional_target
+from ngramscan.report import optional_target, refuse_other
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import print_rows
+from ngramscan.report.layout import Layout
 from ngramscan.report.options import save
 from ngramscan.statistics.proportions import mcnemar, wilson
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
-ALL = "all"
 Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
 NoAnswer = Literal["wrong", "exclude"]
 _CLUSTERED = "no interval: answers of several models to one problem are not independent"
-_NO_CHOICE = "no selection accuracy: all methods solve, or no baseline does, each problem"
+_NO_CHOICE = "no selection accuracy: each problem is solved by all methods or by no baseline"
+_columns = partial(
+    to_columns,
+    names="dataset model rule adaptive baselines n all_fail all_solve adaptive_right adaptive_wrong"
+    " only_adaptive accuracy upper_bound selection_accuracy upper_bound_with_adaptive"
+    " all_baselines_but_adaptive no_answer=n_no_answer unknown=n_unknown",
+    shares=("accuracy", "upper_bound", "upper_bound_with_adaptive", "selection_accuracy"),
+)
+_OPTIONAL = ("upper bound with adaptive", "all baselines but adaptive", "no answer", "unknown")
+_WINS = "model treatment baseline wins ties losses wins_by_test ties_by_test losses_by_test cells"
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRow:
-    """How an adaptive method does where its baselines do well or not.
+    """How an adaptive method does where its baselines succeed or fail; shares are fractions.
 
-    `all`: all benchmarks or models together. `all_fail` to `only_adaptive` are a partition of `n`.
+    `all` stands for all benchmarks or models together. `all_fail` to `only_adaptive` add up to `n`.
     """
 
     dataset: str
@@ -45,35 +53,35 @@ class OutcomeRow:
     baselines: str
     n: int
     n_no_answer: int
-    """Problems with an answer that was refused, cut off or empty: wrong, or excluded from `n`."""
+    """Problems with a refused, cut off or empty answer; it is wrong unless excluded from `n`."""
     n_unknown: int
-    """Problems that are left out of `n`, since nothing is known of one of the answers."""
+    """Problems left out of `n` because one of the results is unknown."""
     all_fail: int
     all_solve: int
-    """The adaptive method and all baselines."""
+    """Solved by the adaptive method and all baselines."""
     adaptive_right: int
-    """The adaptive method and some baselines, but not all."""
+    """Solved by the adaptive method and some baselines, but not all."""
     adaptive_wrong: int
-    """Some or all baselines, but not the adaptive method."""
+    """Solved by some or all baselines, but not by the adaptive method."""
     only_adaptive: int
     all_baselines_but_adaptive: int
-    """Those of `adaptive_wrong` that all baselines solve: no choice between them was needed."""
+    """Problems in `adaptive_wrong` that all baselines solve, so that any choice would do."""
     accuracy: float
-    """Accuracy of the adaptive method; in percent, as all that follow."""
+    """Accuracy of the adaptive method."""
     upper_bound: float
-    """Problems that at least one baseline solves."""
+    """Share of problems that at least one baseline solves."""
     upper_bound_with_adaptive: float
     selection_accuracy: float | None
-    """`adaptive_right` of `adaptive_right + adaptive_wrong`: of problems that a baseline solves."""
+    """`adaptive_right` divided by `adaptive_right + adaptive_wrong`."""
     selection_low: float | None
-    """Limit of the 95 % Wilson interval; None: there is none, and the note says why."""
+    """Limit of the 95 % Wilson interval. None: there is none, and the note says why."""
     selection_high: float | None
     note: str
 
 
 @dataclass(frozen=True, slots=True)
 class WinRow:
-    """How often a method wins against a baseline, that is solves more problems of a benchmark."""
+    """How often a method beats a baseline, that is, solves more problems of a benchmark."""
 
     model: str
     baseline: str
@@ -81,11 +89,11 @@ class WinRow:
     cells: int
     """Pairs of a benchmark and a model."""
     wins: int
-    """More problems solved."""
+    """Cells in which the treatment solves more problems."""
     ties: int
     losses: int
     wins_by_test: int
-    """More solved, and McNemar's exact p below `alpha`, not corrected for the number of cells."""
+    """Wins with an exact McNemar p below `alpha`, not corrected for the number of cells."""
     ties_by_test: int
     losses_by_test: int
     alpha: float
@@ -94,17 +102,15 @@ class WinRow:
 def _find_levels(
     rows: list[ScoreRow], methods: list[str], epoch: int | None, right_from: float | None, low: int
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return what is known of answers, by cell and problem, and method; what to say of others."""
-    if len({*methods}) < len(methods):
-        raise InputError(", ".join(methods), "a method is named twice")
+    """Return what is known about each answer, by cell, problem and method; and the messages."""
     table, keys = to_table(rows), ["dataset", "model", "method", "id"]
-    # The only answer to a problem is always meant.
+    # If a problem has only one answer, it is used whatever the epoch.
     is_epoch = (epoch is None) | table["epoch"].isna() | (table["epoch"] == epoch)
     meant = table[table["method"].isin(methods) & is_epoch]
     is_graded = ~meant["value"].isin([0, 1, np.nan]) & (right_from is None)
     for is_unclear, problem in (
-        (meant.duplicated(keys), "several answers to one problem; --epoch says which is meant"),
-        (is_graded, "value {:g} is neither right nor wrong; --right-from says what is right"),
+        (meant.duplicated(keys), "several answers to one problem; choose one with --epoch N"),
+        (is_graded, "value {:g} is neither right nor wrong; set a limit with --right-from"),
     ):
         for *names, value in meant.loc[is_unclear, [*keys, "value"]].to_numpy():
             raise InputError(", ".join(names), problem.format(value))
@@ -112,15 +118,15 @@ def _find_levels(
     levels = table.groupby(["asked", *CELL, "id", "method"])["level"].first().unstack()
     levels = levels.reindex(columns=methods)
     cells: Any = levels.notna().groupby(level=CELL, sort=False)
-    is_complete = cells.transform("any").all(axis=1)
+    is_complete, has = cells.transform("any").all(axis=1), [*cells.any().iterrows()]
     if not is_complete.any():
-        there = ", ".join(dict.fromkeys(row.method for row in rows))
-        problem = f"no model has rows of all of them; methods there: {there}"
+        there = first_of([f"{', '.join(cell)}: {', '.join(own.index[own])}" for cell, own in has])
+        problem = f"no model was scored on one benchmark with all of them; there are {there}"
         raise InputError(", ".join(methods), problem)
     absences = [
-        f"{dataset}, {model}: left out, no rows of {', '.join(there.index[~there])}"
-        for (dataset, model, _), there in cells.any().iterrows()
-        if not there.all()
+        f"{dataset}, {model}: left out, no scores for {', '.join(own.index[~own])}"
+        for (dataset, model, _), own in has
+        if not own.all()
     ]
     levels = levels[is_complete].dropna(how="all").fillna(NOT_ASKED)
     least: Any = levels.min(axis=1).groupby(level=CELL, sort=False)
@@ -130,7 +136,7 @@ def _find_levels(
 
 
 def _rows(levels: pd.DataFrame, lowest: int) -> Iterator[OutcomeRow]:
-    """Yield rows of the models of each benchmark, and of all; then of models, of all benchmarks."""
+    """Yield rows of each benchmark, by model and for all models; then of each model, for all."""
     for dataset, own in levels.groupby(level="dataset", sort=False):
         models = [*own.groupby(level="model", sort=False)]
         for model, part in models + [(ALL, own)] * (len(models) > 1):
@@ -145,26 +151,25 @@ def _row(dataset: Any, model: Any, levels: pd.DataFrame, lowest: int) -> Outcome
     right = levels[least >= lowest] == RIGHT
     (adaptive, *baselines), n = levels.columns, len(right)
     some, every = right[baselines].any(axis=1), right[baselines].all(axis=1)
-    # By number: 4 where the adaptive method is right, 2 where some baselines are, 1 where all are.
+    # 4 if the adaptive method is right, plus 2 if some baselines are, plus 1 if all are.
     numbers = 4 * right[adaptive] + 2 * some + every
     fail, _, wrong, lost, alone, _, chosen, solve = np.bincount(numbers, minlength=8).tolist()
     solved, choices = (solve + chosen + alone, n - fail - alone, n - fail), chosen + wrong + lost
     selection: list[Any] = [None, None, None, _NO_CHOICE]
     if choices:
         share = wilson(chosen, choices)
-        selection = [*(100 * (one or 0.0) for one in (share.value, share.low, share.high)), ""]
-    if choices and model == ALL:
-        selection[1:] = None, None, _CLUSTERED
+        ends = (None, None, _CLUSTERED) if model == ALL else (share.low, share.high, "")
+        selection = [share.value, *ends]
     columns: list[Any] = [
         *(dataset, model, ", ".join(levels.index.unique("rule")), adaptive, ", ".join(baselines)),
         *(n, int((least == NOT_ANSWERED).sum()), int((least < NOT_ANSWERED).sum())),
-        *(fail, solve, chosen, wrong + lost, alone, lost, *(100 * k / n for k in solved)),
+        *(fail, solve, chosen, wrong + lost, alone, lost, *(k / n for k in solved)),
     ]
     return OutcomeRow(*columns, *selection)
 
 
 def _wins(levels: pd.DataFrame, lowest: int, alpha: float) -> Iterator[WinRow]:
-    """Yield how often the first method wins against each of the others, by model, and of all."""
+    """Yield how often the first method beats each of the others, by model and for all models."""
     models = [*levels.groupby(level="model", sort=False)]
     for model, own in models + [(ALL, levels)] * (len(models) > 1):
         adaptive, *baselines = levels.columns
@@ -179,10 +184,12 @@ def _wins(levels: pd.DataFrame, lowest: int, alpha: float) -> Iterator[WinRow]:
             yield WinRow(*columns)
 
 
-def _print(console: Console, rows: Sequence[OutcomeRow], won: Sequence[WinRow]) -> None:
-    if rows:
-        print_rows(console, rows, OutcomeRow)
-        print_rows(console, won, WinRow)
+def _print(console: Any, rows: Sequence[OutcomeRow], won: Sequence[WinRow]) -> None:
+    print_pooled(console, rows, _columns, Layout(5, frozenset({"baselines"}), _OPTIONAL))
+    print_notes(console, rows, "dataset", "model")
+    title = f"Benchmarks won, tied and lost; by test: p < {won[0].alpha:g}" if won else None
+    layout = Layout(3, optional=("cells",), title=title)
+    print_pooled(console, won if rows else (), partial(to_columns, names=_WINS), layout)
 
 
 @command
@@ -199,39 +206,39 @@ def outcomes(
     right_from: Annotated[float | None, Option(metavar="VALUE", over=0, most=1)] = None,
     no_answer: NoAnswer = "wrong",
 ) -> Result:
-    """Find how an adaptive method does where its baselines do well or not.
+    """Show how an adaptive method does where its baselines succeed or fail.
 
-    Each problem is one of: all fail, all solve, adaptive right (some baselines are too), adaptive
-    wrong (a baseline is right), only adaptive. Beside them stand what an oracle that chooses
-    between the baselines reaches, and how often the adaptive method is right where a baseline is.
-    With one baseline it counts the problems that a treatment, the adaptive method, gains and loses.
-    In the terminal wins, ties and losses follow.
+    Each problem has one of five outcomes: all methods fail, all solve it, the adaptive method and
+    some baselines are right, a baseline is right but not the adaptive method, or only the adaptive
+    method is right. The upper bound is the accuracy of always choosing the right baseline; the
+    selection accuracy is how often the adaptive method is right where baselines disagree with it or
+    each other. With one baseline, the table shows the problems that the method gains and loses.
 
     Parameters
     ----------
     scores : see compare
     baselines : str or sequence of str
-        One method or more, with commas between them.
+        The methods that the adaptive one is compared with.
     adaptive : str
-        The method that chooses between their ways of solving.
+        The method that chooses how to solve each problem.
     alpha : float
-        A difference with a greater p of McNemar's test is a tie by test.
+        Count a difference as a tie by test if its exact McNemar p is not below this.
     wins : str or Path, optional
-        Write wins, ties and losses per model and baseline to this file.
+        Write wins, ties and losses by model and baseline to this file.
     rule : str or sequence of str
-        The rules whose values are taken, one per benchmark; needed where several rules scored.
+        The rule to use for each benchmark; needed if several rules scored it.
     run : see compare
     epoch : int, optional
-        Which of repeated answers to take; needed where a problem has several.
+        Which of several answers to a problem to use.
     right_from : float, optional
-        The least value of a right answer; needed where there are others than 0 and 1.
+        The lowest value that counts as right; needed if there are values other than 0 and 1.
     no_answer : see compare
 
     Returns
     -------
     DataFrame
-        One row per benchmark and model, and for all models of a benchmark; then for all benchmarks
-        of a model. Errors are those of `compare`.
+        One row per benchmark and model, one for all models of a benchmark, and one for all
+        benchmarks of a model.
 
     Examples
     --------
@@ -239,11 +246,15 @@ def outcomes(
     $ evalcore outcomes scores.jsonl --baselines cot --adaptive f-1 --wins wins.csv
     """
     if not baselines:
-        raise InputError("--baselines", "no method is named")
-    target, methods = optional_target(wins), [adaptive, *baselines]
-    lowest, chosen = LEAST[no_answer], read_chosen(scores, rule, run)
+        raise InputError("--baselines", "at least one method was expected")
+    target, lowest, chosen = optional_target(wins), LEAST[no_answer], read_chosen(scores, rule, run)
+    methods, known = [adaptive, *baselines], dict.fromkeys(row.method for row in chosen)
+    for number, name in enumerate(methods):
+        refuse_other("--baselines" if number else "--adaptive", name, known)
+        if name in methods[:number]:
+            raise InputError(f"--baselines {name}", "this method was given twice")
     levels, said = _find_levels(chosen, methods, epoch, right_from, lowest)
-    rows = [*_rows(levels, lowest)]
-    won = [*_wins(levels, lowest, alpha)]
+    rows, won = [*_rows(levels, lowest)], [*_wins(levels, lowest, alpha)]
     save(won, WinRow, target)
-    return Result(rows, OutcomeRow, print_table=partial(_print, rows=rows, won=won), **said)
+    printed, paper = partial(_print, rows=rows, won=won), for_paper(_columns(rows))
+    return Result(rows, OutcomeRow, print_table=printed, for_paper=paper, **said)

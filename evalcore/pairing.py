@@ -1,6 +1,6 @@
-"""Score rows → what is known of each answer, in cells; the answers of two methods side by side.
+"""Score rows → what is known about each answer; the answers of two methods side by side.
 
-A cell is what is compared on its own: a benchmark and a model, or what of it `--by` names.
+A cell is what is compared separately: a benchmark, a model and a rule, unless `--by` pools some.
 """
 
 from __future__ import annotations
@@ -13,26 +13,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow
+from evalcore.screens import ALL
 from ngramscan.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ALL = "all"
-"""In the place of a name: all of them together."""
 CELL = ["dataset", "model", "rule"]
 NAMES = [*CELL, "baseline", "treatment"]
 NOT_ASKED, NOT_KNOWN, NOT_ANSWERED, ANSWERED, RIGHT = range(5)
-"""What is known of an answer; the least of a pair's or problem's says whether it counts."""
+"""What is known about an answer; the lowest level of a pair or problem decides if it counts."""
 LEAST = {"wrong": NOT_ANSWERED, "exclude": ANSWERED}
-"""The level from which on it counts, by what no answer counts as."""
+"""The lowest level that counts, by how missing answers are treated."""
 
 
 def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> pd.DataFrame:
-    """Return score rows in the order of their cells; what `by` does not name is `ALL`.
+    """Return score rows in the order of their cells; columns that `by` does not name become `ALL`.
 
-    `asked` numbers dataset, model and rule as they were; `not_found` is 1 or 0 in complete outputs,
-    inf where that is not known, otherwise nan.
+    `asked` numbers the original combinations of dataset, model and rule. `not_found` is 1 or 0 in
+    complete outputs, inf where that is not known, and nan elsewhere.
     """
     import pandas as pd
 
@@ -49,7 +48,7 @@ def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> pd.DataFrame
     is_second = table.duplicated(["asked", "method", "id", "epoch"])
     for row in compress(rows, is_second):
         named = f"{row.dataset}, {row.model}, {row.method}, {row.rule}, id {row.id}"
-        raise InputError(named, "it was scored twice; was a file named twice?")
+        raise InputError(named, "scored twice; was a file given twice?")
     table["subtask"] = table["subtask"].replace("", None)
     table["subtask"] = table.groupby(["asked", "id"])["subtask"].transform("last")
     table = table.assign(**{name: ALL for name in CELL[:2] if name not in by})
@@ -58,11 +57,11 @@ def to_table(rows: Sequence[ScoreRow], by: Sequence[str] = CELL) -> pd.DataFrame
 
 
 def find_pairs(table: pd.DataFrame, methods: Iterable[tuple[str, str]]) -> list[pd.DataFrame]:
-    """Return the pairs of answers of every baseline and treatment in every cell that has both.
+    """Return the pairs of answers of each baseline and treatment, for each cell that has both.
 
-    Columns of the baseline end in 1. Where both were asked equally often, their answers go together
-    by epoch. Where they were not, each answer of one goes with each of the other: the mean of these
-    differences is that between the means of a problem.
+    Columns of the baseline end in 1. Answers are paired by epoch if both methods have the same
+    epochs. Otherwise each answer of one is paired with each answer of the other, so that the mean
+    of the differences is the difference of a problem's means.
     """
     table = table.assign(cell=table.groupby(CELL, sort=False).ngroup())
     epochs: Any = table.groupby(["asked", "method"])["epoch"].agg(frozenset).to_dict()
@@ -82,8 +81,8 @@ def find_pairs(table: pd.DataFrame, methods: Iterable[tuple[str, str]]) -> list[
 
 
 def left_out(what: str, cells: Iterable[tuple[str, Any]], lowest: int) -> dict[str, Any]:
-    """Say how many `what` are left out, and why, of cells that have names and levels."""
-    notices, failures, totals = [], [], np.zeros(5, dtype=int)
+    """Say how many `what` are left out of cells, given by name and levels, and why."""
+    notices, failures, totals = list[str](), list[str](), np.zeros(5, dtype=int)
     for name, levels in cells:
         counts = np.bincount(levels.astype(int), minlength=5)
         totals += counts
@@ -98,9 +97,11 @@ def left_out(what: str, cells: Iterable[tuple[str, Any]], lowest: int) -> dict[s
             failures.append(f"{name}: nothing to compare; {said}")
         elif why:
             notices.append(f"{name}: {said}")
+    if len(notices) > 4:
+        notices = [f"{notices[0]}; see n_unknown for {len(notices) - 1} more"]
     n = int(totals[:NOT_ANSWERED].sum())
     heading = f"{n:,} of {_number(int(totals.sum()), what)} {'is' if n == 1 else 'are'} left out"
-    heading = f"{heading}, since nothing is known of one of the answers" * bool(n)
+    heading = f"{heading}, because one of the results is unknown" * bool(n)
     return {"heading": heading, "notices": notices, "failures": failures}
 
 

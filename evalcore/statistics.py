@@ -20,25 +20,25 @@ from ngramscan.statistics.sign_tests import round_float_noise, sign_flip_test, s
 Floats = NDArray[np.float64]
 GradedTest = Literal["bootstrap-t", "signed-rank", "sign-flip"]
 _ALPHA, _POWER = 0.05, 0.8
-"""The largest p-value that counts as found, and how often it is."""
+"""A difference is found if p is at most alpha; power is how often that happens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How two methods are compared: options of `evalcore compare`, in its order."""
+    """How two methods are compared: options of `evalcore compare`, in the same order."""
 
     no_answer: Literal["wrong", "exclude"] = "wrong"
     interval: Literal["newcombe", "bootstrap"] = "newcombe"
     graded_test: GradedTest = "bootstrap-t"
     zeros: Literal["dropped", "pratt"] = "dropped"
     level: float = 0.95
-    draws: int = 10_000
+    resamples: int = 10_000
     seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Answers of two methods to the same problems, as fractions; `p_exact` is McNemar's."""
+    """Accuracies of two methods on the same problems, as fractions; `p_exact` is McNemar's."""
 
     n: int
     treatment_only: int
@@ -49,11 +49,11 @@ class Comparison:
     p: PValue
     p_exact: float | None
     spread: float | None
-    """Standard deviation of the differences; None: a problem has several, or there is one pair."""
+    """Standard deviation of the differences. None: a problem has several, or there is one pair."""
 
     @property
     def detectable(self) -> float | None:
-        """Return the least difference that is found with a probability of 80 %, if there is one."""
+        """Return the smallest difference that is found with 80 % power, if there is one."""
         differing = self.treatment_only + self.baseline_only
         if self.p_exact is not None:
             return mcnemar_detectable(self.n, differing / self.n)
@@ -69,9 +69,9 @@ def compare_pairs(
 ) -> Comparison:
     """Compare two methods on the same problems; right and wrong answers by McNemar's mid-p test.
 
-    The values are from 0 to 1, nan where there is no answer. `problems` says which problem each of
-    them answers; by default each has its own. Answers of several models to one problem resemble
-    each other: they are drawn, or change sign, together.
+    The values are from 0 to 1, or nan if there is no answer. `problems` says which problem each
+    value answers; by default each has its own. Answers of several models to one problem are not
+    independent, so they are resampled, or change sign, together.
     """
     how = settings or Settings()
     both = np.stack([np.asarray(values, dtype=np.float64) for values in (baseline, treatment)])
@@ -79,7 +79,7 @@ def compare_pairs(
     missing = np.isnan(both)
     kept = ~missing.any(axis=0) | (how.no_answer == "wrong")
     if both.shape != (2, numbers.size) or not kept.any() or np.isinf(both).any():
-        raise ValueError("two lists as long, with a pair and no infinite value, were expected")
+        raise ValueError("two finite lists of one length with at least one pair were expected")
     is_binary = bool(np.isin(both[~missing], (0, 1)).all())
     is_plain = np.unique(numbers).size == numbers.size
     values = np.where(missing, 0.0, both)[:, kept]
@@ -92,10 +92,10 @@ def compare_pairs(
         sums, sizes = np.bincount(groups, weights=differences), np.bincount(groups)
     if not (is_plain and is_binary):
         difference, p = _drawn(sums, sizes, how, generator)
-        if is_plain and how.graded_test == "signed-rank":  # which problems with several have not
+        if is_plain and how.graded_test == "signed-rank":  # not for problems with several answers
             p = signed_rank_test(sums, how.zeros)
-        elif is_binary or how.graded_test != "bootstrap-t" or not p:  # too few to draw
-            p = sign_flip_test(sums, generator, how.draws)
+        elif is_binary or how.graded_test != "bootstrap-t" or not p:  # too few to resample
+            p = sign_flip_test(sums, generator, how.resamples)
     else:
         p_exact = mcnemar(less, more)
         note = "" if more + less else "no pair differs"
@@ -112,17 +112,17 @@ def compare_pairs(
 def _drawn(
     sums: Floats, sizes: ArrayLike | None, how: Settings, generator: np.random.Generator
 ) -> MeanDifference:
-    """Return what the bootstrap says; no difference of values from 0 to 1 is larger than 1."""
-    found, p = bootstrap_t(sums, generator, sizes, how.draws, how.level)
+    """Return the bootstrap estimate, with limits cut at ±1, the largest possible difference."""
+    found, p = bootstrap_t(sums, generator, sizes, how.resamples, how.level)
     if found.low is not None and found.high is not None:
         found = replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))
     return MeanDifference(found, p)
 
 
 def mcnemar_power(n: int, discordance: float, difference: float) -> float:
-    """Return how often the mid-p McNemar test finds a difference of two accuracies, either way.
+    """Return the power of the two-sided mid-p McNemar test for a difference of two accuracies.
 
-    The discordance is the share of the `n` pairs in which exactly one is right.
+    The discordance is the share of the `n` pairs in which exactly one answer is right.
     """
     if not discordance:
         return 0.0
@@ -135,7 +135,7 @@ def mcnemar_power(n: int, discordance: float, difference: float) -> float:
 
 @lru_cache(maxsize=8)
 def _critical(n: int) -> Floats:
-    """Return, for 1 to n pairs that differ, the largest rarer count with mid-p ≤ alpha, or -1."""
+    """Return, for 1 to n differing pairs, the largest smaller count with mid-p ≤ alpha, or -1."""
     differing = np.arange(1, n + 1)
     half = np.asarray(stats.binom.ppf(_ALPHA / 2, differing, 0.5), dtype=np.float64)
     # The mid-p value of k is the sum of the tails up to k and up to k - 1.
@@ -144,7 +144,7 @@ def _critical(n: int) -> Floats:
 
 
 def mcnemar_detectable(n: int, discordance: float) -> float | None:
-    """Find the smallest difference that is found with a probability of 80 %; None: none is."""
+    """Return the smallest difference that is found with 80 % power, or None if there is none."""
     power_at = partial(mcnemar_power, n, discordance)
     if power_at(discordance) < _POWER:
         return None
@@ -152,19 +152,19 @@ def mcnemar_detectable(n: int, discordance: float) -> float | None:
 
 
 def t_power(n: int, effect: float) -> float:
-    """Return how often the paired t test of `n` pairs finds an effect, in either direction.
+    """Return the power of the two-sided paired t test with `n` pairs.
 
-    The effect is the mean difference over the standard deviation of the differences (d_z).
+    The effect is the mean difference divided by the standard deviation of the differences (d_z).
     """
     if n < 2 or not math.isfinite(effect):
         raise ValueError("enough pairs and a finite effect were expected")
     limit, shift = special.stdtrit(n - 1, 1 - _ALPHA / 2), abs(effect) * math.sqrt(n)
     tails = stats.nct.sf(limit, n - 1, shift), stats.nct.cdf(-limit, n - 1, shift)
-    return float(np.nansum(tails))  # scipy has no number for a tail that is next to nothing
+    return float(np.nansum(tails))  # scipy returns nan for a vanishing tail
 
 
 def t_detectable(n: int, power: float = _POWER) -> float:
-    """Find the smallest effect that the paired t test finds with a probability of `power`."""
+    """Return the smallest effect that the paired t test finds with a probability of `power`."""
     if not _ALPHA < power < 1:
         raise ValueError("a power between alpha and 1 was expected")
     largest = 1.0

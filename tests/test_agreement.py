@@ -31,7 +31,7 @@ CANONICAL = "11.1 2232 3333 3333 2222 1234 4444 1121 2222 .555 ..11 .3.."
 def coefficients(rows: Any, **options: Any) -> pd.DataFrame:
     """Return the coefficients of a table with one row per item and one column per judge."""
     labels = pd.DataFrame(rows, dtype=object).add_prefix("j").reset_index(names="item")
-    found = agreement(labels, **{"draws": 100, **options})
+    found = agreement(labels, **{"resamples": 100, **options})
     named = found[found["statistic"].str.contains("kappa|alpha")]
     return named.drop_duplicates("statistic").set_index("statistic")
 
@@ -62,7 +62,7 @@ tables = st.integers(2, 4).flatmap(
 @given(tables, st.sampled_from(["nominal", "ordinal", "interval"]))
 @settings(max_examples=60, deadline=None)
 def test_alpha_is_that_of_its_definition(rows: Any, level: str) -> None:
-    found = coefficients(rows, level=level).loc["krippendorff_alpha"]
+    found = coefficients(rows, scale=level).loc["krippendorff_alpha"]
     expected = alpha_by_definition(rows, level)
     if expected is None:
         reason = "not defined: all labels are the same" if found["items"] else "there are no items"
@@ -78,7 +78,7 @@ ALPHAS = {"nominal": 0.743, "ordinal": 0.815, "interval": 0.849}
 @pytest.mark.parametrize(("level", "alpha"), ALPHAS.items())
 def test_alpha_of_the_textbook_example(level: str, alpha: float) -> None:
     rows = [[None if one == "." else one for one in unit] for unit in CANONICAL.split()]
-    found = coefficients(rows, level=level, draws=2000).loc["krippendorff_alpha"]
+    found = coefficients(rows, scale=level, resamples=2000).loc["krippendorff_alpha"]
     assert found.value == pytest.approx(alpha, abs=5e-4)
     assert found["items"] == 11, "a unit with one label can't be compared"
     assert found.low < alpha < found.high
@@ -130,7 +130,7 @@ def jackknifed_error(counts: NDArray[Any]) -> float:
 def test_limits_are_those_of_items_copied_one_by_one_with_jackknifed_errors() -> None:
     generator = np.random.default_rng(5)
     codes = generator.integers(0, 3, size=(40, 3))
-    found = coefficients(codes, draws=8000).loc["fleiss_kappa"]
+    found = coefficients(codes, resamples=8000).loc["fleiss_kappa"]
     counts = (codes[:, :, None] == np.arange(3)).sum(axis=1)
     value = log_disagreement(counts)
     assert found.value == pytest.approx(1 - np.exp(value))
@@ -194,7 +194,7 @@ def test_where_there_is_no_interval_a_note_says_why() -> None:
     same = "all items give the same value"
     few, equal, opposite = [[0, 0], [1, 1]] * 4, [[0, 0], [1, 1]] * 20, [[0, 1]] * 20
     for rows, note in ((few, "8 items; 10 are needed"), (equal, same), (opposite, same)):
-        found = coefficients(rows, level="ordinal")
+        found = coefficients(rows, scale="ordinal")
         assert found.value.notna().all()
         assert found.low.isna().all()
         assert found.note.str.endswith(f"no interval: {note}").all()
@@ -210,7 +210,7 @@ def weighted_by_definition(pairs: list[tuple[str, str]], worth: dict[str, float]
 def test_weights_count_numbers_by_value_and_others_by_their_order(k: int, weights: str) -> None:
     words = [("low", "low"), ("mid", "high"), ("high", "high"), ("low", "mid"), ("high", "mid")] * 3
     places, values = {"low": 0.0, "mid": 1.0, "high": 2.0}, {"low": 1.0, "mid": 2.0, "high": 9.0}
-    by_order = coefficients(words, weights=weights, level="ordinal", order="low, mid,high")
+    by_order = coefficients(words, weights=weights, scale="ordinal", order="low, mid,high")
     row = by_order.loc["weighted_kappa"]
     assert row.value == pytest.approx(weighted_by_definition(words, places, k))
     assert (row.note, row.judges, row["items"]) == (f"{weights} weights", "j0 · j1", 15)
@@ -242,9 +242,12 @@ FORMS = {
 def test_the_command_prints_rows_and_says_how_often_it_drew(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text(FORMS[path.name])
-    done = CliRunner().invoke(main, ["agreement", str(path), "--draws", "200", "--seed", "7"])
-    assert (done.exit_code, "cohen_kappa" in done.stdout) == (0, True)
-    assert done.stderr == "Intervals of coefficients: 200 draws of items, seed 7\n"
+    done = CliRunner().invoke(main, ["agreement", str(path), "--resamples", "200", "--seed", "7"])
+    assert (done.exit_code, "cohen kappa" in done.stdout) == (0, True)
+    shares = [line.split() for line in done.stdout.splitlines() if "unanimous" in line]
+    assert shares == [["unanimous", "all", "3", "2", "66.7", "[20.8,", "93.9]"]]
+    assert "krippendorff alpha: nominal; no interval: 5 items; 10 are needed" in done.stdout
+    assert done.stderr == "Intervals of coefficients: 200 bootstrap samples of items, seed 7\n"
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -280,21 +283,36 @@ MEASURED = LONG + "".join(f"{n},{j},{n}\n" for n in range(51) for j in "xy")
 REFUSED: list[tuple[str, str | None, dict[str, Any], str]] = [
     ("no.csv", None, {}, "no such file"),
     ("l.txt", "item\n", {}, r"one of \.csv, \.jsonl"),
-    ("l.csv", LONG, {}, "no rows there"),
-    ("l.csv", "a,b\n1,2\n", {}, "columns a, b; columns item"),
-    ("l.csv", "item\n1\n", {}, "columns item; columns item"),
+    ("l.csv", LONG, {}, "no rows in it"),
+    ("l.csv", "a,b\n1,2\n", {}, "the columns are a, b; item, judge and label, or"),
+    ("l.csv", "item\n1\n", {}, "the columns are item; item, judge and label, or"),
     ("l.csv", LONG + "1,x,a\n,y,a\n", {}, r"l\.csv:3: no item"),
-    ("l.csv", LONG + "1,x,a\n1,x,b\n", {}, r"l\.csv:3: item '1' has a label of x also"),
-    ("l.csv", LONG + "1,x,a\n2,x,b\n", {}, "of 1 judge; at least two"),
-    ("l.jsonl", '{"item": 1, "x": [1], "y": 2}', {}, r"label \[1\]; a text"),
+    ("l.csv", LONG + "1,x,a\n1,x,b\n", {}, r"l\.csv:3: item '1' already has a label of x at"),
+    ("l.csv", LONG + "1,x,a\n2,x,b\n", {}, "judges: 1; at least two"),
+    ("l.jsonl", '{"item": 1, "x": [1], "y": 2}', {}, r"label \[1\]; text or"),
     ("l.jsonl", OTHER_RULE, {}, r"l\.jsonl:1: rule r; rows of `evalcore judge`"),
-    ("l.csv", ONE_NUMBER, {"level": "interval"}, "'a' is no number$"),
-    ("l.csv", ONE_NUMBER, {"level": "ordinal"}, "'a' is no number; --order says"),
-    ("l.csv", ONE_NUMBER, {"weights": "linear"}, "--weights linear: label 'a' is no number"),
-    ("l.csv", TWO, {"level": "ordinal", "order": "a"}, "--order: each label once .*: a, b"),
-    ("l.csv", TWO, {"level": "ordinal", "order": "a,b,a"}, "each label once was expected: a, b"),
-    ("l.csv", TWO, {"order": "a,b"}, "level nominal has none"),
-    ("l.csv", TWO, {"level": "interval", "order": "a,b"}, "level interval has none"),
+    ("l.csv", ONE_NUMBER, {"scale": "interval"}, "'a' is not a number$"),
+    (
+        "l.csv",
+        ONE_NUMBER,
+        {"scale": "ordinal"},
+        "'a' is not a number; give the order of labels with --order",
+    ),
+    ("l.csv", ONE_NUMBER, {"weights": "linear"}, "--weights linear: label 'a' is not a number"),
+    (
+        "l.csv",
+        TWO,
+        {"scale": "ordinal", "order": "a"},
+        "--order: each label was expected once: a, b",
+    ),
+    ("l.csv", TWO, {"scale": "ordinal", "order": "a,b,a"}, "each label was expected once: a, b"),
+    ("l.csv", TWO, {"order": "a,b"}, "--order: not used by --scale nominal"),
+    (
+        "l.csv",
+        TWO,
+        {"scale": "interval", "order": "a,b"},
+        "--order: not used by --scale interval, but by ordinal",
+    ),
     ("l.csv", MEASURED, {}, "51 different ones; at most 50"),
 ]
 
@@ -307,5 +325,5 @@ def test_what_can_not_be_used_is_refused(
         (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         agreement(tmp_path / name, **options)
-    with pytest.raises(InputError, match="of 0 judge; at least two"):
+    with pytest.raises(InputError, match="judges: 0; at least two"):
         agreement([])

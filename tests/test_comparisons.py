@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, replace
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -16,10 +17,12 @@ from statsmodels.stats.multitest import multipletests
 import evalcore
 from evalcore.cli import main
 from evalcore.compare import CompareRow, compare_methods, p_text
+from evalcore.figures import draw_comparisons
 from evalcore.scores import ScoreRow, choose_runs
 from evalcore.statistics import Settings
 from ngramscan.errors import InputError
 from ngramscan.report import choose_target, to_frame, write_rows
+from tests.test_figures import overlapping
 
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")
 Given = float | str | None
@@ -60,10 +63,10 @@ B = [1.0] * 2 + [0.0] * 4 + [1.0] * 2 + [0.0] * 2  # b = 2, c = 4
 def test_right_and_wrong_answers_have_the_mid_p_test_and_newcombes_interval() -> None:
     row = only_row(A, B)
     assert (row.n, row.treatment_only, row.baseline_only) == (10, 2, 4)
-    assert (row.accuracy_baseline, row.accuracy_treatment) == (60.0, 40.0)
+    assert (row.accuracy_baseline, row.accuracy_treatment) == (0.6, 0.4)
     assert (row.test, row.p_exact) == ("mid-p McNemar", stats.binomtest(2, 6).pvalue)
     assert row.p == pytest.approx(stats.binomtest(2, 6).pvalue - stats.binom.pmf(2, 6, 0.5))
-    assert -100 < (row.difference_low or 0) < -20 < (row.difference_high or 0) < 100
+    assert -1 < (row.difference_low or 0) < -0.2 < (row.difference_high or 0) < 1
     assert (row.n_complete, row.difference_complete, row.p_complete) == (10, row.difference, row.p)
     assert (row.p_holm, row.note) == (row.p, "")
 
@@ -85,7 +88,7 @@ def test_a_pair_of_which_nothing_is_known_is_no_pair() -> None:
     found = compared(both([*A, None, "?", 1.0, 1.0], [*B, 1.0, 1.0, "?", ".", 0.0, 1.0]))
     (row,) = found.rows
     assert (row.n_unknown, [replace(row, n_unknown=0)]) == (5, known.rows)
-    said = "5 of 16 pairs are left out, since nothing is known of one of the answers"
+    said = "5 of 16 pairs are left out, because one of the results is unknown"
     assert (found.heading, known.heading, found.failures) == (said, "", [])
     said = "5 pairs left out: 2 with an unknown result, 3 not put to every method"
     assert found.notices == [f"d, m, strict, pot − cot: {said}"]
@@ -121,7 +124,7 @@ def test_test_and_interval_of_graded_answers_are_of_the_same_draws() -> None:
     assert row.test.startswith("exact signed-rank")
     assert (row.p or 1) < 0.05
     assert "the interval includes 0, but p is at most 0.05" in row.note
-    row = only_row(first, np.sqrt(1 - first), graded_test="sign-flip", draws=200)
+    row = only_row(first, np.sqrt(1 - first), graded_test="sign-flip", resamples=200)
     assert row.test == "sign flips, 200 draws"
     assert "standard error of p 0.0" in row.note
 
@@ -182,12 +185,12 @@ def test_averages_of_several_files_say_what_they_are_of(tmp_path: Path) -> None:
     assert list(frame["treatment_only"]) == [2, 0]
     read: Any = pd.read_csv(tmp_path / "averages.csv")
     averages = {(row.average, row.dataset): row for row in read.itertuples()}
-    assert averages["macro over subtasks", "small"].difference == pytest.approx(10.0)
+    assert averages["macro over subtasks", "small"].difference == pytest.approx(0.1)
     assert averages["macro over subtasks", "large"].difference == pytest.approx(0.0)
-    assert averages["micro", "all"].difference == pytest.approx(100 * 2 / 80)
+    assert averages["micro", "all"].difference == pytest.approx(2 / 80)
     macro = averages["macro over benchmarks", "all"]
-    assert macro.difference == pytest.approx(5.0)
-    assert macro.difference_low < 5 < macro.difference_high
+    assert macro.difference == pytest.approx(0.05)
+    assert macro.difference_low < 0.05 < macro.difference_high
     assert (macro.parts, macro.n) == (2, 80)
 
 
@@ -211,8 +214,8 @@ def test_epochs_of_one_method_alone_are_a_mean_over_problems() -> None:
     (row,) = compared(rows).rows
     differences = once - np.mean(several, axis=0)
     assert (row.n, row.n_unknown) == (90, 0)
-    assert row.difference == pytest.approx(100 * differences.mean())
-    assert row.accuracy_treatment == pytest.approx(100 * once.mean())
+    assert row.difference == pytest.approx(differences.mean())
+    assert row.accuracy_treatment == pytest.approx(once.mean())
     assert row.treatment_only + row.baseline_only == sum(sum(own != once) for own in several)
     signs = generator.choice([-1, 1], (20_000, 30))
     as_far = np.abs(signs @ differences) >= abs(differences.sum()) - 1e-9
@@ -246,9 +249,12 @@ def test_epochs_of_one_method_alone_keep_the_level(population: str, n: int, epoc
         rows += scored("pot", once, dataset=str(number))
         for epoch, values in enumerate(several, 1):
             rows += scored("cot", values, epoch=epoch, dataset=str(number))
-    found = compared(rows, how=Settings(draws=600)).rows
+    found = compared(rows, how=Settings(resamples=600)).rows
     # 300 comparisons: .05 + 3 · sqrt(.05 · .95 / 300) is .088.
     assert sum(row.p <= 0.05 for row in found) / 300 <= 0.088
+
+
+METHODS = ("cot", "pot", "f-1")
 
 
 def written(rows: list[ScoreRow], path: Path) -> Path:
@@ -278,11 +284,14 @@ def test_of_several_runs_none_is_chosen_for_the_reader(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_compared_is_refused() -> None:
-    rows, expected = both(A, B), "--baseline: either a baseline or --all-pairs was expected"
+    rows, expected = both(A, B), "--baseline: either .* was expected; the methods are cot, pot"
+    alone = [replace(ROW, model=model) for model in ("m", "m0", "m1", "m2", "m3")]
     cases: list[tuple[list[ScoreRow], dict[str, Any], str]] = [
-        (scored("cot", A), {}, "nothing to compare"),
-        (rows, {"treatment": "tot"}, "method tot: not scored; there are cot, pot"),
-        (rows, {"treatment": "COT"}, "--treatment cot: it is the baseline too"),
+        (alone, {}, r"there are d, m, strict: cot; d, m0.*; d, m1, strict: cot; and 2 more$"),
+        (scored("cot", A), {}, "scores: nothing to compare: .*; there are d, m, strict: cot$"),
+        (rows, {"baseline": "dot"}, "--baseline dot: one of cot, pot was expected"),
+        (rows, {"treatment": "tot"}, "--treatment tot: one of cot, pot was expected"),
+        (rows, {"treatment": "COT"}, "--treatment cot: this method is the baseline, too"),
         (rows, {"by": "rule"}, "--by rule: one of dataset, model was expected"),
         (rows, {"family": "colour"}, "--family colour: one of dataset, model, rule, baseline"),
         (rows, {"baseline": None}, expected),
@@ -294,7 +303,7 @@ def test_what_can_not_be_compared_is_refused() -> None:
     for given, options, message in cases:
         with pytest.raises(InputError, match=message):
             evalcore.compare(to_frame(given, ScoreRow), **{"baseline": "cot"} | options)
-    with pytest.raises(InputError, match="d, m, cot, strict, id 1: it was scored twice"):
+    with pytest.raises(InputError, match="d, m, cot, strict, id 1: scored twice"):
         compared([*rows, ROW])
 
 
@@ -314,23 +323,71 @@ def test_a_terminal_and_a_paper_get_tables(tmp_path: Path) -> None:
     assert (done.exit_code, paper.exit_code) == (0, 0)
     assert done.stderr == "e, m, strict, pot − cot: 1 pair left out: 1 with an unknown result\n"
     heading, *lines = done.stdout.splitlines()
-    assert heading == "1 of 43 pairs is left out, since nothing is known of one of the answers"
-    first = next(line.split() for line in lines if line.split()[:2] == ["d", "m"])
-    assert first[2:11] == ["pot", "−", "cot", "20", "12,", "0", "40.0", "100.0", "+60.0"]
-    assert "2.4e-04***" in first
+    assert heading == "1 of 43 pairs is left out, because one of the results is unknown"
+    named = [line.split() for line in lines if line.split()[:1] == ["d"]]
+    assert [cells[1] for cells in named[:3]] == ["all", "m", "m2"], "all models come first"
+    first = named[1][named[1].index("20") :]
+    assert (first[1], first[4], first[6:10]) == (
+        "+60.0",
+        "2.4e-04***",
+        ["40.0", "100.0", "12", "0"],
+    )
     texts = "both answered", "1: -100.0, p 0.500", "macro over benchmarks (2)", "micro (2)"
     assert [text for text in texts if text not in done.stdout] == []
     assert paper.stdout.splitlines()[1] == "\\begin{tabular}{@{}lllrrrrrrrr@{}}"
     cells = paper.stdout.splitlines()[5].split(" & ")
     assert cells[:8] == ["d", "m", "pot $-$ cot", "20", "12", "0", "40.0", "100.0"]
     assert cells[9] == "2.4e-04***"
+    CliRunner().invoke(main, [*asked, "--averages", str(tmp_path / "averages.tex")])
+    assert "micro (2) & all & m &" in (tmp_path / "averages.tex").read_text(encoding="utf-8")
+
+
+def many_models() -> list[ScoreRow]:
+    """Three methods of six models on two benchmarks; one answer of each is unknown."""
+    draw, rows = np.random.default_rng(8), list[ScoreRow]()
+    for dataset, n, method in product(("financemath", "olympiadbench"), range(6), METHODS):
+        values: list[Given] = ["?", *draw.integers(0, 2, 20).astype(float)]
+        values[-1] = "!" if method == "pot" else values[-1]
+        model = f"deepseek-ai/DeepSeek-V3.{n}-Terminus"
+        rows += scored(method, values, dataset=dataset, model=model, answer="5")
+    return rows
+
+
+@pytest.mark.parametrize("baseline", ["cot", None])
+def test_a_forest_plot_has_a_point_per_row_at_its_difference(baseline: str | None) -> None:
+    rows = compared(many_models(), baseline=baseline, how=Settings(resamples=100)).rows
+    (axes,) = (figure := draw_comparisons(rows)).axes
+    points: list[Any] = [one for one in axes.lines if one.get_gid() == "point"]
+    assert sorted(one.get_xdata()[0] for one in points) == sorted(row.difference for row in rows)
+    assert len(axes.collections) == len(rows), "each has an interval"
+    together = [one for one in points if one.get_marker() == "D"]
+    assert len(together) == sum(row.model == "all" for row in rows)
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels.count("all models") == len(together) == labels[6::7].count("all models")
+    texts = [text.get_text() for text in axes.texts]
+    assert {f"{row.n:,}" for row in rows} | {"n", "p", "olympiadbench · pot − cot"} <= {*texts}
+    assert axes.xaxis.get_major_formatter()(0.07, None) == "7"
+    assert overlapping(figure) == []
+
+
+def test_many_notices_of_one_kind_are_one(tmp_path: Path) -> None:
+    asked = ["compare", str(written(many_models(), tmp_path / "s.jsonl")), "--baseline", "cot"]
+    asked += ["--resamples", "100", "--figure", str(tmp_path / "f.svg")]
+    done = CliRunner().invoke(main, asked)
+    left_out, warning = done.stderr.splitlines()
+    assert left_out.endswith(
+        ": 1 pair left out: 1 with an unknown result; see n_unknown for 23 more"
+    )
+    assert warning.startswith("Warning: ")
+    assert warning.endswith("; 11 more comparisons differ by over 2 points")
+    assert (tmp_path / "f.svg").read_text(encoding="utf-8").count("all models") == 4
 
 
 def test_an_interval_by_bootstrap_is_near_newcombes() -> None:
     first, second = np.random.default_rng(2).integers(0, 2, (2, 300)).astype(float)
     newcombe, drawn = only_row(first, second), only_row(first, second, interval="bootstrap")
     assert drawn.difference == pytest.approx(newcombe.difference)
-    limits = pytest.approx((newcombe.difference_low, newcombe.difference_high), abs=1.0)
+    limits = pytest.approx((newcombe.difference_low, newcombe.difference_high), abs=0.01)
     assert (drawn.difference_low, drawn.difference_high) == limits
     assert only_row(first, second, interval="bootstrap") == drawn, "the seed is the same"
 
@@ -353,10 +410,10 @@ def test_outputs_in_which_no_answer_was_found_are_told_where_methods_differ_in_t
     treatment: list[Given] = [*([1.0] * 96), *("!" * 4)]
     found = compared(both(nearly, treatment, answer="5"))
     assert not found.notices
-    assert (found.rows[0].unanswered_baseline, found.rows[0].unanswered_treatment) == (6.0, 4.0)
-    assert (found.rows[0].n_no_answer, found.rows[0].accuracy_baseline) == (0, 94.0)
+    assert (found.rows[0].unanswered_baseline, found.rows[0].unanswered_treatment) == (0.06, 0.04)
+    assert (found.rows[0].n_no_answer, found.rows[0].accuracy_baseline) == (0, 0.94)
     found = compared(both([*nearly[50:], *([None] * 50)], treatment, answer="5"))
-    assert (found.rows[0].unanswered_baseline, found.rows[0].n_no_answer) == (12.0, 50), "complete"
+    assert (found.rows[0].unanswered_baseline, found.rows[0].n_no_answer) == (0.12, 50), "complete"
     (warning,) = found.notices
     assert warning.startswith("Warning: d, m, strict, pot − cot: no answer was found in 12.0 % of")
     # Rows of others do not say whether an answer was found.

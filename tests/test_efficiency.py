@@ -81,8 +81,8 @@ def test_costs_are_those_of_sums(made: Made) -> None:
     made.add("m", "cot", [(1, 45, 500), (1, 47, 100), (None, 49, 300)])
     found = made.found()
     zero_shot, cot = found["m zero-shot"], found["m cot"]
-    check(zero_shot, n=3, n_no_answer=0, correct=1.5, accuracy=50, mean_tokens=200)
-    check(zero_shot, tokens_per_correct=400, accuracy_per_100_tokens=25, mean_of_ratios=None)
+    check(zero_shot, n=3, n_no_answer=0, correct=1.5, accuracy=0.5, mean_tokens=200)
+    check(zero_shot, tokens_per_correct=400, accuracy_per_100_tokens=0.25, mean_of_ratios=None)
     check(zero_shot, mean_prompt_tokens=12, mean_reasoning_tokens=50, prompt_overhead=None)
     assert zero_shot["note"] == "no interval: 3 items; 10 are needed"
     check(cot, n=3, n_no_answer=1, n_unknown=0, correct=2, tokens_per_correct=450)
@@ -90,7 +90,7 @@ def test_costs_are_those_of_sums(made: Made) -> None:
     check(cot, on_frontier=True, frontier_share=None)
     check(made.found(tokens="total")["m zero-shot"], mean_tokens=212)
     dropped = made.found(no_answer="exclude")["m cot"]
-    check(dropped, n=2, n_no_answer=1, accuracy=100, mean_tokens=300, mean_completion_tokens=300)
+    check(dropped, n=2, n_no_answer=1, accuracy=1, mean_tokens=300, mean_completion_tokens=300)
 
 
 def test_tokens_that_are_not_known_are_in_no_mean_and_cost_nothing(made: Made) -> None:
@@ -98,11 +98,11 @@ def test_tokens_that_are_not_known_are_in_no_mean_and_cost_nothing(made: Made) -
     made.add("m", "pot", [(1,), (0,), (1,)])
     made.add("unknown", "cot", [(1, 10, 100), (0, 10, 300), ("?", 10, 9000)])
     found = made.found()
-    check(found["unknown cot"], n=2, n_unknown=1, accuracy=50, mean_tokens=200)
+    check(found["unknown cot"], n=2, n_unknown=1, accuracy=0.5, mean_tokens=200)
     cot, pot = found["m cot"], found["m pot"]
-    check(cot, n=3, n_tokens=2, accuracy=200 / 3, mean_tokens=200, tokens_per_correct=400)
-    check(cot, accuracy_per_100_tokens=25, note="tokens are known of 2 of 3 outputs")
-    alone = "no prompt tokens of it and zero-shot on the same problems"
+    check(cot, n=3, n_tokens=2, accuracy=2 / 3, mean_tokens=200, tokens_per_correct=400)
+    check(cot, accuracy_per_100_tokens=0.25, note="tokens are known for 2 of 3 outputs")
+    alone = "no overhead: no problem has prompt tokens of this method and zero-shot"
     check(cot, on_frontier=True, note=alone)
     check(pot, mean_tokens=None, tokens_per_correct=None, on_frontier=None)
     check(pot, note="no tokens are known")
@@ -125,9 +125,9 @@ def test_rows_of_all_models_have_both_kinds_of_ratio(made: Made) -> None:
     made.add("dear", "cot", [(1, 1, 1000), (0, 1, 1000)])
     made.add("dear", "pot", [(1, 1, 1000), (0, 1, None)])
     found = made.found()
-    check(found["all cot"], n=4, correct=3, mean_tokens=505, mean_of_ratios=(1000 + 5) / 2)
-    check(found["all cot"], accuracy_per_100_tokens=75 / 505 * 100)
-    check(found["all pot"], mean_of_ratios=10, note="of 1 of 2 models")
+    check(found["all cot"], n=4, correct=3, mean_tokens=505, mean_of_ratios=(10 + 0.05) / 2)
+    check(found["all cot"], accuracy_per_100_tokens=0.75 / 505 * 100)
+    check(found["all pot"], mean_of_ratios=0.1, note="mean of ratios of 1 of 2 models")
     made.add("none", "cot", [(1,), (1,)])
     unknown = "no mean of ratios: a model's tokens are not known"
     check(made.found()["all cot"], mean_of_ratios=None, note=unknown)
@@ -165,11 +165,11 @@ def test_intervals_are_those_of_problems_copied_one_by_one_with_jackknifed_error
         error = np.hypot(error, np.abs(more).max() if name != "accuracy" else 0)
         limits = np.exp([value - high * error, value - low * error])
         if name == "accuracy":
-            limits = 100 * limits / (1 + limits)
+            limits = limits / (1 + limits)
         assert (found[f"{name}_low"], found[f"{name}_high"]) == pytest.approx(limits, rel=0.03)
     per_100, cost = "accuracy_per_100_tokens", "tokens_per_correct"
-    assert found[f"{per_100}_low"] == pytest.approx(1e4 / found[f"{cost}_high"])
-    assert found[f"{per_100}_high"] == pytest.approx(1e4 / found[f"{cost}_low"])
+    assert found[f"{per_100}_low"] == pytest.approx(100 / found[f"{cost}_high"])
+    assert found[f"{per_100}_high"] == pytest.approx(100 / found[f"{cost}_low"])
     assert found["frontier_share"] == 1
 
 
@@ -197,9 +197,9 @@ def least_coverage(n: int, models: int, of: Of, runs: int) -> float:
     """Return the share of intervals with the truth in them, among those given, of any column."""
     spread, accuracy, _ = of
     mean = np.exp(6 + spread**2 / 2)
-    truths = {"accuracy": 100 * accuracy, "mean_tokens": mean}
+    truths = {"accuracy": accuracy, "mean_tokens": mean}
     truths["tokens_per_correct"] = mean / accuracy
-    truths["accuracy_per_100_tokens"] = 1e4 * accuracy / mean
+    truths["accuracy_per_100_tokens"] = 100 * accuracy / mean
     draw = np.random.default_rng(4)
     covered: dict[str, list[bool]] = {name: [] for name in truths}
     for seed in range(runs):
@@ -253,10 +253,10 @@ def test_on_the_frontier_is_what_nothing_beats(points: list[tuple[int, float]]) 
 
 def test_repeated_answers_are_drawn_with_their_problem(made: Made) -> None:
     made.add("m", "cot", [(float(k < 12), 1, 100) for k in range(24)], epochs=2)
-    row = made.found(draws=4000)["m cot"]
-    assert (row["n"], row["accuracy"]) == (24, 50)
-    # Of 12 problems, not of 24 answers: 50 ± 1.96 · sqrt(50 · 50 / 12) is 50 ± 28.
-    assert row["accuracy_high"] - row["accuracy_low"] == pytest.approx(56, abs=8)
+    row = made.found(resamples=4000)["m cot"]
+    assert (row["n"], row["accuracy"]) == (24, 0.5)
+    # The interval of 12 problems, not of 24 answers: 0.5 ± 1.96 · sqrt(0.5 · 0.5 / 12).
+    assert row["accuracy_high"] - row["accuracy_low"] == pytest.approx(0.56, abs=0.08)
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
@@ -268,9 +268,12 @@ def test_the_command_prints_rows_and_draws_the_frontier(made: Made, suffix: str)
             tokens = generator.normal(100 * k + 60 * number, 10, 30).astype(int).tolist()
             made.add(model, method, [*zip(right, [50 + number] * 30, tokens, strict=True)])
     figure = made.scores.with_name(f"frontier{suffix}")
-    code, stdout, stderr = made.command("--figure", str(figure), "--draws", "300")
-    assert (code, stderr) == (0, "Intervals: 300 draws of problems, seed 1\n")
-    assert "tokens_per_correct" in stdout
+    code, stdout, stderr = made.command("--figure", str(figure), "--resamples", "300")
+    assert (code, stderr) == (0, "Intervals: 300 bootstrap samples of problems, seed 1\n")
+    assert "tokens per correct" in stdout
+    accuracy = made.found(resamples=300)["all cot"]["accuracy"]
+    first = next(line.split() for line in stdout.splitlines() if " cot " in line)
+    assert {"all", f"{100 * accuracy:.1f}"} <= {*first}, "all models come first, in percent"
     assert figure.stat().st_size > 5000
     if suffix == ".svg":
         words = {"zero-shot", "pot", "frontier (filled)", "one", "two", "accuracy, %"}
@@ -282,14 +285,14 @@ def test_outputs_and_scores_that_do_not_match_or_are_not_known_are_told(made: Ma
     made.rows[0] = ScoreRow("d", "m", "pot", "1", None, "r", 1.0, "", "", "")
     code, _, stderr = made.command()
     assert code == 0
-    assert "1 of 3 outputs are left out: nothing is known of them" in stderr
+    assert "1 of 3 outputs are left out: their result is unknown" in stderr
     assert "1 of 3 scored outputs are not among the recorded ones" in stderr
-    assert "1 of 3 recorded outputs are not scored; they are left out" in stderr
+    assert "1 of 3 recorded outputs are left out: not scored" in stderr
 
 
 REFUSED: list[tuple[str, str | None, str]] = [
-    ("usage", None, "--outputs: missing; scores do not say"),
-    ("outputs", "outputs", "--usage: it can't go with --outputs"),
+    ("usage", None, "--outputs: missing; scores don't hold token counts"),
+    ("outputs", "outputs", "--usage: not allowed with --outputs"),
     ("tokens", "no", "--tokens no: one of completion, total"),
     ("no_answer", "no", "--no-answer no: one of wrong, exclude"),
     ("baseline", "no", "--baseline no: one of cot was expected"),

@@ -91,9 +91,9 @@ def test_one_string_is_taken_as_one_value() -> None:
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("compare", {"baseline": "cot", "draws": 100}),
+        ("compare", {"baseline": "cot", "resamples": 100}),
         ("outcomes", {"baselines": "cot", "adaptive": "pot", "rule": "strict"}),
-        ("efficiency", {"outputs": "outputs", "rule": "strict", "draws": 100}),
+        ("efficiency", {"outputs": "outputs", "rule": "strict", "resamples": 100}),
     ],
 )
 def test_the_frames_of_scores_are_taken_as_their_files_are(
@@ -114,10 +114,10 @@ def test_the_frames_of_scores_are_taken_as_their_files_are(
 def test_other_frames_are_taken_as_they_were_returned(frame: pd.DataFrame) -> None:
     wide = pd.DataFrame({"item": range(8), "a": list("xyxyxyxy"), "b": [*list("xyxyxyx"), None]})
     wide.to_csv("wide.csv", index=False)
-    by_file = evalcore.agreement("wide.csv", draws=100)
-    assert_frame_equal(evalcore.agreement(wide, draws=100), by_file)
+    by_file = evalcore.agreement("wide.csv", resamples=100)
+    assert_frame_equal(evalcore.agreement(wide, resamples=100), by_file)
     counted = ngramscan.count("small.yaml", **COUNT)
-    compared = evalcore.compare(frame, all_pairs=True, draws=100)
+    compared = evalcore.compare(frame, all_pairs=True, resamples=100)
     counted.to_csv("counts.csv", index=False)
     compared.to_parquet("compared.parquet")
     by_files = evalcore.link("counts.csv", "compared.parquet", rule="strict")
@@ -140,7 +140,7 @@ def test_costs_and_links_of_several_runs_are_not_merged(frame: pd.DataFrame) -> 
     with pytest.raises(InputError, match=problem):
         evalcore.link(counts, scores)
     for run, n, tokens in RUNS:
-        costs = evalcore.efficiency(scores, usage="used.csv", run=run, draws=100)
+        costs = evalcore.efficiency(scores, usage="used.csv", run=run, resamples=100)
         assert (set(costs["n"]), set(costs["mean_tokens"])) == ({n, 2 * n}, {tokens})
         assert len(evalcore.link(counts, scores, run=run)) == 3
 

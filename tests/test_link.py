@@ -82,9 +82,12 @@ def test_what_can_not_be_joined_is_refused() -> None:
             link(rows, **options)
 
     refused("no patterns of T1, T2", RARE)
+    literal = replace(COUNTS[0], method=None, tier=None)
+    refused("no patterns of T1, T2; a set with methods and tiers was expected", [literal])
+    assert len(link([literal, *COUNTS])) == 1
     refused(r"of these tiers; there are PoT \(see --map\)", counts("PoT", 1))
     for text in ("tot=CoT", "=CoT", "cot"):
-        refused(f"--map {text}: METHOD=NAME was expected: a", map=text)
+        refused(f"--map {text}: METHOD=NAME was expected: a compared", map=text)
     refused("--tier T3: one of T1 was", tier="T3")
     undocumented = [replace(one, documents=None) for one in COUNTS]
     refused("no documents in this row; see ngramscan docnorm", undocumented, measure="documents")
@@ -92,14 +95,14 @@ def test_what_can_not_be_joined_is_refused() -> None:
 
 
 def test_three_methods_have_an_order_two_have_none_and_nine_no_p(tmp_path: Path) -> None:
-    pot = replace(COMPARED, treatment="pot", accuracy_treatment=40.0, difference=-10.0)
+    pot = replace(COMPARED, treatment="pot", accuracy_treatment=0.4, difference=-0.1)
     path, pots = tmp_path / "ranks.csv", counts("PoT", 1, 2)
     link([*COUNTS, *pots], [COMPARED, pot], ranks=path)
     rank: Any = next(pd.read_csv(path).itertuples())
     assert (rank.methods, rank.tau, rank.p) == (3, 1.0, pytest.approx(2 / 6))
-    assert rank.note == "p can't be below 0.33 with 3 methods"
-    assert rank_agreement([1, 2], [1, 2])[2] == "two methods have no order to agree on"
-    too_many = "more than 8 methods: not all orders tried"
+    assert rank.note == "with 3 methods p can't be below 0.33"
+    assert rank_agreement([1, 2], [1, 2])[2] == "an order takes at least three methods"
+    too_many = "no p: more than 8 methods have too many orders"
     assert rank_agreement(range(9), range(9)) == (1.0, None, too_many)
 
 
@@ -118,15 +121,19 @@ def test_tau_is_scipys_and_p_counts_all_orders(pairs: list[tuple[int, int]]) -> 
     assert p == pytest.approx(sum(far) / len(far))
 
 
-def test_a_figure_has_a_point_per_row() -> None:
+def test_points_of_a_figure_stand_on_the_ratio_of_their_pair() -> None:
     names = ("i", "occurrences", "d", "m", "strict", "cot", "f-1")
-    row = LinkRow(*names, *(4.0, 2.0, 8.0, 5.0, 10.0, -5.0, 25.0, 0.5), same_direction=True)
-    other = replace(row, model="m2", difference=-3.0, difference_low=None)
+    row = LinkRow(*names, *(4.0, 2.0, 8.0, 5.0, 0.1, -0.05, 0.25, 0.5), same_direction=True)
+    other = replace(row, model="m2", difference=-0.03, difference_low=None)
     rows = [row, other, replace(row, index="j", prevalence_low=None), replace(other, index="j")]
     axes = draw_links(rows).axes
-    drawn = [one.get_gid() for panel in axes for one in (*panel.lines, *panel.patches)]
+    lines: list[Any] = [one for panel in axes for one in panel.lines]
+    drawn = [one.get_gid() for one in (*lines, *(one for panel in axes for one in panel.patches))]
     arms = sum(len(panel.collections) for panel in axes)
     assert (drawn.count("point"), arms, drawn.count("band")) == (4, 2, 1)
+    points = [one.get_xydata()[0].tolist() for one in lines if one.get_gid() == "point"]
+    assert points == [[4.0, 0.1], [4.0, -0.03]] * 2
+    assert axes[0].yaxis.get_major_formatter()(0.1) == "10"
 
 
 def test_the_command_takes_scores_or_comparisons(tmp_path: Path) -> None:
@@ -139,4 +146,5 @@ def test_the_command_takes_scores_or_comparisons(tmp_path: Path) -> None:
     shown = CliRunner().invoke(main, command)
     assert (shown.exit_code, shown.stderr) == (0, CORRELATIONAL + "\n")
     assert "f-1 : cot" in shown.stdout
+    assert "+20.0 [" in shown.stdout
     assert (figure.stat().st_size > 1000, len(pd.read_csv(ranks))) == (True, 1)

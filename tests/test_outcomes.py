@@ -139,16 +139,16 @@ def test_outcomes_are_a_partition_and_bounds_are_those_of_oracles() -> None:
         named, n = Counter(KINDS[f, x or y, x and y] for f, x, y in solved), len(solved)
         expected = {name: named[name] for name in KINDS.values()} | {
             "all_baselines_but_adaptive": solved.count((False, True, True)),
-            "accuracy": 100 * sum(f for f, _, _ in solved) / n,
-            "upper_bound": 100 * sum(x or y for _, x, y in solved) / n,
-            "upper_bound_with_adaptive": 100 * sum(map(any, solved)) / n,
+            "accuracy": sum(f for f, _, _ in solved) / n,
+            "upper_bound": sum(x or y for _, x, y in solved) / n,
+            "upper_bound_with_adaptive": sum(map(any, solved)) / n,
         }
         assert {name: one[name] for name in expected} == pytest.approx(expected)
         chosen = [f for f, x, y in solved if (x or y) and not (f and x and y)]
         limits: list[Any] = [None] * 3
         if chosen:
             low, high = binomtest(sum(chosen), len(chosen)).proportion_ci(method="wilson")
-            limits = [100 * low, 100 * sum(chosen) / len(chosen), 100 * high]
+            limits = [low, sum(chosen) / len(chosen), high]
         selection = [one[f"selection_{name}"] for name in ("low", "accuracy", "high")]
         assert selection == (pytest.approx(limits, abs=1e-9) if chosen else limits)
         assert (one["note"] == "") == bool(chosen)
@@ -180,12 +180,12 @@ def test_printed_bounds_and_selection_accuracies_have_the_method_in_them(shared:
         solved = [kind for kind, n in zip(KINDS, counts, strict=False) for _ in range(n)]
         (found,) = records(outcomes(solving({"a": solved}), baselines="x,y", adaptive="f"))
         if bound := bounds.get((benchmark, "upper_bound")):
-            assert found["upper_bound_with_adaptive"] == pytest.approx(bound, abs=0.11)
-            assert found["upper_bound"] < bound - 2
+            assert 100 * found["upper_bound_with_adaptive"] == pytest.approx(bound, abs=0.11)
+            assert 100 * found["upper_bound"] < bound - 2
         if benchmark in selection:
             with_alone = found["adaptive_right"] + found["only_adaptive"]
-            share = 100 * with_alone / (with_alone + found["adaptive_wrong"])
-            assert share == pytest.approx(selection[benchmark], abs=0.2)
+            share = with_alone / (with_alone + found["adaptive_wrong"])
+            assert 100 * share == pytest.approx(selection[benchmark], abs=0.2)
             assert found["selection_accuracy"] < share
 
 
@@ -218,9 +218,12 @@ def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:
     found = [outcomes(several, **Y, epoch=1, right_from=0.6), outcomes(several, **Y, epoch=2)]
     assert [records(one, *COUNTS[3:5]) for one in found] == [[(1, 0)], [(0, 1)]]
     for message, options in (
-        ("a, m, x, 1: several answers to one problem; --epoch", {"right_from": 0.6}),
-        (r"value 0\.5 is neither right nor wrong; --right-from", {"epoch": 1}),
-        ("y, x: no model has rows of all of them", {"epoch": 3}),
+        (
+            "a, m, x, 1: several answers to one problem; choose one with --epoch",
+            {"right_from": 0.6},
+        ),
+        (r"value 0\.5 is neither right nor wrong; set a limit with --right-from", {"epoch": 1}),
+        ("y, x: no model was scored on one benchmark with all of them", {"epoch": 3}),
     ):
         with pytest.raises(InputError, match=message):
             outcomes(several, **Y, **options)
@@ -235,27 +238,37 @@ def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:
 def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
     cases: list[tuple[str, dict[str, Any], str]] = [
         ("st", {}, r"t\.jsonl: two rows of a m cot 0 rule-a; the other"),
-        ("s", {"adaptive": "no"}, "no, cot: no model has rows of all of them; .* cot, f-1"),
-        ("s", {"adaptive": "cot"}, "a method is named twice"),
-        ("s", {"baselines": ","}, "--baselines: no method is named"),
+        ("s", {"adaptive": "no"}, "--adaptive no: one of cot, f-1 was expected"),
+        ("s", {"baselines": "cot,tot"}, "--baselines tot: one of cot, f-1 was expected"),
+        ("n", {}, "f-1, cot: no model was scored .*; there are b, n, rule-b: cot; b, o, rule-b: f"),
+        ("s", {"adaptive": "cot"}, "--baselines cot: this method was given twice"),
+        ("s", {"baselines": ","}, "--baselines: at least one method was expected"),
         ("s", {"alpha": 1}, r"--alpha 1: .* not in the range 0<x<1"),
     ]
+    apart = {("b", "n", "cot"): "01", ("b", "o", "f-1"): "11"}
     for files, options, message in cases:
+        made = [write(tmp_path / f"{n}.jsonl", apart if n == "n" else TWO) for n in files]
         with pytest.raises(InputError, match=message):
-            outcomes([write(tmp_path / f"{one}.jsonl", TWO) for one in files], **F1 | options)
+            outcomes(made, **F1 | options)
 
 
 def test_the_command_prints_rows_and_says_which_models_are_left_out(tmp_path: Path) -> None:
     path, asked = write(tmp_path / "s.jsonl", TWO), ("--baselines", "cot", "--adaptive", "f-1")
     code, stdout, stderr = run(path, *asked, "--format", "csv")
     assert code == 0
-    assert stdout.splitlines()[2].startswith("b,m,rule-b,f-1,cot,2,0,0,0,1,0,0,1,0,100.0,50.0,100")
+    assert stdout.splitlines()[2].startswith("b,m,rule-b,f-1,cot,2,0,0,0,1,0,0,1,0,1.0,0.5,1.0")
     assert stderr.splitlines() == [
-        "1 of 8 problems is left out, since nothing is known of one of the answers",
-        "b, n: left out, no rows of f-1",
+        "1 of 8 problems is left out, because one of the results is unknown",
+        "b, n: left out, no scores for f-1",
         "a, m, rule-a: 1 problem left out: 1 not put to every method",
     ]
     assert run(path, *asked, "--format", "csv", "-q")[2] == ""
     code, stdout, told = run(path, *asked)
     assert [*stdout.splitlines()[:1], *told.splitlines()] == stderr.splitlines()
-    assert (code, "selection_accuracy" in stdout, "wins_by_test" in stdout) == (0, True, True)
+    assert (code, "selection accuracy" in stdout, "wins by test" in stdout) == (0, True, True)
+    named = [line.split() for line in stdout.splitlines() if "rule-" in line]
+    assert [cells[0] for cells in named] == ["all", "a", "b"], "all benchmarks come first"
+    # The accuracy is 2 of 2, and the upper bound 1 of 2: in percent, as in LaTeX.
+    paper = run(path, *asked, "--format", "latex")[1]
+    assert "100.0 50.0" in " ".join(named[2])
+    assert "100.0 & 50.0" in paper
