@@ -268,13 +268,8 @@ def _figure(value: object) -> str:
 
 
 def _print_claims(console: Console, rows: Sequence[AuditRow]) -> None:
-    columns = {
-        "verdict": [row.verdict for row in rows],
-        "claim": [row.id for row in rows],
-        "where": [row.where for row in rows],
-        "published": [cell(row.published) for row in rows],
-        "recomputed": [_figure(row.recomputed) for row in rows],
-    }
+    shown = ("verdict", "id", "where", "published", "recomputed")
+    columns = {name: [_figure(getattr(row, name)) for row in rows] for name in shown}
     print_columns(console, columns, Layout(3, frozenset({"where"})))
 
 

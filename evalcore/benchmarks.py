@@ -65,8 +65,9 @@ def find_benchmark(
     columns = {"id": id_field, "question": question_field, "answer": answer_field}
     if known := benchmarks().get(name or ""):
         if named := [each for each in columns if columns[each] != each]:
-            problem = f"the columns of {name} are fixed; leave the option out"
-            raise InputError(f"--{named[0]}-field", problem)
+            raise InputError(
+                f"--{named[0]}-field", f"the columns of {name} are fixed; leave it out"
+            )
         return known
     near = get_close_matches((name or "").lower(), benchmarks(), n=1)
     if data is None or data.is_dir():
@@ -75,8 +76,7 @@ def find_benchmark(
         place = f"--dataset {name}" if name else "--dataset"
         raise InputError(place, f"{'unknown benchmark' if name else 'missing'}; {cure}; {meant}")
     if name is None and data.stem in benchmarks():
-        problem = f"it bears the name of a benchmark; if it is a copy, add --dataset {data.stem}"
-        raise InputError(str(data), problem)
+        raise InputError(str(data), f"if it is a copy of the benchmark, add --dataset {data.stem}")
     return replace(_entries()["questions"], name=name or data.stem, columns=columns)
 
 
@@ -128,8 +128,9 @@ def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
         if not absent:
             return [folder / name for name in each]
         if len(absent) < len(each):
-            problem = f"{len(absent)} of {len(each)} files are missing, the first is {absent[0]}"
-            raise InputError(str(folder), problem)
+            raise InputError(
+                str(folder), f"{len(absent)} of {len(each)} files are missing: {absent[0]}, …"
+            )
     return []
 
 

@@ -70,8 +70,7 @@ def read_key(variable: str) -> ApiKey:
     key = ApiKey(os.environ.get(variable, "").strip())
     # Checked here because the HTTP library would show a header that it refuses.
     if not re.fullmatch("[!-~]*", key):
-        problem = "it has blanks or unusual characters; a key has neither"
-        raise InputError(f"environment variable {variable}", problem)
+        raise InputError(f"environment variable {variable}", "not a key: blanks or odd characters")
     return key
 
 
@@ -86,8 +85,7 @@ def request_parameters(
         if not name or "=" not in extra:
             raise InputError(option, "KEY=VALUE was expected")
         if _SECRET.search(name):
-            problem = "a secret would be kept with the outputs; --api-key-env takes one"
-            raise InputError(f"--param {name}", problem)
+            raise InputError(f"--param {name}", "outputs would keep the secret; see --api-key-env")
         if name in {"model", "messages", "stream", "n"}:
             raise InputError(option, f"{name!r} can't be set this way")
         try:
@@ -165,23 +163,19 @@ def open_endpoint(
 
 
 def _completions_url(base_url: str | None) -> str:
-    expected = "http://HOST:PORT/v1 or https://HOST/v1 was expected"
-    if not base_url:
-        raise InputError("--base-url", f"missing; the address of an endpoint, {expected}")
     try:
-        parts = urlsplit(base_url)
-        is_url = (
-            parts.port != 0
-            and httpx.URL(base_url).host.encode("idna")
-            and not re.search(r"\s", base_url)
-        )
-    except (ValueError, httpx.InvalidURL) as error:
-        raise InputError("--base-url", f"not a URL; {expected}") from error
-    if parts.scheme not in {"http", "https"} or not is_url:
-        raise InputError(f"--base-url {base_url}", f"not a URL; {expected}")
+        parts, host = urlsplit(base_url or ""), httpx.URL(base_url or "").host.encode("idna")
+        is_url = parts.scheme in {"http", "https"} and parts.port != 0
+        is_url = is_url and bool(re.fullmatch(rb"[!-~]+", host))
+    except (ValueError, httpx.InvalidURL):
+        is_url = False
+    if not is_url or not base_url:
+        problem = "not a URL" if base_url else "missing"
+        raise InputError("--base-url", f"{problem}; http://HOST:PORT/v1 or https://… was expected")
     if parts.username or parts.password or parts.query or parts.fragment:
-        problem = "it holds more than an address; put the key into an environment variable"
-        raise InputError(f"--base-url of {parts.hostname}", problem)
+        raise InputError(
+            f"--base-url of {parts.hostname}", "more than an address; see --api-key-env"
+        )
     return base_url.rstrip("/") + "/chat/completions"
 
 

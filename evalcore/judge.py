@@ -22,7 +22,7 @@ from evalcore.endpoint import Ask, Question, ask_all, open_endpoint, read_key, r
 from evalcore.formats import Problem
 from evalcore.prompts import fill
 from evalcore.records import Record, in_order, name_dataset, read_records
-from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, group_of, key_of, outputs_valued
+from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, group_of, key_of, outputs_valued
 from ngramscan.errors import InputError, RemoteError
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
@@ -35,32 +35,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeRow:
-    """The verdict of one judge on one output; the first columns are those of scores."""
+class JudgeRow(ScoreRow):
+    """The verdict of one judge on one output: the columns of scores, and the judge's own.
 
-    dataset: str
-    model: str
-    method: str
-    id: str
-    epoch: int | None
-    rule: str
-    """`judge:NAME`."""
-    value: float | None
-    """From 0 to 1. None: no value; see `status`."""
-    answer: str | None
-    """The verdict on the judge's own scale."""
-    extraction: str | None
-    """The part of the output that the judge saw."""
-    reason: str
-    task: str
-    judge: str
+    The rule is `judge:NAME`, and `answer` the verdict on the judge's own scale. A reply that is
+    unusable, or a label without an order, has the status `unknown`.
+    """
+
+    task: str = ""
+    judge: str = ""
     """The judge, as the server calls it."""
-    prompt_sha256: str
-    reply: str | None
-    subtask: str | None
-    status: str
-    """`scored`; `no_answer`: the output is a refusal, cut off or empty, and was not judged;
-    `unknown`: the judge's reply is unusable, or a label without an order."""
+    prompt_sha256: str = ""
+    reply: str | None = None
 
 
 class JudgePrompt(msgspec.Struct):
@@ -85,8 +71,7 @@ def choose_prompt(dataset: str, task: str) -> JudgePrompt:
     for name, prompt in msgspec.yaml.decode(text, type=dict[str, JudgePrompt]).items():
         if wanted.startswith(name):
             return prompt
-    problem = f"rules score its answers; use `evalcore score --dataset {dataset}`"
-    raise InputError(f"--dataset {dataset}", problem)
+    raise InputError(f"--dataset {dataset}", "rules score its answers; use `evalcore score`")
 
 
 def judged_part(prompt: JudgePrompt, output: str) -> tuple[str, str]:
@@ -196,7 +181,7 @@ def judged_row(
         prompt_sha256=hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest(),
         reply=reply,
         subtask=problem.subtask or None,
-        status=NO_ANSWER if reply is None else UNKNOWN if value is None else SCORED,
+        status=NO_ANSWER if reply is None else UNKNOWN if value is None else "",
     )
 
 

@@ -95,8 +95,7 @@ def load_templates(benchmark: Benchmark, extra: Path | None = None) -> PromptSet
         # Outputs of two prompts must not bear one name.
         for kind, known in (("phases", {"problem", *file.phases}), ("methods", methods)):
             if taken := [name for name in getattr(own, kind) if name in known]:
-                problem = f"{taken[0]} is one of the benchmark's {kind}; choose another name"
-                raise InputError(where, problem)
+                raise InputError(where, f"{kind}: the name {taken[0]} is taken; choose another")
         own.fields, own.phases = file.fields, file.phases | own.phases
         methods |= _templates(own, where, are_own=True)
     return PromptSet(benchmark.name, methods)

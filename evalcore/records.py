@@ -232,8 +232,7 @@ def _why_empty(path: Path, suffix: str) -> str:
     if not path.is_dir():
         return "no such file or folder"
     if others := sorted(path.rglob("*.json*")):
-        cure = "without --layout" if suffix == ".json" else "with --layout financemath or bbh"
-        return f"no {suffix} files in it; try again {cure} for {others[0].name}"
+        return f"no {suffix} files in it; another --layout may fit {others[0].name}"
     return "no outputs in it; `evalcore run -o FOLDER` writes them"
 
 
@@ -263,8 +262,7 @@ def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[Recor
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # until the process ends, however
         except OSError as error:
-            problem = f"another run is writing it, or it can't be locked ({error.strerror})"
-            raise InputError(str(path), problem) from error
+            raise InputError(str(path), f"another run writes it ({error.strerror})") from error
         content = path.read_bytes()
         torn = _torn(content)
         if torn and _OPENING.startswith(torn[: len(_OPENING)]):
@@ -284,7 +282,6 @@ def in_order(records: Sequence[Record], dataset: Dataset) -> list[Record]:
     for one in records:
         run = (one.dataset, one.model, one.method)
         if one.id not in places:
-            problem = f"{dataset.name} has no problem with the id {one.id!r}"
-            raise InputError("/".join(run), f"{problem}; is this the right benchmark?")
+            raise InputError("/".join(run), f"{dataset.name} has no problem with the id {one.id!r}")
         runs.setdefault(run, []).append((places[one.id], one.epoch or 0, one))
     return [one for run in runs.values() for _, _, one in sorted(run, key=itemgetter(0, 1))]

@@ -140,8 +140,7 @@ def _unanswered(file: records.RecordFile, questions: Sequence[Question]) -> list
         elif record.messages_sha256 != asked.get(record.key, record).messages_sha256:
             problem = f"to other prompts (id {record.id!r})"
         if problem:
-            problem = f"it holds answers {problem}; choose another -o or move it away"
-            raise InputError(str(file.path), problem)
+            raise InputError(str(file.path), f"it holds answers {problem}; choose another -o")
         if record.key in there:
             raise InputError(str(file.path), f"it has the id {record.id!r} twice")
         there.add(record.key)

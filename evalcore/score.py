@@ -31,8 +31,7 @@ from ngramscan.report.command import Option, Result, command
 def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[str]) -> Benchmark:
     """Return a benchmark with the wanted rules, each of which it must have."""
     if not usual.rules:
-        problem = f"no rule can score its answers; use `evalcore judge --dataset {usual.name}`"
-        raise InputError(f"--dataset {usual.name}", problem)
+        raise InputError(f"--dataset {usual.name}", "no rule can score it; use `evalcore judge`")
     known = usual.rules if usual.files else tuple(dict.fromkeys((*usual.rules, *RULES)))
     for name in rules:
         refuse_other("--rule", name, known)
@@ -97,8 +96,9 @@ def _find_answer(
     failed = f"program: {outcome.status}, {outcome.message}".removesuffix(", ") if outcome else ""
     is_text = kind != "program" or rule is None
     if is_text and (text := extract(record.output or "", benchmark.extraction)):
-        found = replace(row, answer=text.text, extraction=text.rule, reason=failed)
-        return found, Item(problem, text.text)
+        return replace(row, answer=text[0], extraction=text[1], reason=failed), Item(
+            problem, text[0]
+        )
     why = failed or ("no answer found" if is_text else "no program found")
     status = "" if outcome else NOT_FOUND  # a program that failed was found
     return replace(row, value=0.0, reason=why, status=status), None

@@ -120,8 +120,7 @@ def _find(path: Path, layout: str, together: Log) -> dict[Path, str]:
         raise InputError(str(path), f"{problem}; expected {', or '.join(wanted)}")
     if others := [file for file in kinds if kinds[file] not in {*wanted, _RESULTS}]:
         shown = [str(file.relative_to(path)) for file in others[:3]] + ["…"] * (len(others) > 3)
-        told = f"{path}: these files are not logs and were not read: {', '.join(shown)}"
-        together.notices.append(told)
+        together.notices.append(f"{path}: not logs, and not read: {', '.join(shown)}")
     return logs
 
 

@@ -88,8 +88,7 @@ class Log:
         names |= {"method": "".join(methods[:1]), **self.given}
         for name, said in names.items():
             if not said:
-                problem = f"it does not name the {name}; give it with --{name} NAME"
-                raise InputError(str(self.path), problem)
+                raise InputError(str(self.path), f"it has no {name}; give it with --{name} NAME")
         self.names = {"run": run, **names}
 
     def wants(self, rule: str) -> bool:
@@ -114,8 +113,7 @@ class Log:
     def refuse_long(self, place: str, length: int) -> None:
         """Raise an InputError if a line, sample or file of JSON is too long."""
         if length > self.max_line * 1_000_000:
-            problem = f"longer than {self.max_line} MB; --max-line MB raises the limit"
-            raise InputError(place, problem)
+            raise InputError(place, f"longer than {self.max_line} MB; see --max-line")
 
     def tell(self, notice: str) -> None:
         """Add a notice about the file."""
@@ -182,8 +180,7 @@ def _to_number(place: str, value: Any) -> float | None:
     if value is None or str(value) == "nan":
         return None
     if not isinstance(value, int | float) or not 0 <= value <= 1:
-        problem = "a number from 0 to 1 or C, P, I, N was expected; choose another score by --rule"
-        raise InputError(place, problem)
+        raise InputError(place, "a number from 0 to 1 or C, P, I, N was expected; see --rule")
     return float(value)
 
 
@@ -447,8 +444,7 @@ def _ids(log: Log, documents: list[_Document], planned: int) -> list[str]:
     there = Counter(name for name, _ in {(one.filter, str(one.doc_id)) for one in documents})
     most = max(there.values())
     for name in [one.filter for one in documents if there[one.filter] < most]:
-        problem = f"filter {name} has {there[name]} of {most} documents; the file is truncated"
-        raise InputError(str(log.path), problem)
+        raise InputError(str(log.path), f"truncated: {there[name]} of {most} documents of {name}")
     if most < planned:
         log.tell(f"it has {most} of {planned} documents")
     docs = [one.fields.get("doc") for one in documents]
