@@ -11,9 +11,10 @@ from fractions import Fraction
 from functools import partial
 from itertools import chain, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
+from rich.console import Console
 
 from evalcore.claim_formulas import Cell, Evaluator, Tables, parse_formula, parse_printed, select
 from ngramscan.errors import InputError
@@ -21,9 +22,6 @@ from ngramscan.reading.row_files import read_table
 from ngramscan.reading.yaml_files import as_type, parse_yaml, read_text
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout, cell, print_columns
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 Verdict = Literal["ok", "rounding", "mismatch", "different quantity", "not derivable"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -289,9 +287,7 @@ def _print_counts(console: Console, rows: Sequence[AuditRow]) -> None:
     ends = [number == len(counts) for number in range(1, len(lines))]
     print_columns(console, columns, Layout(1, section_ends=ends))
     if any(row.verdict != OK for row in rows):
-        console.print(
-            "--verdict mismatch lists the mismatches; -v explains all but ok", style="dim"
-        )
+        console.print("--verdict mismatch lists the mismatches, -v explains them", style="dim")
 
 
 @command
@@ -328,11 +324,6 @@ def audit(
     DataFrame
         One row per claim.
 
-    Raises
-    ------
-    InputError
-        A file can't be read, or a formula can't be computed.
-
     Examples
     --------
     $ evalcore audit
@@ -342,9 +333,6 @@ def audit(
     found = audit_rows(tables, claims)
     rows = [row for row in found if not verdict or row.verdict in verdict]
     wrong = sum(row.verdict == MISMATCH for row in found)
-    return Result(
-        rows,
-        AuditRow,
-        failures=[f"{wrong} of {len(found)} claims are mismatches"] if strict and wrong else [],
-        print_table=partial(print_audit, rows=rows, is_chosen=bool(verdict), verbose=verbose),
-    )
+    failures = [f"{wrong} of {len(found)} claims are mismatches"] if strict and wrong else []
+    shown = partial(print_audit, rows=rows, is_chosen=bool(verdict), verbose=verbose)
+    return Result(rows, AuditRow, failures=failures, print_table=shown)

@@ -34,9 +34,6 @@ class Dataset:
     faults: tuple[str, ...] = ()
     """Known faults of the file, and differences from the paper's edition; one sentence each."""
 
-    def __len__(self) -> int:
-        return len(self.problems)
-
 
 @cache
 def _entries() -> dict[str, Benchmark]:
@@ -54,20 +51,13 @@ def benchmarks() -> dict[str, Benchmark]:
     return {name: one for name, one in sorted(_entries().items()) if one.files}
 
 
-def find_benchmark(
-    name: str | None,
-    data: Path | None = None,
-    id_field: str = "id",
-    question_field: str = "question",
-    answer_field: str = "answer",
-) -> Benchmark:
-    """Return a shipped benchmark, or one that stands for a user's own file of questions."""
-    columns = {"id": id_field, "question": question_field, "answer": answer_field}
+def find_benchmark(name: str | None, data: Path | None = None, *fields: str) -> Benchmark:
+    """Return a shipped benchmark, or one for a file of questions with id, question and answer."""
+    columns = {"id": "id", "question": "question", "answer": "answer"}
+    columns |= zip(columns, fields, strict=False)
     if known := benchmarks().get(name or ""):
         if named := [each for each in columns if columns[each] != each]:
-            raise InputError(
-                f"--{named[0]}-field", f"the columns of {name} are fixed; leave it out"
-            )
+            raise InputError(f"--{named[0]}-field", f"the columns of {name} are fixed")
         return known
     near = get_close_matches((name or "").lower(), benchmarks(), n=1)
     if data is None or data.is_dir():
@@ -88,8 +78,7 @@ def load_dataset(benchmark: Benchmark, path: Path | None) -> Dataset:
         raise InputError(f"--dataset {place}", f"not fetched yet; {cure}")
     if path and not paths:
         named = " or ".join((*list(benchmark.files)[:1], *benchmark.other_names))
-        problem = f"no {named} in it" if path.exists() else "no such file or folder"
-        raise InputError(place, problem)
+        raise InputError(place, f"no {named} in it" if path.exists() else "no such file or folder")
     sha256 = _sha256(*paths)
     refuse_other(f"{benchmark.prompts}: format", benchmark.format, FORMATS)
     problems, faults = FORMATS[benchmark.format](benchmark, *paths)
@@ -129,7 +118,7 @@ def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
             return [folder / name for name in each]
         if len(absent) < len(each):
             raise InputError(
-                str(folder), f"{len(absent)} of {len(each)} files are missing: {absent[0]}, …"
+                str(folder), f"{len(absent)} of {len(each)} files missing: {absent[0]}, …"
             )
     return []
 
@@ -158,8 +147,7 @@ class DatasetRow:
 def datasets_list() -> Result:
     """List the shipped benchmarks, their sources and their licences.
 
-    Addresses, hashes and notes are in the other formats. Benchmarks without a pinned hash are
-    fetched as they are; their SHA-256 is printed.
+    Addresses, hashes and notes are in the other formats.
 
     Returns
     -------
@@ -175,13 +163,10 @@ def datasets_list() -> Result:
         [(file, sha256), *_] = one.files.items()
         known = (one.name, next(iter(one.sizes), None), file, one.licence, one.source)
         rows.append(DatasetRow(*known, one.url.format(name=file), sha256, one.note))
-    columns = {
-        "name": [row.name for row in rows],
-        "licence": [row.licence for row in rows],
-        "source": [row.source.removeprefix("https://") for row in rows],
-        "pinned": ["no" if row.sha256 is None else "yes" for row in rows],
-        "problems": [cell(row.problems) for row in rows],
-    }
+    shown = ("name", "licence", "source")
+    columns = {name: [str(getattr(row, name)) for row in rows] for name in shown}
+    columns["pinned"] = ["no" if row.sha256 is None else "yes" for row in rows]
+    columns["problems"] = [cell(row.problems) for row in rows]
     layout = Layout(4, optional=("source", "licence"))
     table = partial(print_columns, columns=columns, layout=layout)
     return Result(rows, DatasetRow, print_table=table)
@@ -219,11 +204,6 @@ def datasets_check(
     DataFrame
         One row per benchmark, or per fault of one; an IncompleteError has those that were read.
 
-    Raises
-    ------
-    InputError
-        None of the copies can be read.
-
     Examples
     --------
     $ evalcore datasets check financemath --data validation.json
@@ -236,7 +216,7 @@ def datasets_check(
             if names or _find(benchmark, place):
                 one = load_dataset(benchmark, place)
                 subtasks = len({problem.subtask for problem in one.problems})
-                known = (one.name, len(one), subtasks, one.sha256)
+                known = (one.name, len(one.problems), subtasks, one.sha256)
                 rows += [CheckRow(*known, fault) for fault in one.faults or (None,)]
         except NgramscanError as error:
             errors.append(error)
@@ -261,7 +241,7 @@ class FetchRow:
 
 @command
 def datasets_fetch(names: Annotated[str | Sequence[str], Option(metavar="NAME...")]) -> Result:
-    """Download benchmarks from the projects that publish them, and check their SHA-256.
+    """Download benchmarks from the projects that publish them, and check or print their SHA-256.
 
     Parameters
     ----------

@@ -352,7 +352,7 @@ def _wrong_bold(
     return Fraction(len(wrong)), wrong
 
 
-def _usual_mcnemar(net: int, pairs: int) -> float:
+def _usual_p(net: int, pairs: int) -> float:
     # Exact below 25 pairs that differ; chi-square with continuity correction: Edwards 1948,
     # doi:10.1007/BF02289261.
     if pairs < abs(net) or (pairs < 25 and (pairs - net) % 2):
@@ -381,7 +381,7 @@ def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry
     for entry, cell in _cells(p_values):
         n, (low, high) = as_count(cell.beside(of).value), _ends(cell)
         net = abs(round(as_number(cell.beside(delta).value) * n / 100))
-        p = {pairs: _usual_mcnemar(net, pairs) for pairs in range(net, n + 1, 2)}
+        p = {pairs: _usual_p(net, pairs) for pairs in range(net, n + 1, 2)}
         fits = [pairs for pairs in p if low <= p[pairs] <= high]
         nearest = min(p, key=lambda pairs: max(low - p[pairs], p[pairs] - high))
         entries.append(Entry(entry.names, Fraction((fits or [nearest])[end]), cell))
@@ -443,9 +443,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "round": lambda value, decimals: by_row(_numbers(_rounded), value, decimals),
     "sqrt": lambda value: Fraction(math.sqrt(as_number(value))),
     "mcnemar": _of_counts(mcnemar),
-    "mcnemar_usual": lambda net, pairs: Fraction(
-        _usual_mcnemar(int(as_number(net)), as_count(pairs))
-    ),
+    "mcnemar_usual": lambda net, pairs: Fraction(_usual_p(int(as_number(net)), as_count(pairs))),
     "discordant_min": partial(_discordant, 0),
     "discordant_max": partial(_discordant, -1),
     "signed_rank": _of_counts(_exact_signed_rank),

@@ -173,9 +173,7 @@ def _completions_url(base_url: str | None) -> str:
         problem = "not a URL" if base_url else "missing"
         raise InputError("--base-url", f"{problem}; http://HOST:PORT/v1 or https://… was expected")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise InputError(
-            f"--base-url of {parts.hostname}", "more than an address; see --api-key-env"
-        )
+        raise InputError(f"--base-url of {parts.hostname}", "it has more than an address in it")
     return base_url.rstrip("/") + "/chat/completions"
 
 

@@ -39,11 +39,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """A benchmark as its YAML file describes it, or a user's own questions."""
+    """A benchmark as its YAML file (`prompts`) describes it, or a user's own questions."""
 
     name: str
     prompts: str
-    """The file with its prompts."""
     format: str
     columns: Mapping[str, str] = field(default_factory=dict)
     """The columns that are the id, question, answer and subtask; others become details."""

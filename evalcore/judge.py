@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import resources
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from platformdirs import user_cache_path
+from rich.console import Console
 
 from evalcore.benchmarks import find_benchmark, load_dataset
 from evalcore.endpoint import Ask, Question, ask_all, open_endpoint, read_key, request_parameters
@@ -29,9 +31,6 @@ from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import Table
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout, cell, print_columns
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,15 +186,13 @@ def judged_row(
 
 def _unusable_replies(rows: Sequence[JudgeRow]) -> tuple[list[str], list[str]]:
     """Return notices on judges with some unusable replies, and failures of those with no other."""
-    notices, failures, n_replies = list[str](), list[str](), Counter[str]()
-    reasons: dict[str, list[str]] = defaultdict(list)
-    for row in rows:
-        n_replies[row.rule] += row.reply is not None
-        if row.reply is not None and row.answer is None:
-            reasons[row.rule].append(row.reason)
-    for rule, why in reasons.items():
-        told = f"{rule}: {len(why)} of {n_replies[rule]} replies have no value; {why[0]}"
-        (failures if len(why) == n_replies[rule] else notices).append(told)
+    notices, failures = list[str](), list[str]()
+    replies = sorted((row for row in rows if row.reply is not None), key=attrgetter("rule"))
+    for rule, own in groupby(replies, attrgetter("rule")):
+        reasons = [None if row.answer else row.reason for row in own]
+        if why := list(filter(None, reasons)):
+            told = f"{rule}: {len(why)} of {len(reasons)} replies have no value; {why[0]}"
+            (failures if None not in reasons else notices).append(told)
     return notices, failures
 
 
@@ -267,8 +264,6 @@ def judge(
 
     Raises
     ------
-    InputError
-        An argument, an output or the benchmark is wrong.
     IncompleteError
         Some judgements are missing, or all replies of a judge are unusable; it has the other rows.
 
@@ -282,9 +277,7 @@ def judge(
     benchmark = find_benchmark(dataset, place, id_field, question_field, answer_field)
     prompt = choose_prompt(benchmark.judge or benchmark.name, task)
     if task == "failure-causes" and scores is None:
-        raise InputError(
-            "--scores", "missing; --task failure-causes needs the scores of the outputs"
-        )
+        raise InputError("--scores", "missing; only wrong answers have causes of failure")
     problems = load_dataset(benchmark, place)
     by_id = {problem.id: problem for problem in problems.problems}
     value = 0.0 if task == "failure-causes" else None
@@ -315,8 +308,6 @@ def judge(
     if unjudged := sum(row.reply is None for row in rows):
         notices.append(f"{unjudged} outputs are refusals, cut or empty, and were not judged")
     total = f"{len(cases) * len(chosen)} judgements are missing"
-    failures += [
-        f"{n} of {total} ({why}); run again to ask only these" for why, n in reasons.items()
-    ]
+    failures += [f"{n} of {total} ({why}); run again for only these" for why, n in reasons.items()]
     shown = partial(_print_judged, rows=rows)
     return Result(rows, JudgeRow, notices, failures, print_table=shown)

@@ -107,6 +107,7 @@ def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
 # Reading: each layout yields the fields of each record after its place
 
 _Placed = Iterator[tuple[str, dict[str, Any]]]
+_Tell = Callable[[str], None]
 
 
 def _own(file: Path, content: bytes) -> _Placed:
@@ -170,7 +171,7 @@ def read_records(
     layout: str = "evalcore",
     method: str | None = None,
     dataset: str | None = None,
-    on_notice: Callable[[str], None] = lambda _: None,
+    on_notice: _Tell = lambda _: None,
 ) -> list[Record]:
     """Read all records of a file, or of a folder with its subfolders.
 
@@ -209,13 +210,14 @@ def name_dataset(dataset: str | None, data: Path | None, outputs: Path, layout: 
         raise InputError(str(outputs), f"it has outputs of {', '.join(names)}; add {cure}")
 
 
-def _contents(
-    path: Path, layout: str, on_notice: Callable[[str], None]
-) -> Iterator[tuple[Path, bytes]]:
+def _contents(path: Path, layout: str, on_notice: _Tell) -> Iterator[tuple[Path, bytes]]:
     suffix = ".jsonl" if layout == "evalcore" else ".json"
     files = [path] if path.is_file() else sorted(path.rglob(f"*{suffix}"))
     if not files:
-        raise InputError(str(path), _why_empty(path, suffix))
+        problem = "no outputs in it; `evalcore run -o FOLDER` writes them"
+        if others := sorted(path.rglob("*.json*")):
+            problem = f"no {suffix} files in it; another --layout may fit {others[0].name}"
+        raise InputError(str(path), problem if path.is_dir() else "no such file or folder")
     for file in files:
         with input_errors(file):
             content, halves = replace_halves(file.read_bytes())
@@ -225,15 +227,6 @@ def _contents(
             cure = "delete it, or write it again (`evalcore run` asks what is missing)"
             raise InputError(str(file), f"it is empty; {cure}")
         yield file, content
-
-
-def _why_empty(path: Path, suffix: str) -> str:
-    """Say why there are no outputs at a path, and what to do."""
-    if not path.is_dir():
-        return "no such file or folder"
-    if others := sorted(path.rglob("*.json*")):
-        return f"no {suffix} files in it; another --layout may fit {others[0].name}"
-    return "no outputs in it; `evalcore run -o FOLDER` writes them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +246,7 @@ class RecordFile:
 
 
 @contextmanager
-def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[RecordFile]:
+def open_records(path: Path, on_notice: _Tell) -> Iterator[RecordFile]:
     """Open a file of records for appending, locked; drop an incomplete last line with a notice."""
     with input_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)

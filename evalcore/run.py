@@ -162,7 +162,7 @@ def _dry_run(problem: Problem, prompts: PromptSet, methods: Sequence[str]) -> Re
     rows, lines = [], []
     for method in methods:
         template = prompts.methods[method]
-        remark = f" ({template.note or 'not in the paper'})" * template.ours
+        remark = f" ({template.note or 'not printed in the paper'})" * template.ours
         lines.append(f"# {prompts.dataset}, {problem.id}, {method}{remark}")
         for message in prompts.render(method, problem):
             rows.append(MessageRow(prompts.dataset, problem.id, method, **message))
@@ -256,8 +256,6 @@ def run(
 
     Raises
     ------
-    InputError
-        An argument is wrong, or a file holds answers to other prompts.
     IncompleteError
         Some answers are missing; the others are kept, and in its rows.
 

@@ -19,7 +19,8 @@ from evalcore.prompts import load_templates
 from evalcore.records import Record, in_order, name_dataset, read_records
 from evalcore.rules import RULES, Item, Tools, Verdict
 from evalcore.rules.formula_pool import compare_all
-from evalcore.sandbox import Limits, Outcome, Program, Sandbox
+from evalcore.sandbox.layers import Limits
+from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
 from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow, summarise
 from ngramscan.errors import InputError
 from ngramscan.progress import SILENT, Progress
@@ -96,9 +97,8 @@ def _find_answer(
     failed = f"program: {outcome.status}, {outcome.message}".removesuffix(", ") if outcome else ""
     is_text = kind != "program" or rule is None
     if is_text and (text := extract(record.output or "", benchmark.extraction)):
-        return replace(row, answer=text[0], extraction=text[1], reason=failed), Item(
-            problem, text[0]
-        )
+        answer, by = text
+        return replace(row, answer=answer, extraction=by, reason=failed), Item(problem, answer)
     why = failed or ("no answer found" if is_text else "no program found")
     status = "" if outcome else NOT_FOUND  # a program that failed was found
     return replace(row, value=0.0, reason=why, status=status), None
@@ -107,7 +107,7 @@ def _find_answer(
 def _notices(layers: Mapping[str, str], rows: Sequence[ScoreRow], dataset: Dataset) -> list[str]:
     """Describe missing layers of the sandbox, missing outputs of runs, and faults of the file."""
     outputs = {(f"{row.dataset}/{row.model}/{row.method}", row.id): None for row in rows}
-    there, n = Counter(run for run, _ in outputs), len(dataset)
+    there, n = Counter(run for run, _ in outputs), len(dataset.problems)
     return [
         *(f"Warning: sandbox without {one} ({why})" for one, why in layers.items() if why != "ok"),
         *(f"{run}: no output for {n - k} of {n} problems" for run, k in there.items() if k < n),
@@ -181,8 +181,6 @@ def score(
 
     Raises
     ------
-    InputError
-        An argument, an output or the benchmark is wrong.
     SandboxError
         Programs can't be run safely here.
     IncompleteError

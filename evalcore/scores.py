@@ -9,15 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from rich.console import Console
 
 from ngramscan.errors import InputError
 from ngramscan.progress import open_console
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
 from ngramscan.report.layout import Layout, cell, print_columns, with_interval
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 Names = Sequence[str]
 SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")
@@ -54,9 +53,9 @@ class ScoreRow:
     run: str | None = None
     """The run of the method, if a log records it: its start and its name. None: not known."""
     status: str = ""
-    """`scored`; `not_found`: a complete output without an answer, counted as wrong; `no_answer`:
-    refused, cut off or empty; `unknown`: nobody knows whether the model is right. The last two have
-    no value. By default a row with a value is `scored`, and one without is `unknown`."""
+    """`scored`; `not_found`: a complete output without an answer, hence wrong; `no_answer`: a
+    refusal, cut off or empty; `unknown`: nobody knows. The last two have no value. By default
+    `scored` with a value, and `unknown` without."""
 
     def __post_init__(self) -> None:
         """Complete the status; raise a ValueError if value and status contradict each other."""
@@ -226,6 +225,5 @@ def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:
     columns["accuracy"] = [with_interval(*one[6:9], show) for one in found]
     columns["answered"] = [show(one.answered) if one.n else cell(None) for one in found]
     for name in ("no_answer", "unknown"):
-        if any(getattr(one, name) for one in found):
-            columns[name.replace("_", " ")] = [cell(getattr(one, name)) for one in found]
+        columns[name.replace("_", " ")] = [cell(getattr(one, name) or "") for one in found]
     print_columns(console, columns, Layout(len(names), optional=("answered",)))

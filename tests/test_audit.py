@@ -218,7 +218,7 @@ def test_a_table_counts_verdicts_and_the_chosen_claims_are_listed(tmp_path: Path
         ["text", "1"],
         ["all", "3", "2"],
     ]
-    assert lines[-1].startswith("--verdict mismatch lists the mismatches; -v explains")
+    assert lines[-1].startswith("--verdict mismatch lists the mismatches, -v explains")
     assert len(lines) < 15
     listed = invoke(str(tmp_path), "--verdict", "mismatch")[1]
     for cells in (

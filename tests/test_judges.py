@@ -38,7 +38,7 @@ def test_the_prompts_of_the_paper_are_word_for_word(shared: Path) -> None:
 
 
 def test_what_rules_compare_is_not_judged_but_why_it_failed_is() -> None:
-    with pytest.raises(InputError, match="use `evalcore score --dataset financemath"):
+    with pytest.raises(InputError, match="rules score its answers; use `evalcore score`"):
         choose_prompt("financemath", "grade")
     assert FORMS["cause"].labels == dict.fromkeys("ABC")
     assert choose_prompt("olympiadbench-tp-physics", "grade").task == "grade"

@@ -140,7 +140,7 @@ def test_the_method_is_what_the_run_was_told_or_is_asked_for(path: Path) -> None
     for noted in ({"metadata": {"method": 4}}, {"metadata": None, "task_args": {"method": 4}}):
         assert {row.method for row in read(path, *SAMPLES, head=header(**noted)).rows} == {"4"}
     made_logs.write_inspect(path, SAMPLES, header(metadata={}))
-    refused(r"log\.eval: it does not name the method; give it with --method NAME", [path])
+    refused(r"log\.eval: it has no method; give it with --method NAME", [path])
 
 
 def test_a_run_that_is_not_whole_is_told(path: Path) -> None:
@@ -225,7 +225,7 @@ def read_rows(folder: Path, rows: list[dict[str, Any]], **config: Any) -> list[S
 
 def told(folder: Path, **options: Any) -> list[str]:
     """Return the notices of a folder, but for the one that every such log has."""
-    notices, said = read_logs([folder], **options).notices, "harness records no errors and no stop"
+    notices, said = read_logs([folder], **options).notices, "harness records no errors: empty"
     [common] = [notice for notice in notices if said in notice]
     return [notice for notice in notices if notice != common]
 
@@ -317,10 +317,10 @@ def test_results_may_have_another_name_and_names_are_asked_for(tmp_path: Path) -
     beside = (tmp_path / f"results_{TIME}.json").rename(tmp_path / f"mine_{TIME}.json")
     assert {r.model for r in read_logs([path]).rows} == {"lab/made"}
     beside.unlink()
-    refused("it does not name the model; give it with --model NAME", [path])
+    refused("it has no model; give it with --model NAME", [path])
     assert {r.dataset for r in read_logs([path], given=named).rows} == {"sums"}
     path = path.rename(tmp_path / "mine.jsonl")
-    refused("it does not name the dataset", [path], given=named)
+    refused("it has no dataset", [path], given=named)
     assert {r.run for r in read_logs([path], given={**named, "dataset": "d"}).rows} == {"mine"}
 
 
@@ -330,7 +330,7 @@ def test_malformed_lines_and_results_are_refused_with_their_place(tmp_path: Path
     whole, value = path.read_text(), '"exact_match": 1.0'
     for text, message in (
         (whole[:-9], r"\.jsonl:6: not valid JSON"),
-        (whole[: whole.rindex('{"doc_id"')], "loose has 2 of 3 documents; the file is truncated"),
+        (whole[: whole.rindex('{"doc_id"')], "truncated: 2 of 3 documents of loose"),
         (whole + "[]\n", r"\.jsonl:7: Expected object"),
         (whole.replace('"metrics"', '"m"'), "1: Object missing required field metrics"),
         (whole.replace(value, '"exact_match": 61'), r"\.jsonl:1: exact_match 61: a number"),

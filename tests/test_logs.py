@@ -147,7 +147,7 @@ def test_logs_in_folders_are_found_once_and_other_files_told(folder: Path) -> No
     ):
         log = read_logs([folder, folder / "lm" / ".."], layout)
         assert [r.method for r in log.rows] == methods.split()
-        said = f": these files are not logs and were not read: {others}"
+        said = f": not logs, and not read: {others}"
         assert log.notices[:2] == [f"{folder}{said}", f"{folder}/lm/..{said}"]
 
 

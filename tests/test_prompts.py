@@ -150,9 +150,9 @@ BROKEN = {
     "methods: {a: {user: '{{formalise}}'}}": "unknown placeholder {{formalise}}; known: p",
     "phases: {x: '{{verify}}'}\nmethods: {a: {user: '{{x}}'}}": "a phase can't use another phase (",
     "phases: {x y: z}": "phase x y: a name has letters",
-    f"methods: {{CoT: {USER}}}": "cot is one of the benchmark's methods; choose another name",
-    f"phases: {{formalize: x}}\nmethods: {{a: {USER}}}": "formalize is one of the benchmark's p",
-    f"phases: {{problem: x}}\nmethods: {{a: {USER}}}": "problem is one of the benchmark's phases",
+    f"methods: {{CoT: {USER}}}": "methods: the name cot is taken; choose another",
+    f"phases: {{formalize: x}}\nmethods: {{a: {USER}}}": "phases: the name formalize is taken",
+    f"phases: {{problem: x}}\nmethods: {{a: {USER}}}": "phases: the name problem is taken",
     f"methods: {{a: {USER}, A: {USER}}}": "method a is defined twice",
     "methods:\n  a: {user: x}\n  a: {user: y}": ":2: not valid YAML: a stands twice",
 }

@@ -119,7 +119,7 @@ def test_a_second_run_on_the_same_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "cot.jsonl"
     for _ in range(2):
         with open_records(path, pytest.fail):
-            refused("another run is writing", open_silently, path)
+            refused("another run writes it", open_silently, path)
 
 
 def test_a_system_that_refuses_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,7 @@ def test_answers_to_something_else_are_refused_before_anything_is_asked(tmp_path
         file.unlink(missing_ok=True)
         run(Made(), tmp_path, size=1, **first)
         content, model = file.read_bytes(), Made()
-        with pytest.raises(InputError, match=f"holds answers {problem}.* choose another -o or"):
+        with pytest.raises(InputError, match=f"holds answers {problem}.* choose another -o"):
             run(model, tmp_path, **then)
         assert (model.asked, file.read_bytes()) == ([], content)
     file.write_bytes(content * 2)

@@ -24,7 +24,7 @@ from evalcore.logs import UsageRow
 from evalcore.prompts import load_templates
 from evalcore.records import Record
 from evalcore.rules import RULES, Tools, Verdict
-from evalcore.sandbox import Outcome, Program
+from evalcore.sandbox.sandbox import Outcome, Program
 from evalcore.score import choose_scoring, score_records
 from evalcore.scores import ScoreRow, outputs_valued, print_summaries, read_scores, summarise
 from ngramscan.errors import InputError, SandboxError
@@ -122,7 +122,7 @@ def test_benchmarks_name_rules_that_there_are() -> None:
     financemath = find_benchmark("financemath")
     with pytest.raises(InputError, match="--rule exact: one of strict, lenient was expected"):
         choose_scoring(financemath, ["exact"], [])
-    with pytest.raises(InputError, match="no rule can score its answers; use `evalcore judge"):
+    with pytest.raises(InputError, match="no rule can score it; use `evalcore judge"):
         choose_scoring(find_benchmark("imo-proofbench"), [], [])
     chosen = choose_scoring(financemath, ["lenient", "strict", "lenient"], [])
     assert list(chosen.rules) == ["lenient", "strict"]

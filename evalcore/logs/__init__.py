@@ -47,6 +47,7 @@ def _read_lines(log: Log) -> None:
 
 _SAMPLES = "samples of lm-evaluation-harness"
 _RESULTS = "results of lm-evaluation-harness without the samples, which are in files beside it"
+_NO_ERRORS = "lm-evaluation-harness records no errors: empty or cut replies may be failed requests"
 _OUTPUTS = "outputs of models; `evalcore score` reads them"
 _ROW = "".join(rf"(?=.* {name} )" for name in ("dataset", "model", "method", "id", "rule"))
 _LINE = r"\.jsonl(?=.* id )(?=.* correct )"
@@ -91,10 +92,7 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
         together.notices += log.notices
     scores.refuse_unscored(together.wanted, together.rules)
     if _SAMPLES in {kind for _, kind in found.values()}:
-        together.notices.append(
-            "lm-evaluation-harness records no errors and no stop reasons: an empty reply may be a "
-            "failed request, and cut replies look like whole ones"
-        )
+        together.notices.append(_NO_ERRORS)
     together.notices += _describe_split_benchmarks(together.rows)
     for told in scores.describe_runs(scores.count_runs(together.rows)):
         together.notices.append(f"{told}; `compare` takes one of them (--run)")
@@ -168,9 +166,8 @@ def logs(
     results_*.json beside them), rows of `evalcore score`, and lines of "id" and "correct"; or
     folders of them. Names that you give replace those of the logs.
 
-    Refusals, empty and cut replies (no answer) and errors (unknown) have no value; a notice counts
-    them. The terminal shows accuracy per model and method; files and other formats have one row per
-    sample and rule.
+    Refusals, empty and cut replies (no answer) and errors (unknown) have no value. The terminal
+    shows accuracy per model and method; files have one row per sample and rule.
 
     Parameters
     ----------
@@ -198,11 +195,6 @@ def logs(
     -------
     DataFrame
         One row per sample and rule, as `score` returns them.
-
-    Raises
-    ------
-    InputError
-        A log can't be read, or two have the same samples.
 
     Examples
     --------

@@ -60,7 +60,6 @@ class UsageRow:
     """Includes those of the reasoning."""
     reasoning_tokens: Number | None
     run: str | None = None
-    """The same as in rows of scores."""
 
 
 @dataclass(slots=True)
@@ -68,8 +67,7 @@ class Log:
     """A log: how to read it, and its rows."""
 
     path: Path
-    given: Mapping[str, Any] = field(default_factory=dict)
-    """Names that replace those of the log."""
+    given: Mapping[str, Any] = field(default_factory=dict)  # names that replace those of the log
     wanted: Sequence[str] = ()
     missing: str = "apart"
     max_line: int = 256
@@ -451,10 +449,7 @@ def _ids(log: Log, documents: list[_Document], planned: int) -> list[str]:
     ids = [doc.get("id") if isinstance(doc, dict) else None for doc in docs]
     if None in ids:
         ids = [one.doc_id for one in documents]
-        log.tell(
-            "the dataset has no field 'id', so ids are positions; two runs are comparable only if "
-            "both read the same documents in the same order"
-        )
+        log.tell("no field 'id', so ids are positions, which must mean the same in runs to compare")
     return [str(id_) for id_ in ids]
 
 

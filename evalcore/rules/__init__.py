@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from evalcore.formats import Problem
 from evalcore.rules.notation import read_number
-from evalcore.sandbox import Outcome, Program
+from evalcore.sandbox.sandbox import Outcome, Program
 from ngramscan.errors import SandboxError
 
 
