@@ -111,9 +111,8 @@ def test_a_benchmark_is_run_and_scored_although_the_server_fails_now_and_then(he
         assert bool(row["sandbox"]) == (row["method"] == "pot")
         assert row["rule"] == "lenient" or row["value"] == is_right, row
     stdout, stderr = invoke(*SCORE, "--figure", "accuracy.svg")
-    shown = [line.split()[:6] for line in stdout.splitlines()]
     for method in METHODS:
-        assert ["financemath", "lab/made", method, "strict", "60", "50.0"] in shown, stdout
+        assert re.search(f"{method} +(?:strict +)?60 +50.0 ", stdout), stdout
         assert f"financemath/lab/made/{method}: no output for 140 of 200 problems" in stderr
     assert (here / "accuracy.svg").read_text().startswith("<?xml")
 
@@ -224,7 +223,8 @@ def test_judges_are_asked_once_and_their_replies_kept_and_summed_up(proofs: Path
     assert (unread["value"], unread["reply"]) == (None, "I like this proof.")
     assert (cut["reply"], cut["reason"]) == (None, "cut at the token limit")
     assert read_scores(proofs / "judged.jsonl")[0].rule == "judge:judge-a"
-    assert re.search("judge:judge-a +0: 13, 1: 15, 6: 15, 7: 15 +60 +58 +51.7 ", table), table
+    assert re.search("judge:judge-a .*60 +58 +51.7", table), table
+    assert "0: 13, 1: 15, 6: 15, 7: 15" in table
 
 
 @pytest.mark.parametrize(
