@@ -106,7 +106,7 @@ def _read_tables(folder: Path, reading: _ClaimsFile) -> Tables:
             raise InputError(str(file), "expected rows below a header")
         tables[file.stem] = rows
     if not tables:
-        raise InputError(str(folder), "no CSV file in it")
+        raise InputError(str(folder), "there are no CSV files in it")
     for key in reading.keys:
         if not any(key in table[0] for table in tables.values()):
             raise ValueError(f"no table has a column {key!r}")

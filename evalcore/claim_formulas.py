@@ -24,9 +24,9 @@ from ngramscan.statistics.sign_tests import two_sided_p
 
 
 def parse_printed(text: str, decimals: int | None = None) -> tuple[Fraction, Fraction, bool] | None:
-    """Read a number printed with so many meaningful decimals; None where the text is none.
+    """Read a number printed with this many meaningful decimals; None if the text is not one.
 
-    Beside it stands one of its last decimal, and whether it is a bound (`<0.001`).
+    Returned with the unit of its last decimal, and whether it is a bound (`<0.001`).
     """
     found = re.fullmatch(r"(<?)\s*([+-]?\d*(?:\.(\d+))?)(?<=\d)", text.strip())
     if found is None:
@@ -49,7 +49,7 @@ class Cell:
     half: Fraction
     """By how much the number may have been rounded; 0 for a bound, and for what was counted."""
     names: Mapping[str, str]
-    """What its row is about: the key columns, with the names there."""
+    """The key columns of its row, with their names."""
     row: Mapping[str, Cell]
 
     def __str__(self) -> str:
@@ -126,7 +126,7 @@ Value = Scalar | list[Entry]
 Noted = tuple[Value, list[str]]
 """A value, and what is to be known beside it."""
 _Moved = Mapping[Cell, Fraction] | None
-"""What cells are taken to have been before rounding; None: figures count as printed."""
+"""Assumed figures of cells before rounding; None: figures count as printed."""
 
 
 def parse_formula(text: str) -> ast.expr:

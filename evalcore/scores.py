@@ -23,7 +23,7 @@ SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "un
 LATEST = "latest"
 _TIME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d"
 group_of = attrgetter("dataset", "model", "method", "rule")
-"""The rows of one run, or of several runs of which one is chosen."""
+"""Names that the rows of one run share; of several such runs, one is chosen."""
 ScoreKey = tuple[str, str, str, str, int | None]
 key_of: Callable[[Any], ScoreKey] = attrgetter("dataset", "model", "method", "id", "epoch")
 """The output that a score or a record is about."""

@@ -60,7 +60,7 @@ _KINDS: dict[str, tuple[str, str, Callable[[Log], None]]] = {
     _RESULTS: ("", r"\S* results ", read_lm_eval),
     _OUTPUTS: ("", r"\.jsonl(?=.* id )(?=.* output )", _read_lines),
 }
-"""What a file is: its layout, a pattern of its suffix and first fields, and its reader."""
+"""Kinds of files: the layout, a pattern of the suffix and the first fields, and the reader."""
 
 
 def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any) -> Log:
