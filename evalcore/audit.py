@@ -1,30 +1,30 @@
-"""Published figures recomputed from published tables: claims and tables in, verdicts out."""
+"""`evalcore audit`: published figures recomputed from published tables, with a verdict on each."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import chain, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
+from rich.console import Console
 
 from evalcore.claim_formulas import Cell, Evaluator, Tables, parse_formula, parse_printed, select
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import read_table
 from ngramscan.reading.yaml_files import as_type, parse_yaml, read_text
 from ngramscan.report.command import Option, Result, command
+from ngramscan.report.layout import Layout, cell, print_columns
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-VERDICTS = ("ok", "rounding", "mismatch", "different quantity", "not derivable")
+Verdict = Literal["ok", "rounding", "mismatch", "different quantity", "not derivable"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 OK, ROUNDING, MISMATCH, DIFFERENT, UNDERIVABLE = VERDICTS
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*(?:\.id)?)\}")
 _Choices = list[str] | dict[str, str]
@@ -32,7 +32,7 @@ _Decimals = Annotated[int, msgspec.Meta(ge=0, le=9)]
 
 
 class Claim(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """An entry of a claims file; with loops it stands for one claim of each combination."""
+    """An entry of a claims file; one with loops stands for a claim per combination."""
 
     id: str
     where: str
@@ -51,7 +51,7 @@ class Claim(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.published is not None and self.cell is not None:
-            raise ValueError("published and cell are both there; expected one of them")
+            raise ValueError("published and cell are both given; expected one of them")
         if self.underivable is None and self.published is None and self.cell is None:
             raise ValueError("published is missing, or the cell where it is printed")
         if self.underivable is None and self.formula is None:
@@ -75,21 +75,21 @@ class _ClaimsFile(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """A published figure and what becomes of it when it is recomputed."""
+    """A published figure, the figure recomputed from the tables, and the verdict."""
 
     id: str
     where: str
     statement: str
     published: str | None
-    """As printed; None: no such figure is published."""
+    """As printed; None if the paper prints no such figure."""
     recomputed: float | None
     low: float | None
     high: float | None
-    """The range that the rounding of the inputs leaves open."""
+    """Limits of the range that the rounding of the inputs allows."""
     verdict: str
     formula: str | None
     inputs: str | None
-    """The cells that were read."""
+    """The cells that the formula reads."""
     note: str | None
 
 
@@ -97,9 +97,7 @@ class AuditRow:
 
 
 def _read_tables(folder: Path, reading: _ClaimsFile) -> Tables:
-    """Read each `NAME.csv` of a folder; names that nothing has would silently change nothing."""
-    if not folder.is_dir():
-        raise InputError(str(folder), "there is no such folder; expected one with CSV files")
+    """Read each `NAME.csv` of a folder; refuse names that no table has."""
     names = {other: name for name, others in reading.aliases.items() for other in others}
     tables = {}
     for file in sorted(folder.glob("*.csv")):
@@ -108,7 +106,7 @@ def _read_tables(folder: Path, reading: _ClaimsFile) -> Tables:
             raise InputError(str(file), "expected rows below a header")
         tables[file.stem] = rows
     if not tables:
-        raise InputError(str(folder), "no CSV file in it")
+        raise InputError(str(folder), "there are no CSV files in it")
     for key in reading.keys:
         if not any(key in table[0] for table in tables.values()):
             raise ValueError(f"no table has a column {key!r}")
@@ -160,9 +158,13 @@ def _filled(text: str, names: Mapping[str, str]) -> str:
 def audit_rows(
     tables: str | Path | None = None, claims: str | Path | None = None
 ) -> list[AuditRow]:
-    """Recompute the claims of a file; the paper's where nothing else is named. See `audit`."""
+    """Recompute the claims of a file, by default the paper's. See `audit`."""
     folder = Path(tables) if tables else Path(__file__).with_name("published")
     file = Path(claims) if claims else folder / "claims.yaml"
+    needed = file if folder.is_dir() else folder
+    if not needed.exists():
+        cure = "a folder of CSV files with claims.yaml, or --claims FILE, was expected"
+        raise InputError(str(needed), f"no such file or folder; {cure}")
     root = as_type(parse_yaml(read_text(file), file.name), _ClaimsFile, file.name)
     found: dict[str, Claim] = {}
     formulas: dict[str, ast.expr] = {}
@@ -217,8 +219,8 @@ def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> Au
 
 def judge(
     published: Sequence[Any], value: Fraction, low: Fraction, high: Fraction, relation: str
-) -> tuple[str, str | None]:
-    """Return the verdict on a figure, given what a formula gives, and its range; and a remark."""
+) -> tuple[Verdict, str | None]:
+    """Return the verdict on a figure, given the recomputed one and its range; and a remark."""
     figure, unit, is_bound = published
     if relation != "equal":
         sign, end = (1, low) if relation in {"at least", "above"} else (-1, high)
@@ -239,21 +241,53 @@ def judge(
     return ROUNDING if is_near else MISMATCH, None
 
 
-def print_findings(console: Console, rows: Sequence[AuditRow]) -> None:
-    """Print all claims that are not ok, and how many have which verdict."""
-    for row in [row for row in rows if row.verdict != OK]:
-        decimals = len((row.published or "").partition(".")[2]) + 2
-        figures = [f"published {row.published}"] if row.published is not None else []
-        if row.recomputed is not None:
-            figures.append(f"recomputed {row.recomputed:,.{decimals}f}")
-        if row.low != row.high:
-            figures.append(f"from {row.low:,.{decimals}f} to {row.high:,.{decimals}f}")
-        details = {"formula": row.formula, "inputs": row.inputs, "note": row.note}
-        told = [f"{name}: {text}" for name, text in details.items() if text]
-        lines = [f"{row.verdict}: {row.id} ({row.where})", row.statement, ", ".join(figures), *told]
-        console.print("\n  ".join(filter(None, lines)), end="\n\n", soft_wrap=True)
-    counts = Counter(row.verdict for row in rows)
-    console.print(", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS))
+# What the terminal shows
+
+
+def print_audit(console: Console, rows: Sequence[AuditRow], is_chosen: bool, verbose: bool) -> None:
+    """Print the verdicts on each table; or the claims that were chosen, with details if wanted."""
+    if verbose:
+        _print_details(console, [row for row in rows if is_chosen or row.verdict != OK])
+    elif is_chosen:
+        _print_claims(console, rows)
+    if not is_chosen:
+        _print_counts(console, rows)
+
+
+def _print_details(console: Console, rows: Sequence[AuditRow]) -> None:
+    for row in rows:
+        told = {name: value for name, value in asdict(row).items() if value is not None}
+        lines = [f"{name}: {_figure(value)}" for name, value in told.items()]
+        console.print("\n  ".join(lines), end="\n\n", soft_wrap=True)
+
+
+def _figure(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else cell(value)
+
+
+def _print_claims(console: Console, rows: Sequence[AuditRow]) -> None:
+    shown = ("verdict", "id", "where", "published", "recomputed")
+    columns = {name: [_figure(getattr(row, name)) for row in rows] for name in shown}
+    print_columns(console, columns, Layout(3, frozenset({"where"})))
+
+
+def _print_counts(console: Console, rows: Sequence[AuditRow]) -> None:
+    """Print the number of claims by verdict, for the last table that each of them names."""
+    counts: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        # "tables 3 and 11": a claim is mostly about the later, more detailed table.
+        named = re.findall(r"\b(table|figure)s? (?:\d+(?:, | and | to ))*(\d+)", row.where)
+        kind, number = named[-1] if named else ("text", 0)
+        counts[kind, int(number)][row.verdict] += 1
+    lines = [(f"{kind} {number or ''}", counts[kind, number]) for kind, number in sorted(counts)]
+    lines.append(("all", sum(counts.values(), Counter())))
+    columns = {"where": [name for name, _ in lines]}
+    for verdict in VERDICTS:
+        columns[verdict] = [cell(n[verdict]) if verdict in n else "" for _, n in lines]
+    ends = [number == len(counts) for number in range(1, len(lines))]
+    print_columns(console, columns, Layout(1, section_ends=ends))
+    if any(row.verdict != OK for row in rows):
+        console.print("--verdict mismatch lists the mismatches, -v explains them", style="dim")
 
 
 @command
@@ -261,44 +295,44 @@ def audit(
     tables: str | Path | None = None,
     *,
     claims: Annotated[str | Path | None, Option(metavar="FILE")] = None,
+    verdict: Verdict | Sequence[Verdict] = (),
     strict: Annotated[bool, Option(is_shown=True)] = False,
+    verbose: Annotated[bool, Option("-v --verbose", is_shown=True)] = False,
 ) -> Result:
     """Recompute published figures from published tables.
 
     TABLES is a folder of CSV files; without it, the tables of the Formula-One Prompting paper.
-    Verdicts: ok, rounding (the last decimal), mismatch, different quantity, not derivable. A
-    mismatch is a result: the exit code is 0 unless --strict. In the terminal, claims that are ok
-    are only counted; every other format has all of them.
+    The terminal shows how many claims about each table have which verdict (a claim about several
+    tables counts for the last of them); --verdict lists claims, and -v explains them. Other formats
+    have one row per claim. A mismatch is a result: the exit code is 0 unless you give --strict.
 
     Parameters
     ----------
     tables : str or Path, optional
         A folder of CSV files. By default the tables of the Formula-One Prompting paper.
     claims : str or Path, optional
-        What is claimed, and how it follows. By default `claims.yaml` among the tables.
+        The claims and their formulas, in YAML. By default `claims.yaml` among the tables.
+    verdict : str or sequence of str
+        Show only claims with this verdict; `rounding` means off by one in the last decimal.
     strict : bool
-        End with exit code 1 where a claim is a mismatch.
+        End with exit code 1 if a claim is a mismatch.
+    verbose : bool
+        Show formula, inputs and note of each claim; without `verdict`, of all that are not ok.
 
     Returns
     -------
     DataFrame
         One row per claim.
 
-    Raises
-    ------
-    InputError
-        A file can't be read, or a formula can't be computed.
-
     Examples
     --------
     $ evalcore audit
+    $ evalcore audit --verdict mismatch -v
     $ evalcore audit tables/ --claims claims.yaml --strict -o audit.csv
     """
-    rows = audit_rows(tables, claims)
-    wrong = sum(row.verdict == MISMATCH for row in rows)
-    return Result(
-        rows,
-        AuditRow,
-        failures=[f"{wrong} of {len(rows)} claims are mismatches"] if strict and wrong else [],
-        print_table=partial(print_findings, rows=rows),
-    )
+    found = audit_rows(tables, claims)
+    rows = [row for row in found if not verdict or row.verdict in verdict]
+    wrong = sum(row.verdict == MISMATCH for row in found)
+    failures = [f"{wrong} of {len(found)} claims are mismatches"] if strict and wrong else []
+    shown = partial(print_audit, rows=rows, is_chosen=bool(verdict), verbose=verbose)
+    return Result(rows, AuditRow, failures=failures, print_table=shown)

@@ -1,4 +1,4 @@
-"""Benchmarks: what is known of them, where their files are, and proof that these are right."""
+"""Benchmarks: where their files are, how to read them, and whether a copy is the published one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cache, partial
 from importlib import resources
 from itertools import product
@@ -16,7 +17,6 @@ import platformdirs
 
 from evalcore.formats import FORMATS, Benchmark, Problem
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
-from ngramscan.reading.row_files import SUFFIXES
 from ngramscan.reading.yaml_files import as_type, input_errors, parse_yaml, read_text
 from ngramscan.report import listed, refuse_other, write_whole
 from ngramscan.report.command import Option, Result, command
@@ -32,10 +32,7 @@ class Dataset:
     sha256: str
     """SHA-256 of the file, or of all its files in order."""
     faults: tuple[str, ...] = ()
-    """What is known to be wrong upstream, or differs from the paper; one sentence each."""
-
-    def __len__(self) -> int:
-        return len(self.problems)
+    """Known faults of the file, and differences from the paper's edition; one sentence each."""
 
 
 @cache
@@ -50,44 +47,38 @@ def _entries() -> dict[str, Benchmark]:
 
 @cache
 def benchmarks() -> dict[str, Benchmark]:
-    """Return all benchmarks that have files, by their names, in alphabetical order."""
+    """Return the shipped benchmarks by their names, in alphabetical order."""
     return {name: one for name, one in sorted(_entries().items()) if one.files}
 
 
-def find_benchmark(
-    name: str | None,
-    data: Path | None = None,
-    id_field: str = "id",
-    question_field: str = "question",
-    answer_field: str = "answer",
-) -> Benchmark:
-    """Return what is known of a benchmark, or what is said of a file of one's own questions."""
-    columns = {"id": id_field, "question": question_field, "answer": answer_field}
+def find_benchmark(name: str | None, data: Path | None = None, *fields: str) -> Benchmark:
+    """Return a shipped benchmark, or one for a file of questions with id, question and answer."""
+    columns = {"id": "id", "question": "question", "answer": "answer"}
+    columns |= zip(columns, fields, strict=False)
     if known := benchmarks().get(name or ""):
         if named := [each for each in columns if columns[each] != each]:
-            problem = f"the columns of {name} are known; leave the option out"
-            raise InputError(f"--{named[0]}-field", problem)
+            raise InputError(f"--{named[0]}-field", f"the columns of {name} are fixed")
         return known
-    if data is None or data.suffix.lower() not in SUFFIXES:
-        what, known_are = "unknown benchmark" if name else "missing", ", ".join(benchmarks())
-        cure = f"questions of your own need only --data FILE ({', '.join(SUFFIXES)})"
+    near = get_close_matches((name or "").lower(), benchmarks(), n=1)
+    if data is None or data.is_dir():
+        meant = f"did you mean {near[0]}?" if near else f"known: {', '.join(benchmarks())}"
+        cure = "for your own questions give --data FILE (JSONL, CSV, JSON or Parquet)"
         place = f"--dataset {name}" if name else "--dataset"
-        raise InputError(place, f"{what}; known are {known_are}; {cure}")
+        raise InputError(place, f"{'unknown benchmark' if name else 'missing'}; {cure}; {meant}")
     if name is None and data.stem in benchmarks():
-        raise InputError(str(data), "has the name of a benchmark; say which it is with --dataset")
+        raise InputError(str(data), f"if it is a copy of the benchmark, add --dataset {data.stem}")
     return replace(_entries()["questions"], name=name or data.stem, columns=columns)
 
 
 def load_dataset(benchmark: Benchmark, path: Path | None) -> Dataset:
-    """Load a whole benchmark: from its file, the folder of it, a folder of such, or the cache."""
+    """Load a benchmark from its file, its folder, a folder of such folders, or the cache."""
     place, paths = str(path or benchmark.name), _find(benchmark, path)
     if path is None and not paths:
         cure = f"run `evalcore datasets fetch {place}`, or give a copy with --data PATH"
-        raise InputError(f"dataset {place}", f"not fetched yet; {cure}")
+        raise InputError(f"--dataset {place}", f"not fetched yet; {cure}")
     if path and not paths:
         named = " or ".join((*list(benchmark.files)[:1], *benchmark.other_names))
-        problem = f"no {named} in it" if path.exists() else "no such file or folder"
-        raise InputError(place, problem)
+        raise InputError(place, f"no {named} in it" if path.exists() else "no such file or folder")
     sha256 = _sha256(*paths)
     refuse_other(f"{benchmark.prompts}: format", benchmark.format, FORMATS)
     problems, faults = FORMATS[benchmark.format](benchmark, *paths)
@@ -100,7 +91,7 @@ def load_dataset(benchmark: Benchmark, path: Path | None) -> Dataset:
         raise InputError(place, f"{len(problems)} problems; expected {expected}")
     published = None if benchmark.is_folder else next(iter(benchmark.files.values()), None)
     if sha256 in benchmark.first_version.values():
-        faults.append("this is the first version, which its authors call deprecated")
+        faults.append("this is the first version, which the authors call deprecated")
     elif published not in (None, sha256):
         faults.append(f"not the published file: its SHA-256 is {sha256}")
     if len(problems) != sizes[-1]:
@@ -114,7 +105,7 @@ def _sha256(*paths: Path) -> str:
 
 
 def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
-    """Return the file that is the benchmark, or all of its files; none: there is no copy."""
+    """Return the files of a copy; an empty list means that there is no copy."""
     if path and path.is_file() and not benchmark.is_folder:
         return [path]
     names = [*benchmark.files]
@@ -126,8 +117,9 @@ def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
         if not absent:
             return [folder / name for name in each]
         if len(absent) < len(each):
-            problem = f"{len(absent)} of {len(each)} files are missing"
-            raise InputError(str(folder), f"{problem}, the first is {absent[0]}")
+            raise InputError(
+                str(folder), f"{len(absent)} of {len(each)} files missing: {absent[0]}, …"
+            )
     return []
 
 
@@ -137,26 +129,25 @@ def _cache(benchmark: Benchmark) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class DatasetRow:
-    """What is known of one benchmark."""
+    """A shipped benchmark."""
 
     name: str
     problems: int | None
-    """In the edition that is fetched."""
+    """Number of problems in the edition that `datasets fetch` gets."""
     file: str
     licence: str
     source: str
     url: str
     sha256: str | None
-    """SHA-256 of the file; None: not pinned, since no copy was at hand."""
+    """SHA-256 of the published file. None: not pinned."""
     note: str
 
 
 @command
 def datasets_list() -> Result:
-    """List the benchmarks that are known, and where they come from.
+    """List the shipped benchmarks, their sources and their licences.
 
-    Addresses, hashes and notes are in the other formats. Benchmarks without a pinned hash are
-    fetched as they are; their SHA-256 is printed.
+    Addresses, hashes and notes are in the other formats.
 
     Returns
     -------
@@ -172,28 +163,25 @@ def datasets_list() -> Result:
         [(file, sha256), *_] = one.files.items()
         known = (one.name, next(iter(one.sizes), None), file, one.licence, one.source)
         rows.append(DatasetRow(*known, one.url.format(name=file), sha256, one.note))
-    columns = {
-        "name": [row.name for row in rows],
-        "licence": [row.licence for row in rows],
-        "source": [row.source.removeprefix("https://") for row in rows],
-        "pinned": ["no" if row.sha256 is None else "yes" for row in rows],
-        "problems": [cell(row.problems) for row in rows],
-    }
-    layout = Layout(4, frozenset({"source"}), ("source", "licence"))
+    shown = ("name", "licence", "source")
+    columns = {name: [str(getattr(row, name)) for row in rows] for name in shown}
+    columns["pinned"] = ["no" if row.sha256 is None else "yes" for row in rows]
+    columns["problems"] = [cell(row.problems) for row in rows]
+    layout = Layout(4, optional=("source", "licence"))
     table = partial(print_columns, columns=columns, layout=layout)
     return Result(rows, DatasetRow, print_table=table)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """What a copy of a benchmark holds."""
+    """A copy of a benchmark, and a fault of it."""
 
     dataset: str
     problems: int
     subtasks: int
     sha256: str
     fault: str | None
-    """What is wrong with it; one row per fault, None where nothing is."""
+    """One fault per row; None if the copy has none."""
 
 
 @command
@@ -202,14 +190,14 @@ def datasets_check(
     *,
     data: Annotated[str | Path | None, Option(metavar="PATH")] = None,
 ) -> Result:
-    """Read copies of benchmarks and tell what is wrong with them; all that are there by default.
+    """Read copies of benchmarks and report their faults.
 
     Parameters
     ----------
     names : str or sequence of str
-        Which benchmarks.
+        Names of benchmarks, by default all that are there.
     data : str or Path, optional
-        A copy, or a folder of them; by default those that were fetched.
+        A copy, or a folder of copies; by default the copies that were fetched.
 
     Returns
     -------
@@ -220,8 +208,7 @@ def datasets_check(
     --------
     $ evalcore datasets check financemath --data validation.json
     """
-    rows: list[CheckRow] = []
-    failures = []
+    rows, errors = list[CheckRow](), list[NgramscanError]()
     place = Path(data) if data else None
     for name in listed(names) or benchmarks():
         try:
@@ -229,40 +216,42 @@ def datasets_check(
             if names or _find(benchmark, place):
                 one = load_dataset(benchmark, place)
                 subtasks = len({problem.subtask for problem in one.problems})
-                known = (one.name, len(one), subtasks, one.sha256)
+                known = (one.name, len(one.problems), subtasks, one.sha256)
                 rows += [CheckRow(*known, fault) for fault in one.faults or (None,)]
         except NgramscanError as error:
-            failures.append(str(error))
-    if not rows and not failures:
-        where = data or "the cache"
-        failures.append(f"{where}: no benchmark there; fetch one or name a copy with --data")
+            errors.append(error)
+    told = "; ".join(map(str, errors))
+    if not rows:
+        absent = "no benchmark there; see `evalcore datasets fetch`, or name a copy with --data"
+        raise InputError(*(told or f"{data or 'the cache'}: {absent}").split(": ", 1))
     shown = ("dataset", "fault", "problems", "subtasks")
-    columns = {name: [cell(getattr(row, name)) for row in rows] for name in shown}
+    columns = {name: [cell(getattr(row, name) or "") for row in rows] for name in shown}
     table = partial(print_columns, columns=columns, layout=Layout(2, frozenset({"fault"})))
-    return Result(rows, CheckRow, failures=failures, print_table=table)
+    return Result(rows, CheckRow, failures=[*map(str, errors)], print_table=table)
 
 
 @dataclass(frozen=True, slots=True)
 class FetchRow:
-    """Where the copy of a benchmark is."""
+    """A fetched benchmark."""
 
     dataset: str
     path: str
-    """Its file, or the folder of its files."""
+    """Its file, or the folder with its files."""
 
 
 @command
 def datasets_fetch(names: Annotated[str | Sequence[str], Option(metavar="NAME...")]) -> Result:
-    """Fetch benchmarks from the projects that publish them, and check their SHA-256.
+    """Download benchmarks from the projects that publish them, and check or print their SHA-256.
 
     Parameters
     ----------
-    names : see datasets_check
+    names : str or sequence of str
+        Names of benchmarks; see `evalcore datasets list`.
 
     Returns
     -------
     DataFrame
-        One row per benchmark; a RemoteError says what could not be fetched.
+        One row per benchmark; a RemoteError names the file that can't be fetched.
 
     Examples
     --------
@@ -294,7 +283,7 @@ def _fetch(url: str, published: str | None, place: Path) -> str:
     try:
         answer = requests.get(url, timeout=60)
     except requests.RequestException as error:
-        raise RemoteUnavailable(f"{url}: {type(error).__name__} while it was fetched") from error
+        raise RemoteUnavailable(f"{url}: can't be fetched ({type(error).__name__})") from error
     if not answer.ok:
         raise RemoteError(f"{url}: HTTP status {answer.status_code}")
     sha256 = hashlib.sha256(answer.content).hexdigest()

@@ -24,9 +24,9 @@ from ngramscan.statistics.sign_tests import two_sided_p
 
 
 def parse_printed(text: str, decimals: int | None = None) -> tuple[Fraction, Fraction, bool] | None:
-    """Read a number printed with so many meaningful decimals; None where the text is none.
+    """Read a number printed with this many meaningful decimals; None if the text is not one.
 
-    Beside it stands one of its last decimal, and whether it is a bound (`<0.001`).
+    Returned with the unit of its last decimal, and whether it is a bound (`<0.001`).
     """
     found = re.fullmatch(r"(<?)\s*([+-]?\d*(?:\.(\d+))?)(?<=\d)", text.strip())
     if found is None:
@@ -49,7 +49,7 @@ class Cell:
     half: Fraction
     """By how much the number may have been rounded; 0 for a bound, and for what was counted."""
     names: Mapping[str, str]
-    """What its row is about: the key columns, with the names there."""
+    """The key columns of its row, with their names."""
     row: Mapping[str, Cell]
 
     def __str__(self) -> str:
@@ -126,7 +126,7 @@ Value = Scalar | list[Entry]
 Noted = tuple[Value, list[str]]
 """A value, and what is to be known beside it."""
 _Moved = Mapping[Cell, Fraction] | None
-"""What cells are taken to have been before rounding; None: figures count as printed."""
+"""Assumed figures of cells before rounding; None: figures count as printed."""
 
 
 def parse_formula(text: str) -> ast.expr:
@@ -352,7 +352,7 @@ def _wrong_bold(
     return Fraction(len(wrong)), wrong
 
 
-def _usual_mcnemar(net: int, pairs: int) -> float:
+def _usual_p(net: int, pairs: int) -> float:
     # Exact below 25 pairs that differ; chi-square with continuity correction: Edwards 1948,
     # doi:10.1007/BF02289261.
     if pairs < abs(net) or (pairs < 25 and (pairs - net) % 2):
@@ -381,7 +381,7 @@ def _discordant(end: int, p_values: Value, *, delta: str, of: str) -> list[Entry
     for entry, cell in _cells(p_values):
         n, (low, high) = as_count(cell.beside(of).value), _ends(cell)
         net = abs(round(as_number(cell.beside(delta).value) * n / 100))
-        p = {pairs: _usual_mcnemar(net, pairs) for pairs in range(net, n + 1, 2)}
+        p = {pairs: _usual_p(net, pairs) for pairs in range(net, n + 1, 2)}
         fits = [pairs for pairs in p if low <= p[pairs] <= high]
         nearest = min(p, key=lambda pairs: max(low - p[pairs], p[pairs] - high))
         entries.append(Entry(entry.names, Fraction((fits or [nearest])[end]), cell))
@@ -443,9 +443,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value | Noted]] = {
     "round": lambda value, decimals: by_row(_numbers(_rounded), value, decimals),
     "sqrt": lambda value: Fraction(math.sqrt(as_number(value))),
     "mcnemar": _of_counts(mcnemar),
-    "mcnemar_usual": lambda net, pairs: Fraction(
-        _usual_mcnemar(int(as_number(net)), as_count(pairs))
-    ),
+    "mcnemar_usual": lambda net, pairs: Fraction(_usual_p(int(as_number(net)), as_count(pairs))),
     "discordant_min": partial(_discordant, 0),
     "discordant_max": partial(_discordant, -1),
     "signed_rank": _of_counts(_exact_signed_rank),

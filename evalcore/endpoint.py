@@ -1,4 +1,4 @@
-"""Questions to a model behind an endpoint that speaks the protocol of OpenAI's chat completions."""
+"""Questions to a model through an OpenAI-compatible endpoint (chat completions)."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from ngramscan.reading.surrogates import replace_halves
 _SECRET = re.compile(r"api.?key|secret|password|authorization|access.?token|bearer", re.IGNORECASE)
 _NOTHING_LEFT = {"insufficient_quota", "billing_hard_limit_reached"}
 _REFUSES_ALL = {
-    **dict.fromkeys(range(300, 400), "; it is not followed, since the key would go along"),
+    **dict.fromkeys(range(300, 400), "; redirects are not followed, to keep the key here"),
     **dict.fromkeys((402, 405), ""),
-    401: "; --api-key-env names the variable that holds the key",
-    404: "; is the base URL right (…/v1), and the name of the model?",
+    401: "; put the key into OPENAI_API_KEY, or name its variable with --api-key-env",
+    404: "; check the base URL (…/v1) and the name of the model",
 }
-"""After which statuses nothing will be answered, and what to do then."""
+"""Statuses after which the endpoint is unusable, and what to do."""
 
 
 class Question(NamedTuple):
-    """Messages, each with `role` and `content`, and what is known of the answer beforehand."""
+    """Messages, each with `role` and `content`, and the record that the answer will complete."""
 
     record: Record
     messages: Sequence[Mapping[str, str]]
@@ -49,19 +49,19 @@ Ask = Callable[[Question], Record]  # or it raises a RemoteError
 
 
 class ApiKey(str):
-    """A key that shows itself nowhere but in the header of a request; empty: there is none."""
+    """A key that appears only in the header of requests; empty if there is none."""
 
     def __repr__(self) -> str:
         return "ApiKey(hidden)"
 
     def headers(self) -> dict[str, str]:
-        """Return what a request says of who asks."""
+        """Return the headers that identify the client."""
         login = {"Authorization": f"Bearer {self}"} if self else {}
         return {"User-Agent": f"evalcore/{__version__}", **login}
 
     def hide_in(self, text: str) -> str:
-        """Return a text without the key, should a server have repeated it."""
-        # Short ones, `none` or `EMPTY`, only fill the header; as words they may be in answers.
+        """Return a text without the key, in case a server repeats it."""
+        # Short ones such as `none` or `EMPTY` are placeholders, and may occur in answers as words.
         return text if len(self) < 8 else text.replace(self, "[key]")
 
 
@@ -70,7 +70,7 @@ def read_key(variable: str) -> ApiKey:
     key = ApiKey(os.environ.get(variable, "").strip())
     # Checked here because the HTTP library would show a header that it refuses.
     if not re.fullmatch("[!-~]*", key):
-        raise InputError(f"environment variable {variable}", "blanks or unusual characters in it")
+        raise InputError(f"environment variable {variable}", "not a key: blanks or odd characters")
     return key
 
 
@@ -85,8 +85,7 @@ def request_parameters(
         if not name or "=" not in extra:
             raise InputError(option, "KEY=VALUE was expected")
         if _SECRET.search(name):
-            problem = "a secret would be kept with the outputs; --api-key-env takes one"
-            raise InputError(f"--param {name}", problem)
+            raise InputError(f"--param {name}", "outputs would keep the secret; see --api-key-env")
         if name in {"model", "messages", "stream", "n"}:
             raise InputError(option, f"{name!r} can't be set this way")
         try:
@@ -99,7 +98,7 @@ def request_parameters(
 def ask_all(
     ask: Ask, questions: Iterator[Question], size: int
 ) -> Iterator[tuple[Question, Record | RemoteError]]:
-    """Ask up to `size` questions at once; yield one with its answer, only then take the next."""
+    """Ask up to `size` questions at once; yield each with its answer before taking the next."""
     # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
     todo: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[Question, Record | Exception]] = queue.SimpleQueue()
@@ -141,7 +140,7 @@ def open_endpoint(
     progress: Progress = SILENT,
     **options: Any,
 ) -> Iterator[Ask]:
-    """Lend what asks an endpoint; several threads may call it. Options: see `exchange.Service`."""
+    """Open an endpoint for questions from several threads. Options: see `exchange.Service`."""
     terms = exchange.Terms(
         most_bytes=16_000_000,  # more than any model writes
         within_s=timeout_s,
@@ -164,22 +163,22 @@ def open_endpoint(
 
 
 def _completions_url(base_url: str | None) -> str:
-    if not base_url:
-        raise InputError("--base-url", "missing; the address of an endpoint was expected")
     try:
-        parts = urlsplit(base_url)
-    except ValueError as error:
-        raise InputError("--base-url", f"not a URL: {error}") from error
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise InputError(f"--base-url {base_url}", "no URL; http://… or https://… was expected")
+        parts, host = urlsplit(base_url or ""), httpx.URL(base_url or "").host.encode("idna")
+        is_url = parts.scheme in {"http", "https"} and parts.port != 0
+        is_url = is_url and bool(re.fullmatch(rb"[!-~]+", host))
+    except (ValueError, httpx.InvalidURL):
+        is_url = False
+    if not is_url or not base_url:
+        problem = "not a URL" if base_url else "missing"
+        raise InputError("--base-url", f"{problem}; http://HOST:PORT/v1 or https://… was expected")
     if parts.username or parts.password or parts.query or parts.fragment:
-        problem = "it holds more than an address; a key belongs into an environment variable"
-        raise InputError(f"--base-url of {parts.hostname}", problem)
+        raise InputError(f"--base-url of {parts.hostname}", "it has more than an address in it")
     return base_url.rstrip("/") + "/chat/completions"
 
 
 def _read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
-    """Return what a response says of an answer, without the key; raise what it is instead."""
+    """Return the fields of the record that a response has, without the key; or raise its error."""
     status, body = response.status_code, exchange.read_object(replace_halves(response.content)[0])
     choice = _at(body, dict, "choices", 0) or {}
     words = exchange.error_words(body, response) or exchange.error_words(choice, response)
@@ -220,7 +219,7 @@ def _read_reply(body: dict[str, Any], choice: dict[str, Any]) -> dict[str, Any]:
     if wrong := [name for name, count in counts.items() if not 0 <= (count or 0) <= 10**9]:
         raise TransientError(f"HTTP 200, but {wrong[0]} can't be true")
     return {
-        # What a filter has let pass of a refused answer is no answer.
+        # The part of a refused answer that a filter let pass is not an answer.
         "output": None if refusal else output,
         "reasoning": _at(message, str, "reasoning_content") or _at(message, str, "reasoning"),
         "refusal": refusal,
@@ -250,7 +249,7 @@ def _read_content(content: object) -> tuple[str | None, str | None]:
 
 
 def _at(value: Any, kind: type, *path: str | int) -> Any:
-    """Return what a body has at a place; None: nothing of this kind."""
+    """Return the value at a path of a body; None if there is none of this type."""
     try:
         for step in path:
             value = value[step]

@@ -1,4 +1,4 @@
-"""Find the final answer or the program in an output, by named rules whose names carry a version."""
+"""Find the final answer or the program in an output, by named rules with versions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 # Models fall into endless repetition, so no pattern may take quadratic time on any text.
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
@@ -114,17 +113,10 @@ RULES: Mapping[str, Callable[[str], str | None]] = {
 }
 
 
-class Extracted(NamedTuple):
-    """What a rule found in an output; its name has its version: `boxed/1`."""
-
-    text: str
-    rule: str
-
-
-def extract(text: str, names: Sequence[str]) -> Extracted | None:
-    """Return the final answer as it stands in the text, by the first of these rules to find one."""
+def extract(text: str, names: Sequence[str]) -> tuple[str, str] | None:
+    """Return the final answer as it stands in the text, and the first rule that finds one."""
     found = ((RULES[name](text), name) for name in names)
-    return next((Extracted(answer, name) for answer, name in found if answer), None)
+    return next(((answer, name) for answer, name in found if answer), None)
 
 
 def _financemath_program(output: str) -> str | None:

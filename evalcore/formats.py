@@ -1,4 +1,4 @@
-"""What a benchmark is, and the formats of its files: one function each, from files to problems."""
+"""Benchmarks and the formats of their files: one function per format, from files to problems."""
 
 from __future__ import annotations
 
@@ -17,101 +17,102 @@ from ngramscan.reading.row_files import csv_rows, decoded, read_table
 from ngramscan.reading.yaml_files import as_type, read_text
 
 Answers = Literal["program", "text", "either"]
-"""What answers to a method: its program, its text, or the text where no program gives a value."""
+"""Where a method has its answer: in a program, in the text, or in the text if no program has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem. What stands in `gold` and `details` must reach no prompt and no sandbox."""
+    """One problem. No prompt and no sandbox may see its `gold` and `details`."""
 
     id: str
     text: str
-    """The statement, with its tables or context, as the authors put it to models."""
+    """The statement with its tables or context, as the authors give it to models."""
     gold: str | None
-    """The reference answer in the notation of the benchmark; None where there is none (proofs)."""
+    """The reference answer in the notation of the benchmark; None for proofs."""
     subtask: str = ""
-    """What macro averages are taken over: a topic, a subset."""
+    """A topic or subset; macro averages are means over subtasks."""
     fields: Mapping[str, str] = field(default_factory=dict)
-    """What prompts may name besides `{{problem}}`."""
+    """Placeholders that prompts may use besides `{{problem}}`."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What scorers and judges need: unit, tolerance, points, guidelines, a reference program."""
+    """For scorers and judges: unit, tolerance, points, guidelines, a reference program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """What a YAML file says of a benchmark; or the options of a command, of one's own questions."""
+    """A benchmark as its YAML file (`prompts`) describes it, or a user's own questions."""
 
     name: str
     prompts: str
-    """The file that its prompts stand in."""
     format: str
     columns: Mapping[str, str] = field(default_factory=dict)
-    """Which column is the id, question, answer and subtask; others become details."""
+    """The columns that are the id, question, answer and subtask; others become details."""
     subset: str = ""
-    """The subtask of all problems, where no column says it."""
+    """The subtask of all problems, if no column has it."""
     folder: str = ""
     """The folder of its project, in the cache and among copies."""
     url: str = ""
-    """Where each file is fetched from; `{name}` stands for its name."""
+    """Address of each file; `{name}` stands for its name."""
     files: Mapping[str, str | None] = field(default_factory=dict)
-    """The SHA-256 of each; None: nobody could tell it from a copy, so it is not pinned."""
+    """SHA-256 of each file; None means not pinned."""
     is_folder: bool = False
-    """All of its files are one benchmark; else the first is."""
+    """Whether all files together are the benchmark; otherwise the first one is."""
     other_names: tuple[str, ...] = ()
     """Names of copies of the first file in other formats or editions."""
     first_version: Mapping[str, str] = field(default_factory=dict)
-    """A file that its authors have replaced, which is recognised, and its SHA-256."""
+    """The file that the authors have replaced, and its SHA-256."""
     sizes: tuple[int, ...] = ()
-    """The numbers of problems of its editions, the paper's last; none: any number."""
+    """Number of problems of each edition, the paper's last; empty means any number."""
     rules: tuple[str, ...] = ()
-    """How answers are compared: names in `rules.RULES`, the usual one first. None: it is judged."""
+    """How answers are compared: names in `rules.RULES`, the usual one first. Empty: judged."""
     extraction: tuple[str, ...] = ()
     """How an answer is found in a text: names in `extraction.RULES`, tried in this order."""
     programs: Mapping[Answers, str] = field(
         default_factory=lambda: {"program": "fenced/1", "either": "fenced/1"}
     )
-    """How a program is found, by what answers to a method: names in `extraction.PROGRAM_RULES`."""
+    """How a program is found, for each kind of answer: names in `extraction.PROGRAM_RULES`."""
     judge: str = ""
-    """What judges are asked: a name in judge_prompts.yaml; empty: that of the benchmark."""
+    """The judges' prompt: a name in judge_prompts.yaml, by default that of the benchmark."""
     licence: str = ""
     source: str = ""
     note: str = ""
 
 
 Parsed = tuple[list[Problem], list[str]]
-"""The problems in their order, and what is known to be wrong with them, a sentence each."""
+"""The problems in their order, and their known faults, one sentence each."""
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 def _told(ids: Sequence[str], what: str) -> list[str]:
-    """Return one sentence on all problems that have a fault, or none."""
+    """Return a sentence about the problems with a fault; empty if no problem has it."""
     return [f"{len(ids)} {what}, the first is {ids[0]}"] if ids else []
 
 
 def _questions(benchmark: Benchmark, path: Path) -> Parsed:
-    """Take a column for each thing: IMO-ProofBench, and questions of one's own."""
+    """Read a table with a column for each part: IMO-ProofBench, and users' own questions."""
     return [_question(place, values, benchmark) for place, values in read_table(path)], []
 
 
 def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Problem:
-    texts = {}
+    texts, absent = {}, [name for name, column in benchmark.columns.items() if column not in values]
+    if absent:
+        named = ", ".join(benchmark.columns[name] for name in absent)
+        cure = ", ".join(f"--{name}-field" for name in absent)
+        cure = f"; {benchmark.name} is not a shipped benchmark: name the column with {cure}"
+        cure *= not benchmark.files
+        raise InputError(place, f"no column {named}; the columns are {', '.join(values)}{cure}")
     for name, column in benchmark.columns.items():
-        if column not in values:
-            cure = f"; {benchmark.name} is no known benchmark, so --{name}-field must name one"
-            cure *= not benchmark.files
-            raise InputError(place, f"no column {column}; there are {', '.join(values)}{cure}")
         value = values[column]
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             value = str(value)
         if not isinstance(value, str) or not value.strip():
-            raise InputError(place, f"{column} is {value!r:.40}; expected a text")
+            raise InputError(place, f"{column} is {value!r:.40}; expected text")
         texts[name] = value.strip() if name in {"question", "answer"} else value
     own = (texts.pop("id"), texts.pop("question"), texts.pop("answer", None))
     return Problem(*own, texts.pop("subtask", benchmark.subset), details=texts)
 
 
 def _word_sorting(benchmark: Benchmark, path: Path) -> Parsed:
-    """Take the file of BIG-Bench Hard, which has no ids."""
+    """Read the file of BIG-Bench Hard, which has no ids."""
     file = as_type(decoded(str(path), path.read_bytes()), dict[str, Any], str(path))
     rows = as_type(file.get("examples"), list[dict[str, Any]], f"{path}: examples")
     problems = [
@@ -123,7 +124,7 @@ def _word_sorting(benchmark: Benchmark, path: Path) -> Parsed:
 
 
 def _financemath(benchmark: Benchmark, path: Path) -> Parsed:
-    """Take questions with tables, and the programs that answer them."""
+    """Read questions with tables, and the programs that answer them."""
     problems, noisy = [], []
     for place, values in read_table(path):
         problem = _question(place, values, benchmark)
@@ -141,7 +142,7 @@ def _financemath(benchmark: Benchmark, path: Path) -> Parsed:
 
 
 def _answerbench(benchmark: Benchmark, path: Path) -> Parsed:
-    """Take a row whose fields are shifted, which has no Source, from the file's first version."""
+    """Read the table; a row with shifted fields (no Source) comes from its first version."""
     [(first, sha256)] = benchmark.first_version.items()
     other, problems, faults = path.with_name(first), [], []
     for place, row in csv_rows(path, absent=""):
@@ -177,7 +178,7 @@ class _OlympiadAnswer(_Olympiad, kw_only=True):
 
 
 def _olympiadbench(benchmark: Benchmark, path: Path) -> Parsed:
-    """Take open-ended or theorem-proving problems, and how their answers are asked for."""
+    """Read open-ended or theorem-proving problems, and the required form of their answers."""
     kind = _Olympiad if benchmark.subset.startswith("TP") else _OlympiadAnswer
     problems = []
     for place, values in read_table(path):
@@ -198,12 +199,12 @@ def _olympiadbench(benchmark: Benchmark, path: Path) -> Parsed:
 
 _KINDS = {"Numerical": "a numerical value", "Expression": "an expression"}
 _KINDS |= {"Equation": "an equation", "Interval": "an interval"}
-# The authors tell a model nothing of these: what a tuple is depends on the problem.
+# The authors' prompt has no words for these: what a tuple is depends on the problem.
 _KINDS |= {"Tuple": "", "Need_human_evaluate": ""}
 
 
 def _answer_fields(row: _OlympiadAnswer, place: str) -> dict[str, str]:
-    """Say what the answer must be and how to write it, in the words of the authors' prompt."""
+    """Return the required form of the answer, in the words of the authors' prompt."""
     several = row.is_multiple_answer
     parts = row.answer_type.split(",") if several else [row.answer_type]
     kinds = [_KINDS[name] for part in parts for name in re.findall("|".join(_KINDS), part)[:1]]
@@ -228,7 +229,7 @@ _HEADING = re.compile(r"(?:\\paragraph\{|\*\*)Problem (\d+) \((\d+) points?\)(?:
 
 
 def _aicrypto(_benchmark: Benchmark, *paths: Path) -> Parsed:
-    """Take the proof problems of three exams, a LaTeX file each, with their points."""
+    """Read the proof problems of three exams, one LaTeX file each, with their points."""
     problems = []
     for path in paths:
         text, number = read_text(path).strip(), path.stem.removeprefix("problem")
@@ -252,4 +253,4 @@ FORMATS: dict[str, Callable[..., Parsed]] = {
     "word-sorting": _word_sorting,
     "aicrypto": _aicrypto,
 }
-"""A benchmark's YAML names one: of the benchmark and its file, or all of its files."""
+"""By the name in a benchmark's YAML; each takes the benchmark and its file or files."""

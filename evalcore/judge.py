@@ -1,4 +1,4 @@
-"""Have models judge what no rule can score: proofs, answers in prose, why an answer failed."""
+"""`evalcore judge`: models judge proofs and prose, which no rule can score, or why answers fail."""
 
 from __future__ import annotations
 
@@ -7,60 +7,49 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, make_dataclass, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import resources
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 from platformdirs import user_cache_path
+from rich.console import Console
 
 from evalcore.benchmarks import find_benchmark, load_dataset
 from evalcore.endpoint import Ask, Question, ask_all, open_endpoint, read_key, request_parameters
 from evalcore.formats import Problem
 from evalcore.prompts import fill
-from evalcore.records import Record, in_order, read_records
-from evalcore.scores import NO_ANSWER, SCORED, UNKNOWN, group_of, key_of, outputs_valued
+from evalcore.records import Record, in_order, name_dataset, read_records
+from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, group_of, key_of, outputs_valued
 from ngramscan.errors import InputError, RemoteError
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import Table
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import print_rows
+from ngramscan.report.layout import Layout, cell, print_columns
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeRow:
-    """What one judge said about one output; the first columns are those of scores."""
+class JudgeRow(ScoreRow):
+    """The verdict of one judge on one output: the columns of scores, and the judge's own.
 
-    dataset: str
-    model: str
-    method: str
-    id: str
-    epoch: int | None
-    rule: str
-    """`judge:NAME`."""
-    value: float | None
-    """From 0 to 1; None: there is none, and `status` says of which kind."""
-    answer: str | None
-    """What the judge said, on its own scale."""
-    extraction: str | None
-    """Which part of the output it saw."""
-    reason: str
-    task: str
-    judge: str
-    """The model that replied, as the server calls it."""
-    prompt_sha256: str
-    reply: str | None
-    subtask: str | None
-    status: str
-    """`scored`; `no_answer`: the output was refused, cut off or empty, and not judged; `unknown`:
-    the judge's reply could not be read, or is a label without an order."""
+    The rule is `judge:NAME`, and `answer` the verdict on the judge's own scale. A reply that is
+    unusable, or a label without an order, has the status `unknown`.
+    """
+
+    task: str = ""
+    judge: str = ""
+    """The judge, as the server calls it."""
+    prompt_sha256: str = ""
+    reply: str | None = None
 
 
 class JudgePrompt(msgspec.Struct):
-    """What judges are asked about one kind of answer, and how they reply; see the YAML file."""
+    """The prompt for one kind of answer, and the form of the replies; see the YAML file."""
 
     system: str
     user: str
@@ -75,18 +64,17 @@ class JudgePrompt(msgspec.Struct):
 
 
 def choose_prompt(dataset: str, task: str) -> JudgePrompt:
-    """Return what judges are asked about a benchmark; an InputError: it is scored by rules."""
+    """Return the judges' prompt for a benchmark; raise an InputError if rules score it."""
     text = resources.files("evalcore").joinpath("judge_prompts.yaml").read_text(encoding="utf-8")
     wanted = task if task == "failure-causes" else dataset
     for name, prompt in msgspec.yaml.decode(text, type=dict[str, JudgePrompt]).items():
         if wanted.startswith(name):
             return prompt
-    problem = f"its answers are not judged; see evalcore score --dataset {dataset}"
-    raise InputError(f"--dataset {dataset}", problem)
+    raise InputError(f"--dataset {dataset}", "rules score its answers; use `evalcore score`")
 
 
 def judged_part(prompt: JudgePrompt, output: str) -> tuple[str, str]:
-    """Return what of an output is judged, and its name."""
+    """Return the part of an output that is judged, and its name."""
     heading = r"\s*".join(map(re.escape, prompt.section.split()))
     *before, last = re.split(rf"(?m)^{heading}\s*$", output) if heading else [output]
     return (last.strip(), prompt.section) if before else (output, "whole output")
@@ -112,7 +100,7 @@ def _ask_judge(
     size: int,
     progress: Progress,
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what a judge says to each request, kept at once, and why it says nothing to others."""
+    """Return a judge's reply to each request, kept at once; and why other replies are missing."""
     kept = journal.get(source, blank.model, requests)
     said = {request: json.loads(reply.text) for request, reply in kept.items()}
     new = (request for request in requests if request not in said)
@@ -125,7 +113,7 @@ def _ask_judge(
         if isinstance(answer, RemoteError):
             missing[request] = str(answer)
         elif answer.is_cut:
-            missing[request] = "the reply was cut at the token limit; see --max-tokens"
+            missing[request] = "the reply was cut at the token limit; raise --max-tokens"
         elif answer.output is None:
             missing[request] = f"the judge refused: {answer.refusal or 'no text'}"
         else:
@@ -135,9 +123,9 @@ def _ask_judge(
 
 
 def read_reply(prompt: JudgePrompt, reply: str) -> tuple[float | None, str, str]:
-    """Return what a judge said: a value from 0 to 1 or None, a label on its own scale, its reason.
+    """Return a judge's value from 0 to 1 or None, its label on its own scale, and its reason.
 
-    A ValueError: it says two things, or none that was asked for; neither is guessed at, nor wrong.
+    Raises a ValueError if the reply has no verdict or two; such a reply counts as unknown.
     """
     said, reason = _find_answer(prompt, reply)
     problem = f"{prompt.field} {json.dumps(said)}"
@@ -154,7 +142,7 @@ def _find_answer(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
     if prompt.pattern:
         found = list(dict.fromkeys(re.findall(prompt.pattern, reply)))
         if len(found) != 1:
-            both = f"it says both {' and '.join(found)}"
+            both = f"the reply says both {' and '.join(found)}"
             raise ValueError(both if found else f"no {prompt.expected} in the reply")
         return (found[0] if prompt.labels else int(found[0])), ""
     text = re.sub(r"(?s)^```(?:json)?\s*\n(.*?)\n?```$", r"\1", reply.strip())
@@ -165,20 +153,20 @@ def _find_answer(prompt: JudgePrompt, reply: str) -> tuple[Any, str]:
     if not isinstance(said, dict):
         raise ValueError("not a JSON object")
     if len(pairs) > len(said):
-        raise ValueError("a key stands in it twice")
+        raise ValueError("it has a key twice")
     return said.get(prompt.field), " ".join(str(said.get(prompt.reason) or "").split())
 
 
 def judged_row(
     prompt: JudgePrompt, problem: Problem, record: Record, judge: str, said: dict[str, Any]
 ) -> JudgeRow:
-    """Return the row of a reply and the model that gave it; of none, if there is none to judge."""
+    """Return the row for a reply and its model, or for an output that was not judged."""
     reply, value, label, reason = said.get("reply"), None, "", record.not_scorable or ""
     if reply is not None:
         try:
             value, label, reason = read_reply(prompt, reply)
         except ValueError as error:
-            reason = f"unparsed: {error}"
+            reason = f"unusable reply: {error}"
     if value is not None and (points := problem.details.get("points")) is not None:
         reason = "; ".join(filter(None, (f"{value * points:g} of {points} points", reason)))
     return JudgeRow(
@@ -192,21 +180,35 @@ def judged_row(
         prompt_sha256=hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest(),
         reply=reply,
         subtask=problem.subtask or None,
-        status=NO_ANSWER if reply is None else UNKNOWN if value is None else SCORED,
+        status=NO_ANSWER if reply is None else UNKNOWN if value is None else "",
     )
 
 
-def _print_judged(console: Any, rows: Sequence[JudgeRow]) -> None:
-    columns = ("dataset", "model", "method", "rule", "n", "judged", "mean", "labels")
-    row_type, judged = make_dataclass("JudgedRow", columns), []
+def _unusable_replies(rows: Sequence[JudgeRow]) -> tuple[list[str], list[str]]:
+    """Return notices on judges with some unusable replies, and failures of those with no other."""
+    notices, failures = list[str](), list[str]()
+    replies = sorted((row for row in rows if row.reply is not None), key=attrgetter("rule"))
+    for rule, own in groupby(replies, attrgetter("rule")):
+        reasons = [None if row.answer else row.reason for row in own]
+        if why := list(filter(None, reasons)):
+            told = f"{rule}: {len(why)} of {len(reasons)} replies have no value; {why[0]}"
+            (failures if None not in reasons else notices).append(told)
+    return notices, failures
+
+
+def _print_judged(console: Console, rows: Sequence[JudgeRow]) -> None:
+    columns = ("dataset", "model", "method", "rule", "labels", "n", "judged", "mean")
+    judged = []
     for run, group in groupby(rows, group_of):
         own = list(group)
         values = [row.value for row in own if row.value is not None]
-        mean = 100 * sum(values) / len(values) if values else None
+        mean = f"{100 * sum(values) / len(values):.1f}" if values else cell(None)
         labels = Counter(row.answer for row in own if row.answer)
         shown = [f"{label}: {n}" for label, n in sorted(labels.items()) if len(labels) <= 8]
-        judged.append(row_type(*run, len(own), labels.total(), mean, ", ".join(shown)))
-    print_rows(console, judged, row_type)
+        judged.append((*run, ", ".join(shown), cell(len(own)), cell(labels.total()), mean))
+    if judged:
+        table = dict(zip(columns, zip(*judged, strict=True), strict=True))
+        print_columns(console, table, Layout(5, frozenset({"labels"}), ("labels", "judged")))
 
 
 @command
@@ -234,26 +236,26 @@ def judge(
     params: Annotated[str | Sequence[str], Option(flags="--param", metavar="KEY=VALUE")] = (),
     progress: Progress = SILENT,
 ) -> Result:
-    r"""Let models judge what no rule can: proofs, answers in prose, why an answer failed.
+    r"""Let models judge what no rule can score: proofs, prose, and why an answer failed.
 
     Judges see the problem, the reference and the answer, never the method or the model. Every reply
-    is kept; the same command, run again, asks only what is missing.
+    is kept; run the same command again to ask only for the missing ones.
 
     Parameters
     ----------
     outputs, dataset, data, id_field, question_field, answer_field, layout, method : see score
     judges : str or sequence of str
-        A model that judges, as the endpoint calls it.
+        Model that judges, as the endpoint calls it.
     task : str
-        `grade`: whether answers are right; `failure-causes`: why wrong ones failed.
+        `grade`: whether answers are right; `failure-causes`: why wrong answers failed.
     scores : str, Path or DataFrame, optional
-        Rows of `evalcore score`: judge only what they left open (`grade`), or found wrong
+        Rows of `evalcore score`: judge only outputs without a value (`grade`), or wrong ones
         (`failure-causes`).
     journal : str or Path, optional
         File that keeps the judges' replies. By default one in the user's cache folder.
     base_url, api_key_env, concurrency, rate, timeout_s, temperature, max_tokens, params : see run
     progress : Progress
-        Shows how far it is.
+        Callbacks for judgements.
 
     Returns
     -------
@@ -262,10 +264,8 @@ def judge(
 
     Raises
     ------
-    InputError
-        An argument, an output or the benchmark is wrong.
     IncompleteError
-        Judges could not be asked about some outputs; the other rows are in it.
+        Some judgements are missing, or all replies of a judge are unusable; it has the other rows.
 
     Examples
     --------
@@ -273,10 +273,11 @@ def judge(
           --base-url http://localhost:8000/v1 -o judged.jsonl
     """
     place = Path(data) if data else None
+    name_dataset(dataset, place, Path(outputs), layout)
     benchmark = find_benchmark(dataset, place, id_field, question_field, answer_field)
     prompt = choose_prompt(benchmark.judge or benchmark.name, task)
     if task == "failure-causes" and scores is None:
-        raise InputError("--scores", "missing; only answers that were found wrong have a cause")
+        raise InputError("--scores", "missing; only wrong answers have causes of failure")
     problems = load_dataset(benchmark, place)
     by_id = {problem.id: problem for problem in problems.problems}
     value = 0.0 if task == "failure-causes" else None
@@ -303,15 +304,10 @@ def judge(
                     reasons[missing[request]] += 1
                 else:
                     rows.append(judged_row(prompt, problem, record, name, said.get(request, {})))
-    unparsed = Counter(row.rule for row in rows if row.reply is not None and row.answer is None)
-    told = "replies are not what was asked for, and have no value"
-    notices = [f"{rule}: {count} {told}" for rule, count in unparsed.items()]
+    notices, failures = _unusable_replies(rows)
     if unjudged := sum(row.reply is None for row in rows):
-        notices.append(f"{unjudged} outputs were refused, cut or missing, and not judged")
+        notices.append(f"{unjudged} outputs are refusals, cut or empty, and were not judged")
     total = f"{len(cases) * len(chosen)} judgements are missing"
-    failures = [
-        f"{n} of {total} ({why}); run again to ask only these" for why, n in reasons.items()
-    ]
-    return Result(
-        rows, JudgeRow, notices, failures, print_table=lambda console: _print_judged(console, rows)
-    )
+    failures += [f"{n} of {total} ({why}); run again for only these" for why, n in reasons.items()]
+    shown = partial(_print_judged, rows=rows)
+    return Result(rows, JudgeRow, notices, failures, print_table=shown)

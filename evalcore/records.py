@@ -1,4 +1,4 @@
-"""Recorded answers of models: one record per problem and epoch, in our own and others' files."""
+"""Recorded answers of models: one record per problem and epoch, in several layouts of files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from evalcore.benchmarks import Dataset
+from evalcore.benchmarks import Dataset, benchmarks
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import decoded
 from ngramscan.reading.surrogates import describe_halves, replace_halves
@@ -25,30 +25,30 @@ from ngramscan.reading.yaml_files import as_type, input_errors
 _OPENING = b'{"id": '  # how each of our lines begins
 _NOT_ENDED = "the last line was not written to its end"
 CUT_REASONS = frozenset({"length", "max_tokens"})
-"""How servers say that an answer was cut at the token limit."""
+"""How servers report that an answer was cut at the token limit."""
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]  # of tokens, epochs, attempts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One answer, and all that is known of how it came about. None: not known."""
+    """One answer of a model, with its circumstances. None means not known."""
 
     id: str
     epoch: Number | None = None
-    """Which of repeated answers, from 1; None where each problem was asked once."""
+    """Number of a repeated answer, from 1; None if each problem was asked once."""
     dataset: str
     model: str
     """As the user calls it."""
     method: str
     messages_sha256: str | None = None
     output: str | None
-    """None: refused, or no text at all."""
+    """None: the model refused, or gave no text at all."""
     reasoning: str | None = None
     refusal: str | None = None
     finish_reason: str | None = None
     prompt_tokens: Number | None = None
     completion_tokens: Number | None = None
-    """Those of the reasoning among them."""
+    """Includes those of the reasoning."""
     reasoning_tokens: Number | None = None
     latency_s: float | None = None
     reported_model: str | None = None
@@ -58,13 +58,13 @@ class Record:
     prompts_sha256: str | None = None
     dataset_sha256: str | None = None
     parameters: dict[str, Any] | None = None
-    """What was sent beside the messages."""
+    """The parameters that were sent with the messages."""
     attempts: Number | None = None
-    """Requests that were sent, the answered one among them."""
+    """Number of requests, including the answered one."""
 
     @property
     def key(self) -> tuple[str, int | None]:
-        """Return what there is one record of in each file."""
+        """Return id and epoch, which identify a record within a file."""
         return self.id, self.epoch
 
     @property
@@ -74,7 +74,7 @@ class Record:
 
     @property
     def not_scorable(self) -> str | None:
-        """Return why the output can't be scored as an answer; None: it can."""
+        """Return why the output can't be scored; None if it can."""
         if self.refusal is not None:
             return f"refused: {' '.join(self.refusal.split())[:200]}"
         if self.is_cut:
@@ -82,31 +82,32 @@ class Record:
         return None if (self.output or "").strip() else "no output"
 
     def line(self) -> bytes:
-        """Return the line of a file, with its end."""
+        """Return the record as a line of a file."""
         return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
 def messages_sha256(messages: list[dict[str, str]]) -> str:
-    """Return the hash of what a model is asked, in hexadecimal: that of its canonical JSON."""
+    """Return the SHA-256 of messages as canonical JSON, in hexadecimal."""
     return hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
 
 
 def folder_name(model: str) -> str:
-    """Return the name of a model as a folder has it, with `--` for `/`."""
+    """Return the name of a model's folder, with `--` for `/`."""
     return model.replace("/", "--")
 
 
 def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
-    """Return FOLDER/DATASET/MODEL/METHOD.jsonl; an InputError: a name can't be that of a file."""
+    """Return FOLDER/DATASET/MODEL/METHOD.jsonl; raise an InputError if that is no valid path."""
     for name in (dataset, folder_name(model), method):
         if not name.strip(". ") or "/" in name or not name.isprintable():
             raise InputError(repr(name), "can't be the name of a file or folder")
     return folder / dataset / folder_name(model) / f"{method}.jsonl"
 
 
-# Reading: each layout yields the fields of records, after the place where they stand
+# Reading: each layout yields the fields of each record after its place
 
 _Placed = Iterator[tuple[str, dict[str, Any]]]
+_Tell = Callable[[str], None]
 
 
 def _own(file: Path, content: bytes) -> _Placed:
@@ -125,7 +126,7 @@ def _own(file: Path, content: bytes) -> _Placed:
 
 
 def _torn(content: bytes) -> bytes:
-    """Return the last line if it was not written to its end."""
+    """Return the last line if it is incomplete, otherwise nothing."""
     last = content.rpartition(b"\n")[2]
     with suppress(ValueError, RecursionError):
         json.loads(last.strip() or b"0")
@@ -139,7 +140,7 @@ class _Question(msgspec.Struct):
 
 
 def _financemath(file: Path, content: bytes) -> _Placed:
-    """Take the list of answers in `<model>.json`, of FinanceMath."""
+    """Read the list of answers in `<model>.json`, of FinanceMath."""
     rows = as_type(decoded(str(file), content), list[_Question], str(file))
     for number, row in enumerate(rows, 1):
         known = {"model": file.stem, "id": str(row.question_id)}
@@ -151,10 +152,10 @@ class _Prediction(msgspec.Struct):
 
 
 def _bbh(file: Path, content: bytes) -> _Placed:
-    """Take the answers in `<model>-<method>/<task>.json`, of BIG-Bench Hard."""
+    """Read the answers in `<model>-<method>/<task>.json`, of BIG-Bench Hard."""
     model, _, method = file.absolute().parent.name.rpartition("-")
     if not model:
-        raise InputError(str(file), "it was expected in a folder named MODEL-METHOD")
+        raise InputError(str(file), "its folder must be named MODEL-METHOD")
     task = file.stem.partition("_few_shot")[0]
     rows = as_type(decoded(str(file), content), dict[str, Any], str(file)).get("outputs")
     for number, row in enumerate(as_type(rows, list[_Prediction], f"{file}: outputs")):
@@ -170,16 +171,16 @@ def read_records(
     layout: str = "evalcore",
     method: str | None = None,
     dataset: str | None = None,
-    on_notice: Callable[[str], None] = lambda _: None,
+    on_notice: _Tell = lambda _: None,
 ) -> list[Record]:
-    """Read all records of a file, or of a folder and those in it.
+    """Read all records of a file, or of a folder with its subfolders.
 
-    In our layout, `method` and `dataset` choose among the records; in others they say what the
-    files do not. `on_notice` gets a line for each file in which halves of characters were replaced.
+    In our own layout, `method` and `dataset` select records; in the others they name what the files
+    don't. `on_notice` gets a line for each file in which halves of characters were replaced.
     """
     wanted = {name: value for name, value in (("method", method), ("dataset", dataset)) if value}
     if layout == "financemath" and not method:
-        raise InputError(str(path), "this layout does not name the method; --method does")
+        raise InputError(str(path), "this layout does not name the method; give it with --method")
     found = [
         (place, as_type(fields if layout == "evalcore" else fields | wanted, Record, place))
         for file, content in _contents(path, layout, on_notice)
@@ -195,18 +196,27 @@ def read_records(
                 raise InputError(place, f"id {one.id!r} is also at {first}")
     if not records:
         others = dict.fromkeys(f"{one.method} of {one.dataset}" for _, one in found)
-        there = f"; there are {', '.join(others)}" if others else ""
-        raise InputError(str(path), f"no {' of '.join(['records', *wanted.values()])} there{there}")
+        there = f"; it has {', '.join(others)}" if others else ""
+        raise InputError(str(path), f"no {' of '.join(['outputs', *wanted.values()])} in it{there}")
     return records
 
 
-def _contents(
-    path: Path, layout: str, on_notice: Callable[[str], None]
-) -> Iterator[tuple[Path, bytes]]:
+def name_dataset(dataset: str | None, data: Path | None, outputs: Path, layout: str) -> None:
+    """Raise an InputError that says which benchmark the outputs are of, if no option does."""
+    if not dataset and not data and layout == "evalcore":
+        names = list(dict.fromkeys(one.dataset for one in read_records(outputs)))
+        known = [f"--dataset {name}" for name in names if name in benchmarks()]
+        cure = " or ".join(known) or "--data FILE, the file with the questions"
+        raise InputError(str(outputs), f"it has outputs of {', '.join(names)}; add {cure}")
+
+
+def _contents(path: Path, layout: str, on_notice: _Tell) -> Iterator[tuple[Path, bytes]]:
     suffix = ".jsonl" if layout == "evalcore" else ".json"
     files = [path] if path.is_file() else sorted(path.rglob(f"*{suffix}"))
     if not files:
-        problem = f"no files there whose names end in {suffix}"
+        problem = "no outputs in it; `evalcore run -o FOLDER` writes them"
+        if others := sorted(path.rglob("*.json*")):
+            problem = f"no {suffix} files in it; another --layout may fit {others[0].name}"
         raise InputError(str(path), problem if path.is_dir() else "no such file or folder")
     for file in files:
         with input_errors(file):
@@ -221,14 +231,14 @@ def _contents(
 
 @dataclass(frozen=True, slots=True)
 class RecordFile:
-    """An open file of records, and those that were there when it was opened."""
+    """An open file of records, and the records that it held when it was opened."""
 
     path: Path
     file: FileIO
     records: list[Record]
 
     def write(self, record: Record) -> None:
-        """Hand a record to the system, so that a killed process loses none."""
+        """Write a record at once, so that a killed process loses none."""
         remaining = memoryview(record.line())
         with input_errors(self.path):
             while remaining:
@@ -236,8 +246,8 @@ class RecordFile:
 
 
 @contextmanager
-def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[RecordFile]:
-    """Open a file of records to append to it, alone; tell of a torn last line, which is dropped."""
+def open_records(path: Path, on_notice: _Tell) -> Iterator[RecordFile]:
+    """Open a file of records for appending, locked; drop an incomplete last line with a notice."""
     with input_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -245,8 +255,7 @@ def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[Recor
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # until the process ends, however
         except OSError as error:
-            problem = f"another run is writing it, or it can't be locked there ({error.strerror})"
-            raise InputError(str(path), problem) from error
+            raise InputError(str(path), f"another run writes it ({error.strerror})") from error
         content = path.read_bytes()
         torn = _torn(content)
         if torn and _OPENING.startswith(torn[: len(_OPENING)]):
@@ -260,12 +269,12 @@ def open_records(path: Path, on_notice: Callable[[str], None]) -> Iterator[Recor
 
 
 def in_order(records: Sequence[Record], dataset: Dataset) -> list[Record]:
-    """Return records by run, in the order of the benchmark, which must have all their problems."""
+    """Return records by run, in the order of the benchmark, which must have their problems."""
     places = {problem.id: place for place, problem in enumerate(dataset.problems)}
     runs: dict[tuple[str, str, str], list[tuple[int, int, Record]]] = {}
     for one in records:
         run = (one.dataset, one.model, one.method)
         if one.id not in places:
-            raise InputError("/".join(run), f"id {one.id!r} is no problem of {dataset.name}")
+            raise InputError("/".join(run), f"{dataset.name} has no problem with the id {one.id!r}")
         runs.setdefault(run, []).append((places[one.id], one.epoch or 0, one))
     return [one for run in runs.values() for _, _, one in sorted(run, key=itemgetter(0, 1))]

@@ -1,4 +1,4 @@
-"""Put the problems of a benchmark to a model, after one or several methods; keep every answer."""
+"""`evalcore run`: ask a model the problems of a benchmark by several methods; keep every answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NOTE_EVERY_S = 10.0
 
 @dataclass(slots=True)
 class Usage:
-    """What the answers of a command have used, what that costs, and what it may use."""
+    """The tokens that a command has used, their cost, and the budget."""
 
     token_budget: int | None = None
     price_in: float | None = None
@@ -45,9 +45,9 @@ class Usage:
         self.completion_tokens += record.completion_tokens or 0
 
     def why_exhausted(self) -> str:
-        """Return why nothing more may be asked; empty: more may."""
+        """Return why no more questions may be asked; empty if they may."""
         if self.token_budget and self.uncounted_answers:
-            return "the server does not count tokens, so no token budget can be kept"
+            return "the server does not count tokens, so --token-budget can't be kept"
         if self.prompt_tokens + self.completion_tokens < (self.token_budget or math.inf):
             return ""
         return f"the token budget of {self.token_budget:,} is used up"
@@ -58,20 +58,20 @@ class Usage:
             spent = self.prompt_tokens * self.price_in + self.completion_tokens * self.price_out
             words += f", cost {spent / 1e6:,.2f}"
         if self.uncounted_answers:
-            words += f"; the server did not count those of {self.uncounted_answers:,} answers"
+            words += f"; without those of {self.uncounted_answers:,} answers, which are unknown"
         return words
 
 
 @contextmanager
 def open_replay(path: Path, model: str) -> Iterator[Ask]:
-    """Lend what answers in the place of a model: its recorded outputs."""
+    """Open recorded outputs that answer in the place of a model."""
     recorded = {
         (record.dataset, record.method, record.key): record
         for record in read_records(path)
         if records.folder_name(record.model) == records.folder_name(model)
     }
     if not recorded:
-        raise InputError(str(path), f"no recorded outputs of {model!r} there")
+        raise InputError(str(path), f"no recorded outputs of {model!r} in it")
     unlike = ("model", "parameters", "messages_sha256", "prompts_sha256", "dataset_sha256")
 
     def answer(question: Question) -> Record:
@@ -82,7 +82,7 @@ def open_replay(path: Path, model: str) -> Iterator[Ask]:
         if found is None:
             raise RemoteRefused(f"{path}: no {named}")
         if found.messages_sha256 not in {None, asked.messages_sha256}:
-            raise RemoteRefused(f"{path}: the {named} was written to other messages")
+            raise RemoteRefused(f"{path}: the {named} answers other messages")
         known = {name: getattr(asked, name) for name in unlike}
         return replace(found, asked_at=now(), attempts=found.attempts or 1, **known)
 
@@ -92,7 +92,7 @@ def open_replay(path: Path, model: str) -> Iterator[Ask]:
 def ask_missing(
     ask: Ask, path: Path, questions: Sequence[Question], usage: Usage, size: int, progress: Progress
 ) -> tuple[str, str]:
-    """Append the answers that a file lacks; return what was done, and what is missing and why."""
+    """Append the answers that a file lacks; return what was done, and what is missing."""
     noted_at = time.monotonic()
     with records.open_records(path, progress.notice) as file:
         todo = _unanswered(file, questions)
@@ -125,7 +125,7 @@ def ask_missing(
 
 
 def _unanswered(file: records.RecordFile, questions: Sequence[Question]) -> list[Question]:
-    """Return the questions without a record; refuse a file to which this run must not add."""
+    """Return the questions without a record; refuse a file of another run."""
     asked = {question.record.key: question.record for question in questions}
     first, there = questions[0].record, set()
     for record in file.records:
@@ -140,17 +140,16 @@ def _unanswered(file: records.RecordFile, questions: Sequence[Question]) -> list
         elif record.messages_sha256 != asked.get(record.key, record).messages_sha256:
             problem = f"to other prompts (id {record.id!r})"
         if problem:
-            problem = f"it holds answers {problem}; use another -o or move it away"
-            raise InputError(str(file.path), problem)
+            raise InputError(str(file.path), f"it holds answers {problem}; choose another -o")
         if record.key in there:
-            raise InputError(str(file.path), f"id {record.id!r} stands in it twice")
+            raise InputError(str(file.path), f"it has the id {record.id!r} twice")
         there.add(record.key)
     return [question for question in questions if question.record.key not in there]
 
 
 @dataclass(frozen=True, slots=True)
 class MessageRow:
-    """One message of the first problem, as a model would get it."""
+    """One message about the first problem, as a model would get it."""
 
     dataset: str
     id: str
@@ -201,25 +200,25 @@ def run(
     params: Annotated[str | Sequence[str], Option(flags="--param", metavar="KEY=VALUE")] = (),
     progress: Progress = SILENT,
 ) -> Result:
-    r"""Put the problems of a benchmark to a model, after one or several prompting methods.
+    r"""Ask a model the problems of a benchmark by one or several prompting methods.
 
-    Each answer is kept as it comes; the same command, run again, asks only what is missing.
+    Each answer is kept as it comes; run the same command again to ask only for the missing ones.
 
     Parameters
     ----------
     dataset, data, id_field, question_field, answer_field : see score
     model : str
-        The model, as the endpoint calls it; with `replay`, as the folder is called.
+        The model, as the endpoint calls it; with `replay`, the name of its folder.
     methods : str or sequence of str
-        Prompting methods: cot,pot,f-1.
+        Prompting method, such as cot, pot or f-1.
     prompts : str or Path, optional
-        Methods and phases of your own, in YAML.
+        YAML file with your own methods and phases.
     limit : int, optional
-        Ask only this many problems, from the first.
+        Ask only the first N problems.
     epochs : int
         How many times each problem is asked.
     token_budget : int, optional
-        Ask nothing more when this many tokens were used.
+        Stop asking after this many tokens.
     price_in : float, optional
         Price per million prompt tokens.
     price_out : float, optional
@@ -227,28 +226,28 @@ def run(
     replay : str or Path, optional
         Folder of recorded outputs that answer in the place of a model.
     dry_run : bool
-        Show the messages of the first problem, and ask no one.
+        Show the messages about the first problem, and ask nothing.
     output : str or Path
-        Folder in which outputs are kept: FOLDER/DATASET/MODEL/METHOD.jsonl.
+        Folder that keeps the outputs, as FOLDER/DATASET/MODEL/METHOD.jsonl.
     base_url : str, optional
-        Address of an endpoint that speaks the protocol of OpenAI's chat completions.
+        Address of an OpenAI-compatible endpoint (chat completions).
     api_key_env : str
-        The environment variable that holds the key.
+        Environment variable that holds the key.
     concurrency : int
-        Maximum number of questions under way at the endpoint.
+        Maximum number of simultaneous questions.
     rate : float, optional
         Maximum number of requests per second. By default no limit.
     timeout_s : float
-        Retry where a whole answer takes more seconds than this.
+        Retry if a whole answer takes longer than this.
     temperature : float, optional
-        Sampling temperature; 0 for the likeliest words. None, and `params` with `temperature=null`,
-        leave it out of the requests.
+        Sampling temperature; 0 picks the likeliest words. None, and `params` with
+        `temperature=null`, leave it out of the requests.
     max_tokens : int, optional
         Maximum tokens of a reply, reasoning included.
     params : str or sequence of str
-        One more field of each request, with a value in JSON, or text.
+        Another field of each request; the value is JSON or text.
     progress : Progress
-        Told how far it is.
+        Callbacks for answered problems.
 
     Returns
     -------
@@ -257,8 +256,6 @@ def run(
 
     Raises
     ------
-    InputError
-        An argument is wrong, or the files hold answers to other prompts.
     IncompleteError
         Some answers are missing; the others are kept, and in its rows.
 
@@ -273,9 +270,7 @@ def run(
     templates = load_templates(benchmark, Path(prompts) if prompts else None)
     chosen = list(dict.fromkeys(templates.resolve(name) for name in methods))
     if not chosen:
-        raise InputError(
-            "--method", f"none named; {problems.name} has {', '.join(templates.methods)}"
-        )
+        raise InputError("--method", f"missing; {problems.name} has {', '.join(templates.methods)}")
     if dry_run:
         return _dry_run(problems.problems[0], templates, chosen)
     sent = {"replayed": True} if replay else request_parameters(temperature, max_tokens, params)

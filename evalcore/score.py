@@ -1,4 +1,4 @@
-"""`evalcore score`: recorded outputs against the reference answers of a benchmark."""
+"""`evalcore score`: compare recorded outputs with the reference answers of a benchmark."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from evalcore import scores
 from evalcore.benchmarks import Dataset, find_benchmark, load_dataset
 from evalcore.extraction import FUNCTION_RULES, PROGRAM_RULES, extract
 from evalcore.extraction import RULES as TEXT_RULES
 from evalcore.figures import draw_accuracy
 from evalcore.formats import Answers, Benchmark, Problem
 from evalcore.prompts import load_templates
-from evalcore.records import Record, in_order, read_records
+from evalcore.records import Record, in_order, name_dataset, read_records
 from evalcore.rules import RULES, Item, Tools, Verdict
 from evalcore.rules.formula_pool import compare_all
-from evalcore.sandbox import Limits, Outcome, Program, Sandbox
-from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow, print_summaries, summarise
+from evalcore.sandbox.layers import Limits
+from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
+from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow, summarise
 from ngramscan.errors import InputError
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import refuse_other
@@ -28,10 +30,9 @@ from ngramscan.report.command import Option, Result, command
 
 
 def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[str]) -> Benchmark:
-    """Return a benchmark with the rules that are wanted, each of which it must have."""
+    """Return a benchmark with the wanted rules, each of which it must have."""
     if not usual.rules:
-        cure = f"see evalcore judge --dataset {usual.name}"
-        raise InputError(f"--dataset {usual.name}", f"its answers are judged, not compared; {cure}")
+        raise InputError(f"--dataset {usual.name}", "no rule can score it; use `evalcore judge`")
     known = usual.rules if usual.files else tuple(dict.fromkeys((*usual.rules, *RULES)))
     for name in rules:
         refuse_other("--rule", name, known)
@@ -44,7 +45,7 @@ def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[
 def score_records(
     records: Sequence[Record], dataset: Dataset, benchmark: Benchmark, tools: Tools
 ) -> tuple[list[ScoreRow], list[str]]:
-    """Return a row per output and rule, by run in the benchmark's order; and what failed."""
+    """Return a row per output and rule, by run in the benchmark's order; and the failures."""
     problems = {problem.id: problem for problem in dataset.problems}
     prompts = load_templates(benchmark)
     asked = [(one, prompts.answer_to(one.method)) for one in in_order(records, dataset)]
@@ -56,7 +57,7 @@ def score_records(
         for (one, kind), program in zip(asked, programs, strict=True)
     ]
     items = [item for _, item in answers if item]
-    # Taken at once, so that no process of a rule goes on when something is wrong.
+    # All at once, so that no process of a rule outlives an error.
     verdicts = {rule: iter(list(RULES[rule](items, tools))) for rule in benchmark.rules}
     rows, failures = [], []
     for row, item in answers:
@@ -81,7 +82,7 @@ def _find_program(record: Record, rule: str | None) -> Program | None:
 def _find_answer(
     record: Record, problem: Problem, kind: Answers, outcome: Outcome | None, benchmark: Benchmark
 ) -> tuple[ScoreRow, Item | None]:
-    """Return what is known of an output before any rule, and what rules compare."""
+    """Return the row of an output before any rule, and what rules compare, if anything."""
     rule, run = benchmark.programs.get(kind), (record.dataset, record.model, record.method)
     layers = (outcome and outcome.layers) or {}
     sandbox, subtask = "; ".join(map(" ".join, layers.items())) or None, problem.subtask or None
@@ -96,17 +97,17 @@ def _find_answer(
     failed = f"program: {outcome.status}, {outcome.message}".removesuffix(", ") if outcome else ""
     is_text = kind != "program" or rule is None
     if is_text and (text := extract(record.output or "", benchmark.extraction)):
-        found = replace(row, answer=text.text, extraction=text.rule, reason=failed)
-        return found, Item(problem, text.text)
+        answer, by = text
+        return replace(row, answer=answer, extraction=by, reason=failed), Item(problem, answer)
     why = failed or ("no answer found" if is_text else "no program found")
     status = "" if outcome else NOT_FOUND  # a program that failed was found
     return replace(row, value=0.0, reason=why, status=status), None
 
 
 def _notices(layers: Mapping[str, str], rows: Sequence[ScoreRow], dataset: Dataset) -> list[str]:
-    """Say what the sandbox lacked, and which runs lack problems, so that accuracy is of some."""
+    """Describe missing layers of the sandbox, missing outputs of runs, and faults of the file."""
     outputs = {(f"{row.dataset}/{row.model}/{row.method}", row.id): None for row in rows}
-    there, n = Counter(run for run, _ in outputs), len(dataset)
+    there, n = Counter(run for run, _ in outputs), len(dataset.problems)
     return [
         *(f"Warning: sandbox without {one} ({why})" for one, why in layers.items() if why != "ok"),
         *(f"{run}: no output for {n - k} of {n} problems" for run, k in there.items() if k < n),
@@ -137,40 +138,41 @@ def score(
     program_seconds: Annotated[float, Option(metavar="S", over=0)] = 30.0,
     allow_weak_sandbox: bool = False,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    for_table: bool = True,
     progress: Progress = SILENT,
 ) -> Result:
     """Score recorded outputs against the reference answers of a benchmark.
 
-    Programs that models wrote run in a sandbox. The terminal's table is a summary per model; every
-    other format has one row per output and rule.
+    Programs that models wrote run in a sandbox. The terminal shows accuracy per model and method;
+    files and other formats have one row per output and rule.
 
     Parameters
     ----------
     outputs : str or Path
-        Recorded outputs: a folder of them, or a file.
+        Recorded outputs: a file, or a folder such as `evalcore run` writes.
     dataset : str, optional
-        The benchmark (see `evalcore datasets list`), or a name for questions of your own.
+        The benchmark (see `evalcore datasets list`), or a name for your own questions.
     data : str or Path, optional
-        A local copy of the benchmark, by default the one that was fetched; or a file of questions
-        of your own (.csv, .json, .jsonl, .parquet).
+        A local copy of the benchmark, by default the fetched one; or a file of your own questions
+        (.jsonl, .csv, .json or .parquet).
     id_field, question_field, answer_field : str
-        Name of this column in questions of your own.
+        Name of this column in your own questions.
     layout : str
-        How the files of the outputs are laid out.
+        Layout of the files of outputs.
     method : str, optional
-        Only outputs of this method; in layouts other than `evalcore`, the method of all of them.
+        Score only outputs of this method; in layouts other than `evalcore`, the method of all.
     rule : str or sequence of str
-        How answers are compared; several rules score side by side. By default the usual one.
+        Rule that compares answers; several rules score side by side. By default the benchmark's.
     extraction : str or sequence of str
-        How answers are found in texts: rules, tried in this order. By default the benchmark's.
+        Rule that finds answers in texts; several are tried in order. By default the benchmark's.
     program_seconds : float
-        How many seconds a program may run.
+        Maximum seconds that a program may run.
     allow_weak_sandbox : bool
-        Run programs even where this system can't keep them from doing harm.
+        Run programs even if this system can't keep them from doing harm.
     figure : str or Path, optional
         Draw accuracies with their intervals: .svg or .png.
     progress : Progress
-        Reports programs run and answers compared.
+        Callbacks for programs run and answers compared.
 
     Returns
     -------
@@ -179,8 +181,6 @@ def score(
 
     Raises
     ------
-    InputError
-        An argument, an output or the benchmark is wrong.
     SandboxError
         Programs can't be run safely here.
     IncompleteError
@@ -194,6 +194,7 @@ def score(
     """
     check_target(picture := Path(figure) if figure else None)
     place, layers = Path(data) if data else None, dict[str, str]()
+    name_dataset(dataset, place, Path(outputs), layout)
     usual = find_benchmark(dataset, place, id_field, question_field, answer_field)
     benchmark = choose_scoring(usual, rule, extraction)
     problems = load_dataset(benchmark, place)
@@ -209,9 +210,10 @@ def score(
     if picture:
         known = [one for one in summarise(rows) if one.accuracy is not None]
         if not known:
-            raise InputError(str(picture), "nothing to draw: nothing is known of any output")
+            raise InputError(str(picture), "nothing to draw; no output has a known score")
         if len({one.rule for one in known}) > 1:
             known = [one._replace(method=f"{one.method}, {one.rule}") for one in known]
         save_figure(draw_accuracy(known), picture)
-    notices, shown = _notices(layers, rows, problems), partial(print_summaries, rows=rows)
+    notices, shown = _notices(layers, rows, problems), partial(scores.print_summaries, rows=rows)
+    notices += [] if for_table else [scores.describe_summaries(rows)]
     return Result(rows, ScoreRow, notices, failures, print_table=shown)

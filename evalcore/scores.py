@@ -1,63 +1,64 @@
-"""Score rows: what one says, how tables of them are read, which run is meant, how models did."""
+"""Score rows: reading tables of them, choosing runs, and summaries per model."""
 
 from __future__ import annotations
 
+import io
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from rich.console import Console
 
 from ngramscan.errors import InputError
+from ngramscan.progress import open_console
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
 from ngramscan.report.layout import Layout, cell, print_columns, with_interval
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 Names = Sequence[str]
 SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")
 LATEST = "latest"
 _TIME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d"
 group_of = attrgetter("dataset", "model", "method", "rule")
-"""What has one run, or of which one is chosen."""
+"""Names that the rows of one run share; of several such runs, one is chosen."""
 ScoreKey = tuple[str, str, str, str, int | None]
 key_of: Callable[[Any], ScoreKey] = attrgetter("dataset", "model", "method", "id", "epoch")
-"""Which output a score or a record is about."""
+"""The output that a score or a record is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """What one rule says of one output."""
+    """The verdict of one rule on one output."""
 
     dataset: str
     model: str
     method: str
     id: str
     epoch: int | None
-    """Which of repeated answers; None where each problem was asked once."""
+    """Number of a repeated answer; None if each problem was asked once."""
     rule: str
     value: float | None
-    """From 0 to 1; None: there is none, `status` says of which kind, and `reason` says why."""
+    """From 0 (wrong) to 1 (right). None: no value; see `status` and `reason`."""
     answer: str | None = None
     extraction: str | None = None
-    """The rule that found the answer, with its version; `program, …`: that found its program."""
+    """The rule that found the answer, with its version; `program, …` if it found a program."""
     reason: str = ""
     sandbox: str | None = None
-    """What each layer of the sandbox was, where a program ran."""
+    """The state of each layer of the sandbox, if a program ran."""
     subtask: str | None = None
-    """What averages may be taken over within a benchmark."""
+    """A part of the benchmark; macro averages are means over subtasks."""
     run: str | None = None
-    """Which run of the method, where a log tells: when it began, and its name. None: not known."""
+    """The run of the method, if a log records it: its start and its name. None: not known."""
     status: str = ""
-    """`scored`; `not_found`: a complete output in which no answer was found, hence wrong;
-    `no_answer`: refused, cut off or empty; `unknown`: it is not known whether the model is right.
-    The last two have no value. By default a row with a value is `scored`, without `unknown`."""
+    """`scored`; `not_found`: a complete output without an answer, hence wrong; `no_answer`: a
+    refusal, cut off or empty; `unknown`: nobody knows. The last two have no value. By default
+    `scored` with a value, and `unknown` without."""
 
     def __post_init__(self) -> None:
-        """Complete the status; raise a ValueError where value and status can't be."""
+        """Complete the status; raise a ValueError if value and status contradict each other."""
         has = "no value" if self.value is None else f"value {self.value:g}"
         if self.value is not None and not 0 <= self.value <= 1:
             raise ValueError(f"{has}; a number from 0 to 1 was expected")
@@ -69,20 +70,20 @@ class ScoreRow:
 
 
 def read_scores(table: Table) -> list[ScoreRow]:
-    """Read the rows of one table; columns beyond those of scores, as judges have, are left out."""
+    """Read the rows of one table; further columns, as judges' rows have them, are left out."""
     absent = {"epoch": None, "reason": "", "status": ""}
     return read_rows(table, ScoreRow, "rows of `evalcore score`", absent)
 
 
 def outputs_valued(table: Table, value: float | None) -> set[ScoreKey]:
-    """Return the outputs to which the rules of a table give only this value; None: none at all."""
+    """Return the outputs to which all rules of a table give this value, or None."""
     rows = read_scores(table)
     others = {key_of(row) for row in rows if row.value not in {value, None}}
     return {key_of(row) for row in rows if row.value == value} - others
 
 
 def refuse_unscored(rules: Iterable[str], scored: Iterable[str]) -> None:
-    """Raise an InputError where nothing was scored by a rule; names those that there are."""
+    """Raise an InputError if nothing was scored by a rule."""
     known = list(dict.fromkeys(scored))
     for rule in rules:
         if rule not in known:
@@ -90,11 +91,11 @@ def refuse_unscored(rules: Iterable[str], scored: Iterable[str]) -> None:
 
 
 def read_all(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[ScoreRow]:
-    """Read score rows of one run per method, and of some rules where these are named."""
+    """Read score rows of one run per method, by all rules or by those that are named."""
     tables = as_tables(scores)
     same = {Path(one).resolve() if isinstance(one, str | Path) else id(one) for one in tables}
     if len(same) < len(tables):
-        raise InputError("scores", "a file is named twice")
+        raise InputError("scores", "a file is given twice")
     placed = [(row, name_of(table)) for table in tables for row in read_scores(table)]
     if not placed:
         raise InputError("scores", "there are no rows")
@@ -110,33 +111,33 @@ def read_all(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[S
 
 
 def read_chosen(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[ScoreRow]:
-    """Read what `read_all` does; or raise an InputError where a benchmark has several rules."""
+    """Read what `read_all` does; raise an InputError if a benchmark has several rules."""
     rows = read_all(scores, rules, runs)
     for dataset in dict.fromkeys(row.dataset for row in rows):
         known = dict.fromkeys(row.rule for row in rows if row.dataset == dataset)
         if len(known) > 1:
-            raise InputError(dataset, f"scored by {', '.join(known)}; --rule says which is meant")
+            raise InputError(dataset, f"scored by {', '.join(known)}; choose one with --rule")
     return rows
 
 
 def choose_runs(rows: Sequence[ScoreRow], wanted: Sequence[str] = ()) -> list[ScoreRow]:
-    """Leave one run of each method: that whose name, or part of it, is wanted, or the `latest`."""
+    """Keep one run of each method: the one with a wanted name, or part of it, or the `latest`."""
     runs = count_runs(rows)
     for name in wanted:
         if name != LATEST and not any(name in (run or "") for own in runs.values() for run in own):
             told = "; ".join(describe_runs(runs)) or "no method has several runs"
-            raise InputError(f"--run {name}", f"no run has that name; {told}")
+            raise InputError(f"--run {name}", f"no run has this name; {told}")
     meant = {group: _meant([*own], wanted) for group, own in runs.items()}
     if unclear := {group: own for group, own in runs.items() if len(meant[group]) > 1}:
-        cure = "--run NAME says which is meant"
-        cure += " (not all have a time)" if LATEST in wanted else f", or --run {LATEST}"
+        cure = "choose one with --run NAME"
+        cure += " (not all have a time)" if LATEST in wanted else f" or --run {LATEST}"
         raise InputError("scores", f"{'; '.join(describe_runs(unclear))}; {cure}")
     kept = [row for row in rows if row.run in meant[group_of(row)]]
     epochs = {(group_of(row), row.epoch is None) for row in kept}
     for group in runs:
         if {(group, True), (group, False)} <= epochs:
             said = "some rows have an epoch and others have none, so these are several runs"
-            raise InputError(", ".join(group), f"{said}; a column `run` tells them apart")
+            raise InputError(", ".join(group), f"{said}; tell them apart by a column `run`")
     return kept
 
 
@@ -149,7 +150,7 @@ def count_runs(rows: Iterable[ScoreRow]) -> dict[tuple[str, ...], Counter[str | 
 
 
 def describe_runs(runs: Mapping[tuple[str, ...], Counter[str | None]]) -> Iterator[str]:
-    """Tell of each method that has several runs which these are."""
+    """Yield a sentence for each method with several runs."""
     for group, own in runs.items():
         if len(own) > 1:
             named = ", ".join(f"{run or 'one without a name'} ({n} rows)" for run, n in own.items())
@@ -157,7 +158,7 @@ def describe_runs(runs: Mapping[tuple[str, ...], Counter[str | None]]) -> Iterat
 
 
 def _meant(runs: Sequence[str | None], wanted: Sequence[str]) -> Sequence[str | None]:
-    """Return the runs of a method that may be meant; one, where that is clear."""
+    """Return the runs of a method that may be meant; only one if that is clear."""
     named = [run for run in runs if run in wanted]
     named = named or [run for run in runs if any(name in (run or "") for name in wanted)]
     if not named and LATEST in wanted and all(re.match(_TIME, run or "") for run in runs):
@@ -166,7 +167,7 @@ def _meant(runs: Sequence[str | None], wanted: Sequence[str]) -> Sequence[str | 
 
 
 class SummaryRow(NamedTuple):
-    """How one model did after one method, by one rule; in percent, no answer as a wrong one."""
+    """Accuracy of one model with one method by one rule, in percent; no answer counts as wrong."""
 
     dataset: str
     model: str
@@ -174,10 +175,10 @@ class SummaryRow(NamedTuple):
     rule: str
     run: str | None
     n: int
-    """Outputs of which something is known: to the rest only `unknown` refers."""
+    """Outputs whose score is known; `unknown` counts the others."""
     accuracy: float | None
     accuracy_low: float | None
-    """None: graded values, or several answers to a problem, which are dependent."""
+    """None for graded values, and for several answers to a problem, which are dependent."""
     accuracy_high: float | None
     answered: float | None
     no_answer: int
@@ -185,7 +186,7 @@ class SummaryRow(NamedTuple):
 
 
 def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
-    """Return how each model did by each rule, in the order in which they come."""
+    """Return a row per run and rule, in the order of their first scores."""
     groups: dict[tuple[str, str, str, str, str | None], list[ScoreRow]] = {}
     for row in rows:
         groups.setdefault((*group_of(row), row.run), []).append(row)
@@ -206,8 +207,16 @@ def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
     return found
 
 
+def describe_summaries(rows: Iterable[ScoreRow]) -> str:
+    """Return the table of `print_summaries` as plain text."""
+    console = open_console(stderr=True)
+    console.record, console.file = True, io.StringIO()
+    print_summaries(console, rows)
+    return console.export_text().strip("\n")
+
+
 def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:
-    """Print how each model did."""
+    """Print accuracies per run."""
     found = summarise(rows)
     has_runs, show = len({one[:4] for one in found}) < len(found), "{:.1f}".format
     names = SummaryRow._fields[: 4 + has_runs]
@@ -216,8 +225,5 @@ def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:
     columns["accuracy"] = [with_interval(*one[6:9], show) for one in found]
     columns["answered"] = [show(one.answered) if one.n else cell(None) for one in found]
     for name in ("no_answer", "unknown"):
-        if any(getattr(one, name) for one in found):
-            columns[name.replace("_", " ")] = [cell(getattr(one, name)) for one in found]
-    optional = ("answered", "dataset", "no answer", "n")
-    layout = Layout(len(names), frozenset({"model", "method", "run"}), optional)
-    print_columns(console, columns, layout)
+        columns[name.replace("_", " ")] = [cell(getattr(one, name) or "") for one in found]
+    print_columns(console, columns, Layout(len(names), optional=("answered",)))

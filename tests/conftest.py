@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcore.sandbox import Sandbox
+from evalcore.sandbox.sandbox import Sandbox
 from ngramscan.errors import SandboxError
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress

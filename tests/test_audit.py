@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import io
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -149,7 +151,7 @@ WRONG: list[tuple[str, str]] = [
     (re.sub(".*published.*\n", "", CLAIM), "published is missing"),
     (re.sub(".*formula.*\n", "", CLAIM), "formula is missing"),
     (CLAIM + "  is: near", "Invalid enum value 'near'"),
-    (CLAIM + "  cell: scores.n", "both there; expected one"),
+    (CLAIM + "  cell: scores.n", "both given; expected one"),
     (CLAIM.replace(FIGURE, "cell: '1'"), "claim one: 1: expected table"),
     (CLAIM + "  for: {a: b}", "for: there is no list 'b'"),
     (CLAIM.replace("the sum", "'{b}'") + "  for: {a: [x]}", "{b} is not the name"),
@@ -171,31 +173,69 @@ def test_what_is_not_there_and_claims_that_are_no_text_are_refused(tmp_path: Pat
     with pytest.raises(InputError, match=r"claims\.yaml: no such file"):
         audit(tmp_path)
     file.write_text("claims: []")
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="none: no such file or folder; a folder of CSV"):
         audit(tmp_path / "none", claims=file)
     file.write_bytes(b"\xff")
     with pytest.raises(InputError, match="not UTF-8 at byte 0"):
         audit(tmp_path)
 
 
-SHOWN = """mismatch: one (text)
-  the sum
-  published 40.5, recomputed 30.500, from 30.400 to 30.600
-  formula: sum(scores.pct)
-  inputs: scores[].pct = 10.0; scores[].pct = 20.5
-
-0 ok, 0 rounding, 1 mismatch, 0 different quantity, 0 not derivable
-"""
-
-
 def test_a_mismatch_fails_a_strict_audit_only_and_claims_have_any_name(tmp_path: Path) -> None:
     check(tmp_path, CLAIM.replace("30.5", "40.5"))
-    assert invoke(str(tmp_path)) == (0, SHOWN, "")
-    failed = (1, SHOWN, "Error: 1 of 1 claims are mismatches\n")
+    code, shown, said = invoke(str(tmp_path))
+    assert (code, said) == (0, "")
+    failed = (1, shown, "Error: 1 of 1 claims are mismatches\n")
     assert invoke(str(tmp_path), "--strict") == failed
+    assert invoke(str(tmp_path), "--strict", "--verdict", "ok")[0] == 1, "whatever is listed"
     check(tmp_path, CLAIM)
-    counts = "1 ok, 0 rounding, 0 mismatch, 0 different quantity, 0 not derivable\n"
-    assert invoke(str(tmp_path), "--strict") == (0, counts, "")
+    code, shown, said = invoke(str(tmp_path), "--strict")
+    assert (code, re.findall("text 1|all 1|--verdict", re.sub(" +", " ", shown)), said) == (
+        0,
+        ["text 1", "all 1"],
+        "",
+    )
     frame = audit(tmp_path, claims=(tmp_path / "claims.yaml").rename(tmp_path / "other.yaml"))
     assert frame.verdict.tolist() == ["ok"]
     assert str(frame.dtypes["recomputed"]) == "Float64"
+
+
+PLACES = ("table 2", "tables 1 and 2", "tables 1, 2 and 3", "figure 1, example 2", "the text")
+
+
+def test_a_table_counts_verdicts_and_the_chosen_claims_are_listed(tmp_path: Path) -> None:
+    entries = []
+    for number, where in enumerate(PLACES):
+        entry = CLAIM.partition("claims:\n")[2].replace("where: text", f"where: {where}")
+        entry = entry.replace("30.5", "40.5") if number % 2 else entry
+        entries.append(entry.replace("id: one", f"id: claim-{number}"))
+    check(tmp_path, "claims:\n" + "".join(entries))
+    lines = invoke(str(tmp_path))[1].splitlines()
+    counts = [line.split() for line in lines if re.match(r" +(figure|table|text|all)", line)]
+    assert counts == [
+        ["figure", "1", "1"],
+        ["table", "2", "1", "1"],
+        ["table", "3", "1"],
+        ["text", "1"],
+        ["all", "3", "2"],
+    ]
+    assert lines[-1].startswith("--verdict mismatch lists the mismatches, -v explains")
+    assert len(lines) < 15
+    listed = invoke(str(tmp_path), "--verdict", "mismatch")[1]
+    for cells in (
+        ("claim-1", "tables 1 and 2", "40.5", "30.5"),
+        ("claim-3", "figure 1, example 2"),
+    ):
+        assert re.search(" +".join(map(re.escape, cells)), listed)
+    assert ("claim-0" in listed, "formula" in listed) == (False, False)
+    details = "id: claim-1\n  where: tables 1 and 2\n  statement: the sum\n  published: 40.5\n"
+    details += "  recomputed: 30.5\n  low: 30.4\n  high: 30.6\n  verdict: mismatch\n"
+    details += "  formula: sum(scores.pct)\n  inputs: scores[].pct = 10.0; scores[].pct = 20.5\n\n"
+    for more in (("-v",), ("--verdict", "mismatch", "-v")):
+        assert invoke(str(tmp_path), *more)[1].startswith(details)
+    rows = list(
+        csv.DictReader(io.StringIO(invoke(str(tmp_path), "--verdict", "ok", "--format", "csv")[1]))
+    )
+    assert [row["id"] for row in rows] == ["claim-0", "claim-2", "claim-4"]
+    code, _, said = invoke(str(tmp_path), "--verdict", "mismatc")
+    assert (code, "'mismatc' is not one of 'ok', 'rounding', 'mismatch'" in said) == (2, True)
+    assert len(audit(tmp_path, verdict="mismatch,ok")) == 5

@@ -16,7 +16,7 @@ import pytest
 import evalcore
 from evalcore.benchmarks import Dataset, benchmarks, find_benchmark, load_dataset
 from evalcore.formats import Problem
-from ngramscan.errors import IncompleteError
+from ngramscan.errors import IncompleteError, InputError
 from tests.support.made_benchmarks import refused, write, write_financemath, write_proofbench
 
 PHYSICS, MATHS = "olympiadbench-oe-physics", "olympiadbench-oe-maths"
@@ -88,7 +88,7 @@ def test_every_benchmark_is_described_by_one_row_by_name() -> None:
 
 def test_a_benchmark_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
     for name, benchmark in benchmarks().items():
-        refused(f"dataset {name}: .* run `evalcore datasets fetch {name}`", load, name, None)
+        refused(f"--dataset {name}: .* run `evalcore datasets fetch {name}`", load, name, None)
         refused(f"no {next(iter(benchmark.files))}.* in it", load, name, tmp_path)
         refused("nowhere: no such file or folder", load, name, tmp_path / "nowhere")
 
@@ -98,7 +98,7 @@ def test_a_file_its_folder_and_a_folder_of_folders_give_the_same(tmp_path: Path)
     sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
     for path in (file, file.parent, tmp_path):
         dataset = load("financemath", path)
-        assert (len(dataset), dataset.sha256) == (200, sha256)
+        assert (len(dataset.problems), dataset.sha256) == (200, sha256)
         assert dataset.faults == (f"not the published file: its SHA-256 is {sha256}",)
 
 
@@ -111,12 +111,12 @@ def test_an_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 def test_all_copies_that_are_there_are_checked_and_failures_told(tmp_path: Path) -> None:
     write_financemath(tmp_path, question="")
     write_proofbench(tmp_path)
-    with pytest.raises(IncompleteError, match=r"question is ''; expected a text$") as caught:
+    with pytest.raises(IncompleteError, match=r"question is ''; expected text$") as caught:
         evalcore.datasets_check(data=tmp_path)
     [row] = caught.value.rows.itertuples()
     assert (row.dataset, row.problems, row.subtasks) == ("imo-proofbench", 60, 1)
     for place in (tmp_path / "none", None):
-        with pytest.raises(IncompleteError, match="no benchmark there; fetch one or name a copy"):
+        with pytest.raises(InputError, match=r"no benchmark there; see .* or name a copy"):
             evalcore.datasets_check(data=place)
 
 
@@ -128,17 +128,17 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("financemath", "validation.json", b"[{]", "validation.json: not valid JSON: "),
     (*SORTING, b"[]", "word_sorting.json: Expected object"),
     (*SORTING, b"{}", "examples: Expected array"),
-    (*ANSWERS, b"a\n1\n", "answerbench_v2.csv:2: no column Problem ID; there are a"),
+    (*ANSWERS, b"a\n1\n", "answerbench_v2.csv:2: no column Problem ID, Problem, Short"),
     (*ANSWERS, b"a\n" + b"x" * 200_000, "not valid CSV: field larger"),
     ("mine", "empty.csv", b"id,question,answer\n", "0 problems; expected one or more"),
     ("aicrypto", "exam1_2", "Prove it.", "problem2.tex: problems with points: none"),
     ("aicrypto", "exam1_2", "**Problem 3 (1 points)**", "points: 3; expected one"),
     ("financemath", "size", 199, "199 problems; expected 200"),
-    ("financemath", "question", " ", "[1]: question is ' '; expected a text"),
+    ("financemath", "question", " ", "[1]: question is ' '; expected text"),
     ("financemath", "tables", "| a |", "[1]: tables: Expected array, got str"),
-    ("financemath", "ground_truth", True, "[1]: ground_truth is True; expected a text"),
+    ("financemath", "ground_truth", True, "[1]: ground_truth is True; expected text"),
     ("financemath", "ground_truth", "8", "[1]: ground_truth: Expected float, got str"),
-    ("financemath", "ground_truth", float("nan"), "[1]: ground_truth is nan; expected a text"),
+    ("financemath", "ground_truth", float("nan"), "[1]: ground_truth is nan; expected text"),
     (PHYSICS, "error", "small", "COMP.jsonl:1: error: $[0]: Expected float | null, got str"),
     (PHYSICS, "answer_type", "Poem", ":1: answer_type is Poem; expected Numerical, Expression, "),
     (PHYSICS, "question", "", ":1: question: Expected str of length >= 1"),
@@ -261,7 +261,7 @@ def test_missing_points_and_problems_are_told(tmp_path: Path) -> None:
     assert load("aicrypto", tmp_path).faults == (told,)
     for name in ("exam2/problem3.tex", "exam3/problem6.tex"):
         (tmp_path / name).unlink()
-    refused(r"2 of 18 files are missing.*exam2/problem3\.tex", load, "aicrypto", tmp_path)
+    refused(r"2 of 18 files missing: exam2/problem3\.tex", load, "aicrypto", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_missing_points_and_problems_are_told(tmp_path: Path) -> None:
 def test_the_real_files_are_the_pinned(name: str, size: int, faults: int, shared: Path) -> None:
     dataset = load(name, shared / "data")
     pinned = next(iter(benchmarks()[name].files.values()))
-    assert (len(dataset), dataset.sha256, len(dataset.faults)) == (size, pinned, faults)
+    assert (len(dataset.problems), dataset.sha256, len(dataset.faults)) == (size, pinned, faults)
     for problem in dataset.problems:
         visible = "\n".join([problem.text, *problem.fields.values()])
         for key in ("program", "solution", "guidelines"):
@@ -290,7 +290,7 @@ def test_the_repaired_real_row_does_not_show_its_answer(shared: Path) -> None:
     assert "Y(x)=" not in problem.text
     for name in ("answerbench", "proofbench"):
         faults = load(f"imo-{name}", shared / f"data/imobench/{name}.csv").faults
-        assert faults[-1] == "this is the first version, which its authors call deprecated"
+        assert faults[-1] == "this is the first version, which the authors call deprecated"
 
 
 @pytest.mark.parametrize("ending", ["csv", "json", "jsonl", "parquet"])
@@ -309,16 +309,19 @@ def test_columns_are_named_by_options_and_others_are_left_out(tmp_path: Path) ->
     file = write(tmp_path / "mine.jsonl", row)
     [problem] = load_dataset(find_benchmark(None, file, "key", "text", "gold"), file).problems
     assert problem == Problem("a", "Why?", "Because.")
-    cure = "no column id; there are key, .*; mine is no known benchmark, so --id-field must name"
+    cure = "no column id, answer; the columns are key, .* mine is not a shipped .* --id-field, --an"
     refused(cure, load, None, file)
 
 
 def test_what_is_no_benchmark_says_what_there_is() -> None:
     for given, message in (
-        (("imo",), "--dataset imo: unknown benchmark; known are aicrypto"),
-        (("imo", Path("a")), r"questions of your own need only --data FILE \(.csv, .jsonl"),
-        ((None,), "--dataset: missing; known are aicrypto"),
-        (("financemath", None, "key"), "--id-field: the columns of financemath are known"),
-        ((None, Path("financemath.csv")), "has the name of a benchmark; say which it is with"),
+        (("imo",), "--dataset imo: unknown benchmark; .*; known: aicrypto"),
+        (("imo", Path()), r"for your own questions give --data FILE \(JSONL, CSV, JSON or"),
+        ((None,), "--dataset: missing; .*; known: aicrypto"),
+        (("financemath", None, "key"), "--id-field: the columns of financemath are fixed"),
+        (
+            (None, Path("financemath.csv")),
+            "if it is a copy of the benchmark, add --data",
+        ),
     ):
         refused(message, find_benchmark, *given)

@@ -111,9 +111,8 @@ def test_a_benchmark_is_run_and_scored_although_the_server_fails_now_and_then(he
         assert bool(row["sandbox"]) == (row["method"] == "pot")
         assert row["rule"] == "lenient" or row["value"] == is_right, row
     stdout, stderr = invoke(*SCORE, "--figure", "accuracy.svg")
-    shown = [line.split()[:6] for line in stdout.splitlines()]
     for method in METHODS:
-        assert ["financemath", "lab/made", method, "strict", "60", "50.0"] in shown, stdout
+        assert re.search(f"{method} +(?:strict +)?60 +50.0 ", stdout), stdout
         assert f"financemath/lab/made/{method}: no output for 140 of 200 problems" in stderr
     assert (here / "accuracy.svg").read_text().startswith("<?xml")
 
@@ -161,9 +160,9 @@ def test_a_dry_run_prints_the_exact_messages_and_asks_no_one(here: Path) -> None
 @pytest.mark.usefixtures("here")
 def test_wrong_usage_is_one_line_and_ends_with_2() -> None:
     for more, message in {
-        "--dataset gsm9k": "gsm9k is no known benchmark",
+        "--dataset gsm9k": "gsm9k is not a shipped benchmark",
         "": "--base-url: missing",
-        "--method ,": "--method: none named",
+        "--method ,": "--method: missing",
     }.items():
         method = () if "--method" in more else ("--method", "cot")
         stdout, stderr = invoke("run", *FINANCE, "--model", "m", *method, *more.split(), code=2)
@@ -214,7 +213,7 @@ def test_judges_are_asked_once_and_their_replies_kept_and_summed_up(proofs: Path
         frame = evalcore.judge("outputs", judges="judge-a", **PROOFBENCH, base_url=server.url)
         assert server.seen.requests.total() == 2 * 59
     assert "f-1" not in json.dumps([body["messages"] for body in server.seen.bodies])
-    assert "judge:judge-a: 1 replies are not what was asked for" in stderr
+    assert "judge:judge-a: 1 of 59 replies have no value; unusable reply: no <points>N" in stderr
     rows = json_rows((proofs / "judged.jsonl").read_text())
     assert json_rows(lines) == rows
     by_id = {row["id"]: row for row in rows if row["rule"] == "judge:judge-a"}
@@ -224,8 +223,8 @@ def test_judges_are_asked_once_and_their_replies_kept_and_summed_up(proofs: Path
     assert (unread["value"], unread["reply"]) == (None, "I like this proof.")
     assert (cut["reply"], cut["reason"]) == (None, "cut at the token limit")
     assert read_scores(proofs / "judged.jsonl")[0].rule == "judge:judge-a"
-    summary = ["imo-proofbench", "made", "f-1", "judge:judge-a", "0:", "13,", "1:", "15,"]
-    assert summary in [line.split()[:8] for line in table.splitlines()], table
+    assert re.search("judge:judge-a .*60 +58 +51.7", table), table
+    assert "0: 13, 1: 15, 6: 15, 7: 15" in table
 
 
 @pytest.mark.parametrize(

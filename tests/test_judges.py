@@ -38,7 +38,7 @@ def test_the_prompts_of_the_paper_are_word_for_word(shared: Path) -> None:
 
 
 def test_what_rules_compare_is_not_judged_but_why_it_failed_is() -> None:
-    with pytest.raises(InputError, match="see evalcore score --dataset financemath"):
+    with pytest.raises(InputError, match="rules score its answers; use `evalcore score`"):
         choose_prompt("financemath", "grade")
     assert FORMS["cause"].labels == dict.fromkeys("ABC")
     assert choose_prompt("olympiadbench-tp-physics", "grade").task == "grade"
@@ -114,7 +114,7 @@ def test_a_score_is_scaled_to_points_and_what_has_no_value_says_why() -> None:
     cut = replace(RECORD, finish_reason="length")
     for form, record, said, status, answer, reason in (
         ("cause", RECORD, {"reply": '{"cause": "C"}'}, "unknown", "C", ""),
-        ("score", RECORD, {"reply": "Great!"}, "unknown", None, "unparsed: not valid JSON"),
+        ("score", RECORD, {"reply": "Great!"}, "unknown", None, "unusable reply: not valid JSON"),
         ("score", cut, {}, "no_answer", None, "cut at the"),
     ):
         row = judged_row(FORMS[form], PROBLEM, record, "judge-1", said)

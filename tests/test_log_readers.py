@@ -140,16 +140,16 @@ def test_the_method_is_what_the_run_was_told_or_is_asked_for(path: Path) -> None
     for noted in ({"metadata": {"method": 4}}, {"metadata": None, "task_args": {"method": 4}}):
         assert {row.method for row in read(path, *SAMPLES, head=header(**noted)).rows} == {"4"}
     made_logs.write_inspect(path, SAMPLES, header(metadata={}))
-    refused(r"log\.eval: it does not name the method; --method NAME", [path])
+    refused(r"log\.eval: it has no method; give it with --method NAME", [path])
 
 
 def test_a_run_that_is_not_whole_is_told(path: Path) -> None:
     head = header("cancelled", dataset={"sample_ids": [1, 2]}, config={"epochs": 3})
-    ended = "the run did not end well: its status is 'cancelled'"
+    ended = "the run did not succeed: its status is 'cancelled'"
     log = read(path, *SAMPLES, head=head)
-    assert (log.notices[:2], log.rows[0].epoch) == ([ended, "3 of 6 samples are in it"], 1)
+    assert (log.notices[:2], log.rows[0].epoch) == ([ended, "it has 3 of 6 samples"], 1)
     head = {**header(), "results": {"total_samples": 9}}
-    assert "3 of 9 samples are in it" in read(path, *SAMPLES, head=head).notices
+    assert "it has 3 of 9 samples" in read(path, *SAMPLES, head=head).notices
 
 
 def test_a_log_and_its_copy_in_the_other_format_are_refused_together(path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_log_and_its_copy_in_the_other_format_are_refused_together(path: Path)
         made_logs.write_inspect(one, SAMPLES)
     refused(r"log\.json: .*id 's1', answer: also in .*log\.eval", folder)
     refused(r"log\.json: .*id 's1', tokens: also in .*log\.eval", folder, wanted=["other"])
-    refused("id 's1', answer: there twice", [made_logs.write_inspect(copy, [sample("s1")] * 2)])
+    refused("id 's1', answer: it is there", [made_logs.write_inspect(copy, [sample("s1")] * 2)])
 
 
 def test_a_run_and_its_repetition_are_told_apart_by_when_they_were(path: Path) -> None:
@@ -180,9 +180,9 @@ def test_a_run_and_its_repetition_are_told_apart_by_when_they_were(path: Path) -
 def test_members_that_are_missing_or_malformed_are_named(path: Path) -> None:
     whole, x = made_logs.eval_members(SAMPLES), "samples/x.json"
     for members, message in (
-        (whole[:-1], r"log\.eval: no member header.json"),
-        ([one for one in whole if "s2" not in one[0]], "no sample s2, epoch 1, which summaries"),
-        (whole[-1:], "no samples in it"),
+        (whole[:-1], r"log\.eval: it has no header.json"),
+        ([one for one in whole if "s2" not in one[0]], "it lacks sample s2, epoch 1 of summaries"),
+        (whole[-1:], "it has no samples"),
         ([*whole, (x, b"{")], "samples/x.json: not valid JSON"),
         ([*whole, (x, b'{"id": "\xff"}')], "x.json: not valid JSON: 'utf-8' codec"),
         ([*whole, (x, b'{"epoch": 1}')], "samples/x.json: Object missing .* id"),
@@ -207,7 +207,7 @@ def test_a_changed_byte_is_noticed_or_changes_nothing(path: Path, method: int) -
         except InputError as error:
             told += f"{error}\n"
     assert told.count("\n") > len(content) / 2
-    for problem in ("samples/1.json: damaged (", "is encrypted", "log.eval: not a zip file, or"):
+    for problem in ("samples/1.json: damaged (", "is encrypted", "log.eval: not a .eval file"):
         assert problem in told
     path.write_bytes(made_logs.zip_bytes(members, 14))  # LZMA
     refused(r"header\.json: damaged \(compressed by another method\)", [path])
@@ -225,7 +225,7 @@ def read_rows(folder: Path, rows: list[dict[str, Any]], **config: Any) -> list[S
 
 def told(folder: Path, **options: Any) -> list[str]:
     """Return the notices of a folder, but for the one that every such log has."""
-    notices, said = read_logs([folder], **options).notices, "harness records no errors and no stop"
+    notices, said = read_logs([folder], **options).notices, "harness records no errors: empty"
     [common] = [notice for notice in notices if said in notice]
     return [notice for notice in notices if notice != common]
 
@@ -267,7 +267,7 @@ def test_only_failures_have_no_value(tmp_path: Path) -> None:
         first = read_rows(tmp_path, [tested, row(2)])[0]
         assert (first.value, first.status) == (value, status)
         lacking, *failures = told(tmp_path)
-        assert lacking.endswith("2 of 3 documents are in it")
+        assert lacking.endswith("it has 2 of 3 documents")
         assert len(failures) == (value is None)
     right = row(1, replies=[REFUSAL], filtered_resps=["[invalid]"])
     rows = read_rows(tmp_path, [right, row(2, float("nan"))])
@@ -284,7 +284,7 @@ def test_of_several_replies_the_first_is_scored_and_a_vote_needs_one(tmp_path: P
         steps = [{"function": function}, {"function": "take_first"}]
         filters = [{"name": "strict-match", "filter": steps}]
         assert [r.value for r in read_rows(tmp_path, rows, filter_list=filters)] == values
-        said = f": documents have 2 replies and one score by each rule, {of}"
+        said = f": documents have 2 replies but one score per rule: that {of}"
         assert told(tmp_path)[0].endswith(said)
 
 
@@ -300,7 +300,7 @@ def test_two_runs_of_a_task_in_one_folder_are_told_apart(tmp_path: Path) -> None
     for path in tmp_path.glob("*"):
         path.with_name(path.name.replace(TIME, time)).write_bytes(path.read_bytes())
     assert [r.run for r in read_logs([tmp_path]).rows] == [TIME] * 3 + [time] * 3
-    several = f"has 2 runs: {TIME} (3 rows), {time} (3 rows); `compare` takes one (--run)"
+    several = f"has 2 runs: {TIME} (3 rows), {time} (3 rows); `compare` takes one of them (--run)"
     assert told(tmp_path) == [f"sums, lab/made, cot, strict-match {several}"]
 
 
@@ -308,7 +308,7 @@ def test_methods_that_are_tasks_of_their_own_are_one_benchmark_on_request(tmp_pa
     for name in ("cot", "pot"):
         made_logs.write_lm_eval(tmp_path / name, ROWS, f"sums_{name}", metadata={"method": name})
     [notice] = told(tmp_path)
-    assert notice.startswith("sums_cot, sums_pot have the same ids and other methods: --dataset")
+    assert notice.startswith("sums_cot, sums_pot have the same ids but different methods: --d")
     assert told(tmp_path, given={"dataset": "sums"}) == []
 
 
@@ -317,10 +317,10 @@ def test_results_may_have_another_name_and_names_are_asked_for(tmp_path: Path) -
     beside = (tmp_path / f"results_{TIME}.json").rename(tmp_path / f"mine_{TIME}.json")
     assert {r.model for r in read_logs([path]).rows} == {"lab/made"}
     beside.unlink()
-    refused("it does not name the model; --model NAME does", [path])
+    refused("it has no model; give it with --model NAME", [path])
     assert {r.dataset for r in read_logs([path], given=named).rows} == {"sums"}
     path = path.rename(tmp_path / "mine.jsonl")
-    refused("it does not name the dataset", [path], given=named)
+    refused("it has no dataset", [path], given=named)
     assert {r.run for r in read_logs([path], given={**named, "dataset": "d"}).rows} == {"mine"}
 
 
@@ -330,13 +330,13 @@ def test_malformed_lines_and_results_are_refused_with_their_place(tmp_path: Path
     whole, value = path.read_text(), '"exact_match": 1.0'
     for text, message in (
         (whole[:-9], r"\.jsonl:6: not valid JSON"),
-        (whole[: whole.rindex('{"doc_id"')], "loose has 2 of 3 documents; the file is truncated"),
+        (whole[: whole.rindex('{"doc_id"')], "truncated: 2 of 3 documents of loose"),
         (whole + "[]\n", r"\.jsonl:7: Expected object"),
         (whole.replace('"metrics"', '"m"'), "1: Object missing required field metrics"),
         (whole.replace(value, '"exact_match": 61'), r"\.jsonl:1: exact_match 61: a number"),
-        (whole.replace(value, '"other": 1'), "1: exact_match: the row has no such"),
-        (whole + whole.splitlines()[0] + "\n", "id 's3', .*: there twice"),
-        ("", "no rows in it"),
+        (whole.replace(value, '"other": 1'), "1: exact_match: the row lacks this score"),
+        (whole + whole.splitlines()[0] + "\n", "id 's3', .*: it is there twice"),
+        ("", "it is empty; one row per"),
     ):
         path.write_text(text)
         refused(message, [path], "lm-eval")
@@ -349,5 +349,5 @@ def test_malformed_lines_and_results_are_refused_with_their_place(tmp_path: Path
 def test_a_metric_that_is_better_when_lower_is_refused(tmp_path: Path) -> None:
     rows = [r | {"metrics": ["exact_match", "brier"], "brier": 0.25} for r in ROWS]
     made_logs.write_lm_eval(tmp_path, rows, goals={"exact_match": True, "brier": False})
-    refused(r"\.jsonl:1: brier: less of it is better; --rule", [tmp_path])
+    refused(r"\.jsonl:1: brier: lower is better; choose", [tmp_path])
     assert read_logs([tmp_path], wanted=["exact_match,strict-match"]).rows

@@ -76,7 +76,7 @@ def test_failures_of_genuine_logs_are_counted_by_kind(shared: Path) -> None:
     replies = "apparent refusal scored as wrong (1), empty reply scored as wrong (3); they"
     assert f"4 of 120 samples are failures: {replies}" in told("lm_eval/method_b")
     assert "failures" not in told("inspect/method_a.eval") + told("lm_eval/method_a")
-    assert "2 replies and one score by each rule" in told("lm_eval/method_a_repeats2")
+    assert "2 replies but one score per rule" in told("lm_eval/method_a_repeats2")
 
 
 def test_epochs_tokens_and_runs_of_genuine_logs(shared: Path) -> None:
@@ -147,21 +147,21 @@ def test_logs_in_folders_are_found_once_and_other_files_told(folder: Path) -> No
     ):
         log = read_logs([folder, folder / "lm" / ".."], layout)
         assert [r.method for r in log.rows] == methods.split()
-        said = f": not read, since they are no such logs: {others}"
+        said = f": not logs, and not read: {others}"
         assert log.notices[:2] == [f"{folder}{said}", f"{folder}/lm/..{said}"]
 
 
 def test_what_is_no_log_is_refused(folder: Path) -> None:
     for name, layout, message in (
         ("none.eval", "auto", "no such file or folder"),
-        ("notes.json", "auto", "no log that is known; expected a log of Inspect, or samples"),
+        ("notes.json", "auto", "not a known log; expected a log of Inspect, or samples"),
         ("lm/results_*.json", "auto", "the samples, which are in files beside it; expected a log"),
         ("lm/results_*.json", "lm-eval", "without the samples"),
         ("inspect/a.eval", "scores", "a log of Inspect; expected scores"),
         ("notes.json", "inspect", "missing required field eval"),
         ("notes.json", "lm-eval", "notes.json:1: Object missing"),
-        ("problems.jsonl", "scores", "no log that is known; expected scores, or lines of"),
-        ("lm", "inspect", "no logs there"),
+        ("problems.jsonl", "scores", "not a known log; expected scores, or lines of"),
+        ("lm", "inspect", "no logs in it"),
     ):
         refused(message, [folder / name.replace("*", TIME)], layout)
 
@@ -187,14 +187,17 @@ def test_the_command_writes_scores_tokens_and_a_summary(tmp_path: Path) -> None:
     write_inspect(log, [sample("s1"), sample("s2", "I", text="", answer=None), failed("s3")])
     kinds = "empty reply scored as wrong (1), error without a score (1)"
     said = f"{log}: 2 of 3 samples are failures: {kinds}; they have no value here\n"
-    assert invoke(log, "-o", target, "--usage", usage) == (0, "", said)
+    code, stdout, stderr = invoke(log, "-o", target, "--usage", usage)
+    assert (code, stdout, stderr[: len(said)]) == (0, "", said)
+    assert re.search("sums +lab/made +cot +answer +2 +50.0 ", stderr), "the summary"
     assert [r.value for r in read_scores(target)] == [1.0, None, None]
     assert pd.read_csv(usage).prompt_tokens.fillna(-1).tolist() == [10, 10, -1]
     assert invoke(log, "-o", target, "-q", "--missing", "as-recorded") == (0, "", "")
     assert [r.value for r in read_scores(target)] == [1.0, 0.0, None]
     cells = [line.split() for line in invoke(log)[1].splitlines()]
     [summary] = [line for line in cells if line[:1] == ["sums"]]
-    assert cells[1][-3:] == ["no", "answer", "unknown"]
+    [header] = [line for line in cells if "accuracy" in line]
+    assert header[-3:] == ["no", "answer", "unknown"]
     assert " ".join(summary[:6] + summary[-2:]) == "sums lab/made cot answer 2 50.0 1 1"
     write_lm_eval(tmp_path / "lm", [row(1), row(2), row(3)])
     assert "these logs do not record tokens" in invoke(tmp_path / "lm", "--usage", usage)[2]

@@ -115,7 +115,7 @@ def test_a_problem_reaches_the_model_as_it_is_and_is_never_taken_for_a_template(
 
 
 def test_what_is_not_there_is_refused() -> None:
-    refused("method tot: unknown for financemath; it has zero-", messages, "financemath", "tot")
+    refused("--method tot: one of zero-shot, .* was expected", messages, "financemath", "tot")
     refused("none: no such file or directory", load, "financemath", Path("none"))
 
 
@@ -144,16 +144,16 @@ BROKEN = {
     "phases: {a: b}": "it must have methods",
     "method: {}": "Object contains unknown field method; known are source",
     "fields: [x]\nmethods: {a: {}}": "it must have methods, and may have phases and a source",
-    "methods: {a: {user: x, ours: true}}": "method a: one's own have only user, system and note",
-    "methods: {a: {user: x, of: y}}": "method a: Object contains unknown field of; known are user",
+    "methods: {a: {user: x, ours: true}}": "method a: unknown key ours; there are user, system a",
+    "methods: {a: {user: x, of: y}}": "method a: unknown key of; there are user, system and note",
     "methods: {a: {user: Solve.}}": "method a: the user message has no {{problem}}",
-    "methods: {a: {user: '{{formalise}}'}}": "method a: nothing is named {{formalise}}; there",
-    "phases: {x: '{{verify}}'}\nmethods: {a: {user: '{{x}}'}}": "a phase names the phase verify; o",
-    "phases: {x y: z}": "phase x y: its name may have letters",
-    f"methods: {{CoT: {USER}}}": "cot is among the benchmark's methods; take another name",
-    f"phases: {{formalize: x}}\nmethods: {{a: {USER}}}": "formalize is among the benchmark's p",
-    f"phases: {{problem: x}}\nmethods: {{a: {USER}}}": "problem is among the benchmark's phases",
-    f"methods: {{a: {USER}, A: {USER}}}": "method a stands twice",
+    "methods: {a: {user: '{{formalise}}'}}": "unknown placeholder {{formalise}}; known: p",
+    "phases: {x: '{{verify}}'}\nmethods: {a: {user: '{{x}}'}}": "a phase can't use another phase (",
+    "phases: {x y: z}": "phase x y: a name has letters",
+    f"methods: {{CoT: {USER}}}": "methods: the name cot is taken; choose another",
+    f"phases: {{formalize: x}}\nmethods: {{a: {USER}}}": "phases: the name formalize is taken",
+    f"phases: {{problem: x}}\nmethods: {{a: {USER}}}": "phases: the name problem is taken",
+    f"methods: {{a: {USER}, A: {USER}}}": "method a is defined twice",
     "methods:\n  a: {user: x}\n  a: {user: y}": ":2: not valid YAML: a stands twice",
 }
 

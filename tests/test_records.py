@@ -68,7 +68,7 @@ def test_records_are_chosen_by_folders_where_they_do_not_say_who_wrote(tmp_path:
         write(tmp_path / f"sums/made-1/{method}.jsonl", '\n{"id": 1, "output": "4"}\n')
     assert named(read_records(tmp_path, method="pot")) == [("sums", "made-1", "pot", "1", "4")]
     assert len(read_records(tmp_path, dataset="sums")) == 2
-    there = "no records of f-1 of sums there; there are cot of sums, pot of sums"
+    there = "no outputs of f-1 of sums in it; it has cot of sums, pot of sums"
     refused(there, read_records, tmp_path, "evalcore", "f-1", "sums")
     refused("absent: no such file or folder", read_records, tmp_path / "absent")
 
@@ -80,7 +80,7 @@ def test_the_layout_of_financemath_is_read(tmp_path: Path) -> None:
     assert named(read_records(tmp_path, "financemath", "pot", "financemath")) == [
         *((*run, "0", "def solution(): ..."), (*run, "1", None), (*run, "2", "4"))
     ]
-    refused("does not name the method; --method does", read_records, tmp_path, "financemath")
+    refused("not name the method; give it with --method", read_records, tmp_path, "financemath")
 
 
 def test_the_layout_of_big_bench_hard_is_read_with_row_numbers_as_ids(tmp_path: Path) -> None:
@@ -102,9 +102,9 @@ MALFORMED: list[tuple[str, Any, str]] = [
     (OURS, b'{"id": "1", "output": "\xff"}\n', ":1: not valid JSON"),
     (FINANCE, [{"question_id": 1, "output": ["x", "y"]}], "output: Expected array of length <= 1"),
     (BENCH, {}, "task.json: outputs: Expected array, got null"),
-    ("made/task.json", {"outputs": []}, "it was expected in a folder named MODEL-METHOD"),
+    ("made/task.json", {"outputs": []}, "its folder must be named MODEL-METHOD"),
     ("made/task.json", b" \n", "task.json: it is empty"),
-    ("made/task.txt", "", "no files there whose names end in .json"),
+    ("made/task.txt", "", "no outputs in it; `evalcore run -o FOLDER`"),
 ]
 
 
@@ -119,7 +119,7 @@ def test_a_second_run_on_the_same_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "cot.jsonl"
     for _ in range(2):
         with open_records(path, pytest.fail):
-            refused("another run is writing", open_silently, path)
+            refused("another run writes it", open_silently, path)
 
 
 def test_a_system_that_refuses_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from evalcore.formats import Problem
 from evalcore.rules import RULES as COMPARE
 from evalcore.rules import Item, Tools, Verdict
 from evalcore.rules.notation import read_number
-from evalcore.sandbox import Outcome
+from evalcore.sandbox.sandbox import Outcome
 
 ORDERS = {"all": [*RULES], "financemath": find_benchmark("financemath").extraction}
 ORDERS["own"] = find_benchmark(None, Path("mine.jsonl")).extraction

@@ -113,11 +113,11 @@ def test_answers_to_something_else_are_refused_before_anything_is_asked(tmp_path
         file.unlink(missing_ok=True)
         run(Made(), tmp_path, size=1, **first)
         content, model = file.read_bytes(), Made()
-        with pytest.raises(InputError, match=f"holds answers {problem}.* use another -o or move"):
+        with pytest.raises(InputError, match=f"holds answers {problem}.* choose another -o"):
             run(model, tmp_path, **then)
         assert (model.asked, file.read_bytes()) == ([], content)
     file.write_bytes(content * 2)
-    with pytest.raises(InputError, match="'p-0' stands in it twice"):
+    with pytest.raises(InputError, match="'p-0' twice"):
         run(model, tmp_path, **first)
 
 
@@ -130,12 +130,12 @@ def test_cost_is_told_and_a_budget_is_kept(tmp_path: Path, monkeypatch: pytest.M
     uncounted = Made(**{"p-0": {"completion_tokens": None}})
     said, missing = run(uncounted, tmp_path, 5, usage=Usage(100), size=1, method="f-1")
     assert said == "1 answered of 5"
-    assert "(4 × the server does not count tokens, so no token budget can be kept)" in missing
+    assert "(4 × the server does not count tokens, so --token-budget can't be kept)" in missing
     monkeypatch.setattr(sys.modules["evalcore.run"], "_NOTE_EVERY_S", 0.0)
     progress, usage = create_autospec(Progress), Usage(price_in=1e5, price_out=1e7)
     model = Made(**{"p-1": {"prompt_tokens": 5000, "completion_tokens": None}})
     run(model, tmp_path, 2, usage=usage, progress=progress, size=1, method="f-2")
-    second = "5,010 + 5 tokens, cost 551.00; the server did not count those of 1 answers"
+    second = "5,010 + 5 tokens, cost 551.00; without those of 1 answers, which are unknown"
     noted = [call.args[0] for call in progress.note.call_args_list]
     assert noted == ["10 + 5 tokens, cost 51.00", second, ""]
     assert str(Usage(price_in=3.0)) == "0 + 0 tokens"
@@ -154,12 +154,12 @@ def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None
         said, missing = run(replayed, tmp_path, 4, parameters={"replayed": True})
         assert "cot, p-0, epoch 2" in run(replayed, tmp_path / "new", 1, epochs=2)[1]
     assert said == "2 answered, 1 refused of 4"
-    assert "recorded output of sums, cot, p-2 was written to other messages" in missing
+    assert "recorded output of sums, cot, p-2 answers other messages" in missing
     assert "no recorded output of sums, cot, p-3" in missing
     one, two = sorted(read_records(tmp_path / "cot.jsonl"), key=lambda record: record.id)
     assert (one.output, one.attempts, one.prompts_sha256) == ("4", 1, "e" * 64)
     assert (two.refusal, two.parameters) == ("No.", {"replayed": True})
-    with pytest.raises(InputError, match="no recorded outputs of 'made-2' there"):
+    with pytest.raises(InputError, match="no recorded outputs of 'made-2' in it"):
         open_replay(tmp_path / "recorded", "made-2").__enter__()
 
 

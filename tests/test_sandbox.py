@@ -21,8 +21,10 @@ from typing import Any
 
 import pytest
 
-from evalcore.sandbox import Limits, Outcome, Program, Sandbox, kernel, layers, seccomp
+from evalcore.sandbox import kernel, layers, seccomp
 from evalcore.sandbox import sandbox as sandbox_module
+from evalcore.sandbox.layers import Limits
+from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
 from ngramscan.errors import SandboxError
 
 needs_all_layers = pytest.mark.usefixtures("all_layers")

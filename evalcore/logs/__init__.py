@@ -1,4 +1,4 @@
-"""Per-sample results of other tools, which are no dependency, read into score rows."""
+"""`evalcore logs`: per-sample results of other tools, which need not be installed, as scores."""
 
 from __future__ import annotations
 
@@ -47,6 +47,8 @@ def _read_lines(log: Log) -> None:
 
 _SAMPLES = "samples of lm-evaluation-harness"
 _RESULTS = "results of lm-evaluation-harness without the samples, which are in files beside it"
+_NO_ERRORS = "lm-evaluation-harness records no errors: empty or cut replies may be failed requests"
+_OUTPUTS = "outputs of models; `evalcore score` reads them"
 _ROW = "".join(rf"(?=.* {name} )" for name in ("dataset", "model", "method", "id", "rule"))
 _LINE = r"\.jsonl(?=.* id )(?=.* correct )"
 _SCORES = rf"\.csv |\.parquet |\S*{_ROW}|{_LINE}(?=.* (?:dataset|model|method|rule) )"
@@ -56,8 +58,9 @@ _KINDS: dict[str, tuple[str, str, Callable[[Log], None]]] = {
     "scores": ("scores", _SCORES, _read_scores),
     'lines of "id" and "correct"': ("scores", _LINE, _read_lines),
     _RESULTS: ("", r"\S* results ", read_lm_eval),
+    _OUTPUTS: ("", r"\.jsonl(?=.* id )(?=.* output )", _read_lines),
 }
-"""What a file is: its layout, how its suffix and the names of its first fields go, its reader."""
+"""Kinds of files: the layout, a pattern of the suffix and the first fields, and the reader."""
 
 
 def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any) -> Log:
@@ -78,8 +81,8 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
             rule = getattr(row, "rule", "tokens")
             key = (*scores.key_of(row), rule, row.run)
             if key in seen:
-                also = f"also in {seen[key]}; name one of them, or tell them apart by names"
-                problem = "there twice" if seen[key] == log.path else also
+                also = f"also in {seen[key]}; give only one of them, or name them differently"
+                problem = "it is there twice" if seen[key] == log.path else also
                 which = f"{row.dataset}/{row.model}/{row.method}, id {row.id!r}, {rule}"
                 raise InputError(str(log.path), f"{which}: {problem}")
             seen[key] = log.path
@@ -89,18 +92,15 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
         together.notices += log.notices
     scores.refuse_unscored(together.wanted, together.rules)
     if _SAMPLES in {kind for _, kind in found.values()}:
-        together.notices.append(
-            "lm-evaluation-harness records no errors and no stop reasons: an empty reply may be a "
-            "failed request, and replies that were cut can't be told from others"
-        )
+        together.notices.append(_NO_ERRORS)
     together.notices += _describe_split_benchmarks(together.rows)
     for told in scores.describe_runs(scores.count_runs(together.rows)):
-        together.notices.append(f"{told}; `compare` takes one (--run)")
+        together.notices.append(f"{told}; `compare` takes one of them (--run)")
     return together
 
 
 def _find(path: Path, layout: str, together: Log) -> dict[Path, str]:
-    """Return the logs in a file or folder, with what they are; tell of other files."""
+    """Return the logs in a file or folder and their kinds; add a notice on other files."""
     if not path.exists():
         raise InputError(str(path), "no such file or folder")
     files = [path]
@@ -110,15 +110,15 @@ def _find(path: Path, layout: str, together: Log) -> dict[Path, str]:
     wanted = [kind for kind, (own, *_) in _KINDS.items() if own and layout in {"auto", own}]
     kinds = {file: _recognise(replace(together, path=file)) for file in files}
     if kinds.get(path, "") is None and layout in {"inspect", "lm-eval"}:
-        kinds[path] = wanted[0]  # it may begin otherwise, as after being rewritten by hand
+        kinds[path] = wanted[0]  # rewritten by hand, it may begin with other fields
     logs = {file: kind for file, kind in kinds.items() if kind in wanted}
     if not logs:
-        is_what = kinds.get(path, "no logs there") or "no log that is known"
-        raise InputError(str(path), f"{is_what}; expected {', or '.join(wanted)}")
+        is_outputs = _OUTPUTS in kinds.values()
+        problem = _OUTPUTS if is_outputs else kinds.get(path, "no logs in it") or "not a known log"
+        raise InputError(str(path), f"{problem}; expected {', or '.join(wanted)}")
     if others := [file for file in kinds if kinds[file] not in {*wanted, _RESULTS}]:
         shown = [str(file.relative_to(path)) for file in others[:3]] + ["…"] * (len(others) > 3)
-        told = f"{path}: not read, since they are no such logs: {', '.join(shown)}"
-        together.notices.append(told)
+        together.notices.append(f"{path}: not logs, and not read: {', '.join(shown)}")
     return logs
 
 
@@ -136,15 +136,15 @@ def _recognise(log: Log) -> str | None:
 
 
 def _describe_split_benchmarks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]:
-    """Tell of tasks that look like one benchmark: tools name each way of prompting a task."""
+    """Describe tasks that look like one benchmark: tools name each way of prompting a task."""
     ids, methods = defaultdict(set), defaultdict(set)
     for row in rows:
         ids[row.dataset].add(row.id)
         methods[row.dataset].add(row.method)
     for names in dict.fromkeys(tuple(two for two in ids if ids[one] == ids[two]) for one in ids):
         if len(names) > 1 and not set.intersection(*(methods[name] for name in names)):
-            cure = "--dataset NAME reads them as one benchmark, so that they can be compared"
-            yield f"{', '.join(names)} have the same ids and other methods: {cure}"
+            cure = "--dataset NAME reads them as one benchmark, which makes them comparable"
+            yield f"{', '.join(names)} have the same ids but different methods: {cure}"
 
 
 @command
@@ -158,48 +158,43 @@ def logs(
     missing: Literal["apart", "as-recorded"] = "apart",
     usage: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = 256,
+    for_table: bool = True,
 ) -> Result:
-    """Read per-sample results of other tools into rows of scores.
+    """Read per-sample results of other tools as scores.
 
     Reads logs of Inspect (.eval, .json), samples of lm-evaluation-harness (samples_*.jsonl, with
     results_*.json beside them), rows of `evalcore score`, and lines of "id" and "correct"; or
     folders of them. Names that you give replace those of the logs.
 
-    Refusals, empty and cut replies (no answer) and errors (unknown) have no value, and are counted
-    on stderr. Where rows go to the terminal as a table, it is a summary per model; every other
-    format has one row per sample and rule.
+    Refusals, empty and cut replies (no answer) and errors (unknown) have no value. The terminal
+    shows accuracy per model and method; files have one row per sample and rule.
 
     Parameters
     ----------
     *paths : str or Path
         Logs, or folders of them.
     layout : str
-        Which tool wrote the logs; `auto` tells it from the files, `scores` is this package.
+        Tool that wrote the logs; `auto` recognises it, `scores` is this package.
     dataset : str, optional
-        The benchmark. By default the task's name.
+        Name of the benchmark. By default the name of the task.
     model : str, optional
-        The model. By default as the log names it.
+        Name of the model. By default the one in the log.
     method : str, optional
         The prompting method. By default the one in the metadata of the log.
     rule : str or sequence of str
-        Read only these scorers, filters or metrics. By default all.
+        Read only this scorer, filter or metric. By default all.
     missing : str
-        Whether errors, refusals, empty and cut replies have no value (`apart`), or the recorded one
+        Errors, refusals, empty and cut replies have no value (`apart`), or the recorded one
         (`as-recorded`).
     usage : str or Path, optional
-        Write the tokens of each answer to this file, where the logs record them.
+        Write the tokens of each answer to this file, if the logs record them.
     max_line : int
-        The longest line, sample or file of JSON, in MB; a longer one is an error.
+        Maximum length of a line, sample or file of JSON, in MB; a longer one is an error.
 
     Returns
     -------
     DataFrame
-        One row per sample and rule, as `score` gives them.
-
-    Raises
-    ------
-    InputError
-        A log can't be read, or two have the same samples.
+        One row per sample and rule, as `score` returns them.
 
     Examples
     --------
@@ -214,5 +209,6 @@ def logs(
     save(found.usage, UsageRow, target)
     if target and not found.usage:
         found.notices.append("these logs do not record tokens")
+    found.notices += [] if for_table else [scores.describe_summaries(found.rows)]
     shown = partial(scores.print_summaries, rows=found.rows)
     return Result(found.rows, scores.ScoreRow, notices=found.notices, print_table=shown)

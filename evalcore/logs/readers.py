@@ -1,4 +1,4 @@
-"""What the files of each tool say: score rows, tokens, and what is to be known beside them."""
+"""Readers of each tool's files: score rows, tokens and notices."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _Kind = TypeVar("_Kind")
 _NUMBERS = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
 """Correct, partly correct, incorrect, no answer, as Inspect's metrics read them, and its words."""
 _UNKNOWN = {"error", "invalidated sample", "interrupted sample", "unscored sample"}
-"""Failures after which nothing is known of what the model would have answered."""
+"""Failures that leave open what the model would have answered."""
 _RULE = "refusal-phrases/1"  # a change of the phrases is a new version
 _REFUSAL = re.compile(
     r"(?:(?:(?:i am|i'm) (?:very |so |really |truly )?sorry|sorry|i apologi[sz]e|my apologies"
@@ -47,7 +47,7 @@ _REFUSAL = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageRow:
-    """How many tokens one answer took. None: not recorded, which is not 0."""
+    """Number of tokens of one answer. None means not recorded, which is not 0."""
 
     dataset: str
     model: str
@@ -55,49 +55,47 @@ class UsageRow:
     id: str
     epoch: int | None
     prompt_tokens: Number | None
-    """Includes tokens that came from a cache."""
+    """Includes tokens from a cache."""
     completion_tokens: Number | None
     """Includes those of the reasoning."""
     reasoning_tokens: Number | None
     run: str | None = None
-    """As in the rows of scores."""
 
 
 @dataclass(slots=True)
 class Log:
-    """How a log is read, and what it gives."""
+    """A log: how to read it, and its rows."""
 
     path: Path
-    given: Mapping[str, Any] = field(default_factory=dict)
-    """Names that replace those of the log."""
+    given: Mapping[str, Any] = field(default_factory=dict)  # names that replace those of the log
     wanted: Sequence[str] = ()
     missing: str = "apart"
     max_line: int = 256
     names: dict[str, Any] = field(default_factory=dict)
     rules: dict[str, bool] = field(default_factory=dict)
-    """Whether one ever says what it scored; also those not read."""
+    """Whether each rule ever records the answer that it scored; includes rules not read."""
     rows: list[ScoreRow] = field(default_factory=list)
     usage: list[UsageRow] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     failures: set[tuple[str, int | None, str]] = field(default_factory=set)
-    """Id, epoch, what it is and how it is scored."""
+    """Id, epoch and description of each failed sample."""
 
     def set_names(self, run: str | None, noted: Sequence[Any], **names: str | None) -> None:
-        """Say what the rows are about; the method is in the first notes that name one."""
+        """Set the names of all rows; the method is in the first notes that name one."""
         methods = [str(one["method"]) for one in noted if (one or {}).get("method") is not None]
         names |= {"method": "".join(methods[:1]), **self.given}
         for name, said in names.items():
             if not said:
-                raise InputError(str(self.path), f"it does not name the {name}; --{name} NAME does")
+                raise InputError(str(self.path), f"it has no {name}; give it with --{name} NAME")
         self.names = {"run": run, **names}
 
     def wants(self, rule: str) -> bool:
-        """Note a rule of the log; tell whether its scores are to be read."""
+        """Remember a rule of the log, and return whether to read its scores."""
         self.rules.setdefault(rule, False)
         return rule in (self.wanted or [rule])
 
     def lines(self) -> Iterator[tuple[str, bytes]]:
-        """Yield each line that is not empty, after its place."""
+        """Yield each line that is not empty with its place."""
         with self.path.open("rb") as file:
             lines = iter(lambda: file.readline(self.max_line * 1_000_000 + 2), b"")
             for number, line in enumerate(lines, 1):
@@ -106,15 +104,14 @@ class Log:
                     yield f"{self.path}:{number}", line
 
     def read_json(self, path: Path, kind: type[_Kind]) -> _Kind:
-        """Return the value of a file of JSON: this one, or one beside it."""
+        """Return the value of a JSON file: this one, or one beside it."""
         self.refuse_long(str(path), path.stat().st_size)
         return decode(str(path), path.read_bytes(), kind)
 
     def refuse_long(self, place: str, length: int) -> None:
-        """Raise an InputError where a line, sample or file of JSON is longer than it may be."""
+        """Raise an InputError if a line, sample or file of JSON is too long."""
         if length > self.max_line * 1_000_000:
-            problem = f"more than {self.max_line} MB in one; --max-line MB takes more"
-            raise InputError(place, problem)
+            raise InputError(place, f"longer than {self.max_line} MB; see --max-line")
 
     def tell(self, notice: str) -> None:
         """Add a notice about the file."""
@@ -123,10 +120,10 @@ class Log:
     def add(
         self, row: dict[str, Any], failure: tuple[str, str], replies: Sequence[str], is_sought: bool
     ) -> None:
-        """Add a row of what is recorded, unless the sample has failed, of some kind for a reason.
+        """Add a row as recorded, or without a value if the sample failed; `failure`: kind, reason.
 
-        Replies are read where they scored nothing, but a cut one is a failure whatever its score:
-        to leave out only the wrong ones would favour the method that fails more often.
+        Replies are read only if they scored nothing, but a cut one is a failure whatever its score:
+        leaving out only the wrong ones would favour the method that fails more often.
         """
         (kind, reason), value, answer, status = failure, row["value"], row["answer"], ""
         texts = [] if value else [_one_line(reply)[:1000] for reply in replies]
@@ -150,7 +147,7 @@ class Log:
         self.rows.append(ScoreRow(**self.names, **row, extraction=extraction, status=status))
 
     def tell_failures(self) -> None:
-        """Say how many samples are failures, by kind and by what the log makes of them."""
+        """Add a notice with the number of failures by kind and by recorded score."""
         n = Counter(what for *_, what in self.failures)
         listed = ", ".join(f"{what} ({n[what]})" for what in sorted(n))
         failed = len({(id_, epoch) for id_, epoch, _ in self.failures})
@@ -165,15 +162,15 @@ def _one_line(text: object) -> str:
 
 
 def decode(place: str, content: bytes, kind: type[_Kind]) -> _Kind:
-    """Return the value of a JSON text; fields that a structure does not have are left out."""
+    """Return the value of a JSON text; fields that a structure lacks are left out."""
     with suppress(ValueError, RecursionError):
-        content.decode()  # what is left out is checked too
+        content.decode()  # checks also what is left out
         return msgspec.json.decode(content, type=kind)
     return as_type(decoded(place, content), kind, place)  # knows NaN, which tools write
 
 
 def _to_number(place: str, value: Any) -> float | None:
-    """Return a score from 0 to 1; None: the tool could not tell, which it writes as null or NaN."""
+    """Return a score from 0 to 1; None if the tool has none, which it writes as null or NaN."""
     if isinstance(value, str):
         value = _NUMBERS.get(value, _NUMBERS.get(value.lower(), value))
         with suppress(ValueError):
@@ -181,8 +178,7 @@ def _to_number(place: str, value: Any) -> float | None:
     if value is None or str(value) == "nan":
         return None
     if not isinstance(value, int | float) or not 0 <= value <= 1:
-        problem = "a number from 0 to 1, or one of C, P, I, N, was expected; --rule reads others"
-        raise InputError(place, problem)
+        raise InputError(place, "a number from 0 to 1 or C, P, I, N was expected; see --rule")
     return float(value)
 
 
@@ -248,7 +244,7 @@ class _Sample(_Key):
     model_usage: dict[str, _Usage] | None = None
 
     def verdicts(self) -> dict[str, tuple[Any, str | None]]:
-        """Return value and answer by rule; a score that names several values is several."""
+        """Return value and answer by rule; a score with several named values counts as several."""
         found = {}
         for scorer, score in (self.scores or {}).items():
             value, answer = score.get("value"), score.get("answer")
@@ -271,14 +267,14 @@ def read_inspect(log: Log) -> None:
     header = _read_zip(log) if log.path.suffix == ".eval" else log.read_json(log.path, _Header)
     about, ids, samples = header.eval, header.eval.dataset.sample_ids or [], header.samples or []
     if not samples:
-        raise InputError(str(log.path), "no samples in it; scores of samples were expected")
+        raise InputError(str(log.path), "it has no samples, so there is nothing to read")
     both = f"{about.run_id}/{about.task_id}" if about.run_id and about.task_id else None
     run = about.eval_id or both or log.path.stem  # older logs have no eval_id
-    with suppress(ValueError, OverflowError):  # a time in front, so that runs sort
+    with suppress(ValueError, OverflowError):  # with the time in front, runs can be sorted
         moment = datetime.fromisoformat(about.created or "")
         run = f"{moment.astimezone(UTC) if moment.tzinfo else moment:%Y-%m-%dT%H-%M-%S}_{run}"
     log.set_names(run, (about.metadata, about.task_args), dataset=about.task, model=about.model)
-    # In the order of the benchmark; samples are logged as they come to an end.
+    # In the order of the benchmark; samples are logged in the order in which they end.
     place = {str(id_): number for number, id_ in enumerate(ids)}
     samples.sort(key=lambda one: (place.get(str(one.id), len(ids)), str(one.id), one.epoch))
     verdicts = [pair for sample in samples for pair in sample.verdicts().items()]
@@ -296,11 +292,11 @@ def read_inspect(log: Log) -> None:
         key |= {"completion_tokens": used.output_tokens, "reasoning_tokens": used.reasoning_tokens}
         log.usage.append(UsageRow(**log.names, **key))
     if header.status != "success":
-        log.tell(f"the run did not end well: its status is {header.status!r}")
+        log.tell(f"the run did not succeed: its status is {header.status!r}")
     planned = header.results.total_samples if header.results else None
     planned = len(ids) * epochs if planned is None else planned
     if len(samples) < planned:
-        log.tell(f"{len(samples)} of {planned} samples are in it")
+        log.tell(f"it has {len(samples)} of {planned} samples")
     values = [value for rule, (value, _) in verdicts if log.wants(rule)]
     for letter, meaning in (("P", "partly correct), read as 0.5"), ("N", "no answer), read as 0")):
         if n := values.count(letter):
@@ -318,17 +314,17 @@ def _read_zip(log: Log) -> _Header:
             samples.append(decode(place, content, _Sample))
     there = {(str(one.id), one.epoch) for one in samples}
     if header is None:
-        raise InputError(str(log.path), "no member header.json; the file is not whole")
+        raise InputError(str(log.path), "it has no header.json, so it is incomplete; copy it again")
     if absent := [one for one in listed if (str(one.id), one.epoch) not in there]:
-        named = f"no sample {absent[0].id}, epoch {absent[0].epoch}, which summaries.json lists"
-        raise InputError(str(log.path), f"{named}; the file is not whole")
+        named = f"it lacks sample {absent[0].id}, epoch {absent[0].epoch} of summaries.json"
+        raise InputError(str(log.path), f"{named}, so it is incomplete; copy it again")
     header.samples = samples
     return header
 
 
 def _members(log: Log) -> Iterator[tuple[str, str, bytes]]:
     """Yield the place, name and content of each member that is read."""
-    place, problem = str(log.path), "not a zip file, or truncated"
+    place, problem = str(log.path), "not a .eval file of Inspect, or truncated; copy it again"
     try:
         with log.path.open("rb") as file:
             archive = zipfile.ZipFile(file)
@@ -348,7 +344,7 @@ def _members(log: Log) -> Iterator[tuple[str, str, bytes]]:
 
 
 def _add_verdicts(log: Log, sample: _Sample, key: dict[str, Any]) -> None:
-    """Add one row per rule, also where an error kept the sample from having any."""
+    """Add one row per rule, even if an error left the sample without scores."""
     output, choice = sample.output, (sample.output.choices or [_Choice()])[0]
     error, stop = _one_line((sample.error or {}).get("message"))[:200], choice.stop_reason or ""
     limit = str(sample.limit.get("type")) if sample.limit else None
@@ -380,7 +376,7 @@ _SAMPLES = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\
 
 
 class _Document(msgspec.Struct):
-    """One row: a document after one filter; `fields` has all, the values of metrics among them."""
+    """A document after one filter; `fields` has all fields, including the values of metrics."""
 
     doc_id: int | str
     filter: str
@@ -391,7 +387,7 @@ class _Document(msgspec.Struct):
     fields: dict[str, Any]
 
     def replies(self) -> list[str]:
-        """Return all replies; none where the model was asked how likely given texts are."""
+        """Return all replies; none if the model only rated the likelihood of given texts."""
         found = self.resps[0] if len(self.resps) == 1 and isinstance(self.resps[0], list) else []
         return found if all(isinstance(one, str) for one in found) else []
 
@@ -414,13 +410,13 @@ class _Results(msgspec.Struct):
 
 
 def read_lm_eval(log: Log) -> None:
-    """Read a file of samples, with what the file of results beside it says."""
+    """Read a file of samples, and the file of results beside it."""
     documents = []
     for place, line in log.lines():
         fields = decode(place, line, dict[str, Any])
         documents.append(as_type({**fields, "place": place, "fields": fields}, _Document, place))
     if not documents:
-        raise InputError(str(log.path), "no rows in it; one per document and filter was expected")
+        raise InputError(str(log.path), "it is empty; one row per document and filter was expected")
     named = _SAMPLES.fullmatch(log.path.name)
     task, time = named.groups() if named else ("", None)
     # Runs that were told to write to one file put its name in the place of `results`.
@@ -438,33 +434,29 @@ def read_lm_eval(log: Log) -> None:
     if repeats > 1:
         is_vote = any(document.filter in votes for document in documents)
         of = "of all together" if is_vote else "of the first; the others are not scored"
-        log.tell(f"documents have {repeats} replies and one score by each rule, {of}")
+        log.tell(f"documents have {repeats} replies but one score per rule: that {of}")
 
 
 def _ids(log: Log, documents: list[_Document], planned: int) -> list[str]:
-    """Return the ids of documents; refuse, or tell of, a file that does not have them all."""
+    """Return the ids of documents; refuse a truncated file, or add a notice on missing ones."""
     there = Counter(name for name, _ in {(one.filter, str(one.doc_id)) for one in documents})
     most = max(there.values())
     for name in [one.filter for one in documents if there[one.filter] < most]:
-        problem = f"filter {name} has {there[name]} of {most} documents; the file is truncated"
-        raise InputError(str(log.path), problem)
+        raise InputError(str(log.path), f"truncated: {there[name]} of {most} documents of {name}")
     if most < planned:
-        log.tell(f"{most} of {planned} documents are in it")
+        log.tell(f"it has {most} of {planned} documents")
     docs = [one.fields.get("doc") for one in documents]
     ids = [doc.get("id") if isinstance(doc, dict) else None for doc in docs]
     if None in ids:
         ids = [one.doc_id for one in documents]
-        log.tell(
-            "the dataset has no field 'id', so ids are positions; those of two runs are the same "
-            "problems only where both read the same documents in the same order"
-        )
+        log.tell("no field 'id', so ids are positions, which must mean the same in runs to compare")
     return [str(id_) for id_ in ids]
 
 
 def _add_scores(
     log: Log, document: _Document, id_: str, is_vote: bool, goals: dict[str, bool | None]
 ) -> None:
-    """Add one row per metric; a score is of the first reply, unless the filter looks at all."""
+    """Add one row per metric: the score of the first reply, unless the filter reads all."""
     found = document.filtered_resps[0] if len(document.filtered_resps) == 1 else None
     is_missed = found == "[invalid]"  # what a filter writes where its pattern did not match
     answer = found if isinstance(found, str) and not is_missed else None
@@ -475,9 +467,9 @@ def _add_scores(
         if log.wants(rule):
             place, score = f"{document.place}: {metric}", document.fields.get(metric)
             if goals.get(metric) is False:
-                raise InputError(place, "less of it is better; --rule reads other scores")
+                raise InputError(place, "lower is better; choose another score with --rule")
             if metric not in document.fields:
-                raise InputError(place, "the row has no such score; --rule reads others")
+                raise InputError(place, "the row lacks this score; choose another with --rule")
             value = _to_number(f"{place} {score!r}", score)
             row = {"id": id_, "epoch": None, "rule": rule, "value": value, "answer": answer}
             row["reason"] = "no score" if value is None else f"recorded as {metric} {value:g}"

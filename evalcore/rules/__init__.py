@@ -1,4 +1,4 @@
-"""Whether an answer is the gold. A rule is one function: items and tools in, a verdict per item."""
+"""Rules that compare answers with the gold: one function each, items and tools in, verdicts out."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from evalcore.formats import Problem
 from evalcore.rules.notation import read_number
-from evalcore.sandbox import Outcome, Program
+from evalcore.sandbox.sandbox import Outcome, Program
 from ngramscan.errors import SandboxError
 
 
 class Verdict(NamedTuple):
-    """Whether an answer is the gold, from 0 to 1, and why; None: this rule can't tell."""
+    """Whether an answer is the gold, from 0 to 1, and why; None: the rule can't say."""
 
     value: float | None
     reason: str
@@ -22,7 +22,7 @@ class Verdict(NamedTuple):
 
 
 class Item(NamedTuple):
-    """An answer, which a program gave or which was read from a text, and the problem it is to."""
+    """An answer, computed by a program or read from a text, and its problem."""
 
     problem: Problem
     value: float | int | bool | str
@@ -30,14 +30,14 @@ class Item(NamedTuple):
 
 
 class Tools(NamedTuple):
-    """What rules need that takes processes of its own; both keep the order."""
+    """Work for rules that needs processes of its own; both functions keep the order."""
 
     run_programs: Callable[[Sequence[Program]], Sequence[Outcome]]
     compare_formulas: Callable[[Sequence[Item]], Iterator[Verdict]]
 
 
 def exact(items: Sequence[Item], _tools: Tools) -> Iterator[Verdict]:
-    """Yield whether each text is the gold, white space and one full stop at the ends apart."""
+    """Yield whether each text is the gold, ignoring white space and a full stop at its ends."""
     for problem, value, _ in items:
         texts = (str(value), problem.gold or "")
         said, right = (text.strip().removesuffix(".").rstrip() for text in texts)
@@ -76,7 +76,7 @@ def lenient(items: Sequence[Item], tools: Tools) -> Iterator[Verdict]:
 
     They are equal at 3 decimals (rounded up), within 0.15 % of each other, an exact power of ten
     apart, or a factor of 100, 1,000 or 100,000 apart within 0.15 %. A lost sign passes, but for the
-    second. What a program gave is compared with what the reference program gives.
+    second. The value of a program is compared with that of the reference program.
     """
     programs = {
         problem.id: Program(problem.details["program"])

@@ -1,4 +1,4 @@
-"""Whether a formula is the gold, by algebra.
+"""Formulas compared with the gold by algebra.
 
 Answers are taken apart here: to SymPy `(2, 1)` is an empty interval, and a set has nothing twice.
 """

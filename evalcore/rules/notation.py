@@ -177,7 +177,7 @@ _FORMULA = re.compile(r"\s*[-+*/×x^]\s*[\d(]")
 def read_number(text: str, as_authors: bool = False) -> float | int | None:
     r"""Read an answer such as `$1,234.50`, `x ≈ −0.5`, `1.2 × 10^3`, `\frac{1}{2}`, `about 3 days`.
 
-    Of what follows the last `=` or `≈`, it is the number at the beginning, or, where words come
+    In the text after the last `=` or `≈`, it is the number at the beginning, or, if words come
     first, the last number. A formula is not computed, and percent signs and units never scale.
     FinanceMath's authors take the first of `a or b` and compute products; where they find no number
     they go on with 0, but here there is none.

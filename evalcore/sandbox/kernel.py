@@ -1,4 +1,4 @@
-"""What Linux offers beyond Python's library: properties of a process, namespaces, and Landlock."""
+"""System calls of Linux that Python lacks: process properties, namespaces, and Landlock."""
 
 from __future__ import annotations
 

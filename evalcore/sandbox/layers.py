@@ -25,7 +25,7 @@ CONFINED = b"+"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one program may use: its result is JSON, its files are those of its own folder."""
+    """Limits of one program: its result is JSON, its files are those of its own folder."""
 
     seconds: float = 30.0
     memory_bytes: int = 1 << 30
@@ -35,7 +35,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What is the same for all programs; `active` are the layers that are to be used."""
+    """The surroundings of all programs; `active` are the layers to use."""
 
     active: set[str]
     readable: list[str]

@@ -1,7 +1,7 @@
 """The report of a program: told in its own process, and read in the one that watches it.
 
-The process is the program's own as soon as it runs: what is told there may be forged, as its answer
-may be. So whoever reads it believes nothing unseen.
+The process belongs to the program as soon as it runs, so a report may be forged, like an answer.
+Its reader checks everything.
 """
 
 from __future__ import annotations

@@ -51,16 +51,16 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a program."""
+    """The result of running a program."""
 
     status: Status
     value: float | int | bool | str | None = None
     """A number (finite ones as such, others as text), a truth value, or text: SymPy's values as
-    LaTeX, everything else by `str`. Of `solution()`, SymPy's real numbers are numbers too."""
+    LaTeX, everything else by `str`. For `solution()`, SymPy's real numbers are numbers too."""
     kind: str = ""
     """The name of the value's type in the program: `float`, `ndarray`."""
     message: str = ""
-    """What the exception says, or what ended it; one line."""
+    """The text of the exception, or the reason why it ended; one line."""
     seconds: float = 0.0
     layers: Mapping[str, str] | None = None
     """For each layer of the sandbox `ok`, or `missing: reason`."""

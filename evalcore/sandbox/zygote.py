@@ -1,6 +1,6 @@
 """The process that all programs are copies of: it holds Python and libraries, and no secrets.
 
-It starts with an empty environment, reads no program (the copy does) and is told nothing but which
+It starts with an empty environment, reads no program (the copy does) and learns nothing but which
 libraries to have ready. A copy, the supervisor, watches each program: a process can enter a new
 world of processes only once, and the one who asks may be busy when the time is over.
 """
@@ -287,8 +287,8 @@ def opened(name: str, parent: int | None = None) -> Iterator[int]:
 def remove_tree(path: str) -> None:
     """Remove a folder with what a program left in it, of any depth, rights and names, if possible.
 
-    What lies in its folders is moved up beside them: a path of thousands of names is longer than
-    the system takes, and recursion ends early.
+    The contents of its folders are moved up beside them: a path of thousands of names is longer
+    than the system takes, and recursion ends early.
     """
     with contextlib.suppress(OSError), opened(path) as top:
         while entries := list(os.scandir(top)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -201,7 +202,9 @@ def refuse_other(option: str, value: str, known: Iterable[str]) -> None:
     """Raise an InputError where the value of an option, named as in the terminal, is not known."""
     names = list(known)
     if value not in names:
-        raise InputError(f"{option} {value}", f"one of {', '.join(names)} was expected")
+        near = get_close_matches(value, names, n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise InputError(f"{option} {value}", f"one of {', '.join(names)} was expected{meant}")
 
 
 def refuse_same_file(

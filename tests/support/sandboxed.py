@@ -120,7 +120,8 @@ def become(user: int) -> None:
 
 
 def answer(asked: dict[str, Any]) -> dict[str, object]:
-    from evalcore.sandbox import Limits, Program, Sandbox
+    from evalcore.sandbox.layers import Limits
+    from evalcore.sandbox.sandbox import Program, Sandbox
     from ngramscan.errors import SandboxError
 
     try:
