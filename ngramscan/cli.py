@@ -29,3 +29,16 @@ main.add_command(
         help="Look at the indexes that can be asked; build local ones, and check them.",
     )
 )
+main.add_command(
+    Commands(
+        "ngramscan.commands",
+        ["info", "clear"],
+        prefix="journal_",
+        name="journal",
+        help="""Look at the replies that are kept, so that nothing is asked twice; remove them.
+
+        They are in ~/.cache/ngramscan/replies.sqlite, on macOS in
+        ~/Library/Caches/ngramscan/replies.sqlite, unless --journal names another file.
+        """,
+    )
+)

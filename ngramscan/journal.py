@@ -12,9 +12,12 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Self
+
+import platformdirs
 
 from ngramscan.errors import DiskFullError, InputError
 
@@ -36,11 +39,30 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def default_path() -> Path:
+    """Return the journal of commands that name none, in the user's cache folder."""
+    return platformdirs.user_cache_path("ngramscan") / "replies.sqlite"
+
+
 class Reply(NamedTuple):
-    """What was answered, and when it was asked."""
+    """An answer, and when it was asked for."""
 
     text: str
     asked_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRow:
+    """The replies about one index that a journal has."""
+
+    source: str
+    """Address of the service, or `scan` for a corpus that was read."""
+    index: str
+    """Name of the index; for a corpus the folder of its files."""
+    replies: int
+    oldest: str
+    """ISO 8601, UTC."""
+    newest: str
 
 
 class Journal:
@@ -77,23 +99,32 @@ class Journal:
             raise
 
     def _unusable(self, error: Exception) -> InputError:
-        return self._error(error, f"can't be opened as a journal ({error}); name another file")
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        return self._error(error, f"can't be opened as a journal ({reason}); name another file")
 
     def _error(self, error: Exception, problem: str) -> InputError:
         name = getattr(error, "sqlite_errorname", "") or ""
         is_disk_full = name.startswith(("SQLITE_FULL", "SQLITE_IOERR"))
         return (DiskFullError if is_disk_full else InputError)(f"--journal {self.path}", problem)
 
+    def _damaged(self, error: Exception) -> InputError:
+        problem = f"damaged ({error}); delete it, or name another file"
+        return InputError(f"--journal {self.path}", problem)
+
     def _prepare(self) -> None:
         execute = self._connection.execute
         (version,) = execute("PRAGMA user_version").fetchone()
         if version > _VERSION:
-            raise InputError(f"--journal {self.path}", "written by a newer ngramscan")
+            raise InputError(
+                f"--journal {self.path}", "written by a newer ngramscan; name another file"
+            )
         if version == 0:
             (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
             if tables:
-                raise InputError(f"--journal {self.path}", "a database, but no journal")
-        # Only now, so that what is no journal stays as it was.
+                raise InputError(
+                    f"--journal {self.path}", "a database, but not a journal; name another file"
+                )
+        # Only now, so that a file that is not a journal stays as it was.
         execute("PRAGMA journal_mode = WAL")
         execute("PRAGMA synchronous = NORMAL")
         if version != _VERSION:
@@ -111,8 +142,7 @@ class Journal:
                     if row := self._connection.execute(select, key).fetchone():
                         found[request] = Reply(*row)
         except sqlite3.Error as error:
-            problem = f"damaged ({error}); delete it, or name another file"
-            raise InputError(f"--journal {self.path}", problem) from error
+            raise self._damaged(error) from error
         return found
 
     def get_each(self, source: str, names: Iterable[str], request: str) -> dict[str, Reply]:
@@ -130,6 +160,43 @@ class Journal:
                 )
         except sqlite3.Error as error:
             raise self._error(error, f"can't be written ({error})") from error
+
+    def rows(self) -> list[JournalRow]:
+        """Return what the journal has, one row per source and index."""
+        return [row for row, _ in self._groups()]
+
+    def clear(self, index: str | None = None) -> list[JournalRow]:
+        """Remove all replies, or those about one index; return what was removed."""
+        groups = [(row, names) for row, names in self._groups() if index in (None, row.index)]
+        try:
+            with self._lock:
+                for row, names in groups:
+                    keys = [(row.source, name) for name in names]
+                    delete = "DELETE FROM replies WHERE source = ? AND name = ?"
+                    self._connection.executemany(delete, keys)
+                self._connection.execute("VACUUM")
+        except sqlite3.Error as error:
+            raise self._error(error, f"can't be written ({error})") from error
+        return [row for row, _ in groups]
+
+    def _groups(self) -> list[tuple[JournalRow, list[str]]]:
+        """Return rows, and the names that each stands for: pieces of files are kept one by one."""
+        select = "SELECT source, name, count(*), min(asked_at), max(asked_at) FROM replies"
+        try:
+            with self._lock:
+                found = self._connection.execute(f"{select} GROUP BY source, name").fetchall()
+        except sqlite3.Error as error:
+            raise self._damaged(error) from error
+        groups: dict[tuple[str, str], list[tuple[str, int, str, str]]] = {}
+        for source, name, *of_name in found:
+            file = name.rsplit("|", 4)[0]
+            index = f"scan:{os.path.dirname(file) or '.'}" if source == "scan" else name
+            groups.setdefault((source, index), []).append((name, *of_name))
+        rows = []
+        for key, group in groups.items():
+            names, counts, oldest, newest = zip(*group, strict=True)
+            rows.append((JournalRow(*key, sum(counts), min(oldest), max(newest)), list(names)))
+        return rows
 
     def close(self) -> None:
         """Close the file."""

@@ -269,7 +269,8 @@ def test_a_host_without_a_connection_is_given_up_in_seconds(
         release.set()
     messages = {str(each.error) for each in failures if isinstance(each, QueryFailure)}
     reason = "no connection" if hangs else "[Errno 111] Connection refused"
-    assert (len(failures), messages) == (100, {f"{url}: can't be reached ({reason})"})
+    hint = "is ngramscan serve running there?"
+    assert (len(failures), messages) == (100, {f"{url}: can't be reached ({reason}; {hint})"})
 
 
 def test_closing_wakes_who_waits() -> None:

@@ -448,7 +448,7 @@ def run(*arguments: object) -> tuple[int, str]:
 def test_address_that_cannot_be_taken_is_one_line(served: Served) -> None:
     where = f"--host 127.0.0.1 --port {served.port}"
     ran = run("serve", INDEXES[0], *where.split())
-    assert ran == (2, f"Error: {where}: address already in use\n")
+    assert ran == (2, f"Error: {where}: address already in use; --port 0 takes any that is free\n")
     code, told = run("serve", INDEXES[0], "--host", "192.0.2.1", "--port", "0")
     assert (code, told.count("\n")) == (2, 1)
     assert told.startswith("Error: --host 192.0.2.1")
@@ -463,9 +463,10 @@ def test_folder_is_refused(tmp_path: Path) -> None:
     shutil.copytree(INDEXES[1], tmp_path / "cut")
     file = tmp_path / "cut" / "1" / "data.fm9"
     file.write_bytes(file.read_bytes()[:-9])
-    for folder, problem in ((tmp_path / "cut", f"{file}: "), (tmp_path, f"{tmp_path}: no index")):
+    no_index = (tmp_path, 2, f"{tmp_path}: not an index")
+    for folder, expected, problem in ((tmp_path / "cut", 1, f"{file}: "), no_index):
         code, told = run("serve", INDEXES[0], folder, "--port", "0")
-        assert (code, told.count("\n")) == (1, 1)
+        assert (code, told.count("\n")) == (expected, 1)
         assert told.startswith(f"Error: {problem}")
 
 

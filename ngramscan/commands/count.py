@@ -95,7 +95,8 @@ def count(
     timeout_s : float
         Maximum seconds per request, from connecting to the last byte of the answer.
     journal : str or Path, optional
-        File in which replies are kept. By default one in the user's cache folder.
+        File in which replies are kept. By default ~/.cache/ngramscan/replies.sqlite, on macOS
+        ~/Library/Caches/ngramscan/replies.sqlite.
     refresh : bool
         Ask again for replies that the journal already has.
     text_field : str

@@ -12,9 +12,10 @@ from typing import Annotated
 
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError
+from ngramscan.fm9.folders import index_folder, shard_folders
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions, QueryFailure
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow
-from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.prevalence.count import explained
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import Option, Result, command
@@ -163,9 +164,10 @@ def index_build(
         from ngramscan.fm9.build import BuildRow, build_index
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
     files = corpus.removeprefix("scan:")
-    opened = PythonCorpus() if corpus == "python" else open_corpus(files, read.exclude_sources)
-    shard_bytes = parse_size(shard_size)
-    return Result(build_index(opened, Path(output), progress, read, shard_bytes, workers), BuildRow)
+    with suggest_spec(corpus, files.removeprefix("fm9:"), "scan"):
+        opened = PythonCorpus() if corpus == "python" else open_corpus(files, read.exclude_sources)
+    shard_bytes, folder = parse_size(shard_size), index_folder(output)
+    return Result(build_index(opened, folder, progress, read, shard_bytes, workers), BuildRow)
 
 
 def parse_size(text: str | int) -> int:
@@ -219,9 +221,8 @@ def index_verify(
     $ ngramscan index verify my-index --deep --format csv
     """
     with _explain_absence("verify"):
-        from ngramscan.fm9.reader import shard_folders
         from ngramscan.fm9.verify import Finding, verify_shard
-    folders = shard_folders(Path(directory))
+    folders = shard_folders(index_folder(directory))
     findings = [found for one in folders for found in verify_shard(one, deep, progress)]
     if findings:
         return Result(findings, Finding, exit_code=1)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ngramscan.errors import InputError
+from ngramscan.fm9.folders import index_folder
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import NoRows, Option, command
@@ -53,7 +54,7 @@ def serve(
     except ModuleNotFoundError as error:
         problem = f"needs {error.name}: pip install 'ngramscan[serve]'"
         raise InputError("serve", problem) from error
-    folders = [Path(directory) for directory in directories]
+    folders = [index_folder(directory) for directory in directories]
     threads = concurrency or usable_cores()
     is_interrupted = serve_folders(folders, host, port, threads, allow_host, progress)
     return NoRows(exit_code=130 if is_interrupted else 0)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ngramscan.errors import IndexChangedError, IndexFormatError
 from ngramscan.fm9 import kernels
+from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.kernels import Integers
 from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR, read_layout
 from ngramscan.progress import SILENT, Progress
@@ -237,7 +238,7 @@ class Shard:
         self.directory = directory
         for name in FILES:
             if not (directory / name).is_file():
-                problem = f"missing; a shard has {', '.join(FILES)}"
+                problem = "missing; copy it here, or build the index again"
                 raise IndexFormatError(str(directory / name), problem)
         self.data = Fm9File(directory / "data.fm9")
         self.meta = Fm9File(directory / "meta.fm9")
@@ -322,8 +323,10 @@ def open_shards(directory: Path, progress: Progress = SILENT) -> list[Shard]:
 
     Raises
     ------
+    InputError
+        There is no index there.
     IndexFormatError
-        There is no index there, or one that is corrupt.
+        The index is corrupt or incomplete.
     """
     folders = shard_folders(directory)
     notice = Timer(1.5, progress.notice, [_COMPILING])
@@ -336,28 +339,3 @@ def open_shards(directory: Path, progress: Progress = SILENT) -> list[Shard]:
     finally:
         notice.cancel()
     return shards
-
-
-def shard_folders(directory: Path) -> list[Path]:
-    """Return the directories of the shards of an index, in their order.
-
-    Raises
-    ------
-    IndexFormatError
-        There is none; the message tells what was expected.
-    """
-    expected = f"expected {', '.join(FILES)}, or directories that have them"
-    if not directory.is_dir():
-        problem = "not a directory" if directory.exists() else "no such directory"
-        raise IndexFormatError(str(directory), f"{problem}; {expected}")
-    if any((directory / name).exists() for name in FILES):
-        return [directory]
-    inner = [path for path in directory.iterdir() if (path / "data.fm9").exists()]
-    if not inner:
-        raise IndexFormatError(str(directory), f"no index; {expected}")
-    return sorted(inner, key=_shard_order)
-
-
-def _shard_order(path: Path) -> tuple[int, str]:
-    number = int(path.name) if path.name.isascii() and path.name.isdigit() else -1
-    return number, path.name

@@ -61,7 +61,7 @@ CATALOG = (
 
 def find_hosted(name: str) -> IndexRow | None:
     """Return the index with this name, alias or other spelling, in any case."""
-    asked = name.lower()
+    asked = name.lower().replace("cc-main-", "cc-")
     for index in CATALOG:
         short = (spelling.removeprefix("v2_") for spelling in index.spellings)
         if asked in {index.alias, *index.spellings, *short}:
@@ -70,6 +70,8 @@ def find_hosted(name: str) -> IndexRow | None:
 
 
 def nearest_names(name: str) -> list[str]:
-    """Return names and aliases that look like an unknown name."""
-    names = [n for index in CATALOG for n in (index.name, index.alias)]
-    return difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+    """Return names that an unknown one begins, or the one that looks most like it."""
+    hosted = [name for index in CATALOG for name in (index.alias, index.name)]
+    names, asked = ["python", "paper", *hosted], name.lower()
+    begun = [name for name in names if asked and name.startswith(asked)]
+    return begun[:3] or difflib.get_close_matches(asked, names, n=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import logging
 import signal
@@ -17,6 +18,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ngramscan.errors import InputError
+from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.reader import open_shards
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.serve.app import Service
@@ -70,6 +72,7 @@ def name_folders(directories: Sequence[Path]) -> dict[str, Path]:
         if folder.name in folders:
             problem = f"{folders[folder.name]} has the same name, so requests can't tell them apart"
             raise InputError(str(directory), problem)
+        shard_folders(directory)
         folders[folder.name] = folder
     return folders
 
@@ -114,7 +117,9 @@ def open_socket(host: str, port: int) -> socket.socket:
         taken.bind(address)
     except OSError as error:
         taken.close()
-        raise InputError(f"--host {host} --port {port}", _reason(error)) from error
+        hint = "; --port 0 takes any that is free" * (error.errno == errno.EADDRINUSE)
+        problem = f"{_reason(error)}{hint}"
+        raise InputError(f"--host {host} --port {port}", problem) from error
     return taken
 
 

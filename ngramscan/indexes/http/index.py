@@ -84,6 +84,7 @@ class ApiClient:
         self.journal, self.progress = journal, progress
         self.refresh, self._concurrency = options.refresh, options.concurrency
         is_loopback = urlsplit(self.url).hostname in _LOOPBACK
+        self._may_be_ours = is_loopback and url != options.api_url
         default_rate = 0.0 if is_loopback else _PUBLIC_RATE
         terms = Terms(
             most_bytes=LONGEST_REPLY_BYTES,
@@ -129,7 +130,8 @@ class ApiClient:
     def _watch(self) -> None:
         """Give up a host to which there is no connection; even a name look-up can hang for long."""
         if not self.service.closed.wait(UNREACHABLE_AFTER_S) and self.service.unreachable:
-            problem = f"can't be reached ({self.service.unreachable})"
+            hint = "; is ngramscan serve running there?" if self._may_be_ours else ""
+            problem = f"can't be reached ({self.service.unreachable}{hint})"
             self.service.give_up(RemoteUnavailable, problem)
 
     def _fail_all(self, error: RemoteError) -> None:
@@ -324,14 +326,16 @@ def _window_forms(place: Place, context: int) -> Iterator[Reply]:
 
 def split_login(where: str, url: str) -> tuple[str, tuple[str, str] | None]:
     """Return an address that ends in a slash, and the name and password that were in it."""
+    # A malformed one may have a password anywhere.
+    place = where if "@" in url else f"{where} {url}"
     problem = "not a URL; http://… or https://… was expected"
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise InputError(where, problem) from error
+        raise InputError(place, problem) from error
     if parts.scheme not in {"http", "https"} or not host:
-        raise InputError(f"{where} {'of this form' if '@' in url else url}", problem)
+        raise InputError(place, problem)
     host = f"[{host}]" if ":" in host else host
     place = host if port is None else f"{host}:{port}"
     login = (unquote(parts.username or ""), unquote(parts.password or ""))
