@@ -26,7 +26,7 @@ main.add_command(
         ["list", "info", "build", "verify"],
         prefix="index_",
         name="index",
-        help="Look at the indexes that can be asked; build local ones, and check them.",
+        help="List indexes; build local ones, and check them.",
     )
 )
 main.add_command(
@@ -35,7 +35,7 @@ main.add_command(
         ["info", "clear"],
         prefix="journal_",
         name="journal",
-        help="""Look at the replies that are kept, so that nothing is asked twice; remove them.
+        help="""Show or remove the replies that are stored, so that nothing is asked twice.
 
         They are in ~/.cache/ngramscan/replies.sqlite, on macOS in
         ~/Library/Caches/ngramscan/replies.sqlite, unless --journal names another file.

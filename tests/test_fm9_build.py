@@ -219,7 +219,7 @@ def test_a_killed_build_leaves_nothing_that_opens(workers: int, tmp_path: Path) 
     process = subprocess.Popen(command)
     while process.poll() is None and not list(tmp_path.glob(".index.building-*/**/*.fm9.part")):
         time.sleep(0.005)
-    with pytest.raises(InputError, match="another process builds it"):
+    with pytest.raises(InputError, match="another process is building it"):
         build(D5, out)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL

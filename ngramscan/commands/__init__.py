@@ -12,12 +12,5 @@ from ngramscan.commands.strategies import strategies
 from ngramscan.commands.tiers import tiers
 
 __all__ = ["blend", "contexts", "count", "docnorm", "index_build", "index_info", "index_list"]
-__all__ += [
-    "index_verify",
-    "journal_clear",
-    "journal_info",
-    "keyness",
-    "serve",
-    "strategies",
-    "tiers",
-]
+__all__ += ["index_verify", "journal_clear", "journal_info", "keyness", "serve", "strategies"]
+__all__ += ["tiers"]

@@ -1,8 +1,10 @@
-"""`ngramscan journal`: the replies that are kept, so that nothing is asked twice."""
+"""`ngramscan journal`: the stored replies, so that nothing is asked twice."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +20,7 @@ from ngramscan.report.command import Option, Result, command
 
 @command
 def journal_info(*, journal: Annotated[str | Path | None, Option(metavar="FILE")] = None) -> Result:
-    """Show which replies are kept: how many from each index, and since when.
+    """Show the stored replies: how many from each index, and since when.
 
     Parameters
     ----------
@@ -27,19 +29,16 @@ def journal_info(*, journal: Annotated[str | Path | None, Option(metavar="FILE")
     Returns
     -------
     DataFrame
-        One row per source and index: replies, and when the oldest and the newest was asked for.
+        One row per source and index: number of replies, times of the oldest and the newest.
 
     Examples
     --------
     $ ngramscan journal info
     """
-    path = Path(journal) if journal else default_path()
-    if not _is_there(path):
-        return Result([], JournalRow, heading=f"{path}: no journal yet", is_silent=True)
-    with Journal(path) as kept:
+    with _open(journal) as (path, kept):
         rows = kept.rows()
-    replies = sum(row.replies for row in rows)
-    heading = f"{path}: {format_bytes(path.stat().st_size)}, replies: {replies:,}"
+    size = format_bytes(path.stat().st_size) if kept.path else "no journal yet"
+    heading = f"{path}: {size}, replies: {sum(row.replies for row in rows):,}"
     return Result(rows, JournalRow, heading=heading, is_silent=not rows)
 
 
@@ -50,17 +49,17 @@ def journal_clear(
     journal: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     yes: Annotated[bool, Option(is_shown=True)] = True,
 ) -> Result:
-    """Remove the replies that are kept, or those from one index.
+    """Remove all stored replies, or those from one index.
 
-    Commands then ask again. A terminal is asked for confirmation first.
+    Commands will then ask again. In a terminal you confirm first.
 
     Parameters
     ----------
     index : str, optional
-        Only replies from this index, named as `ngramscan journal info` names it.
+        Only replies from this index, with its name in `ngramscan journal info`.
     journal : see count
     yes : bool
-        Do not ask for confirmation.
+        Don't ask for confirmation.
 
     Returns
     -------
@@ -72,25 +71,29 @@ def journal_clear(
     $ ngramscan journal clear --index dclm
     $ ngramscan journal clear --yes
     """
-    path = Path(journal) if journal else default_path()
-    if not _is_there(path):
-        return Result([], JournalRow, [f"{path}: no journal yet"], is_silent=True)
     hosted = find_hosted(index) if index else None
     name = hosted.name if hosted else index
-    with Journal(path) as kept:
-        names = {row.index for row in kept.rows()}
-        if name and name not in names:
-            near = get_close_matches(name, names, n=1)
+    with _open(journal) as (path, kept):
+        rows = kept.rows()
+        if name and name not in {row.index for row in rows}:
+            near = get_close_matches(name, [row.index for row in rows], n=1)
             hint = f"did you mean {near[0]}?" if near else "see ngramscan journal info"
             raise InputError(f"--index {index}", f"{path} has no replies from it; {hint}")
-        if not yes and sys.stdin.isatty():
+        if rows and not yes and sys.stdin.isatty():
             what = f"the replies from {name}" if name else "all replies"
             click.confirm(f"Remove {what} from {path}?", abort=True, err=True)
-        removed = kept.clear(name)
+        kept.clear(name)
+    removed = [row for row in rows if name in {None, row.index}]
     notice = f"{path}: replies removed: {sum(row.replies for row in removed):,}"
     return Result(removed, JournalRow, [notice], is_silent=True)
 
 
-def _is_there(path: Path) -> bool:
-    """Tell whether there is anything; opening a journal would make a missing one."""
-    return path.exists() and not (path.is_file() and path.stat().st_size == 0)
+@contextmanager
+def _open(named: str | Path | None) -> Iterator[tuple[Path, Journal]]:
+    """Yield the path of a journal, and the journal; an empty one where there is no file."""
+    path = Path(named) if named else default_path()
+    # Opening a journal that is not there would make it.
+    with Journal(
+        path if path.is_dir() or (path.exists() and path.stat().st_size) else None
+    ) as kept:
+        yield path, kept

@@ -16,19 +16,19 @@ def index_folder(place: str | Path) -> Path:
 
 
 def is_shard(folder: Path) -> bool:
-    """Tell whether any file of a shard is in a folder."""
+    """Whether a folder has any file of a shard."""
     return any((folder / name).exists() for name in FILES)
 
 
 def shard_folders(directory: Path) -> list[Path]:
     """Return the folders of the shards of an index, in their order.
 
-    A folder with some of the files of a shard is one too: leaving it out would lower all counts.
+    A folder with only some files of a shard is one, too: without it all counts would be too low.
 
     Raises
     ------
     InputError
-        There is none; the message says what was expected.
+        There is no index; the message says how to make one.
     """
     if not directory.is_dir():
         problem = "not a folder" if directory.exists() else "no such folder"

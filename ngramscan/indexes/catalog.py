@@ -1,7 +1,7 @@
 """The hosted indexes of infini-gram-mini: their names and sizes.
 
-Sizes are bytes of UTF-8 text and documents, from the service's documentation; papers quote them as
-"tokens". It spells crawls `v2_cc-2025-05`, as the service does since 2026, and `v2_cc_2025-05`.
+Sizes are documents and bytes of UTF-8 text, from the service's documentation; papers call the
+bytes "tokens". The service has spelled crawls `v2_cc_2025-05`, and since 2026 `v2_cc-2025-05`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class IndexRow:
 
     @property
     def is_crawl_snapshot(self) -> bool:
-        """Tell whether it is a snapshot of the crawl, which shares pages with others."""
+        """Whether it is a snapshot of the crawl, which shares pages with other snapshots."""
         return self.alias.startswith("cc-")
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """The names to try, the likeliest first."""
+        """The names to try, the most likely first."""
         return tuple(dict.fromkeys((self.name, self.name.replace("v2_cc-", "v2_cc_"))))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, needs_extra
 from ngramscan.fm9.folders import index_folder, is_shard
 from ngramscan.indexes.base import Index, IndexOptions, IndexSize
 from ngramscan.indexes.catalog import PAPER, find_hosted, nearest_names
@@ -122,7 +122,7 @@ class _Opener:
         return ApiIndex(name, spellings, size, self._clients[url])
 
     def _open_journal(self) -> Journal:
-        """Return the journal; one in memory where none was named and there is no place for it."""
+        """Return the journal; one in memory where the default one can't be written."""
         if self._journal is None:
             named = self._options.journal
             try:
@@ -130,7 +130,7 @@ class _Opener:
             except InputError as error:
                 if named:
                     raise
-                self._progress.notice(f"{error}; without one, what is done is not kept")
+                self._progress.notice(f"{error}; replies of this run are not kept")
                 journal = Journal(None)
             self._journal = self._stack.enter_context(journal)
         return self._journal
@@ -155,12 +155,8 @@ def _scan_options(options: IndexOptions) -> ScanOptions:
 
 
 def _open_fm9(spec: str, progress: Progress) -> Index:
-    try:
-        # Slow to import, and in an extra.
+    with needs_extra(f"--index {spec}", "index"):  # which is slow to import, too
         from ngramscan.indexes.fm9 import Fm9Index
-    except ModuleNotFoundError as error:
-        problem = f"{error.name} is not installed; pip install 'ngramscan[index]'"
-        raise InputError(f"--index {spec}", problem) from error
     if "://" in spec:
         problem = (
             "index files are read from a disk only; to ask them where they are: ngramscan serve"
@@ -181,11 +177,11 @@ def _expanded(spec: str) -> str:
 
 
 def _refuse_unused(options: IndexOptions, names: Collection[str]) -> None:
-    """Raise an InputError where an option was given that changes counts, but none of these."""
+    """Raise an InputError for an option that would change counts, but that no index takes."""
     defaults = IndexOptions()
     for option, takers in _TAKERS.items():
         value = getattr(options, option, None)
-        # What stands in the environment is meant for all commands: some have no use for it.
+        # A value in the environment is meant for all commands, though some have no use for it.
         unset = getattr(defaults, option, None), os.environ.get(f"NGRAMSCAN_{option.upper()}")
         if value and value not in unset and not any(name.startswith(takers) for name in names):
             problem = f"only {' and '.join(takers)} take it, not {', '.join(names)}"
