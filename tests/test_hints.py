@@ -99,6 +99,11 @@ def test_the_official_name_of_a_crawl_is_one() -> None:
     assert (ran.code, "in v2_cc-2025-05 is missing" in ran.stderr) == (1, True)
 
 
+def test_commas_separate_indexes_of_all_kinds() -> None:
+    found = ngramscan.count("mine.yaml", index="fm9:my-index,scan:corpus", journal="j.sqlite")
+    assert found["index"].tolist() == ["fm9:my-index", "scan:corpus"]
+
+
 def test_the_home_folder_is_found_behind_a_colon() -> None:
     for spec in ("scan:~/corpus", "scan:@~/list.paths", "fm9:~/my-index"):
         assert ngramscan.count("mine.yaml", index=spec)["occurrences"].min() > 0

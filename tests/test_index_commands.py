@@ -69,7 +69,7 @@ def test_a_place_without_an_index_is_one_line(tmp_path: Path) -> None:
         ngramscan.index_verify(tmp_path)
 
 
-def test_the_size_of_an_index_is_told() -> None:
+def test_index_info_has_the_size_of_an_index() -> None:
     index, docs = REPLAY / "replay2", HERE / "replay" / "docs"
     lines = [line for file in docs.glob("*.jsonl") for line in file.read_bytes().splitlines()]
     text_bytes = sum(len(json.loads(line)["text"].encode()) for line in lines)

@@ -185,7 +185,7 @@ def test_rank_outside_the_segment_is_served(indexes: dict[str, ServedIndex]) -> 
 # --- HTTP ---------------------------------------------------------------------------------------
 
 
-def test_list_tells_what_is_served(served: Served) -> None:
+def test_the_list_has_all_served_indexes(served: Served) -> None:
     one = {"bytes": 360899, "documents": 257}
     indexes = [{**one, "name": "replay", "shards": 1}, {**one, "name": "replay2", "shards": 2}]
     assert send(served.url, None, {}, "GET", "/indexes").json() == {"indexes": indexes}
@@ -222,7 +222,7 @@ def test_query_may_be_as_long_as_the_body_which_is_refused_where_longer(
     ],
     ids=["no HTTP", "no length", "no chunks"],
 )
-def test_what_is_no_http_gets_json_too(served: Served, sent: bytes) -> None:
+def test_invalid_http_gets_json_too(served: Served, sent: bytes) -> None:
     with socket.create_connection(("127.0.0.1", served.port), timeout=10) as connection:
         connection.sendall(sent)
         reply = b"".join(iter(lambda: connection.recv(65536), b""))
@@ -279,7 +279,7 @@ async def post(service: app.Service, index: str = "slow") -> httpx.Response:
         return await client.post("http://127.0.0.1/", json={**THE, "index": index})
 
 
-def test_more_than_can_wait_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_clients_are_asked_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "MAX_WAITING", 2)
     slow = SlowIndex("slow", [])
     service = app.Service({"slow": slow}, 1, Progress())
@@ -304,7 +304,7 @@ def test_more_than_can_wait_are_told_to_come_back(monkeypatch: pytest.MonkeyPatc
         (ZeroDivisionError("a secret"), "Internal error"),
     ],
 )
-def test_fault_of_the_server_is_told_in_json(error: Exception, problem: str) -> None:
+def test_an_error_of_the_server_is_answered_in_json(error: Exception, problem: str) -> None:
     broken = SlowIndex("slow", [])
     broken.error = error
     reply = asyncio.run(post(app.Service({"slow": broken}, 1, Progress())))

@@ -224,11 +224,6 @@ class Shard:
     >>> shard.windows([296330], needle_bytes=12, context=20)
     [ShardWindow(document=0, document_bytes=4310, text=b'Let us think step by step. …', …)]
 
-    Parameters
-    ----------
-    directory : Path
-        With `data.fm9`, `data_offset`, `meta.fm9` and `meta_offset`.
-
     Raises
     ------
     IndexFormatError

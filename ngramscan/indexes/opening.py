@@ -49,8 +49,9 @@ def open_indexes(
     """
     with ExitStack() as stack:
         opener = _Opener(options, progress, stack)
-        # Names may have commas between them; a path or an address may have one itself.
-        parts = (part for spec in specs for part in ([spec] if ":" in spec else spec.split(",")))
+        # Commas separate specs, but they may also be part of a path or an address.
+        given = [part for spec in specs for part in re.split(r",(?=scan:|fm9:|https?:)", spec)]
+        parts = (part for spec in given for part in ([spec] if ":" in spec else spec.split(",")))
         names = [part.strip() for part in parts if part.strip()]
         if not names:
             raise InputError("--index", f"it is empty; expected {_FORMS}")
