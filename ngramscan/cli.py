@@ -35,10 +35,10 @@ main.add_command(
         ["info", "clear"],
         prefix="journal_",
         name="journal",
-        help="""Show or remove the replies that are stored, so that nothing is asked twice.
+        help="""Show or remove stored replies.
 
-        They are in ~/.cache/ngramscan/replies.sqlite, on macOS in
-        ~/Library/Caches/ngramscan/replies.sqlite, unless --journal names another file.
+        Nothing is asked twice: replies are in ~/.cache/ngramscan/replies.sqlite, on macOS in
+        ~/Library/Caches/ngramscan/replies.sqlite, or in the file of --journal.
         """,
     )
 )

@@ -200,7 +200,7 @@ ENDINGS = {
     "index lst": 2,
     "serve nope": 2,
     "serve corpus": 2,
-    "serve cut": 1,
+    "serve cut --port 0": 1,
     "serve my-index --port 70000": 2,
     "serve my-index --host nope.invalid": 2,
     "serve my-index my-index": 2,

@@ -383,7 +383,7 @@ def test_clients_that_stall_stop_nobody_and_are_given_up(
     for reply in replies[::2]:
         assert reply.startswith(b"HTTP/1.1 408 ")
         assert b"connection: close" in reply
-        assert b"did not come" in reply
+        assert b"did not arrive" in reply
     assert 0.9 < time.monotonic() - started_at < 20
     assert service._under_way == 0
 
@@ -476,7 +476,9 @@ def test_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) ->
         if name.startswith(("ngramscan.serve.", "ngramscan.fm9")):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(InputError, match=r"serve: needs .*: pip install 'ngramscan\[serve\]'"):
+    with pytest.raises(
+        InputError, match=r"ngramscan serve: .* is not installed; pip install 'ngramscan\[serve\]'"
+    ):
         serve(INDEXES[0], port=0)
 
 
