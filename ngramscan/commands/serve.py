@@ -22,10 +22,11 @@ def serve(
     allow_host: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     progress: Progress = SILENT,
 ) -> NoRows:
-    """Serve local indexes over HTTP, as the public infini-gram-mini service does.
+    """Serve local indexes over HTTP.
 
-    DIR is an index made by `ngramscan index build` or by infini-gram-mini: a shard, or a folder of
-    shards. Each index is named after its folder. There is no authentication.
+    The protocol is that of the public infini-gram-mini service. DIR is an index made by
+    `ngramscan index build` or by infini-gram-mini: a shard, or a folder of shards. Each index is
+    named after its folder. There is no authentication.
 
     Parameters
     ----------
