@@ -124,7 +124,7 @@ def test_a_folder_without_an_index_says_how_to_make_one(
 def test_an_incomplete_shard_is_never_left_out_of_the_counts() -> None:
     ran = invoke(*count("--index", "fm9:cut"))
     assert (ran.code, ran.stdout) == (1, "")
-    assert ran.stderr == "Error: cut/1/meta.fm9: missing; copy it here, or build the index again\n"
+    assert "Error: cut/1/meta.fm9: missing; copy it here, or build the index again" in ran.stderr
     verified = invoke("index", "verify", "cut", "--format", "csv")
     assert [(row["shard"], row["problem"]) for row in verified.rows] == [("cut/1", "missing")]
 
@@ -143,10 +143,11 @@ def test_an_index_of_an_index_is_not_built(corpus: str) -> None:
 
 
 READING = ["--sample-files 50%", "--limit-documents 3", "--exclude-source x*", "--ignore-case"]
-UNUSED = [("fm9:my-index", option, "scan: and python") for option in READING]
-UNUSED += [(index, READING[1], "scan: and python") for index in ("dclm", f"{NOWHERE}x")]
-UNUSED += [(index, "--text-field body", "scan:") for index in ("python", "dclm", "fm9:my-index")]
-UNUSED += [(index, "--skip-bad-lines", "scan:") for index in ("python", "dclm", "fm9:my-index")]
+UNUSED = [("fm9:my-index", option, "scan: and python take") for option in READING]
+UNUSED += [(index, READING[1], "scan: and python take") for index in ("dclm", f"{NOWHERE}x")]
+JSONL = ["--text-field body", "--skip-bad-lines"]
+OTHERS = ["python", "dclm", "fm9:my-index"]
+UNUSED += [(index, option, "scan: takes") for index in OTHERS for option in JSONL]
 
 
 @pytest.mark.parametrize(("index", "option", "takers"), UNUSED)
@@ -154,14 +155,14 @@ def test_an_option_that_no_index_takes_is_not_ignored(index: str, option: str, t
     ran = invoke(*count("--index", index, *option.split()))
     assert (ran.code, ran.stdout) == (2, "")
     flag = option.partition(" ")[0]
-    assert ran.stderr.startswith(f"Error: {flag}: only {takers} take it, not ")
+    assert f"Error: {flag}: only {takers} it, not " in ran.stderr
 
 
 def test_an_option_that_one_of_the_indexes_takes_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     both = ["fm9:my-index", "scan:corpus"]
     found = ngramscan.count("mine.yaml", index=both, journal="j.sqlite", limit_documents=2)
     assert found["index"].tolist() == both
-    with pytest.raises(InputError, match="--text-field: only scan: take it, not fm9:my-index"):
+    with pytest.raises(InputError, match="--text-field: only scan: takes it, not fm9:my-index"):
         ngramscan.count("mine.yaml", index="fm9:my-index", text_field="body")
     monkeypatch.setenv("NGRAMSCAN_TEXT_FIELD", "body")
     assert len(ngramscan.count("mine.yaml", index="fm9:my-index", text_field="body")) == 1

@@ -185,7 +185,8 @@ def _refuse_unused(options: IndexOptions, names: Collection[str]) -> None:
         # A value in the environment is meant for all commands, though some have no use for it.
         unset = getattr(defaults, option, None), os.environ.get(f"NGRAMSCAN_{option.upper()}")
         if value and value not in unset and not any(name.startswith(takers) for name in names):
-            problem = f"only {' and '.join(takers)} take it, not {', '.join(names)}"
+            verb = "takes" if len(takers) == 1 else "take"
+            problem = f"only {' and '.join(takers)} {verb} it, not {', '.join(names)}"
             raise InputError(f"--{option.replace('_', '-')}", problem)
 
 
