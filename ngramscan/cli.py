@@ -26,7 +26,20 @@ main.add_command(
         ["list", "info", "build", "verify"],
         prefix="index_",
         name="index",
-        help="Look at the indexes that can be asked; build local ones, and check them.",
+        help="List indexes; build local ones, and check them.",
+    )
+)
+main.add_command(
+    Commands(
+        "ngramscan.commands",
+        ["info", "clear"],
+        prefix="journal_",
+        name="journal",
+        help="""Show or remove stored replies.
+
+        Nothing is asked twice: replies are in ~/.cache/ngramscan/replies.sqlite, on macOS in
+        ~/Library/Caches/ngramscan/replies.sqlite, or in the file of --journal.
+        """,
     )
 )
 main.add_command(

@@ -1,25 +1,27 @@
 """What can go wrong, as one tree.
 
 NgramscanError
-├── InputError             what the user gave is wrong: an argument, a file's place, a pattern set
+├── InputError             an argument, a path or a file of the user is wrong
 │   ├── CorpusError        a document of a corpus can't be read
-│   ├── DiskFullError      there is no room for what is to be written
-│   └── IndexFormatError   a local index is corrupt, or not one
+│   ├── DiskFullError      the disk is full
+│   └── IndexFormatError   a local index is corrupt or incomplete
 │       └── IndexChangedError  its files became shorter while it was open
 ├── RemoteError            a service gave no usable answer
-│   ├── RemoteRefused      asking again will not help
+│   ├── RemoteRefused      asking again won't help
 │   └── RemoteUnavailable  asking again later may help
-├── WorkerLostError        processes that did a task were killed, again and again
+├── WorkerLostError        worker processes were killed repeatedly at the same task
 ├── SandboxError           a program can't be run safely on this machine
 ├── IncompleteError        a part of the work failed; the other part was done and kept
 └── EngineError            the matching engine disagrees with a brute-force count
 
-A message is one line: `where: what is wrong[; what was expected]`. Errors of other libraries are
+A message is one line: `where: what is wrong[; what to do]`. Errors of other libraries are
 translated where they enter, with `raise … from`, so that a caller needs one `except`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,14 +29,14 @@ if TYPE_CHECKING:
 
 
 class NgramscanError(Exception):
-    """Anything that this package raises on purpose."""
+    """Base class of all errors that this package raises on purpose."""
 
     exit_code = 1
-    """What a command ends with when this error stops it."""
+    """The exit code of a command that this error stops."""
 
 
 class InputError(NgramscanError):
-    """What the user gave can't be used: `where` names the place, `problem` what is wrong there."""
+    """An input can't be used: `where` names the place, `problem` says what is wrong there."""
 
     exit_code = 2
 
@@ -44,8 +46,18 @@ class InputError(NgramscanError):
         self.problem = problem
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str]]:
-        """Let it travel between processes: by default only the message would."""
+        """Pickle both fields; by default only the message would reach another process."""
         return type(self), (self.where, self.problem)
+
+
+@contextmanager
+def needs_extra(where: str, extra: str) -> Iterator[None]:
+    """Where a library of an extra is missing, say which one, and what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        problem = f"{error.name} is not installed; pip install 'ngramscan[{extra}]'"
+        raise InputError(where, problem) from error
 
 
 class CorpusError(InputError):
@@ -55,13 +67,13 @@ class CorpusError(InputError):
 
 
 class DiskFullError(InputError):
-    """There is no room for what is to be written; what stood there before still does."""
+    """The disk is full; a file that was to be replaced is unchanged."""
 
     exit_code = 1
 
 
 class IndexFormatError(InputError):
-    """A local index is corrupt or not one: `where` is its file, `problem` names the field."""
+    """A local index is corrupt or incomplete: `where` is the file, `problem` names the field."""
 
     exit_code = 1
 
@@ -75,23 +87,23 @@ class RemoteError(NgramscanError):
 
 
 class RemoteRefused(RemoteError):
-    """A service refused, or answered what no such service answers; asking again will not help."""
+    """A service refused, or its answer makes no sense; asking again won't help."""
 
 
 class RemoteUnavailable(RemoteError):
-    """A service can't be reached or is in trouble; asking again later may help."""
+    """A service can't be reached or is overloaded; asking again later may help."""
 
 
 class WorkerLostError(NgramscanError):
-    """Processes that did a task were killed, again and again."""
+    """Worker processes were killed repeatedly at the same task."""
 
 
 class SandboxError(NgramscanError):
-    """A program can't be run safely here, or the sandbox itself failed."""
+    """A program can't be run safely on this machine, or the sandbox itself failed."""
 
 
 class IncompleteError(NgramscanError):
-    """A part of the work failed; what was done is kept, and its rows are in `rows`."""
+    """A part of the work failed; the rest was done, and its rows are in `rows`."""
 
     def __init__(self, message: str, rows: pd.DataFrame) -> None:
         super().__init__(message)

@@ -1,9 +1,9 @@
-"""Replies kept in SQLite: what was asked once is not asked again.
+"""Replies kept in SQLite, so that nothing is asked twice.
 
-Corpora do not change, so a reply stays true; a run that was stopped goes on where it was, and a
-second run asks only what is new. One file serves any number of runs on one machine at a time. It is
-in WAL mode, so that a killed process loses no reply that was put; keep it off network file systems,
-which do not support that mode.
+Corpora don't change, so a reply stays true: a run that was stopped resumes where it was, and a
+second run asks only for what is new. Any number of runs on one machine can share a file. It is in
+WAL mode, so a killed process loses no reply that was stored; network file systems don't support
+that mode.
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Self
+
+import platformdirs
 
 from ngramscan.errors import DiskFullError, InputError
 
 _VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS replies (
-    source TEXT NOT NULL,       -- who answered: an endpoint
-    name TEXT NOT NULL,         -- about what: an index
+    source TEXT NOT NULL,       -- the endpoint that answered
+    name TEXT NOT NULL,         -- the index that was asked
     request TEXT NOT NULL,
     reply TEXT NOT NULL,
     asked_at TEXT NOT NULL,     -- ISO 8601, UTC
@@ -36,17 +39,36 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def default_path() -> Path:
+    """Return the path of the default journal, in the user's cache folder."""
+    return platformdirs.user_cache_path("ngramscan") / "replies.sqlite"
+
+
 class Reply(NamedTuple):
-    """What was answered, and when it was asked."""
+    """An answer, and when it was asked for."""
 
     text: str
     asked_at: str
 
 
+@dataclass(frozen=True, slots=True)
+class JournalRow:
+    """The replies about one index that a journal has."""
+
+    source: str
+    """Address of the service, or `scan` for a corpus that was read."""
+    index: str
+    """Name of the index; for a corpus the folder of its files."""
+    replies: int
+    oldest: str
+    """ISO 8601, UTC."""
+    newest: str
+
+
 class Journal:
     """A store of replies; safe to use from several threads and processes.
 
-    `path` is the file, made if it is missing; None: replies are kept only in memory.
+    A missing file is made; without a `path`, replies are kept in memory only.
 
     >>> with Journal(path) as journal:
     ...     journal.put("https://example.org/", "v2_dclm_all", request, reply)
@@ -59,9 +81,9 @@ class Journal:
         try:
             if path:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                # Replies may be of unpublished corpora: for no one else's eyes.
+                # Private: replies may come from unpublished corpora.
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-            # Autocommit: every reply is on its own, and a kill loses none that was put.
+            # Autocommit: each reply is stored at once, and a kill loses none.
             self._connection = sqlite3.connect(
                 path or ":memory:", timeout=30, isolation_level=None, check_same_thread=False
             )
@@ -77,31 +99,41 @@ class Journal:
             raise
 
     def _unusable(self, error: Exception) -> InputError:
-        return self._error(error, f"can't be opened as a journal ({error}); name another file")
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        return self._error(error, f"can't be opened as a journal ({reason}); name another file")
 
     def _error(self, error: Exception, problem: str) -> InputError:
         name = getattr(error, "sqlite_errorname", "") or ""
         is_disk_full = name.startswith(("SQLITE_FULL", "SQLITE_IOERR"))
         return (DiskFullError if is_disk_full else InputError)(f"--journal {self.path}", problem)
 
+    def _damaged(self, error: Exception) -> InputError:
+        problem = f"damaged ({error}); delete it, or name another file"
+        return InputError(f"--journal {self.path}", problem)
+
     def _prepare(self) -> None:
         execute = self._connection.execute
         (version,) = execute("PRAGMA user_version").fetchone()
         if version > _VERSION:
-            raise InputError(f"--journal {self.path}", "written by a newer ngramscan")
+            raise InputError(
+                f"--journal {self.path}", "written by a newer ngramscan; name another file"
+            )
         if version == 0:
             (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
             if tables:
-                raise InputError(f"--journal {self.path}", "a database, but no journal")
-        # Only now, so that what is no journal stays as it was.
+                raise InputError(
+                    f"--journal {self.path}", "a database, but not a journal; name another file"
+                )
+        # Only now, so that a file that is not a journal stays as it was.
         execute("PRAGMA journal_mode = WAL")
         execute("PRAGMA synchronous = NORMAL")
         if version != _VERSION:
             execute(f"PRAGMA user_version = {_VERSION}")
         execute(_SCHEMA)
+        self._connection.create_function("shown", 2, _shown)
 
     def get(self, source: str, name: str, requests: Iterable[str]) -> dict[str, Reply]:
-        """Return the replies that are there for some requests to one index of one source."""
+        """Return the stored replies to some requests to one index of one source."""
         select = "SELECT reply, asked_at FROM replies WHERE source = ? AND name = ? AND request = ?"
         found = {}
         try:
@@ -111,23 +143,42 @@ class Journal:
                     if row := self._connection.execute(select, key).fetchone():
                         found[request] = Reply(*row)
         except sqlite3.Error as error:
-            problem = f"damaged ({error}); delete it, or name another file"
-            raise InputError(f"--journal {self.path}", problem) from error
+            raise self._damaged(error) from error
         return found
 
     def get_each(self, source: str, names: Iterable[str], request: str) -> dict[str, Reply]:
-        """Return the replies that are there for one request to some names, by name."""
+        """Return the stored replies to one request to several names, by name."""
         found = {name: self.get(source, name, [request]) for name in names}
         return {name: replies[request] for name, replies in found.items() if replies}
 
     def put(self, source: str, name: str, request: str, reply: str) -> None:
-        """Keep a reply, in place of an older one."""
+        """Store a reply; it replaces an older one."""
         row = (source, _stored(name), request, reply, now())
         try:
             with self._lock:
                 self._connection.execute(
                     "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?)", row
                 )
+        except sqlite3.Error as error:
+            raise self._error(error, f"can't be written ({error})") from error
+
+    def rows(self) -> list[JournalRow]:
+        """Return what the journal has, one row per source and index."""
+        select = "SELECT source, shown(source, name), count(*), min(asked_at), max(asked_at)"
+        try:
+            with self._lock:
+                found = self._connection.execute(f"{select} FROM replies GROUP BY 1, 2").fetchall()
+        except sqlite3.Error as error:
+            raise self._damaged(error) from error
+        return [JournalRow(*row) for row in found]
+
+    def clear(self, index: str | None = None) -> None:
+        """Remove all replies, or those from one index, and free their space."""
+        delete = "DELETE FROM replies WHERE ?1 IS NULL OR shown(source, name) = ?1"
+        try:
+            with self._lock:
+                self._connection.execute(delete, [index])
+                self._connection.execute("VACUUM")
         except sqlite3.Error as error:
             raise self._error(error, f"can't be written ({error})") from error
 
@@ -144,5 +195,11 @@ class Journal:
 
 
 def _stored(name: str) -> str:
-    """Return a name as SQLite takes it: names of files need not be UTF-8."""
+    """Return a name that SQLite accepts: file names need not be UTF-8."""
     return name.encode("utf-8", "backslashreplace").decode()
+
+
+def _shown(source: str, name: str) -> str:
+    """Return the index of a stored name; of a scan that is one of a piece of a file."""
+    folder = os.path.dirname(name.rsplit("|", 4)[0])
+    return f"scan:{folder or '.'}" if source == "scan" else name

@@ -19,7 +19,7 @@ from ngramscan.errors import EngineError
 
 CHECKED_DOCUMENTS = 20
 CHECKED_BYTES_EACH = 50_000
-"""How much of each run is counted a second time by brute force."""
+"""The part of each run that is counted a second time by brute force."""
 
 Text = bytes | memoryview
 Hit = Callable[..., None]
@@ -29,14 +29,14 @@ Natural = Annotated[int, Meta(ge=0)]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was counted in some documents."""
+    """Counts in some documents."""
 
     occurrences: list[Natural]
     """Per query."""
     documents: list[Natural]
     """Documents with at least one occurrence, per query."""
     unions: list[Natural]
-    """Documents with any query of a union, per union."""
+    """Documents with at least one query of a union, per union."""
     documents_read: Natural
     bytes_read: Natural
     """Bytes of text."""
@@ -53,7 +53,7 @@ class Engine(NamedTuple):
 
 
 def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine | None:
-    """Return Hyperscan in block mode; None if it isn't installed or can't take the literals."""
+    """Return Hyperscan in block mode; None if it is missing or can't compile the literals."""
     try:
         import hyperscan
     except ImportError:  # no wheel for this machine
@@ -70,7 +70,7 @@ def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> En
     database.scratch = hyperscan.Scratch(database)
 
     def scan(text: Text, hit: Hit) -> None:
-        # It takes a view as it is, though the stubs know only bytes.
+        # It accepts memory views, though its stubs only list bytes.
         database.scan(text, match_event_handler=hit)  # type: ignore[type-var]
 
     return Engine("hyperscan", scan)
@@ -92,12 +92,12 @@ def aho_corasick_engine(literals: Sequence[bytes], ignore_case: bool = False) ->
 
 
 def compile_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
-    """Return the fastest engine that takes these literals."""
+    """Return the fastest engine that can compile these literals."""
     return hyperscan_engine(literals, ignore_case) or aho_corasick_engine(literals, ignore_case)
 
 
 def find_starts(literal: bytes, text: bytes) -> list[int]:
-    """Return where one literal occurs, by the definition, slowly."""
+    """Return where one literal occurs, slowly but by the definition."""
     starts, start = [], text.find(literal)
     while start >= 0:
         starts.append(start)
@@ -111,9 +111,9 @@ def count_by_brute_force(literal: bytes, text: bytes) -> int:
 
 
 class Matcher:
-    """Finds queries in texts, and proves on the first texts that it finds all of them.
+    """Finds queries in texts, and checks on the first texts that it finds all of them.
 
-    One per thread; can't be pickled. `queries` are unique, in the order they were given.
+    One per thread; can't be pickled. `queries` are unique, in the given order.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Matcher:
         self.queries = list(dict.fromkeys(queries))
         self._ignore_case = ignore_case
         self._literals = [query.encode() for query in self.queries]
-        # Without queries (only the size of a corpus is asked) there is nothing to find.
+        # There are no queries where only the size of a corpus is asked for.
         compiled = compile_engine(self._literals, ignore_case) if self._literals else None
         self._engine = engine or compiled
         self._left_to_check = CHECKED_DOCUMENTS
@@ -133,7 +133,7 @@ class Matcher:
         Raises
         ------
         EngineError
-            In one of the first texts, the engine found other counts than brute force.
+            In one of the first texts, the engine and brute force disagree.
         """
         if self._engine is None:
             return
@@ -161,7 +161,7 @@ def count_texts(
 ) -> Counts:
     """Count the queries of a matcher in documents.
 
-    `unions` are groups of queries, by number; a document with any query of a group counts for it.
+    `unions` are groups of query numbers; a document with any query of a group counts once.
 
     >>> counts = count_texts(Matcher(["aa", "b"]), [b"aaa", b"ab", b"aab"], unions=[[0, 1]])
     >>> counts.occurrences, counts.documents, counts.unions
@@ -173,8 +173,8 @@ def count_texts(
     unions_with = _unions_with(len(documents), unions)
     document, bytes_read = -1, 0
 
-    # The engine calls one of these once per occurrence: they are the hot path. Two, since each
-    # name from outside costs time in every call, needed or not.
+    # The engine calls one of these once per occurrence: they are the hot path. There are two, since
+    # each outer name costs time in every call, needed or not.
     def hit(
         number: int, _start: int = 0, _end: int = 0, _flags: int = 0, _context: object = None
     ) -> None:
@@ -203,7 +203,7 @@ def count_texts(
 
 
 def _unions_with(n_queries: int, unions: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the unions that each query is in."""
+    """Return the unions that each query belongs to."""
     unions_with: list[list[int]] = [[] for _ in range(n_queries)]
     for union, numbers in enumerate(unions):
         for number in set(numbers):

@@ -21,7 +21,7 @@ from evalcore.prompts import load_templates
 from evalcore.records import read_records
 from evalcore.scores import read_scores
 from ngramscan.errors import IncompleteError
-from ngramscan.pace.pace import SystemClock
+from ngramscan.pace.pace import Clock
 from tests.support.chat_server import Answer, ChatServer, Faults, Messages, chat_server, hash_of
 from tests.support.made_benchmarks import write, write_financemath, write_proofbench
 
@@ -43,7 +43,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     # Pauses are a hundredth of their length; `test_http_index` proves how long they are.
-    monkeypatch.setattr(SystemClock, "wait", lambda _, seconds: time.sleep(seconds / 100))
+    monkeypatch.setattr(Clock, "wait", lambda _, seconds: time.sleep(seconds / 100))
     write_financemath(tmp_path)
     return tmp_path
 

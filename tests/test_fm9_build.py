@@ -186,7 +186,7 @@ def test_what_can_not_be_built_is_refused(tmp_path: Path) -> None:
         (MemoryError(), "memory is short: 192 B for 37 B of text; a smaller --shard-size"),
     ],
 )
-def test_too_little_room_is_told_with_its_place(
+def test_a_full_disk_is_reported_with_its_path(
     error: Exception, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build_module, "write_fm9", Mock(side_effect=error))
@@ -219,7 +219,7 @@ def test_a_killed_build_leaves_nothing_that_opens(workers: int, tmp_path: Path) 
     process = subprocess.Popen(command)
     while process.poll() is None and not list(tmp_path.glob(".index.building-*/**/*.fm9.part")):
         time.sleep(0.005)
-    with pytest.raises(InputError, match="another process builds it"):
+    with pytest.raises(InputError, match="another process is building it"):
         build(D5, out)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
     Index,
     IndexOptions,
@@ -134,7 +134,7 @@ def test_each_occurrence_is_shown_once() -> None:
         (Place("e", 0, 196517), "no occurrence of 'e'"),
     ],
 )
-def test_a_place_that_is_none_fails_alone(place: Place, words: str) -> None:
+def test_a_place_outside_the_index_fails_alone(place: Place, words: str) -> None:
     index = local()
     good = places_of(index, "e")[0]
     replies = {reply.place: reply for reply in index.windows([good, place], 10)}
@@ -173,15 +173,15 @@ def test_it_is_opened_by_its_spec() -> None:
     assert count == QueryCount("step by step", 713, None, "fm9", count.asked_at)
 
 
-def test_what_is_no_index_is_named(tmp_path: Path) -> None:
-    with pytest.raises(IndexFormatError, match=r"no such directory; expected data\.fm9"):
+def test_a_spec_without_an_index_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no such folder; that of an index was expected"):
         opened(f"fm9:{tmp_path / 'nothing'}")
-    with pytest.raises(InputError, match="no directory named; fm9:DIR"):
+    with pytest.raises(InputError, match="nothing after the colon; expected scan:PATH, fm9:DIR"):
         opened("fm9:")
-    with pytest.raises(InputError, match="only scan: and python can"):
+    with pytest.raises(InputError, match="only scan: and python take it"):
         opened(f"fm9:{tmp_path}", ignore_case=True)
-    with pytest.raises(InputError, match="to read the corpus there: --index scan:"):
-        opened(str(tmp_path))
+    with pytest.raises(InputError, match="a corpus; to read it: --index scan:"):
+        opened(str(REPLAY / "docs"))
     with pytest.raises(InputError, match="--sample-files: it can't go with --limit-documents"):
         opened("python", sample_files=3, limit_documents=3)
 

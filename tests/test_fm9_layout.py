@@ -105,7 +105,7 @@ def test_a_file_that_ends_early_or_late_is_refused() -> None:
     assert refusal(SOUND + b"\0") == "field end of file: 1 bytes too many"
 
 
-def test_what_is_no_index_at_all_is_refused() -> None:
+def test_a_file_that_is_not_an_index_is_refused() -> None:
     for data in (b"", b"\0" * 5000, b"\xff" * 5000, b"{}\n" * 2000):
         assert refusal(data).startswith("field ")
     # A length beyond the file is neither read nor waited for, though it says 2 TB.

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ngramscan.errors import IndexFormatError
+from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.layout import FILES
-from ngramscan.fm9.reader import Shard, ShardWindow, open_shards, shard_folders
+from ngramscan.fm9.reader import Shard, ShardWindow, open_shards
 from ngramscan.matching import count_by_brute_force
 from tests.support import fm9_reference
 
@@ -210,14 +211,28 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
             open_shards(tmp_path / missing)
 
 
-def test_what_is_no_index_is_told_what_was_expected(tmp_path: Path) -> None:
-    with pytest.raises(IndexFormatError, match=r"no such directory; expected data\.fm9, data_off"):
-        open_shards(tmp_path / "nothing")
-    with pytest.raises(IndexFormatError, match="no index; expected"):
-        open_shards(tmp_path)
+def test_a_place_without_an_index_is_a_mistake_that_leads_on(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(IndexFormatError, match="not a directory; expected"):
-        open_shards(tmp_path / "file")
+    cases = {
+        "nothing": "no such folder; that of an index was expected",
+        "file": "not a folder; that of an index was expected",
+        "": r"not an index: no data\.fm9, data_offset, meta\.fm9, meta_offset in it",
+    }
+    for name, problem in cases.items():
+        with pytest.raises(InputError, match=rf"{problem}.*ngramscan index build") as caught:
+            open_shards(tmp_path / name)
+        assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("missing", FILES)
+def test_a_shard_with_a_missing_file_is_never_left_out_of_the_others(
+    tmp_path: Path, missing: str
+) -> None:
+    for name in "01":
+        shutil.copytree(SMALL[0], tmp_path / name)
+    (tmp_path / "1" / missing).unlink()
+    with pytest.raises(IndexFormatError, match=f"1/{missing}: missing; copy it here, or build"):
+        open_shards(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("body", HOSTILE, ids=HOSTILE.values())
-def test_what_is_no_count_is_one_line_and_no_count(
+def test_a_reply_without_a_count_is_one_line_and_no_number(
     tmp_path: Path, body: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ngramscan.pace.exchange.ATTEMPTS", 2)

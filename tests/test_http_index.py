@@ -269,10 +269,11 @@ def test_a_host_without_a_connection_is_given_up_in_seconds(
         release.set()
     messages = {str(each.error) for each in failures if isinstance(each, QueryFailure)}
     reason = "no connection" if hangs else "[Errno 111] Connection refused"
-    assert (len(failures), messages) == (100, {f"{url}: can't be reached ({reason})"})
+    hint = "is ngramscan serve running there?"
+    assert (len(failures), messages) == (100, {f"{url}: can't be reached ({reason}; {hint})"})
 
 
-def test_closing_wakes_who_waits() -> None:
+def test_closing_wakes_waiting_threads() -> None:
     waiting = threading.Event()
 
     def forbid(_: httpx.Request) -> httpx.Response:
@@ -291,7 +292,7 @@ def test_closing_wakes_who_waits() -> None:
     assert "interrupted" in str(failure.error)
 
 
-def test_errors_of_the_work_reach_who_asked() -> None:
+def test_errors_in_a_task_reach_the_caller() -> None:
     with client_for(in_turn(ok())) as client:
         with pytest.raises(ZeroDivisionError):
             client.submit(lambda: 1 // 0).result(5)
@@ -299,7 +300,7 @@ def test_errors_of_the_work_reach_who_asked() -> None:
 
 
 @pytest.mark.parametrize("url", ["foo", "ftp://h/", "http://", "https:///x", "http://[::1"])
-def test_what_is_no_url_is_refused(url: str) -> None:
+def test_an_address_that_is_not_a_url_is_refused(url: str) -> None:
     with pytest.raises(InputError, match="not a URL"):
         ApiClient(url, IndexOptions(), Journal(None), Progress())
 

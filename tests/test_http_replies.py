@@ -38,7 +38,7 @@ def kind_of(status: int, said: str) -> type[Exception] | None:
 
 
 @pytest.mark.parametrize("recording", ANSWERED, ids=lambda recording: recording["name"])
-def test_every_recorded_answer_of_the_original_is_told_apart(recording: dict[str, Any]) -> None:
+def test_every_recorded_answer_of_the_original_is_classified(recording: dict[str, Any]) -> None:
     said = recording["response"]
     content = json.dumps(said["json"]) if "json" in said else said["text"]
     response = httpx.Response(said["status"], headers=said["headers"], content=content.encode())
@@ -75,7 +75,7 @@ def test_what_a_server_may_send_is_one_short_line(
 
 
 @pytest.mark.parametrize("count", [-1, 3.5, "3", True, None, 101, 10**4000])
-def test_what_is_no_count_is_refused(count: object) -> None:
+def test_a_reply_without_a_count_is_refused(count: object) -> None:
     words = "more occurrences" if type(count) is int and count > 0 else "no count in the reply"
     with pytest.raises(RemoteRefused, match=words) as error:
         read_count({"count": count}, 100)

@@ -59,18 +59,17 @@ def test_a_corrupt_shard_among_others_is_named(tmp_path: Path) -> None:
     assert (found["shard"], found["file"]) == (str(tmp_path / "x" / "1"), "meta_offset")
 
 
-def test_what_is_no_index_is_one_line(tmp_path: Path) -> None:
+def test_a_place_without_an_index_is_one_line(tmp_path: Path) -> None:
     for directory in (tmp_path, tmp_path / "nothing"):
         for command in (("verify", str(directory)), ("info", f"fm9:{directory}")):
             ran = invoke("index", *command)
-            assert ran.exit_code in {1, 2}
-            assert (ran.stdout, ran.stderr.count("\n")) == ("", 1)
+            assert (ran.exit_code, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
             assert str(directory) in ran.stderr
     with pytest.raises(InputError):
         ngramscan.index_verify(tmp_path)
 
 
-def test_the_size_of_an_index_is_told() -> None:
+def test_index_info_has_the_size_of_an_index() -> None:
     index, docs = REPLAY / "replay2", HERE / "replay" / "docs"
     lines = [line for file in docs.glob("*.jsonl") for line in file.read_bytes().splitlines()]
     text_bytes = sum(len(json.loads(line)["text"].encode()) for line in lines)
@@ -89,7 +88,7 @@ def test_the_size_of_an_index_is_told() -> None:
         ("numba", "index verify ."),
         ("numba", "index build . -o x"),
         ("pydivsufsort", "index build . -o x"),
-        ("numba", "count f1 --index fm9:."),
+        ("numba", f"count f1 --index fm9:{D5}"),
         ("numba", "serve ."),
     ],
 )

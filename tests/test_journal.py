@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -8,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+import ngramscan
 from ngramscan.errors import InputError
-from ngramscan.journal import Journal
+from ngramscan.journal import Journal, default_path
+from tests.support.command import NGRAMSCAN, invoke
 
 
 def test_what_was_put_is_found_by_another_journal(tmp_path: Path) -> None:
@@ -68,7 +71,7 @@ def test_a_killed_process_loses_nothing_that_was_put(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("made_by", "problem"),
     [
-        ("CREATE TABLE mine (a)", "a database, but no journal"),
+        ("CREATE TABLE mine (a)", "a database, but not a journal; name another file"),
         ("PRAGMA user_version = 99", "written by a newer ngramscan"),
         ("", r"can't be opened as a journal \(file is not a database\)"),
     ],
@@ -106,3 +109,77 @@ def test_a_damaged_page_is_one_line_that_says_what_to_do(tmp_path: Path) -> None
     path.write_bytes(content)
     with Journal(path) as journal, pytest.raises(InputError, match=r"damaged .*; delete it"):
         journal.get("http://host/", "index", [f"request {number}" for number in range(200)])
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A journal with replies of two hosted indexes and of the files of a corpus, one by one."""
+    path = tmp_path / "kept.sqlite"
+    with Journal(path) as journal:
+        for name, replies in (("v2_dclm_all", 3), ("http://h/mine", 1)):
+            for number in range(replies):
+                journal.put("https://host/", name, f"request {number}", "reply")
+        for file in ("/data/a.jsonl|9|1|0|None", "/data/b.jsonl|9|1|0|5", "/data/b.jsonl|9|1|5|9"):
+            journal.put("scan", file, "request", "reply")
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE replies SET asked_at = '2020' WHERE request = 'request 1'")
+    connection.close()
+    return path
+
+
+def test_a_journal_says_what_it_has(kept: Path) -> None:
+    ran = invoke("journal", "info", "--journal", kept, "--format", "csv")
+    found = {(row["source"], row["index"]): row for row in ran.rows}
+    replies = {key: row["replies"] for key, row in found.items()}
+    assert replies == {
+        ("https://host/", "v2_dclm_all"): "3",
+        ("https://host/", "http://h/mine"): "1",
+        ("scan", "scan:/data"): "3",
+    }
+    hosted = found["https://host/", "v2_dclm_all"]
+    assert (hosted["oldest"], hosted["newest"] > "2026") == ("2020", True)
+    assert f"{kept}: " in ran.stderr
+    assert ran.stderr.endswith(f"replies: {7}\n")
+    assert ngramscan.journal_info(journal=kept)["replies"].tolist() == [1, 3, 3]
+
+
+def test_the_replies_of_one_index_are_removed_and_then_all(kept: Path) -> None:
+    removed = invoke("journal", "clear", "--index", "dclm", "--journal", kept)
+    assert (removed.code, removed.stdout) == (0, "")
+    assert removed.stderr == f"{kept}: replies removed: 3\n"
+    with Journal(kept) as journal:
+        assert journal.get("https://host/", "v2_dclm_all", ["request 0"]) == {}
+        assert journal.get("https://host/", "http://h/mine", ["request 0"])
+    wrong = invoke("journal", "clear", "--index", "scan:/dat", "--journal", kept)
+    assert (wrong.code, "no replies from it; did you mean scan:/data?" in wrong.stderr) == (2, True)
+    assert ngramscan.journal_clear(journal=kept)["replies"].sum() == 4
+    assert ngramscan.journal_info(journal=kept).empty
+
+
+def test_where_there_is_no_journal_nothing_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "none.sqlite"
+    info = invoke("journal", "info", "--journal", path)
+    assert (info.code, info.stdout) == (0, f"{path}: no journal yet, replies: 0\n")
+    cleared = invoke("journal", "clear", "--journal", path)
+    assert (cleared.code, cleared.stderr) == (0, f"{path}: replies removed: 0\n")
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y", 0), ("n", 7)])
+def test_a_terminal_is_asked_before_replies_are_removed(kept: Path, answer: str, left: int) -> None:
+    parent, child = os.openpty()
+    command = [*NGRAMSCAN, "journal", "clear", "--journal", str(kept)]
+    with subprocess.Popen(command, stdin=child, stderr=subprocess.PIPE, text=True) as process:
+        os.write(parent, f"{answer}\n".encode())
+        _, said = process.communicate(timeout=60)
+    os.close(parent)
+    os.close(child)
+    assert (process.returncode, f"Remove all replies from {kept}?" in said) == (left > 0, True)
+    assert ngramscan.journal_info(journal=kept)["replies"].sum() == left
+
+
+def test_the_default_journal_is_where_the_help_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    path = f"~/{default_path().relative_to(Path.home())}"
+    for command in (("journal",), ("journal", "info"), ("count",)):
+        assert path in "".join(invoke(*command, "--help").stdout.split())

@@ -26,6 +26,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 ONLY_TERMINAL = {
     "format",
     "csv_safe",
+    "yes",
     "quiet",
     "verbose",
     "output",

@@ -185,7 +185,7 @@ def test_rank_outside_the_segment_is_served(indexes: dict[str, ServedIndex]) -> 
 # --- HTTP ---------------------------------------------------------------------------------------
 
 
-def test_list_tells_what_is_served(served: Served) -> None:
+def test_the_list_has_all_served_indexes(served: Served) -> None:
     one = {"bytes": 360899, "documents": 257}
     indexes = [{**one, "name": "replay", "shards": 1}, {**one, "name": "replay2", "shards": 2}]
     assert send(served.url, None, {}, "GET", "/indexes").json() == {"indexes": indexes}
@@ -222,7 +222,7 @@ def test_query_may_be_as_long_as_the_body_which_is_refused_where_longer(
     ],
     ids=["no HTTP", "no length", "no chunks"],
 )
-def test_what_is_no_http_gets_json_too(served: Served, sent: bytes) -> None:
+def test_invalid_http_gets_json_too(served: Served, sent: bytes) -> None:
     with socket.create_connection(("127.0.0.1", served.port), timeout=10) as connection:
         connection.sendall(sent)
         reply = b"".join(iter(lambda: connection.recv(65536), b""))
@@ -279,7 +279,7 @@ async def post(service: app.Service, index: str = "slow") -> httpx.Response:
         return await client.post("http://127.0.0.1/", json={**THE, "index": index})
 
 
-def test_more_than_can_wait_are_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_clients_are_asked_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "MAX_WAITING", 2)
     slow = SlowIndex("slow", [])
     service = app.Service({"slow": slow}, 1, Progress())
@@ -304,7 +304,7 @@ def test_more_than_can_wait_are_told_to_come_back(monkeypatch: pytest.MonkeyPatc
         (ZeroDivisionError("a secret"), "Internal error"),
     ],
 )
-def test_fault_of_the_server_is_told_in_json(error: Exception, problem: str) -> None:
+def test_an_error_of_the_server_is_answered_in_json(error: Exception, problem: str) -> None:
     broken = SlowIndex("slow", [])
     broken.error = error
     reply = asyncio.run(post(app.Service({"slow": broken}, 1, Progress())))
@@ -383,7 +383,7 @@ def test_clients_that_stall_stop_nobody_and_are_given_up(
     for reply in replies[::2]:
         assert reply.startswith(b"HTTP/1.1 408 ")
         assert b"connection: close" in reply
-        assert b"did not come" in reply
+        assert b"did not arrive" in reply
     assert 0.9 < time.monotonic() - started_at < 20
     assert service._under_way == 0
 
@@ -448,7 +448,7 @@ def run(*arguments: object) -> tuple[int, str]:
 def test_address_that_cannot_be_taken_is_one_line(served: Served) -> None:
     where = f"--host 127.0.0.1 --port {served.port}"
     ran = run("serve", INDEXES[0], *where.split())
-    assert ran == (2, f"Error: {where}: address already in use\n")
+    assert ran == (2, f"Error: {where}: address already in use; --port 0 takes any that is free\n")
     code, told = run("serve", INDEXES[0], "--host", "192.0.2.1", "--port", "0")
     assert (code, told.count("\n")) == (2, 1)
     assert told.startswith("Error: --host 192.0.2.1")
@@ -463,9 +463,10 @@ def test_folder_is_refused(tmp_path: Path) -> None:
     shutil.copytree(INDEXES[1], tmp_path / "cut")
     file = tmp_path / "cut" / "1" / "data.fm9"
     file.write_bytes(file.read_bytes()[:-9])
-    for folder, problem in ((tmp_path / "cut", f"{file}: "), (tmp_path, f"{tmp_path}: no index")):
+    no_index = (tmp_path, 2, f"{tmp_path}: not an index")
+    for folder, expected, problem in ((tmp_path / "cut", 1, f"{file}: "), no_index):
         code, told = run("serve", INDEXES[0], folder, "--port", "0")
-        assert (code, told.count("\n")) == (1, 1)
+        assert (code, told.count("\n")) == (expected, 1)
         assert told.startswith(f"Error: {problem}")
 
 
@@ -475,7 +476,9 @@ def test_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) ->
         if name.startswith(("ngramscan.serve.", "ngramscan.fm9")):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(InputError, match=r"serve: needs .*: pip install 'ngramscan\[serve\]'"):
+    with pytest.raises(
+        InputError, match=r"ngramscan serve: .* is not installed; pip install 'ngramscan\[serve\]'"
+    ):
         serve(INDEXES[0], port=0)
 
 

@@ -111,7 +111,8 @@ def count(
     timeout_s : float
         Maximum seconds per request, from connecting to the last byte of the reply.
     journal : str or Path, optional
-        File that keeps replies. By default one in the user's cache folder.
+        File that keeps replies. By default ~/.cache/ngramscan/replies.sqlite, on macOS
+        ~/Library/Caches/ngramscan/replies.sqlite.
     refresh : bool
         Ask again even where the journal has the reply.
     text_field : str

@@ -1,43 +1,43 @@
-"""`ngramscan index`: the indexes that can be asked, and local ones that are built and checked."""
+"""`ngramscan index`: lists indexes, and builds and checks local ones."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, needs_extra
+from ngramscan.fm9.folders import index_folder, shard_folders
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions, QueryFailure
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow
-from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.prevalence.count import explained
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import Option, Result, command
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 _PLAIN = (
-    "all tables and some of the text; only --deep sees changed bits inside compressed blocks, and "
+    "all tables and some of the text; --deep also finds changed bits inside compressed blocks, and "
     "sampled positions that are possible but wrong"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """The size of one index, and that it answered."""
+    """The size of one index, and the time of one question."""
 
     name: str
     documents: int | None
     bytes: int | None
     """Bytes of text, in UTF-8; None: unknown."""
     answered_in_s: float
-    """Seconds for one question; for a corpus that is read, for reading all of it."""
+    """Seconds for one question; for a corpus that is read, seconds to read all of it."""
     shards: int | None
-    """Like the next two, only known of a local index."""
+    """Like the next two, known only for a local index."""
     index_bytes: int | None
     size_ratio: float | None
     """Bytes of the index over bytes of text."""
@@ -75,14 +75,14 @@ def index_info(
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     progress: Progress = SILENT,
 ) -> Result:
-    """Tell the size of one index, and whether it answers.
+    """Ask one index for its size, and check that it answers.
 
-    SPEC is as in `ngramscan count --index`. A corpus is read to the end for this.
+    SPEC is the same as for `ngramscan count --index`. A corpus is read to the end for this.
 
     Parameters
     ----------
     spec : str
-        An index.
+        The index.
     api_url, concurrency, rate, timeout_s, journal, text_field, workers, scheduler : see count
     sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line : see count
     ignore_case, progress : see count
@@ -132,21 +132,21 @@ def index_build(
 ) -> Result:
     """Build a local index of a corpus, in the format of infini-gram-mini.
 
-    CORPUS is a path, folder, glob or URL of files, as behind `scan:`, or `python`. The folder is
-    there only when all is done. Prints the shards: documents, bytes of documents and of the index,
-    and seconds of sorting and encoding.
+    CORPUS is a file, folder, glob or URL, as after `scan:`, or `python`. The folder of the index
+    appears only when it is complete. Prints one row per shard: documents, their bytes, bytes of the
+    index, and seconds.
 
     Parameters
     ----------
     corpus : str
-        Where its files are.
+        The files to index.
     output : str or Path
-        The folder of the index; new or empty.
+        Folder of the index; new or empty.
     shard_size : str or int
-        The most text in a shard, below 2.147GB: 500MB, or bytes. Sorting needs 5.2 times as much
+        Maximum text per shard, below 2.147GB: 500MB, or bytes. Sorting needs 5.2 times as much
         memory.
     workers : int
-        Number of processes that sort shards; each needs memory for one.
+        Number of processes that sort shards; each needs the memory for one shard.
     text_field, exclude_source, skip_bad_lines, max_line, progress : see count
 
     Returns
@@ -159,13 +159,14 @@ def index_build(
     $ ngramscan index build shards/ -o my-index
     $ ngramscan index build 'crawl/*.jsonl.zst' -o my-index --shard-size 500MB --workers 4
     """
-    with _explain_absence("build"):
+    with needs_extra("ngramscan index build", "index"):
         from ngramscan.fm9.build import BuildRow, build_index
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
     files = corpus.removeprefix("scan:")
-    opened = PythonCorpus() if corpus == "python" else open_corpus(files, read.exclude_sources)
-    shard_bytes = parse_size(shard_size)
-    return Result(build_index(opened, Path(output), progress, read, shard_bytes, workers), BuildRow)
+    with suggest_spec(corpus, files.removeprefix("fm9:"), "scan"):
+        opened = PythonCorpus() if corpus == "python" else open_corpus(files, read.exclude_sources)
+    shard_bytes, folder = parse_size(shard_size), index_folder(output)
+    return Result(build_index(opened, folder, progress, read, shard_bytes, workers), BuildRow)
 
 
 def parse_size(text: str | int) -> int:
@@ -176,16 +177,6 @@ def parse_size(text: str | int) -> int:
     return round(float(found[1]) * _UNITS[found[2]])
 
 
-@contextmanager
-def _explain_absence(name: str) -> Iterator[None]:
-    """Name the extra where one of its libraries is not installed; they are slow to import, too."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        problem = f"{error.name} is not installed; pip install 'ngramscan[index]'"
-        raise InputError(f"ngramscan index {name}", problem) from error
-
-
 @command
 def index_verify(
     directory: Annotated[str | Path, Option(metavar="DIR")],
@@ -193,35 +184,34 @@ def index_verify(
     deep: bool = False,
     progress: Progress = SILENT,
 ) -> Result:
-    """Check whether a local index is what it should be.
+    """Check a local index.
 
-    DIR is a shard or a folder of shards. Prints what is wrong, with file and field; the exit code
-    is 1 where anything is.
+    DIR is a shard or a folder of shards. Prints each problem with its file and field; if there is
+    one, the exit code is 1.
 
     Parameters
     ----------
     directory : str or Path
         A shard, or a folder of shards.
     deep : bool
-        Also walk through the whole text, so that every bit is checked; takes about as long as
-        building it.
+        Also walk through the whole text, so that every bit is checked; this takes about as long as
+        building the index.
     progress : Progress
-        Reports what was checked.
+        Reports the bytes checked.
 
     Returns
     -------
     DataFrame
-        One row per thing that is wrong: shard, file, place, problem; none where it is sound.
+        One row per problem: shard, file, place, problem; no row if the index is sound.
 
     Examples
     --------
     $ ngramscan index verify my-index
     $ ngramscan index verify my-index --deep --format csv
     """
-    with _explain_absence("verify"):
-        from ngramscan.fm9.reader import shard_folders
+    with needs_extra("ngramscan index verify", "index"):
         from ngramscan.fm9.verify import Finding, verify_shard
-    folders = shard_folders(Path(directory))
+    folders = shard_folders(index_folder(directory))
     findings = [found for one in folders for found in verify_shard(one, deep, progress)]
     if findings:
         return Result(findings, Finding, exit_code=1)

@@ -1,4 +1,4 @@
-"""`ngramscan serve`: local indexes behind the protocol of the public service."""
+"""`ngramscan serve`: local indexes over the protocol of the public service."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from ngramscan.errors import InputError
+from ngramscan.errors import needs_extra
+from ngramscan.fm9.folders import index_folder
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import NoRows, Option, command
@@ -21,39 +22,36 @@ def serve(
     allow_host: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     progress: Progress = SILENT,
 ) -> NoRows:
-    """Serve local indexes over HTTP, as the public infini-gram-mini service does.
+    """Serve local indexes over HTTP.
 
-    DIR is an index of `ngramscan index build` or of infini-gram-mini: a shard, or a folder of
-    shards. Each is named after its folder. There is no authentication.
+    The protocol is that of the public infini-gram-mini service. DIR is an index made by
+    `ngramscan index build` or by infini-gram-mini: a shard, or a folder of shards. Each index is
+    named after its folder. There is no authentication.
 
     Parameters
     ----------
     *directories : str or Path
-        Indexes.
+        Folders of indexes.
     host : str
-        Where to listen; anything but a loopback address lets others ask too.
+        Address to listen on; other machines can ask unless it is a loopback address.
     port : int
-        0 for any that is free.
+        Port to listen on; 0 takes any that is free.
     concurrency : int, optional
         Number of threads that search. By default one per core.
     allow_host : str or sequence of str
-        Another name that requests may call this server by, as behind a proxy. By default localhost,
-        this machine's name and any address.
+        Another name of this server, for example behind a proxy. By default it answers requests to
+        localhost, to this machine's name and to any address.
     progress : Progress
-        Reports what is served, and each request.
+        Reports the indexes, and each request.
 
     Examples
     --------
     $ ngramscan serve my-index other-index
     $ ngramscan count f1 --index http://127.0.0.1:8787/my-index
     """
-    try:
-        # Slow to import, and of an extra.
+    with needs_extra("ngramscan serve", "serve"):  # which is slow to import, too
         from ngramscan.serve.server import serve_folders
-    except ModuleNotFoundError as error:
-        problem = f"needs {error.name}: pip install 'ngramscan[serve]'"
-        raise InputError("serve", problem) from error
-    folders = [Path(directory) for directory in directories]
+    folders = [index_folder(directory) for directory in directories]
     threads = concurrency or usable_cores()
     is_interrupted = serve_folders(folders, host, port, threads, allow_host, progress)
     return NoRows(exit_code=130 if is_interrupted else 0)

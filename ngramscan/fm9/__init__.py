@@ -1,1 +1,1 @@
-"""The index format of infini-gram-mini: files that tell how often anything occurs in a text."""
+"""The index format of infini-gram-mini: files that count any string in a text."""

@@ -1,7 +1,7 @@
-"""A corpus → an index: the shards in a new folder, each as the original tools write it.
+"""A corpus → an index: shards in a new folder, each identical to those of the original tools.
 
-As many shards as there are workers are gathered in files, sorted at once, and so on. So the memory
-does not depend on the corpus, and of its text no more than that lies on the disk a second time.
+As many shards as there are workers are gathered in files and sorted at the same time, then the next
+ones. So the memory does not depend on the corpus, and no more text than that is on the disk twice.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class BuildRow:
     ratio: float | None
     """Bytes of the index per byte of documents; None: these are empty."""
     seconds: float
-    """Time of sorting, encoding and writing."""
+    """Seconds of sorting, encoding and writing."""
 
 
 def build_index(
@@ -64,34 +64,20 @@ def build_index(
     shard_bytes: int = SHARD_BYTES,
     workers: int = 1,
 ) -> list[BuildRow]:
-    """Build the index of a corpus in a new folder.
+    """Build the index of a corpus, with at least one document, in a new or empty folder.
 
-    One shard is written to the folder itself, several to its folders 0, 1, …. A document is in one
-    shard, in the order of the corpus.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        With at least one document.
-    out_dir : Path
-        New or empty. It is there only when all is done.
-    progress : Progress
-        Gets the bytes of files read, and the bytes of texts and metadata indexed.
-    read : ReadOptions
-        How the corpus is read.
-    shard_bytes : int
-        The most bytes of the text of a shard, with separators, and of its metadata.
-    workers : int
-        Processes that sort at once: for each shard, its text and its metadata.
+    One shard is written to the folder itself, several to its folders 0, 1, …. Each document is in
+    one shard, in the order of the corpus. `shard_bytes` limits the text of a shard, with
+    separators, and its metadata; `workers` processes sort at the same time.
 
     Raises
     ------
     CorpusError
         A document can't be read, is not UTF-8 or is larger than a shard.
     InputError
-        There is no document, the folder can't be written, or memory is short.
+        The corpus has no document, the folder can't be written, or memory is short.
     WorkerLostError
-        A process was killed, again and again.
+        Processes were killed repeatedly.
     """
     _check(shard_bytes, workers)
     with new_folder(out_dir) as work:
@@ -102,7 +88,7 @@ def build_index(
         while some := list(islice(shards, workers)):
             rows += _index(some, workers, progress)
         if not rows:
-            raise InputError(corpus.name, "there is no document to index")
+            raise InputError(corpus.name, "no document in it")
         _arrange(work / "shards", len(rows), work / "content")
     return rows
 
@@ -116,9 +102,9 @@ def _check(shard_bytes: int, workers: int) -> None:
 
 
 def _needs(corpus: Corpus, shard_bytes: int, workers: int) -> str:
-    """Say how much memory a build takes at most."""
+    """Return a note about the maximum memory of a build."""
     sizes = [file.size for file in corpus.files]
-    # JSON escapes are longer than what they stand for, so no text is longer than its file.
+    # A JSON escape is longer than its character, so no text is longer than its file.
     is_plain = all(file.path.endswith((".jsonl", ".ndjson", ".txt")) for file in corpus.files)
     if is_plain and None not in sizes:
         shard_bytes = min(shard_bytes, sum(size or 0 for size in sizes))
@@ -152,7 +138,7 @@ def _index(shards: list[_Shard], workers: int, progress: Progress) -> Iterator[B
 
 
 def index_text(text: Path, report: Report) -> dict[str, float]:
-    """Write the index of one text; what a worker process does. Return the seconds of its steps."""
+    """Write the index of one text, in a worker process; return the seconds of each step."""
     index, size = text.with_suffix(".fm9.part"), text.stat().st_size
     try:
         with as_input_error(index):
@@ -164,7 +150,7 @@ def index_text(text: Path, report: Report) -> dict[str, float]:
 
 
 def _arrange(shards: Path, n_shards: int, content: Path) -> None:
-    """Give the files their names: only now can any folder be opened as an index."""
+    """Rename the files; until now no folder can be opened as an index."""
     folders = [shards / str(number) for number in range(n_shards)]
     parts = [folder / f"{name}.part" for folder in folders for name in FILES]
     for part in parts:
@@ -174,7 +160,7 @@ def _arrange(shards: Path, n_shards: int, content: Path) -> None:
     (folders[0] if n_shards == 1 else shards).rename(content)
 
 
-# From documents to the texts of shards, in files, with what tells where each document is
+# From documents to files with the texts of shards, and with the offsets of documents
 
 
 class _Document(NamedTuple):
@@ -185,7 +171,7 @@ class _Document(NamedTuple):
 
 
 class _Shard:
-    """A shard whose texts lie in files, or which is being filled."""
+    """A shard with its texts in files; complete, or being filled."""
 
     def __init__(self, number: int, folder: Path) -> None:
         folder.mkdir(parents=True)
@@ -225,7 +211,7 @@ class _Shard:
 
 
 def _gather(documents: Iterator[_Document], shard_bytes: int, folder: Path) -> Iterator[_Shard]:
-    """Yield shards as they are full, the first documents first; one is open at a time."""
+    """Yield shards as they fill up, in the order of documents; one is open at a time."""
     number = 0
     document = next(documents, None)
     while document:
@@ -286,7 +272,7 @@ def _of_batch(batch: Batch, file: CorpusFile, name: str) -> Iterator[_Document]:
 def _relative_names(corpus: Corpus) -> list[str]:
     """Return the paths of the files of a corpus, relative to its folder.
 
-    Where the corpus is no folder (a file, a glob, a list): to the folder that has all of them.
+    For a file, a glob or a list, that is the deepest folder that contains all of them.
     """
     paths = [file.path for file in corpus.files]
     location = Path(corpus.name.removeprefix("scan:")).expanduser()

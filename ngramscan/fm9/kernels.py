@@ -1,13 +1,13 @@
 """The inner loops of the reader, compiled.
 
-They read a mapped file that may be corrupt. `layout` has made sure that all fields lie in the file
-and have as many entries as they must; here each number that comes out of a field is checked before
-it leads to another place, so that the worst answer is CORRUPT: never a read outside, never an
-endless loop. A field of up to 64 bits is read as two words, which may be up to 16 bytes more than
-it has; behind the last such field there are always 272 bytes.
+They read a mapped file that may be corrupt. `layout` has checked that all fields are inside the
+file and have the right number of entries; here each number from a field is checked before it is
+used as a place, so that the worst answer is CORRUPT: never a read outside the file, never an
+endless loop. A field of up to 64 bits is read as two words, up to 16 bytes more than it has; the
+last such field is always followed by 272 bytes.
 """
 
-# All integers are 64 bits wide and of one kind in each expression: numba makes floats of others.
+# All integers are 64 bits wide, and of one kind in each expression: numba turns others into floats.
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ import numpy.typing as npt
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, NONE, SA_STEP, SUPERBLOCK, Layout
 
 CORRUPT = -1
-"""Instead of an answer: a field contradicts another one."""
+"""Returned where a field contradicts another one."""
 
 Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
 Integers = npt.NDArray[np.int64]
 
 Int = Any
-"""An int64: `int` is what numba takes, and not what numpy's stubs say of an array's element."""
+"""An int64: numba takes `int`, but numpy's stubs say otherwise for an array's elements."""
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
@@ -43,25 +43,25 @@ START, BEFORE, LEFT, RIGHT, SIZE, FIRST, BYTE = range(7)
 _BITS_OF_SUPERBLOCK = BLOCK * SUPERBLOCK
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
-# The number of a block is its place among all with as many ones, in lexicographic order: it has
-# up to 124 bits, and those of the binomial coefficients, [k, n], are in two arrays. They are
-# constants of the compiled code: all that is passed to a kernel costs time at each call.
+# The number of a block is its place among all blocks with as many ones, in lexicographic order. It
+# has up to 124 bits; so two arrays hold the bits of the binomial coefficients, [k, n]. They are
+# constants of the compiled code: each argument of a kernel costs time at every call.
 _COEFFICIENTS = [[comb(n, k) for n in range(BLOCK + 1)] for k in range(BLOCK + 1)]
 COEFFICIENTS_HIGH = np.array([[c >> 64 for c in row] for row in _COEFFICIENTS], np.uint64)
 COEFFICIENTS_LOW = np.array([[c & (1 << 64) - 1 for c in row] for row in _COEFFICIENTS], np.uint64)
 NUMBER_BITS = np.array([(row[BLOCK] - 1).bit_length() for row in _COEFFICIENTS], np.int64)
-"""Bits of the number of a block by how many ones it has."""
+"""Bits of the number of a block, by its number of ones."""
 
 
 class Tables(NamedTuple):
-    """A file as the kernels have it."""
+    """A file in the form that the kernels read."""
 
     data: Bytes
     """The whole file, mapped."""
     at: Integers
     """Offsets and widths."""
     nodes: Integers
-    """A row per node; FIRST: the rank of the first suffix with the leaf's byte, LEFT: -1 there."""
+    """A row per node; in a leaf, FIRST is the rank of its byte's first suffix, and LEFT is -1."""
     codes: Words
     """For each byte."""
     leaves: Integers
@@ -71,7 +71,7 @@ class Tables(NamedTuple):
 
 
 def make_tables(data: Bytes, layout: Layout) -> Tables:
-    """Return what the kernels need of a file."""
+    """Return the parts of a file that the kernels need."""
     at = [
         *(field.offset for field in (layout.bt, layout.btnr, layout.btnrp, layout.rank)),
         *(field.offset for field in (layout.invert, layout.sa, layout.isa)),
@@ -100,13 +100,13 @@ def kernel(function: _Kernel) -> _Kernel:
     """Compile a function at its first call, and keep the code on disk."""
     try:
         return cast(_Kernel, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
-    except RuntimeError:  # No place for the cache can be written to.
+    except RuntimeError:  # no writable place for the cache
         return fresh_kernel(function)
 
 
 @kernel
 def _word(data: Bytes, offset: Int) -> np.uint64:
-    """Return the 8 bytes at an offset; the compiler makes one load of it."""
+    """Return the 8 bytes at an offset; the compiler turns this into one load."""
     at = np.uint64(offset)
     return (
         np.uint64(data[at])
@@ -122,7 +122,7 @@ def _word(data: Bytes, offset: Int) -> np.uint64:
 
 @kernel
 def read_bits(data: Bytes, offset: Int, position: Int) -> np.uint64:
-    """Return the 64 bits from a bit position on."""
+    """Return the 64 bits that start at a bit position."""
     byte = offset + (position >> 3)
     shift = np.uint64(position & 7)
     word = _word(data, byte) >> shift
@@ -133,14 +133,14 @@ def read_bits(data: Bytes, offset: Int, position: Int) -> np.uint64:
 
 @kernel
 def read_entry(data: Bytes, offset: Int, width: Int, number: Int) -> Int:
-    """Return an entry of a vector; no entry that is in use has its highest bit set."""
+    """Return an entry of a vector; no used entry has its highest bit set."""
     word = read_bits(data, offset, number * width)
     return np.int64(word & (_ALL >> np.uint64(64 - width)))
 
 
 @kernel
 def _find_ones(k: Int, high: np.uint64, low: np.uint64, last: Int) -> Int:
-    """Return twice the ones of a block before an offset, 126 - last, plus the bit there.
+    """Return twice the number of ones of a block before an offset, 126 - last, plus the bit there.
 
     The next one is at the largest x with binomial(x, k) <= number; the block's bit is 126 - x.
     """
@@ -177,10 +177,10 @@ def _find_ones(k: Int, high: np.uint64, low: np.uint64, last: Int) -> Int:
 def ones_in_block(
     t: Tables, ones: Int, pointer: Int, kind: Int, inverted: bool, offset: Int
 ) -> Int:
-    """Return twice the ones in a block before an offset, plus `ones`; plus the bit at the offset.
+    """Return twice the sum of `ones` and the ones of a block before an offset, plus the bit there.
 
-    The complement of a block stands as far from the other end, so that at most 63 ones have to be
-    found.
+    The complement of a block has the same place from the other end, so that at most 63 ones have to
+    be found.
     """
     width = NUMBER_BITS[kind]
     k = 127 - kind if inverted else kind
@@ -211,7 +211,7 @@ def ones_in_block(
 
 @kernel
 def bit_and_ones(t: Tables, position: Int) -> Int:
-    """Return twice the ones before a bit of the bit vector, plus the bit."""
+    """Return twice the number of ones before a bit of the bit vector, plus the bit."""
     block = np.int64(np.uint64(position) // np.uint64(127))
     offset = position - block * 127
     superblock = block >> 5
@@ -246,7 +246,7 @@ def bit_and_ones(t: Tables, position: Int) -> Int:
 
 @kernel
 def _ones(t: Tables, position: Int) -> Int:
-    """Return the ones before a bit of the bit vector, or in all of it."""
+    """Return the number of ones before a bit of the bit vector, or in all of it."""
     if position == t.at[BITS]:
         return t.at[ONES]
     return bit_and_ones(t, position) >> 1
@@ -254,7 +254,7 @@ def _ones(t: Tables, position: Int) -> Int:
 
 @kernel
 def _occurrences(t: Tables, byte: Int, stop: Int) -> Int:
-    """Return how often a byte occurs in the first `stop` bytes of the transformed text."""
+    """Return the number of times a byte occurs in the first `stop` bytes of the BWT."""
     node = 0
     code = t.codes[byte]
     for _ in range(t.lengths[byte]):
@@ -275,7 +275,7 @@ def _occurrences(t: Tables, byte: Int, stop: Int) -> Int:
 
 @kernel
 def previous(t: Tables, rank: Int) -> Int:
-    """Return the rank of the suffix one byte longer, times 256, plus that byte."""
+    """Return the rank of the suffix that is one byte longer, times 256, plus that byte."""
     node = 0
     at = rank
     while t.nodes[node, LEFT] >= 0:
@@ -298,7 +298,7 @@ def previous(t: Tables, rank: Int) -> Int:
 def find(t: Tables, patterns: Bytes, starts: Integers, segments: Integers) -> None:
     """Find the ranks of the suffixes that begin with each pattern: half-open, or CORRUPT.
 
-    The patterns stand one behind the other; `starts` has where each begins, and the end.
+    The patterns follow each other; `starts` has the start of each, and the end of the last.
     """
     for number in range(len(segments)):
         low = np.int64(0)
@@ -325,8 +325,8 @@ def find(t: Tables, patterns: Bytes, starts: Integers, segments: Integers) -> No
 def _position(t: Tables, rank: Int) -> Int:
     """Return the position of the suffix with some rank.
 
-    All ranks are on one cycle, so that none comes again before a sampled one; where one does, as
-    Brent's way of finding cycles sees, the file is corrupt.
+    All ranks are on one cycle, so none repeats before a sampled one; where one does, which Brent's
+    algorithm detects, the file is corrupt.
     """
     steps = 0
     met = rank

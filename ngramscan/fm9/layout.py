@@ -1,8 +1,7 @@
-"""Where the fields of an .fm9 file stand, and whether they can be what they claim.
+"""The places of the fields in an .fm9 file, and checks that they are consistent.
 
-Opening reads only lengths and the small tables at the end, a few kB: the large fields stay on disk
-until a query asks for them. The checks here are all that is needed so that no later read can leave
-the file.
+Opening a file reads only lengths and the small tables at its end, a few kB: the large fields stay
+on disk until a query needs them. These checks make sure that no later read can leave the file.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from typing import NamedTuple
 from ngramscan.errors import IndexFormatError
 
 FILES = ("data.fm9", "data_offset", "meta.fm9", "meta_offset")
-"""The files of a shard: its documents and their metadata, and where each begins."""
+"""The files of a shard: its documents, their metadata, and the offsets of both."""
 END = 0xFA
-"""The last byte of a text; like the next, no byte of UTF-8."""
+"""The last byte of a text. UTF-8 has neither this byte nor the next one."""
 SEPARATOR = 0xFF
 """In front of each document."""
 NEWLINE = 0x0A
-"""Behind each line of metadata."""
+"""After each line of metadata."""
 
 BLOCK = 127
-"""Bits of one block of the compressed bit vector."""
+"""Bits per block of the compressed bit vector."""
 SUPERBLOCK = 32
 """Blocks that share one pointer and one rank."""
 SA_STEP = 32
@@ -33,17 +32,17 @@ SA_STEP = 32
 ISA_STEP = 64
 """Positions from one stored rank to the next."""
 NONE = 0xFFFF
-"""Stands for a node that is not there."""
+"""Stands for a missing node."""
 NODE = struct.Struct("<QQHHH")
 LONGEST = 1 << 48
-"""Bytes of a text: more than any machine keeps, and few enough that no sum overflows."""
+"""Bytes of a text: more than any machine holds, but few enough that no sum overflows."""
 
 
 class Field(NamedTuple):
-    """Where a vector stands in the file."""
+    """The place of a vector in the file."""
 
     offset: int
-    """Where its payload begins, in bytes."""
+    """Start of its payload, in bytes."""
     bits: int
     width: int
     """Bits of one entry."""
@@ -55,31 +54,31 @@ class Field(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A node of the wavelet tree, as the file has it; nodes are numbered breadth first."""
+    """A node of the wavelet tree, as in the file; nodes are numbered breadth first."""
 
     start: int
-    """Where its bits begin in the bit vector."""
+    """Start of its bits in the bit vector."""
     value: int
-    """Ones before `start`; for a leaf: its byte."""
+    """Number of ones before `start`; for a leaf: its byte."""
     parent: int
     left: int = NONE
     right: int = NONE
 
     @property
     def is_leaf(self) -> bool:
-        """Tell whether it stands for a byte."""
+        """Whether it stands for a byte."""
         return self.left == NONE
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The header of an .fm9 file; names of fields are those of the format."""
+    """The header of an .fm9 file; the names of fields are those of the format."""
 
     n: int
     size: int
     """Bits of the wavelet tree."""
     ones: int
-    """How many of them are set."""
+    """Number of bits that are set."""
     bt: Field
     btnr: Field
     btnrp: Field
@@ -88,22 +87,22 @@ class Layout:
     nodes: Sequence[Node]
     leaf_of: Sequence[int]
     codes: Sequence[int]
-    """For each byte: the length of its code in the top 8 bits, and the code from its lowest bit."""
+    """For each byte: the length of its code in the top 8 bits, and the code in the lowest ones."""
     sa: Field
     isa: Field
     comp2char: bytes
     c: Sequence[int]
     sizes: Sequence[int] = ()
-    """Bits of each node; for a leaf: how often its byte occurs."""
+    """Bits of each node; for a leaf: the number of its bytes."""
 
     def occurrences(self, byte: int) -> int:
-        """Return how often a byte occurs in the text."""
+        """Return the number of times that a byte occurs in the text."""
         number = self.comp2char.find(byte)
         return 0 if number < 0 else self.c[number + 1] - self.c[number]
 
 
 def bits_for(value: int) -> int:
-    """Return the bits that a value takes, at least one."""
+    """Return the number of bits of a value, at least one."""
     return max(1, value.bit_length())
 
 
@@ -127,19 +126,12 @@ def _code(nodes: Sequence[Node], leaf: int) -> int:
 
 
 def read_layout(data: memoryview, path: str) -> Layout:
-    """Read the header of a file.
-
-    Parameters
-    ----------
-    data : memoryview
-        The whole file, as bytes; mapped, not read.
-    path : str
-        For messages.
+    """Read the header of a mapped file; `path` is for messages.
 
     Raises
     ------
     IndexFormatError
-        A field is not as the format has it.
+        A field contradicts the format.
     """
     return _Parser(data, path).parse()
 
@@ -214,9 +206,9 @@ class _Parser:
     # The wavelet tree: its leaves are the bytes of the text
 
     def _check_links(self, nodes: Sequence[Node]) -> None:
-        """Check that each node but the root is the child of just its parent, which has a lower id.
+        """Check that each node but the root is a child of its parent only, which has a lower id.
 
-        So there are no cycles, and all nodes hang on the root.
+        So there are no cycles, and all nodes are connected to the root.
         """
         self._require("node", nodes[0].parent == NONE, "the root has a parent")
         seen: set[int] = set()
@@ -229,10 +221,10 @@ class _Parser:
                 fits = fits and nodes[child].parent == number
                 self._require("node", fits, f"{number} can't have {child} as its child")
                 seen.add(child)
-        self._require("node", len(seen) == len(nodes) - 1, "some nodes hang on none")
+        self._require("node", len(seen) == len(nodes) - 1, "some nodes have no parent")
 
     def _check_codes(self, layout: Layout) -> None:
-        """Check that a byte's leaf is where its code leads, and that no other byte has one."""
+        """Check that the code of each byte leads to its leaf, and that other bytes have none."""
         leaves, codes = byte_tables(layout.nodes)
         for byte in range(256):
             leaf, code = layout.leaf_of[byte], layout.codes[byte]
@@ -246,10 +238,10 @@ class _Parser:
                 self._require("path", code == codes[byte], problem)
 
     def _sizes(self, layout: Layout) -> list[int]:
-        """Return the size of each node, in which all that is known of them agrees.
+        """Return the size of each node, and check that all fields agree on it.
 
-        A node ends where the next starts, has as many bits as its children together, and as many
-        ones as its right child has bits.
+        A node ends where the next one starts; it has as many bits as both of its children, and as
+        many ones as its right child has bits.
         """
         nodes = layout.nodes
         starts = [node.start for node in nodes] + [layout.size]
@@ -276,7 +268,7 @@ class _Parser:
         return sizes
 
     def _take(self, name: str, length: int) -> bytes:
-        """Read small fields whole."""
+        """Read a small field."""
         raw = bytes(self._data[self._at : self._at + length])
         self._require(name, len(raw) == length, "the file ends within it")
         self._at += length
@@ -286,7 +278,7 @@ class _Parser:
         return int.from_bytes(self._take(name, 8), "little")
 
     def _vector(self, name: str, width: int | None, entries: int | None) -> Field:
-        """Pass over a vector; without a width the file says how wide its entries are."""
+        """Skip a vector; without a `width` the file says how wide its entries are."""
         bits = self._number(name)
         if width is None:
             width = self._take(name, 1)[0]

@@ -1,8 +1,8 @@
-"""A folder that is there whole or not at all.
+"""Makes a folder completely or not at all.
 
-It is made beside its place under a hidden name and renamed at the end. What a process that was
-killed has left there is removed by the next that makes the same folder, while it holds a lock: the
-lock of a process ends with it, so nobody else can be at work there.
+The folder is made next to its place under a hidden name and renamed at the end. If a process is
+killed, the next one that makes the same folder removes the leftovers, while it holds a lock: a lock
+ends with its process, so no other process can be using them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _MARKER = "made-by-ngramscan"
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a folder to work in; what is in its folder `content` then becomes `path`.
+    """Yield a folder to work in; its folder `content` then becomes `path`.
 
     Raises
     ------
     InputError
-        Something is there already, or another process makes it just now, or it can't be written.
+        The folder exists and is not empty, another process is making it, or it can't be written.
     """
     path = path.resolve()
     with as_input_error(path):
@@ -51,7 +51,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def as_input_error(path: Path) -> Iterator[None]:
-    """Translate what goes wrong while something at a path is written."""
+    """Translate errors of writing to a path."""
     try:
         yield
     except OSError as error:
@@ -60,7 +60,7 @@ def as_input_error(path: Path) -> Iterator[None]:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
+    """Wait until a file, or the entries of a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -81,17 +81,17 @@ def _check_free(path: Path) -> None:
 
 @contextmanager
 def _lock_of(path: Path) -> Iterator[None]:
-    """Hold the lock of a folder that is made."""
+    """Hold the lock of a folder that is being made."""
     lock = path.with_name(f".{path.name}.building.lock")
     with lock.open("ab") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Whoever had it may just have removed the file, and the next one lock another.
+            # Its last owner may just have removed the file; then another process locks a new one.
             is_ours = os.path.samestat(os.fstat(file.fileno()), lock.stat())
         except (BlockingIOError, FileNotFoundError):
             is_ours = False
         if not is_ours:
-            raise InputError(str(path), "another process builds it just now")
+            raise InputError(str(path), "another process is building it right now")
         try:
             yield
         finally:
@@ -103,12 +103,12 @@ def _prefix(path: Path) -> str:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove what killed processes left; the lock is held."""
+    """Remove the leftovers of killed processes; the lock is held."""
     ours = re.compile(re.escape(_prefix(path)) + "[a-z0-9_]{8}")
     for folder in path.parent.iterdir():
         if ours.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
             if (folder / _MARKER).is_file():
-                # A process that the killed one had started may write there yet: then the next does.
+                # A child of the killed process may still write there: the next build removes that.
                 shutil.rmtree(folder, ignore_errors=True)
             elif not any(folder.iterdir()):
                 folder.rmdir()

@@ -1,11 +1,12 @@
-"""Indexes of infini-gram-mini on the local disk: where patterns are, and the text around them.
+"""Reads local indexes of infini-gram-mini: finds patterns, and the text around them.
 
-The files are mapped, so that opening takes no time whatever their size, and a query reads only what
-it needs. All answers are exact; the original program denies the smallest byte of a shard.
+The files are mapped into memory, so opening is instant whatever their size, and a query reads only
+what it needs. All answers are exact; the original program misses the smallest byte of a shard.
 """
 
 from __future__ import annotations
 
+import json
 import mmap
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,6 +18,7 @@ import numpy as np
 
 from ngramscan.errors import IndexChangedError, IndexFormatError
 from ngramscan.fm9 import kernels
+from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.kernels import Integers
 from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR, read_layout
 from ngramscan.progress import SILENT, Progress
@@ -27,7 +29,7 @@ _COMPILING = "compiling the index reader, once: about 5 s"
 
 
 class _MappedFile:
-    """A file that is mapped, not read."""
+    """A file that is mapped into memory."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -40,10 +42,10 @@ class _MappedFile:
             raise self._corrupt(f"can't be read: {error.strerror}") from error
 
     def _check_size(self) -> None:
-        """Raise IndexChangedError where the file is shorter than when it was mapped.
+        """Raise an IndexChangedError if the file has become shorter since it was mapped.
 
-        Reading behind the end of a mapped file ends the process. Between this check and the reading
-        that follows it the file could still be cut; that is a matter of microseconds.
+        Reading past the end of a mapped file kills the process. The file could still be cut in the
+        microseconds between this check and the read.
         """
         if isinstance(self._data, mmap.mmap) and self._data.size() < len(self._data):
             problem = "became shorter while it was open; open the index again"
@@ -54,7 +56,7 @@ class _MappedFile:
 
 
 class Fm9File(_MappedFile):
-    """A text that can be searched: one .fm9 file.
+    """A searchable text: one .fm9 file.
 
     >>> file.find([b"step by step"])      # ranks, half-open
     array([[296330, 297043]])
@@ -64,15 +66,15 @@ class Fm9File(_MappedFile):
     Raises
     ------
     IndexFormatError
-        It can't be read, or its header shows that it is not what it should be. Where only a query
-        finds what is wrong, the query raises.
+        It can't be read, or its header is wrong. Some damage only shows in a query, which then
+        raises this error.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.layout = read_layout(memoryview(self._data), str(path))
         self.n = self.layout.n
-        """Bytes of the text with all of its separators."""
+        """Bytes of the text, with all its separators."""
         self.tables = kernels.make_tables(np.frombuffer(self._data, np.uint8), self.layout)
         if self.layout.occurrences(END) != 1:
             raise self._corrupt("field C: the byte FA does not occur once")
@@ -82,10 +84,10 @@ class Fm9File(_MappedFile):
             )
 
     def find(self, patterns: Sequence[bytes]) -> Integers:
-        """Return the ranks of the suffixes that begin with each pattern, half-open.
+        """Return the ranks of the suffixes that begin with each pattern, as half-open ranges.
 
-        They have the shape (patterns, 2): equal numbers where there are none. An empty pattern is
-        at each position.
+        The shape is (patterns, 2); the two numbers are equal for a pattern that doesn't occur. An
+        empty pattern occurs at each position.
         """
         self._check_size()
         starts = np.cumsum([0, *map(len, patterns)])
@@ -102,7 +104,7 @@ class Fm9File(_MappedFile):
         Raises
         ------
         IndexError
-            A rank is not one of 0 to n - 1.
+            A rank is not from 0 to n - 1.
         """
         self._check_size()
         wanted = np.asarray(ranks, np.int64)
@@ -122,7 +124,7 @@ class Fm9File(_MappedFile):
         Raises
         ------
         IndexError
-            A part is not in the text: 0 <= start <= stop <= n.
+            A part violates 0 <= start <= stop <= n.
         """
         self._check_size()
         first, last = np.asarray(starts, np.int64), np.asarray(stops, np.int64)
@@ -137,7 +139,7 @@ class Fm9File(_MappedFile):
 
 
 class Offsets(_MappedFile):
-    """Where in a text each document starts, or each line of metadata."""
+    """The start of each document, or each line of metadata, in a text."""
 
     def __init__(self, path: Path, file: Fm9File, separator: int) -> None:
         super().__init__(path)
@@ -160,7 +162,7 @@ class Offsets(_MappedFile):
             self.check_order()
 
     def check_order(self) -> None:
-        """Read all of them and check that they increase."""
+        """Read all entries and check that they increase."""
         for start in range(0, self.entries, _CHECKED_AT_ONCE):
             part = self._values[start : start + _CHECKED_AT_ONCE + 1]
             wrong = np.flatnonzero(part[1:] <= part[:-1])
@@ -169,9 +171,9 @@ class Offsets(_MappedFile):
                 raise self._corrupt(f"entry {entry} is not above the one before")
 
     def agree(self, text: kernels.Bytes, start: int) -> bool:
-        """Tell whether a part of the text has separators at just the places that are known.
+        """Whether a part of the text has separators exactly at the known places.
 
-        Those of metadata stand behind each line, so that what they start is one further.
+        In metadata a separator ends a line, so the next line starts one byte later.
         """
         behind = int(self._separator == NEWLINE)
         places = np.flatnonzero(text == self._separator) + start + behind
@@ -181,7 +183,7 @@ class Offsets(_MappedFile):
         return np.array_equal(known, places[places < self._n - behind])
 
     def bounds(self, numbers: Integers) -> tuple[Integers, Integers]:
-        """Return where each starts, and where the next does or the text's last byte stands."""
+        """Return the start of each, and the start of the next one or of the text's last byte."""
         self._check_size()
         if numbers.size and not (numbers.min() >= 0 and numbers.max() < self.entries):
             raise IndexError(f"documents are 0 to {self.entries - 1}")
@@ -194,7 +196,7 @@ class Offsets(_MappedFile):
         return starts.astype(np.int64), stops.astype(np.int64)
 
     def holding(self, positions: Integers) -> Integers:
-        """Return the last that starts at each position or before it."""
+        """Return the last document or line that starts at each position or before it."""
         self._check_size()
         wanted = positions.astype(np.uint64)
         numbers = np.searchsorted(self._values, wanted, side="right").astype(np.int64) - 1
@@ -207,37 +209,32 @@ class ShardWindow(NamedTuple):
     """A part of a document. All numbers are bytes."""
 
     document: int
-    """In the shard."""
+    """Its number in the shard."""
     document_bytes: int
     text: bytes
     offset: int
-    """Where the occurrence is in `text`; -1 at the separator in front of the document."""
+    """Start of the occurrence in `text`; -1 at the separator before the document."""
     start: int
-    """Where `text` begins in the document."""
+    """Start of `text` in the document."""
 
 
 class Shard:
-    """A directory with the index of some documents and that of their metadata.
+    """A folder with the index of some documents and the index of their metadata.
 
     >>> shard.windows([296330], needle_bytes=12, context=20)
     [ShardWindow(document=0, document_bytes=4310, text=b'Let us think step by step. …', …)]
 
-    Parameters
-    ----------
-    directory : Path
-        With `data.fm9`, `data_offset`, `meta.fm9` and `meta_offset`.
-
     Raises
     ------
     IndexFormatError
-        A file is missing, or is not what it should be; some damage only a query finds.
+        A file is missing or wrong; some damage only shows in a query.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         for name in FILES:
             if not (directory / name).is_file():
-                problem = f"missing; a shard has {', '.join(FILES)}"
+                problem = "missing; copy it here, or build the index again"
                 raise IndexFormatError(str(directory / name), problem)
         self.data = Fm9File(directory / "data.fm9")
         self.meta = Fm9File(directory / "meta.fm9")
@@ -245,7 +242,7 @@ class Shard:
         self._lines = Offsets(directory / "meta_offset", self.meta, NEWLINE)
         self.documents = self._documents.entries
         self.ranks = self.data.n
-        """Ranks are 0 up to, not including, this number."""
+        """Ranks are from 0 to this number - 1."""
         self.text_bytes = self.data.n - self.documents - 1
         """Bytes of all documents, without separators."""
 
@@ -259,23 +256,17 @@ class Shard:
         return self.data.find(patterns)
 
     def bounds(self, documents: Sequence[int] | Integers) -> tuple[Integers, Integers]:
-        """Return where the texts of some documents start and stop, as positions in the text."""
+        """Return the starts and stops of some documents, as positions in the text."""
         starts, stops = self._documents.bounds(np.asarray(documents, np.int64))
         return starts + 1, stops
 
     def windows(
         self, ranks: Sequence[int] | Integers, needle_bytes: int | Integers, context: int
     ) -> list[ShardWindow]:
-        """Return the text around some occurrences, cut from their documents.
+        """Return the text around some occurrences, within their documents.
 
-        Parameters
-        ----------
-        ranks : sequence of int
-            At least 0, less than `ranks`.
-        needle_bytes : int, or array of int64
-            The length of what occurs; or the length at each rank.
-        context : int
-            Bytes on each side, fewer at the ends of the document.
+        `needle_bytes` is the length of the occurrences, or an array of their lengths; `context` is
+        in bytes on each side.
 
         Raises
         ------
@@ -286,7 +277,7 @@ class Shard:
         documents = self._documents.holding(positions)
         firsts, lasts = self.bounds(documents)
         starts = np.maximum(firsts, positions - context)
-        # The end of the whole text belongs to the last document; so it may stand behind it.
+        # The end of the whole text counts as the last document, which it follows.
         stops = np.maximum(starts, np.minimum(lasts, positions + (needle_bytes + context)))
         texts = self.data.extract(starts, stops)
         sizes, offsets, first_bytes = lasts - firsts, positions - starts, starts - firsts
@@ -300,30 +291,26 @@ class Shard:
         ]
 
     def texts(self, documents: Sequence[int] | Integers) -> list[bytes]:
-        """Return the whole texts of some documents, by their numbers in the shard."""
+        """Return the full texts of some documents, by their numbers in the shard."""
         return self.data.extract(*self.bounds(documents))
 
     def metadata(self, documents: Sequence[int] | Integers) -> list[bytes]:
-        """Return the metadata of some documents: for each a line of JSON without its end."""
+        """Return the metadata of some documents, each a line of JSON without its line end."""
         starts, stops = self._lines.bounds(np.asarray(documents, np.int64))
         return self.meta.extract(starts, stops - 1)
 
 
 def open_shards(directory: Path, progress: Progress = SILENT) -> list[Shard]:
-    """Open an index: a directory that is a shard, or one that has shards in it.
+    """Open an index: a folder that is a shard, or one with shards in it.
 
-    Parameters
-    ----------
-    directory : Path
-        Directories of shards that have numbers as names are taken in the order of these numbers,
-        others before them by name.
-    progress : Progress
-        Gets a notice where the first call on a machine takes longer.
+    `progress` gets a notice if the first call on a machine takes longer.
 
     Raises
     ------
+    InputError
+        There is no index there.
     IndexFormatError
-        There is no index there, or one that is corrupt.
+        The index is corrupt or incomplete.
     """
     folders = shard_folders(directory)
     notice = Timer(1.5, progress.notice, [_COMPILING])
@@ -338,26 +325,9 @@ def open_shards(directory: Path, progress: Progress = SILENT) -> list[Shard]:
     return shards
 
 
-def shard_folders(directory: Path) -> list[Path]:
-    """Return the directories of the shards of an index, in their order.
-
-    Raises
-    ------
-    IndexFormatError
-        There is none; the message tells what was expected.
-    """
-    expected = f"expected {', '.join(FILES)}, or directories that have them"
-    if not directory.is_dir():
-        problem = "not a directory" if directory.exists() else "no such directory"
-        raise IndexFormatError(str(directory), f"{problem}; {expected}")
-    if any((directory / name).exists() for name in FILES):
-        return [directory]
-    inner = [path for path in directory.iterdir() if (path / "data.fm9").exists()]
-    if not inner:
-        raise IndexFormatError(str(directory), f"no index; {expected}")
-    return sorted(inner, key=_shard_order)
-
-
-def _shard_order(path: Path) -> tuple[int, str]:
-    number = int(path.name) if path.name.isascii() and path.name.isdigit() else -1
-    return number, path.name
+def is_object(line: bytes) -> bool:
+    """Whether a line of metadata is a JSON object, as it has to be."""
+    try:
+        return isinstance(json.loads(line.decode()), dict)
+    except (ValueError, RecursionError):
+        return False

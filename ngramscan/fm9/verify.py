@@ -1,15 +1,14 @@
-"""Whether an index is what it should be: all its tables, or every bit.
+"""Checks an index: all its tables, or every bit.
 
-Problems that opening it finds come first. Then every entry of every table is compared with what
-other fields say of it, and some occurrences and documents, drawn at random, are followed through
-all fields. A deep check also walks through the whole text: afterwards each answer of the index is
-that of the text it holds. Only this finds a bit that changed inside a compressed block, or a
-sampled position that is another possible one.
+Problems that opening it finds come first. Then every entry of every table is compared with other
+fields, and some random occurrences and documents are followed through all fields. A deep check also
+walks through the whole text: after it, each answer of the index is right for the text it contains.
+Only a deep check finds a bit that changed inside a compressed block, or a sampled position that is
+possible but wrong.
 """
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -32,14 +31,14 @@ from ngramscan.fm9.layout import (
     SEPARATOR,
     SUPERBLOCK,
 )
-from ngramscan.fm9.reader import Fm9File, Offsets
+from ngramscan.fm9.reader import Fm9File, Offsets, is_object
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
 
 _SAMPLED = 200
-"""Occurrences and documents that are looked at where the check is not deep."""
+"""Number of occurrences and documents that a plain check looks at."""
 _NEEDLE = 24
-"""Bytes of a sampled occurrence."""
+"""Length of a sampled occurrence in bytes."""
 _UNIT = "bytes checked"
 _SAMPLES_AT_ONCE = 1 << 14
 _SUPERBLOCKS_AT_ONCE = 1 << 12
@@ -47,19 +46,19 @@ _LINES_AT_ONCE = 1000
 
 _SOUND = 0
 _WRONG_BITS = {
-    1: ("btnrp", "does not point behind the blocks before"),
+    1: ("btnrp", "does not point to the end of the blocks before"),
     2: ("rank", "is not the number of ones before"),
     3: ("invert", "contradicts the types of the blocks"),
     4: ("btnr", "a number is larger than blocks of its type have"),
 }
 _WRONG_STEPS = {
-    1: ("node", "the text before it is nowhere"),
+    1: ("node", "the text before it can't be found"),
     2: ("sa_sample", "another position stands at its rank"),
     3: ("isa_sample", "the rank here is not that of the text before it"),
 }
 
 _Problem = tuple[str, str, str]
-"""The file, the place in it, and what is wrong there."""
+"""The file, the place in it, and the problem there."""
 _T = TypeVar("_T")
 
 
@@ -74,26 +73,23 @@ class Finding:
     problem: str
 
 
-def verify_shard(folder: Path, deep: bool, progress: Progress) -> Iterator[Finding]:
-    """Yield what is wrong in a shard; nothing where it is sound.
+def verify_shard(folder: Path, deep: bool, progress: Progress) -> list[Finding]:
+    """Return the problems of a shard; none if it is sound.
 
-    Where problems follow from each other, only the first is yielded. A deep check takes one to
-    three microseconds per byte of text and core.
+    If problems follow from each other, only the first is returned. A deep check takes one to three
+    microseconds per byte of text and core.
     """
-    for problem in _verify(folder, deep, progress):
-        yield Finding(str(folder), *problem)
-
-
-def _verify(folder: Path, deep: bool, progress: Progress) -> Iterator[_Problem]:
     missing = {name for name in FILES if not (folder / name).is_file()}
-    yield from ((name, "file", "missing") for name in FILES if name in missing)
+    problems = [(name, "file", "missing") for name in FILES if name in missing]
     for name, separator in (("data", SEPARATOR), ("meta", NEWLINE)):
         if not missing & {f"{name}.fm9", f"{name}_offset"}:
-            yield from _verify_text(folder, name, separator, deep, progress)
+            problems += _verify_text(folder, name, separator, deep, progress)
     if not missing:
         entries, lines = ((folder / name).stat().st_size // 8 for name in FILES[1::2])
         if lines != entries:
-            yield "meta_offset", "file", f"{lines} entries, but data_offset has {entries}"
+            problem = f"{lines} entries, but data_offset has {entries}"
+            problems.append(("meta_offset", "file", problem))
+    return [Finding(str(folder), *problem) for problem in problems]
 
 
 def _verify_text(
@@ -141,7 +137,7 @@ def _bit_vector(file: Fm9File) -> Iterator[_Problem]:
 
 
 def _nodes(file: Fm9File) -> Iterator[_Problem]:
-    """Check that each inner node has as many ones before it as it says."""
+    """Check that each inner node states the right number of ones before it."""
     for number, node in enumerate(file.layout.nodes):
         ones = node.value if node.is_leaf else k.bit_and_ones(file.tables, node.start) >> 1
         if ones != node.value:
@@ -167,7 +163,7 @@ def _draw(file: Fm9File, below: int) -> Integers:
 
 
 def _sampled(file: Fm9File) -> Iterator[_Problem]:
-    """Follow ranks to their text, and the text back to the ranks."""
+    """Follow ranks to their texts, and the texts back to the ranks."""
     ranks = _draw(file, file.n)
     positions = file.locate(ranks)
     texts = file.extract(positions, np.minimum(file.n, positions + _NEEDLE))
@@ -181,7 +177,7 @@ def _sampled(file: Fm9File) -> Iterator[_Problem]:
 
 
 def _separators(file: Fm9File, offsets: Offsets, separator: int) -> Iterator[_Problem]:
-    """Look at the bytes between documents, which is in front of each, or of lines."""
+    """Check the separators of documents, which begin each, or of lines, which end each."""
     numbers = _draw(file, offsets.entries)
     starts, stops = offsets.bounds(numbers)
     places = starts if separator == SEPARATOR else stops - 1
@@ -193,27 +189,20 @@ def _separators(file: Fm9File, offsets: Offsets, separator: int) -> Iterator[_Pr
 
 
 def _lines(file: Fm9File, offsets: Offsets, deep: bool) -> Iterator[_Problem]:
-    """Parse metadata."""
+    """Check that lines of metadata are JSON objects."""
     some: Sequence[int] = np.unique(_draw(file, offsets.entries)).tolist()
     numbers = range(offsets.entries) if deep else some
     for first in range(0, len(numbers), _LINES_AT_ONCE):
         part = numbers[first : first + _LINES_AT_ONCE]
         starts, stops = offsets.bounds(np.array(part, np.int64))
         for number, line in zip(part, file.extract(starts, stops - 1), strict=True):
-            if not _is_object(line):
+            if not is_object(line):
                 yield file.path.name, f"line {number}", f"not a JSON object: {line[:60]!r}"
                 return
 
 
-def _is_object(line: bytes) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
 def _order(file: Fm9File, offsets: Offsets, progress: Progress) -> Iterator[_Problem]:
-    """Walk through the whole text."""
+    """Walk through the whole text, and compare all samples and offsets with it."""
     samples = file.layout.isa.entries
     progress.expect(file.n, _UNIT)
     met = 0
@@ -240,7 +229,7 @@ def _order(file: Fm9File, offsets: Offsets, progress: Progress) -> Iterator[_Pro
 
 
 def _in_threads(work: Callable[[int], _T], tasks: Iterator[int]) -> Iterator[_T]:
-    """Yield results in the order of the tasks, of which only some are under way at once."""
+    """Yield results in the order of the tasks; only a few tasks run at a time."""
     workers = usable_cores()
     running: deque[Future[_T]] = deque()
     with ThreadPoolExecutor(workers) as pool:
@@ -250,8 +239,8 @@ def _in_threads(work: Callable[[int], _T], tasks: Iterator[int]) -> Iterator[_T]
             running.extend(pool.submit(work, task) for task in islice(tasks, 1))
 
 
-# The inner loops, compiled. They are not kept on disk: a cache would not see that the functions of
-# `kernels` that are part of them have changed. A full check takes longer than compiling.
+# The inner loops, compiled. They are not cached on disk: the cache would not notice changes of the
+# functions of `kernels` that they call. A full check takes longer than compiling.
 
 
 @fresh_kernel
@@ -261,7 +250,7 @@ def _entry(t: Tables, field: Int, width: Int, number: Int) -> Int:
 
 @fresh_kernel
 def _pass_blocks(t: Tables, superblock: Int, pointer: Int, inverted: bool) -> tuple[Int, Int, Int]:
-    """Return where a superblock ends in `btnr`, or CORRUPT; its ones; and its dense blocks."""
+    """Return the end of a superblock in `btnr`, or CORRUPT; its ones; and its dense blocks."""
     bits = t.at[k.BITS]
     ones: Int = 0
     dense: Int = 0
@@ -272,7 +261,7 @@ def _pass_blocks(t: Tables, superblock: Int, pointer: Int, inverted: bool) -> tu
         kind = np.int64(k.read_bits(t.data, t.at[k.BT], block * 7) & np.uint64(127))
         here = 127 - kind if inverted else kind
         got = k.ones_in_block(t, 0, pointer, kind, inverted, min(used, 126))
-        # In the last block there are no ones behind the last bit.
+        # The last block has no ones after the last bit.
         if got < 0 or (used < BLOCK and got >> 1 != here):
             return k.CORRUPT, ones, dense
         pointer += k.NUMBER_BITS[kind]
@@ -283,7 +272,7 @@ def _pass_blocks(t: Tables, superblock: Int, pointer: Int, inverted: bool) -> tu
 
 @fresh_kernel
 def _check_superblock(t: Tables, superblock: Int) -> tuple[Int, Int]:
-    """Return what is wrong in a superblock, and where in `btnr` it ends."""
+    """Return the problem of a superblock, and its end in `btnr`."""
     pointer = _entry(t, k.BTNRP, k.BTNRP_WIDTH, superblock)
     before = _entry(t, k.RANK, k.RANK_WIDTH, superblock)
     flags = t.data[np.uint64(t.at[k.INVERT] + (superblock >> 3))]
@@ -310,7 +299,7 @@ def _check_superblock(t: Tables, superblock: Int) -> tuple[Int, Int]:
 
 @fresh_kernel
 def _check_superblocks(t: Tables, first: Int, last: Int) -> tuple[Int, Int, Int]:
-    """Return what is wrong first, in which superblock, and where in `btnr` the last one ends."""
+    """Return the first problem, its superblock, and the end of the last one in `btnr`."""
     stop = np.int64(0)
     for superblock in range(first, last):
         wrong, stop = _check_superblock(t, superblock)
@@ -321,9 +310,9 @@ def _check_superblocks(t: Tables, first: Int, last: Int) -> tuple[Int, Int, Int]
 
 @fresh_kernel
 def _walk(t: Tables, first: Int, last: Int, text: Bytes) -> tuple[Int, Int, Int]:
-    """Fill in the text between samples of ranks, from `first` up to, not including, `last`.
+    """Fill in the text between samples of ranks, from `first` to `last` (exclusive).
 
-    Returns what is wrong at which position; and how many samples of positions were met.
+    Returns the problem, its position, and the number of samples of positions on the way.
     """
     n = t.at[k.TEXT]
     met = 0
@@ -352,9 +341,9 @@ def _walk(t: Tables, first: Int, last: Int, text: Bytes) -> tuple[Int, Int, Int]
 
 @fresh_kernel
 def _find_contradiction(t: Tables, field: Int, step: Int, other: Int, other_step: Int) -> Int:
-    """Return the first sample that is outside of the text, or not where the others have it; or -1.
+    """Return the first sample outside the text, or in conflict with the other samples; or -1.
 
-    Those of ranks and of positions agree where both say the same.
+    Some samples of ranks and of positions state the same fact.
     """
     n = t.at[k.TEXT]
     for number in range((n - 1) // step + 1):

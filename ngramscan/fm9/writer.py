@@ -1,8 +1,8 @@
 """A text → one `.fm9` file, byte for byte as the original tools write it.
 
-Memory, in bytes per byte of text: 5.2 at most, while the suffix array (4) is there: with the text
-(1) and the samples (3/16). The BWT then takes the place of the text. Later there are the BWT and
-what is made of it: twice the text, its wavelet tree (its entropy, 0.6 for English) and samples.
+Memory, in bytes per byte of text: at most 5.2, for the suffix array (4), the text (1) and the
+samples (3/16). Then the BWT replaces the text. Later there are the BWT twice, its wavelet tree (its
+entropy, 0.6 for English) and the samples.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from ngramscan.fm9.layout import (
 from ngramscan.fm9.writer_kernels import append_numbers, count_blocks, pack, split_node, take_bwt
 
 LONGEST_TEXT = (1 << 31) - 1
-"""Positions are 32 bits while they are sorted."""
+"""Positions have 32 bits during sorting."""
 MEMORY_PER_BYTE = 5.2
 
 _CHUNK = 1 << 20
 _SHARES = (0.65, 0.1, 0.1)
-"""Shares of the time that sorting, the BWT and its bits take."""
+"""Shares of sorting, of the BWT and of its bits in the whole time."""
 
 _Buffer = bytes | memoryview
 
@@ -52,16 +52,16 @@ def write_fm9(
     Parameters
     ----------
     text : array of uint8
-        Ends with a byte that is nowhere else in it. It is overwritten, to save memory.
+        Ends with a byte that occurs nowhere else in it. It is overwritten, to save memory.
     path : Path
-        The file; it is on the disk, not only on its way there, on return.
+        The file; it is synced to the disk on return.
     report : callable
-        Gets how many bytes of the text are done, as a share of all steps.
+        Called with the number of bytes done, as a share of all steps.
 
     Raises
     ------
     MemoryError
-        There is less than the text needs: `MEMORY_PER_BYTE`.
+        The text needs more memory than there is: see `MEMORY_PER_BYTE`.
     ValueError
         The text is empty, too long, or its last byte is not unique.
     OSError
@@ -100,7 +100,7 @@ def _frequencies(text: NDArray[np.uint8]) -> list[int]:
     if not 0 < len(text) <= LONGEST_TEXT:
         raise ValueError(f"a text of 1 to {LONGEST_TEXT} bytes was expected, not {len(text)}")
     counts = np.zeros(256, np.int64)
-    for start in range(0, len(text), _CHUNK):  # bincount makes eight bytes of each
+    for start in range(0, len(text), _CHUNK):  # bincount needs eight bytes for each
         counts += np.bincount(text[start : start + _CHUNK], minlength=256)
     if counts[text[-1]] != 1:
         raise ValueError("the last byte of the text is not unique")
@@ -112,8 +112,8 @@ def _replace_by_bwt(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return samples of the suffix array and of its inverse; overwrite both arrays.
 
-    The BWT is first put where the suffix array has been read already, since the text is needed to
-    the end.
+    The BWT first goes to the part of the suffix array that has been read, since the text is needed
+    to the end.
     """
     suffix_samples = suffixes[::SA_STEP].copy()
     rank_samples = np.zeros((len(text) - 1) // ISA_STEP + 1, np.int32)
@@ -131,7 +131,7 @@ def _replace_by_bwt(
 
 
 def _huffman_tree(frequencies: Sequence[int]) -> tuple[list[Node], list[int]]:
-    """Return nodes, numbered breadth first, and how many symbols each has."""
+    """Return nodes, numbered breadth first, and the number of symbols of each."""
     made = [(count, byte, NONE, NONE) for byte, count in enumerate(frequencies) if count]
     heap = [(size, number) for number, (size, *_) in enumerate(made)]
     heapq.heapify(heap)
@@ -142,7 +142,7 @@ def _huffman_tree(frequencies: Sequence[int]) -> tuple[list[Node], list[int]]:
     order, parents = [heap[0][1]], [NONE]
     nodes: list[Node] = []
     start = ones = 0
-    for number, in_made in enumerate(order):  # grows meanwhile
+    for number, in_made in enumerate(order):  # grows in the loop
         size, byte, left, right = made[in_made]
         if left == NONE:
             nodes.append(Node(start, byte, parents[number]))
@@ -168,7 +168,7 @@ def _tree_fields(nodes: Sequence[Node]) -> list[bytes]:
 def _wavelet_bits(
     nodes: Sequence[Node], sizes: Sequence[int], symbols: NDArray[np.uint8]
 ) -> tuple[NDArray[np.uint64], int]:
-    """Return the bits of all nodes, and how many they are; overwrites the symbols."""
+    """Return the bits of all nodes, and their number; overwrites the symbols."""
     below = [[node.value] if node.is_leaf else [] for node in nodes]
     for number in range(len(nodes) - 1, 0, -1):
         below[nodes[number].parent] += below[number]
@@ -195,10 +195,10 @@ def _wavelet_bits(
 def _places(
     node: Node, nodes: Sequence[Node], sizes: Sequence[int], start: int, end: int
 ) -> tuple[NDArray[np.int64], int]:
-    """Return where the symbols of the children of a node go, and where they end.
+    """Return the places of the symbols of a node's children, and the end of the last.
 
-    Those of a leaf go to the last place of all, over each other. Nothing else is there: where a
-    level has a leaf, the next has fewer symbols.
+    The symbols of a leaf all go to the very last place, over each other. Nothing else is there: if
+    a level has a leaf, the next level has fewer symbols.
     """
     places = []
     for child in (node.left, node.right):
@@ -230,7 +230,7 @@ def _alphabet(frequencies: Sequence[int]) -> list[bytes]:
 def encode_rrr(bits: NDArray[np.uint64], n_bits: int) -> list[_Buffer]:
     """Return the fields `rrr.size` to `rrr.invert` of a bit vector.
 
-    Its words have the lowest bit first, and zeros behind the last bit: at least two words of them.
+    Its words have the lowest bit first, and at least two words of zeros after the last bit.
     """
     n_blocks = n_bits // BLOCK + 1
     ones = np.zeros(n_blocks, np.uint8)
@@ -240,7 +240,7 @@ def encode_rrr(bits: NDArray[np.uint64], n_bits: int) -> list[_Buffer]:
     if n_bits % (BLOCK * SUPERBLOCK):
         ranks = np.append(ranks, n_ones)
     elif n_blocks % SUPERBLOCK == 1:
-        pointers[-1] = 0  # there is only the empty block behind the end
+        pointers[-1] = 0  # it has only the empty block after the end
     stored_bits = max(n_number_bits, 64)
     numbers = np.zeros(_words(stored_bits) + 2, np.uint64)
     append_numbers(bits, ones, NUMBER_BITS, numbers)
@@ -258,7 +258,7 @@ def encode_rrr(bits: NDArray[np.uint64], n_bits: int) -> list[_Buffer]:
 
 
 def _before(amounts: NDArray[np.int64], ones: NDArray[np.uint8]) -> tuple[int, NDArray[np.int64]]:
-    """Return the sum of what blocks with so many ones have, and that before each superblock."""
+    """Return the sum of the blocks' amounts, by their ones, and the sum before each superblock."""
     starts = np.arange(0, len(ones), SUPERBLOCK)
     # A superblock of 32 blocks has less than 65,536.
     per_superblock = np.add.reduceat(amounts.astype(np.uint16)[ones], starts, dtype=np.int64)
@@ -267,7 +267,7 @@ def _before(amounts: NDArray[np.int64], ones: NDArray[np.uint8]) -> tuple[int, N
 
 
 def _invert(ones: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Complement the types of whole superblocks that are mostly ones; return which they are."""
+    """Complement the types of full superblocks that are mostly ones; return which they are."""
     n_whole = len(ones) // SUPERBLOCK
     whole = ones[: n_whole * SUPERBLOCK].reshape(n_whole, SUPERBLOCK)
     inverted = np.zeros(-(-len(ones) // SUPERBLOCK), np.bool_)

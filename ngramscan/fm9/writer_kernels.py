@@ -1,8 +1,8 @@
-"""The loops of the writer over every byte and bit, compiled.
+"""The inner loops of the writer, compiled.
 
-Whole numbers of numba change their kind when signed meets unsigned 64 bits, so words, and what
-they are shifted by, are `uint64` throughout. Kernels are long where a call per bit would cost more
-than the bit.
+numba turns a mix of signed and unsigned 64-bit integers into floats, so words, and the amounts that
+shift them, are `uint64` throughout. Kernels are long where a call per bit would cost more than the
+bit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ngramscan.fm9.kernels import COEFFICIENTS_HIGH, COEFFICIENTS_LOW, kernel
 
 U64 = np.uint64
 
-# A power of two times this has other top six bits than every other power of two.
+# Each power of two times this number has different top six bits.
 _DE_BRUIJN = 0x03F79D71B4CB0A89
 _BIT_PLACES = np.zeros(64, np.int64)
 _BIT_PLACES[[(_DE_BRUIJN << bit) % (1 << 64) >> 58 for bit in range(64)]] = np.arange(64)
@@ -32,7 +32,7 @@ def take_bwt(
 ) -> None:
     """Write the bytes before some suffixes, and the ranks of every 64th position of the text.
 
-    `suffixes` is a run of the suffix array, from rank `first`; `bwt` is as long, and filled.
+    `suffixes` is a run of the suffix array from rank `first`; `bwt` has its length, and is filled.
     """
     last = text.shape[0] - 1
     for i in range(suffixes.shape[0]):
@@ -53,17 +53,9 @@ def split_node(
 ) -> None:
     """Write the bits of a node of the wavelet tree, and the symbols of its children.
 
-    Parameters
-    ----------
-    symbols : array
-        Those of the node, in order.
-    goes_right : array, shape (256,)
-        0 or 1 per byte.
-    bits : array
-        Bits behind `first_bit` are not written yet, and 0.
-    child : array, shape (2, 2)
-        For the left and the right child: where it begins in `children`, and 1; for a leaf, which
-        has no symbols there, a place that nothing else uses, and 0.
+    `goes_right` has 0 or 1 per byte; `bits` are 0 after `first_bit`. `child` has a row for the left
+    and one for the right child: its start in `children`, and 1; for a leaf, which has no symbols
+    there, an unused place, and 0.
     """
     left, left_step = child[0, 0], child[0, 1]
     right, right_step = child[1, 0], child[1, 1]
@@ -101,7 +93,7 @@ def _count_ones(word: np.uint64) -> np.uint64:
 
 @kernel
 def _block_words(bits: NDArray[np.uint64], block: int) -> tuple[np.uint64, np.uint64]:
-    """Return the 127 bits of a block as two words; `bits` goes on for two words behind its end."""
+    """Return the 127 bits of a block as two words; `bits` has two more words than it needs."""
     first_bit = block * 127
     word = first_bit >> 6
     shift = U64(first_bit & 63)
@@ -128,10 +120,10 @@ def append_numbers(
     number_bits: NDArray[np.int64],
     out: NDArray[np.uint64],
 ) -> None:
-    """Write the combinatorial number of each block behind that of the one before.
+    """Write the combinatorial numbers of all blocks, one after the other.
 
     The number of a block with ones at p1 < p2 < … < pk is the sum of C(126 - pj, k - j + 1). It has
-    `number_bits[k]` bits. `out` has zeros, and two words more than the numbers need.
+    `number_bits[k]` bits. `out` has zeros, and two more words than the numbers need.
     """
     position = 0
     for block in range(ones.shape[0]):
@@ -165,7 +157,7 @@ def append_numbers(
 
 @kernel
 def pack(values: NDArray[np.integer[Any]], width: int, words: NDArray[np.uint64]) -> None:
-    """Write values of `width` bits each, at most 64, one behind the other; `words` is zeros."""
+    """Write values of `width` bits each, at most 64, one after the other; `words` has zeros."""
     position = 0
     for i in range(values.shape[0]):
         value = U64(values[i])

@@ -1,4 +1,4 @@
-"""The protocol of indexes, and the values that they answer in."""
+"""The protocol of indexes, and the values that they return."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIMEOUT_S = 45.0
 """The default of --timeout."""
 
 Source = Literal["api", "scan", "fm9", "journal"]
-"""Where a count comes from; `journal`: a service that was asked in an earlier run."""
+"""Where a count comes from; `journal`: from a service, in an earlier run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class IndexOptions:
 
 @dataclass(frozen=True, slots=True)
 class IndexSize:
-    """How large a corpus is; None: unknown."""
+    """The size of a corpus; None: unknown."""
 
     documents: int | None = None
     bytes: int | None = None
@@ -67,20 +67,20 @@ class QueryCount:
     query: str
     occurrences: int
     documents: int | None
-    """Documents with at least one occurrence; None: the index can't know."""
+    """Documents with at least one occurrence; None: the index doesn't know."""
     source: Source
     asked_at: str
     """ISO 8601, UTC."""
     occurrences_estimate: Estimate | None = None
-    """Where only a sample was read; `occurrences` is its rounded value then."""
+    """Set where only a sample was read; `occurrences` is then its rounded value."""
     documents_estimate: Estimate | None = None
     note: str = ""
-    """How the count differs from an exact one of the text as it is."""
+    """How the count differs from an exact, case-sensitive one."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryFailure:
-    """Why one query could not be counted or found in an index."""
+    """The error for a query that an index could not count or find."""
 
     index: str
     query: str
@@ -89,7 +89,7 @@ class QueryFailure:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Where the occurrences of a query stand in one shard: its ranks, half-open."""
+    """The occurrences of a query in one shard, as a half-open range of ranks."""
 
     shard: int
     low: int
@@ -97,7 +97,7 @@ class Segment:
 
     @property
     def occurrences(self) -> int:
-        """How many there are."""
+        """Number of occurrences."""
         return self.high - self.low
 
 
@@ -107,11 +107,11 @@ class Found:
 
     query: str
     segments: tuple[Segment, ...]
-    """One per shard that has any."""
+    """One per shard with at least one occurrence."""
 
     @property
     def occurrences(self) -> int:
-        """How many there are, over all shards."""
+        """Number of occurrences in all shards."""
         return sum(segment.occurrences for segment in self.segments)
 
 
@@ -122,21 +122,21 @@ class Place:
     query: str
     shard: int
     rank: int
-    """In a segment of the query."""
+    """Within a segment of the query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """An occurrence and the text around it, which is cut from one document. Lengths are bytes."""
+    """An occurrence and the text around it, from one document. Lengths are bytes."""
 
     place: Place
     document: str
-    """What tells the document from all others of the index."""
+    """Identifies the document within the index."""
     document_bytes: int
     text: bytes
     """UTF-8, cut between characters."""
     offset: int
-    """Where the occurrence begins in `text`."""
+    """Start of the occurrence in `text`."""
     starts_document: bool
     """The text begins where the document does; False: it may not."""
     metadata: str
@@ -144,18 +144,18 @@ class Window:
 
     @property
     def hidden_bytes(self) -> int:
-        """How much of the document is not in the text."""
+        """Bytes of the document that are not in the text."""
         return self.document_bytes - len(self.text)
 
     @property
     def is_truncated(self) -> bool:
-        """Tell whether a part of the document is hidden."""
+        """Whether a part of the document is hidden."""
         return self.hidden_bytes > 0
 
 
 @dataclass(frozen=True, slots=True)
 class WindowFailure:
-    """Why there is no window around one occurrence."""
+    """The error for an occurrence that could not be shown."""
 
     place: Place
     error: NgramscanError
@@ -163,41 +163,42 @@ class WindowFailure:
 
 @dataclass(frozen=True, slots=True)
 class DocumentCounts:
-    """What an index that reads its documents knows of some queries."""
+    """The counts of an index that reads its documents."""
 
     counts: list[QueryCount]
     """In the order of the queries."""
     unions: list[Estimate]
-    """Documents with at least one query of each union; low and high are equal where exact."""
+    """Documents with at least one query of each union; where exact, low equals high."""
 
 
 class Index(Protocol):
-    """A corpus that can be asked; it numbers the occurrences of a query, so some can be drawn."""
+    """A searchable corpus; it numbers the occurrences of a query, so that some can be drawn."""
 
     name: str
     longest_context: int
     """The most bytes on each side of an occurrence that a window can have."""
 
     def size(self) -> IndexSize:
-        """Return what is known of the size by now; a scan knows it once it has read."""
+        """Return the size as far as it is known; a scan knows it after reading."""
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
-        """Start to count all queries, and yield each as it is known, in any order.
+        """Start to count all queries, and yield each count as soon as it is known, in any order.
 
-        All at once, as a scan reads its corpus only once. Queries are unique and not empty.
+        All queries are given at once, since a scan reads its corpus only once. They are unique and
+        not empty.
 
         Raises
         ------
         NgramscanError
-            The index as a whole gave up; queries not yielded have no count.
+            The whole index failed; queries that were not yielded have no count.
         """
 
     def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
-        """Start to look up all queries, and yield where each is found, in any order."""
+        """Start to look up all queries, and yield where each occurs, in any order."""
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Start to fetch the text around some occurrences, and yield each, in any order.
 
-        A window has `context` bytes on each side, up to three less where a character would be
-        cut, or all there is up to the end of the document.
+        A window has `context` bytes on each side, or up to three fewer so that no character is
+        cut, or ends where the document does.
         """

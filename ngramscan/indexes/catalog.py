@@ -1,7 +1,7 @@
 """The hosted indexes of infini-gram-mini: their names and sizes.
 
-Sizes are bytes of UTF-8 text and documents, from the service's documentation; papers quote them as
-"tokens". It spells crawls `v2_cc-2025-05`, as the service does since 2026, and `v2_cc_2025-05`.
+Sizes are documents and bytes of UTF-8 text, from the service's documentation; papers call the
+bytes "tokens". The service has spelled crawls `v2_cc_2025-05`, and since 2026 `v2_cc-2025-05`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class IndexRow:
 
     @property
     def is_crawl_snapshot(self) -> bool:
-        """Tell whether it is a snapshot of the crawl, which shares pages with others."""
+        """Whether it is a snapshot of the crawl, which shares pages with other snapshots."""
         return self.alias.startswith("cc-")
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """The names to try, the likeliest first."""
+        """The names to try, the most likely first."""
         return tuple(dict.fromkeys((self.name, self.name.replace("v2_cc-", "v2_cc_"))))
 
 
@@ -61,7 +61,7 @@ CATALOG = (
 
 def find_hosted(name: str) -> IndexRow | None:
     """Return the index with this name, alias or other spelling, in any case."""
-    asked = name.lower()
+    asked = name.lower().replace("cc-main-", "cc-")
     for index in CATALOG:
         short = (spelling.removeprefix("v2_") for spelling in index.spellings)
         if asked in {index.alias, *index.spellings, *short}:
@@ -70,6 +70,8 @@ def find_hosted(name: str) -> IndexRow | None:
 
 
 def nearest_names(name: str) -> list[str]:
-    """Return names and aliases that look like an unknown name."""
-    names = [n for index in CATALOG for n in (index.name, index.alias)]
-    return difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+    """Return names that an unknown one begins, or the one that looks most like it."""
+    hosted = [name for index in CATALOG for name in (index.alias, index.name)]
+    names, asked = ["python", "paper", *hosted], name.lower()
+    begun = [name for name in names if asked and name.startswith(asked)]
+    return begun[:3] or difflib.get_close_matches(asked, names, n=1)

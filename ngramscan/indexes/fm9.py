@@ -1,8 +1,7 @@
-"""An index in the files of infini-gram-mini, built or brought here: asked without any service."""
+"""A local index in the format of infini-gram-mini, built here or copied; needs no service."""
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ngramscan.errors import IndexFormatError, InputError
-from ngramscan.fm9.reader import ShardWindow, open_shards
+from ngramscan.fm9.reader import ShardWindow, is_object, open_shards
 from ngramscan.indexes.base import (
     Found,
     IndexSize,
@@ -28,15 +27,16 @@ from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
 
 _WINDOWS_AT_ONCE = 64
-"""In one task: enough that calls cost nothing, few enough that progress is seen."""
+"""In one task: enough to make calls cheap, few enough to show progress."""
 _QUERIES_AT_ONCE = 256
 
 
 class Fm9Index:
     """Counts occurrences exactly and shows any of them, from files in the format `.fm9`.
 
-    It doesn't know how many documents have a query. `directory` is a shard or has shards in it. All
-    methods raise an IndexFormatError if the index is corrupt; `windows` fails for single places.
+    It doesn't know how many documents contain a query. `directory` is a shard or contains shards.
+    All methods but `windows`, which fails for single places, raise an IndexFormatError if the index
+    is corrupt.
     """
 
     longest_context = 1 << 40
@@ -49,7 +49,7 @@ class Fm9Index:
         self._first_documents = [0, *accumulate(shard.documents for shard in self._shards)]
 
     def size(self) -> IndexSize:
-        """Return the documents, the bytes of their texts, and those of the index."""
+        """Return the number of documents, the bytes of their texts, and those of the index."""
         return IndexSize(
             documents=self._first_documents[-1],
             bytes=sum(shard.text_bytes for shard in self._shards),
@@ -58,7 +58,7 @@ class Fm9Index:
         )
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:
-        """Yield how often each query occurs."""
+        """Yield the count of each query."""
         for found in self.find(queries):
             yield QueryCount(found.query, found.occurrences, None, "fm9", now())
 
@@ -75,16 +75,16 @@ class Fm9Index:
             self._progress.advance(len(some), "queries")
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
-        """Yield the text around some places, of which one may be there twice.
+        """Yield the text around some places, which may repeat.
 
-        A window fails if the query has no occurrence of this rank, or if the index is corrupt.
+        A window fails if the query does not occur at this rank, or if the index is corrupt.
         """
         self._progress.expect(len(places), "windows")
         readers = usable_cores()
         tasks = _tasks(places)
         with ThreadPoolExecutor(readers) as pool:
             submitted = (pool.submit(self._read, task, context) for task in tasks)
-            # Few at once: a window can be as large as its document.
+            # Only a few at once: a window can be as large as its document.
             running = deque(islice(submitted, 2 * readers))
             while running:
                 windows = running.popleft().result()
@@ -93,7 +93,7 @@ class Fm9Index:
                 yield from windows
 
     def _read(self, places: Sequence[Place], context: int) -> list[Window | WindowFailure]:
-        """Return windows on places of one shard."""
+        """Return the windows of places in one shard."""
         number = places[0].shard
         if not 0 <= number < len(self._shards):
             problem = f"the index has no such shard, only 0 to {len(self._shards) - 1}"
@@ -107,7 +107,7 @@ class Fm9Index:
         ]
         lengths = np.array([len(place.query.encode()) for place in inside], np.int64)
         try:
-            # One byte more than is shown tells whether a character ends where the text does.
+            # One more byte than is shown, to see whether a character ends where the text does.
             found = shard.windows([place.rank for place in inside], lengths, context + 1)
             lines = shard.metadata([window.document for window in found])
         except IndexFormatError as error:
@@ -123,7 +123,7 @@ class Fm9Index:
         if found.offset < 0 or found.text[found.offset : end] != query:
             return _failure(place, _rank(place), f"no occurrence of {place.query!r}")
         document = str(self._first_documents[place.shard] + found.document)
-        if not _is_object(line):
+        if not is_object(line):
             problem = f"its metadata is not a JSON object: {line[:50]!r}"
             error = IndexFormatError(f"{self.name}, document {document}", problem)
             return WindowFailure(place, error)
@@ -140,20 +140,13 @@ class Fm9Index:
 
 
 def _tasks(places: Sequence[Place]) -> Iterator[list[Place]]:
-    """Yield places in groups of one shard each."""
+    """Yield places in groups that belong to one shard each."""
     by_shard: dict[int, list[Place]] = {}
     for place in places:
         by_shard.setdefault(place.shard, []).append(place)
     for group in by_shard.values():
         for start in range(0, len(group), _WINDOWS_AT_ONCE):
             yield group[start : start + _WINDOWS_AT_ONCE]
-
-
-def _is_object(line: bytes) -> bool:
-    try:
-        return isinstance(json.loads(line.decode()), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _rank(place: Place) -> str:

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import re
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import platformdirs
-
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, needs_extra
+from ngramscan.fm9.folders import index_folder, is_shard
 from ngramscan.indexes.base import Index, IndexOptions, IndexSize
 from ngramscan.indexes.catalog import PAPER, find_hosted, nearest_names
 from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
-from ngramscan.journal import Journal
+from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress
 
 if TYPE_CHECKING:
     from ngramscan.indexes.http.index import ApiClient
 
 DEFAULT_SPEC = "paper"
+_FORMS = "scan:PATH, fm9:DIR, http://HOST:PORT/NAME, python or a name of `ngramscan index list`"
+_CORPUS_FILE = re.compile(r"\.(jsonl|ndjson|parquet|txt|warc|wet|paths)(\.gz|\.zst)?$")
+_LEADS = {"fm9": "an index; to ask it: --index fm9:", "scan": "a corpus; to read it: --index scan:"}
+_ALL = "all: ngramscan index list"
+_TAKERS = {
+    **dict.fromkeys(("text_field", "skip_bad_lines", "input_format"), ("scan:",)),
+    **dict.fromkeys(("sample_files", "limit_documents", "exclude_source"), ("scan:", "python")),
+}
+"""Options that change counts, and the kinds of index that take them."""
 
 
 @contextmanager
@@ -33,14 +44,20 @@ def open_indexes(
     Raises
     ------
     InputError
-        A spec names nothing; nearest names are suggested.
+        A spec names nothing; what comes nearest to it is suggested. Or an option was given that
+        would change counts, but not those of any of these indexes.
     """
     with ExitStack() as stack:
         opener = _Opener(options, progress, stack)
-        # Names may have commas between them; a path or an address may have one itself.
-        parts = (part for spec in specs for part in ([spec] if ":" in spec else spec.split(",")))
-        indexes = (index for spec in parts for index in opener.open(spec.strip()))
-        yield list({index.name: index for index in indexes}.values())
+        # Commas separate specs, but they may also be part of a path or an address.
+        given = [part for spec in specs for part in re.split(r",(?=scan:|fm9:|https?:)", spec)]
+        parts = (part for spec in given for part in ([spec] if ":" in spec else spec.split(",")))
+        names = [part.strip() for part in parts if part.strip()]
+        if not names:
+            raise InputError("--index", f"it is empty; expected {_FORMS}")
+        by_name = {index.name: index for spec in names for index in opener.open(_expanded(spec))}
+        _refuse_unused(options, by_name)
+        yield list(by_name.values())
 
 
 class _Opener:
@@ -58,11 +75,13 @@ class _Opener:
         if spec == "python":
             return [ScanIndex(PythonCorpus(), _scan_options(self._options), self._progress)]
         if spec.startswith("scan:"):
-            return [self._open_scan(spec)]
+            with suggest_spec(f"--index {spec}", spec.removeprefix("scan:"), "scan"):
+                return [self._open_scan(spec)]
         if self._options.ignore_case:
-            raise InputError("--ignore-case", f"only scan: and python can, not {spec}")
+            raise InputError("--ignore-case", f"only scan: and python take it, not {spec}")
         if spec.startswith("fm9:"):
-            return [_open_fm9(spec, self._progress)]
+            with suggest_spec(f"--index {spec}", spec.removeprefix("fm9:"), "fm9"):
+                return [_open_fm9(spec, self._progress)]
         if spec.startswith(("http://", "https://")):
             return [self._open_elsewhere(spec)]
         if hosted := find_hosted(spec):
@@ -86,8 +105,12 @@ class _Opener:
         shown, _ = split_login("--index", spec)
         folder, _, name = spec.rpartition("/")
         if not urlsplit(spec).path.strip("/") or not name:
-            problem = "no index named; http://HOST:PORT/NAME was expected"
-            raise InputError(f"--index {shown}", problem)
+            hosted = find_hosted(urlsplit(spec).hostname or "")
+            expected = f"--index {hosted.alias}" if hosted else f"{shown}NAME"
+            raise InputError(f"--index {shown}", f"no index named; {expected} was expected")
+        if _CORPUS_FILE.search(name):
+            problem = f"a file, not an index; to read it: --index scan:{shown.rstrip('/')}"
+            raise InputError(f"--index {shown.rstrip('/')}", problem)
         return self._open_api(shown.rstrip("/"), [name], IndexSize(), f"{folder}/")
 
     def _open_api(self, name: str, spellings: Sequence[str], size: IndexSize, url: str) -> Index:
@@ -100,16 +123,15 @@ class _Opener:
         return ApiIndex(name, spellings, size, self._clients[url])
 
     def _open_journal(self) -> Journal:
-        """Return the journal; one in memory where none was named and there is no place for it."""
+        """Return the journal; one in memory where the default one can't be written."""
         if self._journal is None:
             named = self._options.journal
-            default = platformdirs.user_cache_path("ngramscan") / "replies.sqlite"
             try:
-                journal = Journal(Path(named) if named else default)
+                journal = Journal(Path(named) if named else default_path())
             except InputError as error:
                 if named:
                     raise
-                self._progress.notice(f"{error}; without one, what is done is not kept")
+                self._progress.notice(f"{error}; replies of this run are not kept")
                 journal = Journal(None)
             self._journal = self._stack.enter_context(journal)
         return self._journal
@@ -134,21 +156,77 @@ def _scan_options(options: IndexOptions) -> ScanOptions:
 
 
 def _open_fm9(spec: str, progress: Progress) -> Index:
-    try:
-        # Slow to import, and in an extra.
+    with needs_extra(f"--index {spec}", "index"):  # which is slow to import, too
         from ngramscan.indexes.fm9 import Fm9Index
-    except ModuleNotFoundError as error:
-        problem = f"{error.name} is not installed; pip install 'ngramscan[index]'"
-        raise InputError(f"--index {spec}", problem) from error
-    directory = spec.removeprefix("fm9:")
-    if not directory:
-        raise InputError(f"--index {spec}", "no directory named; fm9:DIR was expected")
-    return Fm9Index(Path(directory), progress)
+    if "://" in spec:
+        problem = (
+            "index files are read from a disk only; to ask them where they are: ngramscan serve"
+        )
+        raise InputError(f"--index {spec}", problem)
+    return Fm9Index(index_folder(spec), progress)
+
+
+def _expanded(spec: str) -> str:
+    """Return a spec with the home folder in place of `~`, which a shell leaves after a colon."""
+    kind = next((kind for kind in ("scan:@", "scan:", "fm9:") if spec.startswith(kind)), "")
+    if kind == spec:
+        raise InputError(f"--index {spec}", f"nothing after the colon; expected {_FORMS}")
+    return kind + os.path.expanduser(spec.removeprefix(kind))
+
+
+# Messages that lead on
+
+
+def _refuse_unused(options: IndexOptions, names: Collection[str]) -> None:
+    """Raise an InputError for an option that would change counts, but that no index takes."""
+    defaults = IndexOptions()
+    for option, takers in _TAKERS.items():
+        value = getattr(options, option, None)
+        # A value in the environment is meant for all commands, though some have no use for it.
+        unset = getattr(defaults, option, None), os.environ.get(f"NGRAMSCAN_{option.upper()}")
+        if value and value not in unset and not any(name.startswith(takers) for name in names):
+            verb = "takes" if len(takers) == 1 else "take"
+            problem = f"only {' and '.join(takers)} {verb} it, not {', '.join(names)}"
+            raise InputError(f"--{option.replace('_', '-')}", problem)
+
+
+@contextmanager
+def suggest_spec(where: str, place: str, kind: str) -> Iterator[None]:
+    """Where a place can't be opened as one kind of index, say how it can be as another."""
+    try:
+        yield
+    except InputError as error:
+        found = _kind_at(place) if type(error) is InputError else ""
+        if found in {"", kind}:
+            raise
+        raise InputError(where, f"{_LEADS[found]}{place}") from error
+
+
+def _kind_at(place: str) -> str:
+    """Return how a path or glob can be opened; empty: not at all, or it is an address."""
+    folder = index_folder(place)
+    if is_shard(folder):
+        return "fm9"
+    try:
+        if "://" in place:
+            return ""
+        open_corpus(place)
+        return "scan"
+    except InputError:
+        return "fm9" if folder.is_dir() and any(map(is_shard, folder.iterdir())) else ""
 
 
 def _unknown(spec: str) -> str:
+    if kind := _kind_at(spec):
+        return f"{_LEADS[kind]}{spec}"
+    if "://" in spec:
+        return f"to read a corpus there: --index scan:{spec}"
     if Path(spec).exists():
-        return f"no index of this name; to read the corpus there: --index scan:{spec}"
-    near = nearest_names(spec)
-    suggestion = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"no index of this name{suggestion} (all: ngramscan index list)"
+        return "neither an index nor a corpus in a known format"
+    if re.match(r"[\w.-]+:\d+/", spec):
+        return f"an address begins with http://; did you mean http://{spec}?"
+    kind, colon, place = spec.partition(":")
+    near = get_close_matches(kind, ("scan", "fm9", "https")) if colon else []
+    if near := [f"{near[0]}:{place}"] if near else nearest_names(spec):
+        return f"no index of this name; did you mean {' or '.join(near)}? ({_ALL})"
+    return f"no index of this name; expected {_FORMS}"

@@ -1,1 +1,1 @@
-"""How fast a server is asked, and asking it."""
+"""Requests to a server over HTTP, at a polite pace."""

@@ -1,9 +1,9 @@
 """Requests to one server over HTTP: at its pace, and repeated where that may help.
 
-The time-out of httpx is one between two pieces of a body, so a server that sends a byte per second
-never runs into it, and a body of any size would be read. Here the whole exchange has a time limit,
-and the decoded body a length limit. Only gzip is decoded, as far as that length: other encodings
-could make gigabytes of one piece. What goes wrong on the way is a TransientError.
+The timeout of httpx is the time between two pieces of a body, so a server that sends a byte per
+second never reaches it, and a body of any size would be read. Here the whole exchange has a time
+limit, and the decoded body a length limit. Only gzip is decoded, up to that length: other encodings
+could turn one piece into gigabytes. A failure on the way is a TransientError.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ import httpcore
 import httpx
 
 from ngramscan.errors import RemoteError, RemoteRefused, RemoteUnavailable
-from ngramscan.pace.pace import LONGEST_PAUSE_S, Clock, Pace, SystemClock
+from ngramscan.pace.pace import LONGEST_PAUSE_S, Clock, Pace
 from ngramscan.progress import Progress
 
 ATTEMPTS = 7
-"""For one question; answers that ask to slow down don't count."""
+"""Attempts per question; answers that ask to slow down don't count."""
 _CONNECT_TIMEOUT_S, _LONGEST_BACKOFF_S = 10.0, 30.0
 _LIMITS = threading.local()
 _OF_TRANSFER = {b"content-encoding", b"content-length", b"transfer-encoding"}
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class TransientError(Exception):
-    """An exchange failed in a way that may pass."""
+    """An exchange failed, perhaps temporarily."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -49,14 +49,14 @@ class NoConnectionError(TransientError):
 
 
 class BadBodyError(TransientError):
-    """A body is too long, or is not what its header says."""
+    """A body is too long, or contradicts its header."""
 
 
 class RateLimitedError(TransientError):
-    """The server wants fewer requests."""
+    """The server asks for fewer requests."""
 
     final: type[RemoteError] = RemoteUnavailable
-    """What is raised in the end if pauses don't help."""
+    """The error in the end, if pauses don't help."""
 
 
 class ServiceUnusable(RemoteRefused):
@@ -68,25 +68,25 @@ class Terms:
     """How fast and how patiently a server is asked."""
 
     most_bytes: int
-    """The longest body, decompressed."""
+    """Maximum length of a body, decompressed."""
     within_s: float
-    """For a whole exchange, from the connection to the last byte."""
+    """Time limit of a whole exchange, from connecting to the last byte."""
     rate: float | None = None
     pace: type[Pace] = Pace
     attempts_to_connect: int = ATTEMPTS
-    """While the server has never answered: most likely nobody is there."""
+    """Attempts while the server has never answered: most likely there is none."""
     exhausted_in_a_row: int = 1
-    """The server is given up if so many questions in a row use up all their attempts."""
+    """If this many questions in a row use up all their attempts, no more are asked."""
     slow_downs: float = math.inf
-    """How often the answer to one question may be to slow down while others are answered."""
+    """How many requests to slow down one question may get while others are answered."""
     jitter_s: float = 0.0
 
 
 class Service:
     """One server; safe to ask from several threads.
 
-    `hide` removes secrets from a message; `on_give_up` is called with the error that every further
-    question raises; `options` are those of `httpx.Client`.
+    `hide` removes secrets from a message; `on_give_up` gets the error that every further question
+    raises; `options` are those of `httpx.Client`.
     """
 
     def __init__(
@@ -102,13 +102,13 @@ class Service:
         self._url, self._terms, self._progress, self._hide = url, terms, progress, hide
         self._on_give_up = on_give_up
         self.closed = threading.Event()
-        self._clock = clock or SystemClock(self.closed)
+        self._clock = clock or Clock(self.closed)
         self._pace = terms.pace(terms.rate or 0.0, self._clock, progress.note)
         timeout = httpx.Timeout(terms.within_s, connect=_CONNECT_TIMEOUT_S)
         # No limit of connections: there are as many as threads that ask.
         self._client = httpx.Client(timeout=timeout, limits=httpx.Limits(), **options)
         self._client.headers.update({"Accept-Encoding": "gzip", "Content-Type": "application/json"})
-        # httpx has no setting for a backend, but its connection pools, also those of proxies, do.
+        # httpx has no setting for a backend, but its connection pools, proxies' too, have one.
         for transport in (self._client._transport, *self._client._mounts.values()):
             pool: Any = getattr(transport, "_pool", None)
             if pool is not None:
@@ -118,14 +118,14 @@ class Service:
         self._last_answer_at = -math.inf
         self._exhausted = 0
         self.unreachable = "no connection"
-        """Why nothing could be sent yet; empty once something was."""
+        """Why nothing could be sent so far; empty once something was."""
         self.given_up: RemoteError | None = None
 
     def ask(self, content: str, read: Callable[[httpx.Response], T]) -> tuple[T, int, float]:
         """Return what `read` makes of the answer, the number of requests, and seconds of the last.
 
-        `read` raises a TransientError to have the question repeated, a RemoteRefused if it won't be
-        answered, and a ServiceUnusable if no other will. What `ask` raises is a RemoteError.
+        `read` raises a TransientError to have the question repeated, a RemoteRefused if it can't be
+        answered, and a ServiceUnusable if no question can. `ask` raises a RemoteError.
         """
         started_at = self._clock.now()
         sent = failures = 0
@@ -166,7 +166,7 @@ class Service:
         if why := self._pace.slow_down(turn, error.retry_after, str(error)):
             raise self.give_up(error.final, f"{error}{why}") from error
         if is_last:
-            raise error.final(f"{self._url}: {error}, to this question again and again") from error
+            raise error.final(f"{self._url}: {error}, repeatedly, to this question") from error
 
     def _wait_after(self, error: TransientError, failures: int, started_at: float) -> None:
         """Wait before the next attempt, or raise if that was the last."""
@@ -193,7 +193,7 @@ class Service:
         return self.given_up
 
     def post(self, content: str) -> httpx.Response:
-        """Send JSON once and return the answer with the body read and decoded."""
+        """Send JSON once; return the answer with its body read and decoded."""
         with self._lock:
             self._under_way += 1
         _LIMITS.until = time.monotonic() + self._terms.within_s
@@ -224,13 +224,13 @@ class Service:
             self.unreachable = ""
 
     def close(self) -> None:
-        """End all waiting; requests under way are left to themselves."""
+        """End all waiting; requests in flight are abandoned."""
         self.give_up(RemoteUnavailable, "interrupted")
         self.closed.set()
         self._close_if_idle()
 
     def _close_if_idle(self) -> None:
-        """Close the connections in the end, but none that a thread still reads from."""
+        """Close the connections at the end, but none that a thread still reads from."""
         with self._lock:
             is_idle = self.closed.is_set() and not self._under_way
         if is_idle:
@@ -238,7 +238,7 @@ class Service:
 
 
 def _without_frames(error: Exception) -> Exception:
-    """Return an error without its frames: tracebacks may show local variables, and so the login."""
+    """Return an error without its frames: a traceback may show variables, and so the login."""
     link: BaseException | None = error
     while link is not None:
         link.__traceback__ = None
@@ -247,7 +247,7 @@ def _without_frames(error: Exception) -> Exception:
 
 
 def read_object(content: bytes) -> dict[str, Any] | None:
-    """Return a body that is a JSON object; None: it is something else."""
+    """Return the JSON object of a body, or None if it is something else."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
@@ -256,7 +256,7 @@ def read_object(content: bytes) -> dict[str, Any] | None:
 
 
 def error_words(body: Mapping[str, Any] | None, response: httpx.Response) -> str:
-    """Return what a server says about an error, on one line."""
+    """Return a server's own words about an error, on one line."""
     error = (body or {}).get("error") or (body or {}).get("detail")
     said = error.get("message", error) if isinstance(error, Mapping) else error
     if not said and "html" in response.headers.get("content-type", ""):
@@ -265,7 +265,7 @@ def error_words(body: Mapping[str, Any] | None, response: httpx.Response) -> str
 
 
 def retry_after_s(response: httpx.Response) -> float | None:
-    """Return the seconds of a Retry-After header, which is a number or a date."""
+    """Return the seconds of a Retry-After header, which has a number or a date."""
     value = response.headers.get("retry-after", "").strip()
     if re.fullmatch(r"[0-9]{1,20}(\.[0-9]{1,20})?", value):
         return float(value)
@@ -278,7 +278,7 @@ def retry_after_s(response: httpx.Response) -> float | None:
 def _read_whole(response: httpx.Response, most_bytes: int) -> httpx.Response:
     """Return a response with its body read and decoded."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
-    if response.is_stream_consumed:  # by a transport that is no network
+    if response.is_stream_consumed:  # by a transport without a network
         parts, encoding = iter([response.content]), "identity"
     else:
         parts = response.iter_raw()
@@ -295,7 +295,7 @@ def _read_whole(response: httpx.Response, most_bytes: int) -> httpx.Response:
             raise BadBodyError(f"a body of more than {most_bytes:,} bytes")
     if unzip and not unzip.eof:
         raise BadBodyError("a gzip body without its end")
-    # As bytes: a header may hold any, and httpx takes only ASCII as text.
+    # As bytes: a header may have any, and httpx accepts only ASCII as text.
     headers = [pair for pair in response.headers.raw if pair[0].lower() not in _OF_TRANSFER]
     request = response.request
     return httpx.Response(
@@ -304,18 +304,18 @@ def _read_whole(response: httpx.Response, most_bytes: int) -> httpx.Response:
 
 
 def _left(timeout: float | None) -> float | None:
-    """Return how long one step may take by its own time-out and by that of the exchange."""
+    """Return how long one step may take, by its own timeout and that of the exchange."""
     until: float | None = getattr(_LIMITS, "until", None)
     if until is None:
         return timeout
     left = until - time.monotonic()
     if left <= 0:
-        raise httpcore.ReadTimeout("the time of the request is over")
+        raise httpcore.ReadTimeout("the request ran out of time")
     return left if timeout is None else min(left, timeout)
 
 
 class _Backend(httpcore.NetworkBackend):
-    """Connects as another backend does, to streams that keep to the time of the exchange."""
+    """Connects as another backend does; its streams keep the time limit of the exchange."""
 
     def __init__(self, backend: httpcore.NetworkBackend) -> None:
         self._backend = backend

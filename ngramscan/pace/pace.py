@@ -1,7 +1,7 @@
-"""How fast one server is asked: a highest rate, and pauses that all threads keep.
+"""How fast one server is asked: a maximum rate, and pauses that all threads keep.
 
-A server that says "slow down" says it to the client, not to a request. So one such answer pauses
-everything; the answers to requests that were under way when the pause began are the same event.
+A server that says "slow down" means the client, not one request. So one such answer pauses
+everything; such answers to requests that were in flight when the pause began are the same event.
 """
 
 from __future__ import annotations
@@ -9,39 +9,28 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from ngramscan.errors import RemoteUnavailable
 
 LONGEST_PAUSE_S = 600.0
-"""A server that asks for a longer pause is given up for this run."""
+"""If a server asks for a longer pause, this run stops asking it."""
 FRUITLESS_PAUSES = 9
-"""A server is given up after so many growing pauses, about three minutes, without an answer."""
+"""This many growing pauses, about three minutes, without an answer are the last."""
 _FIRST_PAUSE_S = 1.0
 _LONGEST_GROWN_S = 60.0
 
 HOST_PAUSE_S = 60.0
-"""The pause if the host of an index names none."""
+"""The pause if the host of an index doesn't say how long."""
 LOWEST_RATE = 1.0
-"""Requests per second; a host that asks to slow down at this rate, twice in a row, is given up."""
+"""Requests per second; asked to slow down at this rate, twice in a row, we stop."""
 FRUITLESS_HOST_PAUSES = 3
-"""The same without a rate limit: a host is given up after so many pauses without an answer."""
+"""Without a rate limit, this many pauses without an answer are the last."""
 _DROP = 2 / 3
-_RECOVERY = 1 / 150  # of the full rate, per answer: a third takes fifty answers
+_RECOVERY = 1 / 150  # share of the full rate per answer: a third takes fifty answers
 
 
-class Clock(Protocol):
-    """Time, and waiting in it."""
-
-    def now(self) -> float:
-        """Return seconds, monotonic."""
-
-    def wait(self, seconds: float) -> None:
-        """Let some seconds pass."""
-
-
-class SystemClock:
-    """The clock of this machine; waiting raises RemoteUnavailable as soon as `closed` is set."""
+class Clock:
+    """The system's clock; waiting raises RemoteUnavailable as soon as `closed` is set."""
 
     def __init__(self, closed: threading.Event) -> None:
         self._closed = closed
@@ -57,19 +46,13 @@ class SystemClock:
 
 
 class Pace:
-    """The right to send requests; pauses grow while no answer comes between them.
+    """Hands out turns to send requests; pauses grow while no answer comes between them.
 
-    A request may be told to slow down any number of times as long as others are answered: each of
-    those brings the end nearer.
+    A request may be answered with "slow down" any number of times as long as others are answered:
+    each of those brings the end nearer.
 
-    Parameters
-    ----------
-    rate : float or None
-        Requests per second at most; None or 0: no limit.
-    clock : Clock
-        Waiting on it may raise.
-    on_pause : callable
-        Called with a text to show while nothing is sent, and with an empty one afterwards.
+    `rate` is the maximum of requests per second, 0 or None for no limit; waiting on the clock may
+    raise; `on_pause` gets a text to show during a pause, and an empty one afterwards.
     """
 
     _in_vain = ", also after long pauses"
@@ -83,7 +66,7 @@ class Pace:
         self._pauses = self._fruitless = 0
 
     def acquire(self) -> int:
-        """Wait for a turn; return how many pauses there were before it."""
+        """Wait for a turn; return the number of pauses before it."""
         while True:
             with self._lock:
                 now = self._clock.now()
@@ -102,22 +85,11 @@ class Pace:
             self._fruitless = 0
 
     def slow_down(self, turn: int, retry_after: float | None, answer: str) -> str:
-        """Pause after an answer that asks for it.
+        """Pause after an answer that asks for it, for `retry_after` seconds if it says how long.
 
-        Parameters
-        ----------
-        turn : int
-            From `acquire`, for the request that was answered so. The answer to one that was sent
-            before the last pause may lengthen that pause, but is not another.
-        retry_after : float or None
-            Seconds that the server asks for.
-        answer : str
-            For people.
-
-        Returns
-        -------
-        str
-            Why further pauses make no sense, to follow the answer; empty: they do.
+        The answer to a request whose `turn` was before the last pause may lengthen that pause, but
+        doesn't begin another. Returns why further pauses make no sense, as a continuation of
+        `answer`; an empty text if they do.
         """
         if retry_after is not None and retry_after > LONGEST_PAUSE_S:
             return f"; it asks to come back in {retry_after:.0f} s"
@@ -149,12 +121,12 @@ class Pace:
         return self._fruitless + 1 >= FRUITLESS_PAUSES
 
     def _change_rate(self) -> str:
-        """Change the rate after a pause; return what to say about it."""
+        """Change the rate after a pause; return a note about it."""
         return ""
 
 
 class HostPace(Pace):
-    """The pace of a host of indexes, whose gateway bans clients that ask too fast.
+    """The pace for a host of indexes, whose gateway bans clients that ask too fast.
 
     A pause lowers the rate by a third; later answers raise it again, slowly.
     """
@@ -173,7 +145,7 @@ class HostPace(Pace):
             self.rate = min(self._full_rate, self.rate + self._full_rate * _RECOVERY)
 
     def _is_same_event(self, turn: int, now: float) -> bool:
-        # A gateway forbids some questions for ever, with a pause of no time at all.
+        # A gateway rejects some questions forever, and asks for a pause of zero seconds.
         return turn < self._pauses or now <= self._paused_at
 
     def _pause_s(self, retry_after: float | None) -> float:
@@ -185,7 +157,7 @@ class HostPace(Pace):
         return bool(self._fruitless) and self.rate <= self._lowest_rate
 
     def _change_rate(self) -> str:
-        # No answer at all since the last pause: another third would only cost another pause.
+        # Without an answer since the last pause, another third would only cost another pause.
         dropped = 0.0 if self._fruitless else self.rate * _DROP
         self.rate = max(dropped, self._lowest_rate)
         return f"; then {self.rate:.1f} requests/s" if self.rate else ""

@@ -1,1 +1,1 @@
-"""Tasks over processes, of this machine or of a cluster; each is done exactly once."""
+"""Tasks spread over processes of this machine or a cluster; each is done exactly once."""

@@ -1,4 +1,4 @@
-"""Tasks over a Dask cluster that is running; this package never starts one."""
+"""Tasks spread over a running Dask cluster; this package never starts one."""
 
 from __future__ import annotations
 
@@ -20,25 +20,17 @@ _LOOK_EVERY_S = 0.2
 def run_on_cluster(
     work: Callable[[T, Report], R], tasks: Sequence[T], scheduler: str, watch: Watch
 ) -> Iterator[Done[R]]:
-    """Do tasks on a Dask cluster and yield each as it is done, in any order.
+    """Do tasks on the Dask cluster of a scheduler, and yield each as it is done, in any order.
 
-    Parameters
-    ----------
-    work : callable
-        A function of a module of this package, which the workers must have installed too.
-    tasks : sequence
-        What it is called with, and a `Report` that nobody hears.
-    scheduler : str
-        Address of a running scheduler, such as `tcp://10.0.0.1:8786`.
-    watch : Watch
-        Hears of lost workers.
+    `work` is a function of a module of this package, which the workers must have installed, too;
+    its `Report` does nothing.
 
     Raises
     ------
     InputError
         Dask is not installed.
     RemoteUnavailable
-        There is no scheduler at the address, or it has no workers.
+        No scheduler answers at the address, or it has no workers.
     """
     try:
         from dask.distributed import Client
@@ -54,7 +46,7 @@ def run_on_cluster(
         if not client.scheduler_info()["workers"]:
             raise RemoteUnavailable(f"--scheduler {scheduler}: it has no workers")
         numbers = range(len(tasks))
-        # By task number and not by content: a result must count for one task only.
+        # Keyed by task number, not by content: a result must count for one task only.
         keys = [f"ngramscan-{time.time_ns()}-{number}" for number in numbers]
         do = partial(do_task, work, report=_ignore)
         futures = client.map(do, numbers, tasks, key=keys)
@@ -76,7 +68,7 @@ def _collect(client: Any, futures: dict[Any, int], watch: Watch) -> Iterator[Don
         if not done:
             time.sleep(_LOOK_EVERY_S)
         if not futures or time.monotonic() - looked_at > 5 * _LOOK_EVERY_S:
-            # A worker that its nanny starts again comes back under another address.
+            # A worker that its nanny restarts has another address.
             present = set(client.scheduler_info()["workers"])
             for address in sorted(known - present):
                 watch.notice(f"the worker {address} was lost; another does its tasks")
@@ -84,7 +76,7 @@ def _collect(client: Any, futures: dict[Any, int], watch: Watch) -> Iterator[Don
 
 
 def _done(future: Any, number: int) -> Done[Any]:
-    # It waits: a worker lost after its task was done takes the result with it, to be done again.
+    # It waits: a result that is lost with its worker is computed again.
     error = future.exception()
     if error is None:
         done: Done[Any] = future.result()

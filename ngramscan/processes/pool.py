@@ -1,8 +1,8 @@
-"""Tasks over processes of this machine; each is done exactly once, though processes are lost.
+"""Tasks spread over processes of this machine; each is done exactly once, even if some are killed.
 
-Not a ProcessPoolExecutor: it gives up all of its tasks when one process is killed, and does not say
-which task that process had. Here each process has a pipe of its own, so the task of a lost one is
-known, and given to another.
+A ProcessPoolExecutor gives up all its tasks when one process is killed, and doesn't say which task
+that process had. Here each process has its own pipe, so the task of a lost process is known, and
+another process gets it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from ngramscan.errors import NgramscanError, WorkerLostError
 T = TypeVar("T")
 R = TypeVar("R")
 Report = Callable[[int], None]
-"""Takes how much more of a task is done, in a unit of the task's own."""
+"""Called with how much more of a task is done, in the task's own unit."""
 
 LOSSES_PER_TASK = 3
-"""A task is given up after so many lost processes: it may be what kills them."""
+"""A task fails after this many lost processes: it may be what kills them."""
 
 _REPORT_EVERY_S = 0.1
 _ENDING_S = 0.1
@@ -37,7 +37,7 @@ _ENDING_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[R]):
-    """A task that was done, or failed in an anticipated way."""
+    """A task that was done, or that failed with an error of ours."""
 
     task: int
     result: R | None
@@ -53,11 +53,11 @@ class Watch:
 
 
 class _Worker:
-    """One process, its pipe, and the task that it has.
+    """One process, its pipe and its task.
 
-    The process is a new interpreter that imports nothing but what the work needs. One that
-    multiprocessing starts would import the user's main module too, and so call whoever called us
-    once more where a script has no `if __name__ == "__main__"`.
+    The process is a new interpreter that imports only what the work needs. A process started by
+    multiprocessing would also import the user's main module, and so run a script without
+    `if __name__ == "__main__"` again.
     """
 
     def __init__(self, work: Callable[[Any, Report], Any]) -> None:
@@ -68,20 +68,20 @@ class _Worker:
             [sys.executable, "-c", f"{imports}; pool.do_tasks({end})"],
             pass_fds=[end],
             stdin=subprocess.DEVNULL,
-            # Ctrl-C goes to a whole group; the parent decides what it means.
+            # Ctrl-C reaches a whole group; the parent decides what it means.
             process_group=0,
         )
-        # Only the process has the other end now, so the pipe ends when it does.
+        # Now only the process has the other end, so the pipe ends when it does.
         other_end.close()
         self.pipe.send(work)
         self.task: int | None = None
         self.reported = 0
 
     def end(self) -> str:
-        """End the process, if it has not ended itself, and return how it ended."""
+        """End the process, unless it has ended by itself; return how it ended."""
         self.pipe.close()
         try:
-            # It may be ending by itself, and how is worth knowing.
+            # It may be ending by itself; how it ends is worth knowing.
             code = self.process.wait(_ENDING_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
@@ -98,9 +98,10 @@ def do_task(work: Callable[[T, Report], R], number: int, task: T, report: Report
 
 
 def do_tasks(descriptor: int) -> None:
-    """Do tasks until the pipe ends; what a worker process does.
+    """Do tasks until the pipe ends; the main function of a worker process.
 
-    It answers with numbers, which are reports, a `Done` per task, or the traceback of a crash.
+    It answers with numbers, which are reports, with a `Done` per task, or with the traceback of a
+    crash.
     """
     pipe: Connection[Any, Any] = Connection(descriptor)
     amount, sent_at = 0, time.monotonic()
@@ -124,11 +125,11 @@ def do_tasks(descriptor: int) -> None:
             amount = 0
             pipe.send(answer)
     except (EOFError, OSError):
-        return  # the parent has ended
+        return  # the parent process has ended
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use; under Slurm fewer than there are."""
+    """Return the number of cores that this process may use; under Slurm not all there are."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -137,18 +138,10 @@ def usable_cores() -> int:
 def run_on_processes(
     work: Callable[[T, Report], R], tasks: Sequence[T], workers: int, watch: Watch
 ) -> Iterator[Done[R]]:
-    """Do tasks on some processes and yield each as it is done, in any order.
+    """Do tasks on some processes, and yield each as it is done, in any order.
 
-    Parameters
-    ----------
-    work : callable
-        A function of a module, called in the processes with a task and a `Report`.
-    tasks : sequence
-        What it is called with; small, since it is sent.
-    workers : int
-        Processes at once. With one, or one task, all is done in this process.
-    watch : Watch
-        Hears of progress and lost processes.
+    `work` is a function of a module; tasks are sent to the processes, so they should be small. With
+    one worker, or one task, this process does all.
     """
     if min(workers, len(tasks)) <= 1:
         yield from (do_task(work, n, task, watch.report) for n, task in enumerate(tasks))
@@ -175,7 +168,7 @@ class _Run(Generic[T, R]):
         self._losses = [0] * len(tasks)
         self.workers: list[_Worker] = []
         self.open = len(tasks)
-        """How many tasks are not done."""
+        """Number of tasks that are not done."""
 
     def hire(self) -> None:
         self.workers.append(_Worker(self._work))
@@ -185,12 +178,12 @@ class _Run(Generic[T, R]):
         worker.task = self._waiting.popleft() if self._waiting else None
         worker.reported = 0
         if worker.task is not None:
-            # It may have been killed while it had nothing to do: that shows when it is read from.
+            # It may have been killed while idle: that shows when its pipe is read.
             with suppress(OSError):
                 worker.pipe.send((worker.task, self._tasks[worker.task]))
 
     def collect(self) -> Iterator[Done[R]]:
-        """Wait for something to happen, and yield what was done."""
+        """Wait for an answer or a loss, and yield the tasks that are done."""
         pipes = {worker.pipe: worker for worker in self.workers}
         for pipe in wait(list(pipes)):
             worker = pipes[pipe]  # type: ignore[index]

@@ -1,8 +1,8 @@
-"""The protocol over HTTP: every problem becomes a JSON error, and everything has a bound.
+"""The protocol over HTTP: every problem becomes a JSON error, and everything has a limit.
 
-A request is under way while its body is read, while it waits for a thread, and while it is
-computed. Beyond `MAX_WAITING` more of them than threads, clients are told to come back later, so
-that neither a burst nor clients that stall take memory without end.
+A request is in flight while its body is read, while it waits for a thread, and while it is
+answered. With `MAX_WAITING` more of them than threads, the server asks further clients to come
+back later, so that neither a burst nor stalling clients can use up the memory.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Service:
         ]
         handlers: dict[int | type[Exception], ExceptionHandler] = {
             HTTPException: _http_error,
-            ClientDisconnect: _nobody_listens,
+            ClientDisconnect: _client_left,
             NgramscanError: self._index_error,
             Exception: _internal_error,
         }
@@ -84,17 +84,17 @@ class Service:
         return response
 
     def _answer(self, body: bytes) -> Response:
-        """Do everything that takes time, on a thread of its own."""
+        """Do everything that takes time; runs on a thread of its own."""
         try:
             return _to_response(200, answer(self._indexes, body))
         except RefusedError as error:
             return _to_response(400, {"error": str(error)})
 
     def _check_host(self, request: Request) -> None:
-        """Refuse requests that call this server by a name that is not its own.
+        """Refuse requests that call this server by another name.
 
-        A page elsewhere can let the name of its own host lead to a loopback address, and so have a
-        browser ask; the name in the request is still that of the page. An address is no such name.
+        A foreign page can point the name of its own host to a loopback address, and so make a
+        browser ask this server; but then the request has the name of the page. An address is safe.
         """
         header = request.headers.get("host", "").strip().lower()
         name = re.sub(r":\d*$", "", header).strip("[]")
@@ -103,7 +103,7 @@ class Service:
             raise HTTPException(421, problem, _CLOSE)
 
     async def _list(self, request: Request) -> Response:
-        """List the indexes; the original has no such path."""
+        """List the indexes; the original service has no such path."""
         self._check_host(request)
         listed = [
             {
@@ -137,7 +137,9 @@ def _check_content_type(request: Request) -> None:
 
 
 async def _read_body(request: Request) -> bytes:
-    too_long = HTTPException(413, f"The body is too long; {MAX_BODY_BYTES} bytes are the most")
+    too_long = HTTPException(
+        413, f"The body is too long; at most {MAX_BODY_BYTES} bytes were expected"
+    )
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared[:20]) > MAX_BODY_BYTES:
         raise too_long
@@ -149,7 +151,7 @@ async def _read_body(request: Request) -> bytes:
                 if len(body) > MAX_BODY_BYTES:
                     raise too_long
     except TimeoutError as error:
-        problem = f"The body did not come within {BODY_TIMEOUT_S:.0f} s"
+        problem = f"The body did not arrive within {BODY_TIMEOUT_S:.0f} s"
         raise HTTPException(408, problem, _CLOSE) from error
     return bytes(body)
 
@@ -170,10 +172,10 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return _to_response(error.status_code, {"error": problem}, headers)
 
 
-async def _nobody_listens(_request: Request, _: Exception) -> Response:
+async def _client_left(_request: Request, _: Exception) -> Response:
     return Response(status_code=400)
 
 
 async def _internal_error(_request: Request, _: Exception) -> Response:
-    """Answer for a fault of this program; its traceback is on the server's stderr."""
+    """Answer after an error of this program; its traceback is on the server's stderr."""
     return _to_response(500, {"error": "Internal error"})

@@ -1,18 +1,18 @@
-"""The infini-gram-mini protocol without HTTP: a request's body in, the fields of the answer out.
+"""The infini-gram-mini protocol without HTTP: request bodies in, fields of the answers out.
 
-Valid requests are answered as by the original service, down to its units: `max_ctx_len`,
-`disp_len`, `doc_len` and `needle_offset` are bytes, whatever its documentation says, and the query
-counts with its length in *characters*. So a window ends (bytes - characters) earlier behind a query
-that is not ASCII, and a query may be cut by its own window. Whoever asks for windows knows this
-and asks for more; an answer with another end would surprise them.
+Valid requests get the answer of the original service, down to its units: `max_ctx_len`, `disp_len`,
+`doc_len` and `needle_offset` are bytes, whatever its documentation says, but the length of the
+query is in *characters*. So after a query that is not ASCII, a window ends (bytes - characters)
+earlier, and may cut the query itself. Clients know this and ask for more; they don't expect
+another end.
 
-Where the original crashes or answers with an error that blames itself, the request is refused, and
-the message names the field. Three things are a choice:
+Where the original crashes, or answers that the error is its own, this server refuses the request
+and names the field. Three things are our choice:
 
-* `max_ctx_len` outside 1 to 10,000 is refused, as documented; the original serves any;
-* a rank outside the segment of the query is served, as long as the shard has it: the original
-  does, and to check would cost a search per window;
-* fields that are not known are ignored; the original takes two of them and crashes on others.
+* `max_ctx_len` outside 1 to 10,000 is refused, as documented; the original accepts any;
+* a rank outside the segment of the query is served if the shard has it: the original does so, and
+  the check would cost a search per window;
+* unknown fields are ignored; the original accepts two of them and crashes on others.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ CUT_CHARACTER = (
     "Failed to decode document text with UTF-8. This is likely because the context was cut off "
     "in the middle of a multi-byte char. Please try with a different max context length."
 )
-"""Clients look for these words: another window may do."""
+"""Clients look for these words, and then try another window."""
 
-_WORD = 2**64  # the original computes in unsigned words: in front of a text is far behind it
+_WORD = 2**64  # the original computes in unsigned words, so that -1 is a large number
 _LONGEST_ECHO = 100
 _KINDS = {
     dict: "an object",
@@ -57,7 +57,7 @@ class RefusedError(Exception):
 
 
 class ServedIndex:
-    """An index under the name that requests know it by."""
+    """An index and its name in requests."""
 
     def __init__(self, name: str, shards: Sequence[Shard]) -> None:
         self.name = name
@@ -68,13 +68,13 @@ class ServedIndex:
         self._first = list(accumulate((shard.documents for shard in shards), initial=0))
 
     def segments(self, query: bytes) -> list[list[int]]:
-        """Return the ranks `[start, stop)` of a query in each shard; all of them for no query."""
+        """Return the ranks `[start, stop)` of a query in each shard; all ranks if it is empty."""
         if not query:
             return [[0, shard.ranks] for shard in self.shards]
         return [shard.find([query])[0].tolist() for shard in self.shards]
 
     def window(self, shard: int, rank: int, needle_bytes: int, context: int) -> Fields | None:
-        """Return the text around a rank and its document; None where it cuts a character."""
+        """Return the text around a rank, and its document; None if it cuts a character."""
         (window,) = self.shards[shard].windows([rank], needle_bytes, context)
         try:
             text = window.text.decode()
@@ -102,7 +102,7 @@ def answer(indexes: Mapping[str, ServedIndex], body: bytes) -> Fields:
     Raises
     ------
     RefusedError
-        The request can't be answered, and the fault is its own.
+        The request is wrong.
     """
     started_at = time.perf_counter()
     request = _parse(body)
@@ -127,7 +127,7 @@ def answer(indexes: Mapping[str, ServedIndex], body: bytes) -> Fields:
 
 
 def to_json(fields: Fields) -> bytes:
-    """Return an answer as the original spells it: sorted, ASCII, without blanks, one line."""
+    """Return an answer as the original formats it: sorted, ASCII, without spaces, one line."""
     return f"{json.dumps(fields, sort_keys=True, separators=(',', ':'))}\n".encode()
 
 
@@ -169,7 +169,7 @@ def _parse(body: bytes) -> Fields:
 def _required(request: Fields, name: str, kind: type, expected: str) -> Any:
     if name not in request:
         raise RefusedError(f"Missing required field: '{name}'")
-    if type(request[name]) is not kind:  # a boolean is no number
+    if type(request[name]) is not kind:  # True would pass as an integer
         found = _KINDS[type(request[name])]
         raise RefusedError(f"{name} is {found}; {expected} was expected")
     return request[name]

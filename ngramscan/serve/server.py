@@ -1,7 +1,8 @@
-"""The process that serves indexes: its socket, its signals, and what it prints when it is ready."""
+"""The process that serves indexes: its socket, its signals, and its first lines."""
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import logging
 import signal
@@ -17,6 +18,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ngramscan.errors import InputError
+from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.reader import open_shards
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.serve.app import Service
@@ -25,9 +27,9 @@ from ngramscan.serve.protocol import ServedIndex, to_json
 KEEP_ALIVE_S = 60
 """How long a connection may be idle between requests."""
 HEADERS_S = 10
-"""How long the headers of a request may take, from the first of their bytes on."""
+"""How long the headers of a request may take, from their first byte."""
 GRACE_S = 20
-"""How long requests under way may take once the server is told to stop."""
+"""How long requests in flight may take after the signal to stop."""
 
 _BACKLOG = 1024
 
@@ -40,12 +42,12 @@ def serve_folders(
     allow_host: Sequence[str],
     progress: Progress,
 ) -> bool:
-    """Serve some indexes, each named after its folder, until a signal comes.
+    """Serve some indexes, each named after its folder, until a signal arrives.
 
     Returns
     -------
     bool
-        Whether it was interrupted (SIGINT) rather than told to end (SIGTERM).
+        Whether the signal was an interrupt (SIGINT) rather than SIGTERM.
     """
     folders = name_folders(directories)
     with open_socket(host, port) as listener:
@@ -70,12 +72,13 @@ def name_folders(directories: Sequence[Path]) -> dict[str, Path]:
         if folder.name in folders:
             problem = f"{folders[folder.name]} has the same name, so requests can't tell them apart"
             raise InputError(str(directory), problem)
+        shard_folders(directory)
         folders[folder.name] = folder
     return folders
 
 
 def _open_index(name: str, folder: Path, progress: Progress) -> ServedIndex:
-    """Open an index and ask it something, so that the first client does not wait."""
+    """Open an index and ask it once, so that the first client does not have to wait."""
     index = ServedIndex(name, open_shards(folder, progress))
     index.segments(b"a")
     index.window(0, 0, 1, 1)
@@ -83,7 +86,7 @@ def _open_index(name: str, folder: Path, progress: Progress) -> ServedIndex:
 
 
 def _describe(indexes: Sequence[ServedIndex], host: str, listener: socket.socket) -> Iterator[str]:
-    """Yield, for people, what is served where and how to ask it."""
+    """Yield lines that say which indexes are served where, and how to ask them."""
     taken, port = listener.getsockname()[:2]
     address = ipaddress.ip_address(taken.partition("%")[0])
     name = "127.0.0.1" if address.is_unspecified else host
@@ -99,7 +102,7 @@ def _describe(indexes: Sequence[ServedIndex], host: str, listener: socket.socket
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Take an address, without listening yet."""
+    """Bind an address, without listening yet."""
     try:
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -109,12 +112,14 @@ def open_socket(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:
         raise InputError(f"--host {host}", _reason(error)) from error
     try:
-        # A server that was killed leaves connections behind, which must not keep the next one out.
+        # The connections of a server that was killed must not block the next one.
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(address)
     except OSError as error:
         taken.close()
-        raise InputError(f"--host {host} --port {port}", _reason(error)) from error
+        hint = "; --port 0 takes any that is free" * (error.errno == errno.EADDRINUSE)
+        problem = f"{_reason(error)}{hint}"
+        raise InputError(f"--host {host} --port {port}", problem) from error
     return taken
 
 
@@ -124,16 +129,16 @@ def _reason(error: Exception) -> str:
 
 
 def _run(application: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> bool:
-    """Serve until a signal; answer what is under way then. Return whether it was SIGINT.
+    """Serve until a signal, and answer the requests in flight; return whether it was SIGINT.
 
     `ready` is called as soon as connections are accepted.
     """
     try:
-        # Fails where two servers took one address and this is the slower one.
+        # Fails where two servers have bound one address and this is the slower one.
         listener.listen(_BACKLOG)
     except OSError as error:
         raise InputError("--port", _reason(error)) from error
-    # Clients that don't speak HTTP are their own business; faults of this program are shown.
+    # Warnings about clients that don't speak HTTP are hidden; errors of this program are shown.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(
         application,
@@ -155,7 +160,7 @@ def _run(application: ASGIApp, listener: socket.socket, ready: Callable[[], None
 
 
 class _Server(uvicorn.Server):
-    """Ends by returning: the original sends itself the signal again, for its default action."""
+    """Ends by returning; the original sends itself the signal again, for its default action."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -174,10 +179,10 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """Answers JSON also to what is not HTTP, and ends connections whose headers are slow."""
+    """Answers invalid HTTP with JSON, too, and ends connections with slow headers."""
 
     _headers_until: float | None = None
-    """On the clock of the loop; None: no headers are under way."""
+    """Deadline on the clock of the loop; None: no headers are expected."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -191,7 +196,7 @@ class _Connection(H11Protocol):
             self._wait_for_headers()
 
     def _wait_for_headers(self) -> None:
-        # The timer of idle connections, which any data stops, and so does the end of this one.
+        # This is the timer of idle connections; data and the end of a connection stop it.
         self._unset_keepalive_if_required()
         if self._headers_until is None:
             self._headers_until = self.loop.time() + HEADERS_S

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 
+from ngramscan.pace.pace import Clock
 
-class FakeClock:
+
+class FakeClock(Clock):
     def __init__(self) -> None:
         self._now = 100.0
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""An index behind the infini-gram-mini protocol, and the host that answers for it."""
+"""A client of the infini-gram-mini protocol: one host, and one index of it."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ from ngramscan.pace.pace import Clock, HostPace
 from ngramscan.progress import Progress
 
 LONGEST_CONTEXT = 10_000
-"""The most that the service documents; in bytes, though it says characters."""
+"""The documented maximum; in bytes, though the documentation says characters."""
 LONGEST_REPLY_BYTES = 1_000_000
-"""A count takes a hundred; a window of 10,000 bytes on each side, escaped and given twice, less
-than 400,000 and its metadata."""
+"""A count takes a hundred bytes; a window of 10,000 bytes on each side, which is escaped and sent
+twice, takes less than 400,000 and its metadata."""
 UNREACHABLE_AFTER_S = 8.0
 SLOW_DOWNS = 4
-"""How often one question may be told to slow down while others are answered."""
+"""How many requests to slow down one question may get while others are answered."""
 _PUBLIC_RATE = 4.0
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _DAMAGED = (AttributeError, LookupError, TypeError)
-"""What comes of reading a kept reply that is not one."""
-_SPELLING = "spelling"  # where the journal keeps the name that the service knows
+"""Errors of reading a stored reply that is damaged."""
+_SPELLING = "spelling"  # under which the journal has the name that the service knows
 
-# By how much a window is moved at its left and its right end until neither is inside a character:
-# those have four bytes at most. A window is rarely cut by more than one.
+# Shifts of the left and the right end of a window until neither is inside a character, which has
+# four bytes at most. The ends are rarely off by more than one.
 _SHIFTS = sorted(((left, right) for left in range(4) for right in range(4)), key=sum)
 
 T = TypeVar("T")
@@ -65,10 +65,10 @@ F = TypeVar("F")
 
 
 class ApiClient:
-    """One host: its address, its pace, the journal of its replies, and a few threads that ask it.
+    """One host: its address, its pace, the journal of its replies, and the threads that ask it.
 
-    The host is given up, for all questions, if there is no connection within a few seconds of the
-    first one, or if a question uses up all its attempts while no other is answered.
+    All questions to the host fail if there is no connection within a few seconds of the first one,
+    or if a question uses up all its attempts while no other is answered.
     """
 
     def __init__(
@@ -84,6 +84,7 @@ class ApiClient:
         self.journal, self.progress = journal, progress
         self.refresh, self._concurrency = options.refresh, options.concurrency
         is_loopback = urlsplit(self.url).hostname in _LOOPBACK
+        self._may_be_ours = is_loopback and url != options.api_url
         default_rate = 0.0 if is_loopback else _PUBLIC_RATE
         terms = Terms(
             most_bytes=LONGEST_REPLY_BYTES,
@@ -102,12 +103,12 @@ class ApiClient:
         self._threads: list[threading.Thread] = []
 
     def submit(self, task: Callable[[], T]) -> Future[T]:
-        """Do a task, which asks, as soon as a thread is free."""
+        """Run a task as soon as a thread is free."""
         future: Future[T] = Future()
         self._futures.add(future)
         future.add_done_callback(self._futures.discard)
         if not self._threads:
-            # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request.
+            # An executor joins its threads at exit: Ctrl-C would wait for a stalled request.
             targets = [self._work] * self._concurrency + [self._watch]
             self._threads = [threading.Thread(target=target, daemon=True) for target in targets]
             for thread in self._threads:
@@ -118,7 +119,7 @@ class ApiClient:
     def _work(self) -> None:
         while given := self._tasks.get():
             future, task = given
-            with suppress(InvalidStateError):  # the host was given up meanwhile
+            with suppress(InvalidStateError):  # the host has failed in the meantime
                 try:
                     result = task()
                 except Exception as error:  # noqa: BLE001 - raised in the thread that waits
@@ -127,9 +128,10 @@ class ApiClient:
                     future.set_result(result)
 
     def _watch(self) -> None:
-        """Give up a host to which there is no connection; even a name look-up can hang for long."""
+        """Give up a host without a connection; even a name look-up can hang for a long time."""
         if not self.service.closed.wait(UNREACHABLE_AFTER_S) and self.service.unreachable:
-            problem = f"can't be reached ({self.service.unreachable})"
+            hint = "; is ngramscan serve running there?" if self._may_be_ours else ""
+            problem = f"can't be reached ({self.service.unreachable}{hint})"
             self.service.give_up(RemoteUnavailable, problem)
 
     def _fail_all(self, error: RemoteError) -> None:
@@ -138,7 +140,7 @@ class ApiClient:
                 future.set_exception(error)
 
     def close(self) -> None:
-        """End the threads; requests under way are left to themselves."""
+        """End the threads; requests in flight are abandoned."""
         self.service.close()
         for _ in self._threads:
             self._tasks.put(None)
@@ -151,21 +153,13 @@ class ApiClient:
 
 
 class ApiIndex:
-    """Counts occurrences and shows some of them; the service does not know in how many documents.
+    """Counts occurrences and shows some of them; the service doesn't count documents.
 
-    Questions are under way as soon as a method returns, so that several indexes of one host are
-    asked at once. Only what the journal does not have is asked.
+    Requests are in flight as soon as a method returns, so several indexes of one host are asked at
+    once. Nothing is asked that the journal has.
 
-    Parameters
-    ----------
-    name : str
-        The name in results and in the journal, however the service spells it.
-    spellings : sequence of str
-        Names to try at the service, in this order.
-    size : IndexSize
-        As documented; unknown for indexes that are not in the catalog.
-    client : ApiClient
-        The host.
+    `name` is its name in results and in the journal; `spellings` are the names to try at the
+    service, in this order; `size` is unknown for indexes outside the catalog.
     """
 
     longest_context = LONGEST_CONTEXT
@@ -200,7 +194,7 @@ class ApiIndex:
         return self._each(queries, _count_forms, read, partial(QueryFailure, self.name))
 
     def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
-        """Start to look up all queries; yield where each is found."""
+        """Start to look up all queries; yield where each occurs."""
 
         def read(query: str, reply: Reply, *_: str) -> Found:
             return read_found(reply, query, self._size.bytes)
@@ -223,17 +217,17 @@ class ApiIndex:
         read: Callable[[A, Reply, Source, str], T],
         failure: Callable[[A, NgramscanError], F],
     ) -> Iterator[T | F]:
-        """Start to ask what the journal does not have; yield what all replies say.
+        """Start to ask for what the journal doesn't have; yield the content of all replies.
 
-        `forms` are those that the question about an item can take; the journal knows it by the
-        first one.
+        `forms` are the forms that the question about an item can take; the first one is its key in
+        the journal.
         """
         requests = {json.dumps(next(forms(item)), sort_keys=True): item for item in items}
         known = self._read_journal(requests, read)
         missing = [request for request in requests if request not in known]
         self._client.progress.expect(len(missing), "requests")
-        told = f"{self.name}: {len(known)} replies from the journal, {len(missing)} to ask"
-        self._client.progress.detail(told)
+        detail = f"{self.name}: replies from the journal: {len(known)}, to ask: {len(missing)}"
+        self._client.progress.detail(detail)
         futures = {
             self._client.submit(partial(self._ask, request, forms(item), partial(read, item))): item
             for request in missing
@@ -244,7 +238,7 @@ class ApiIndex:
     def _read_journal(
         self, requests: dict[str, A], read: Callable[[A, Reply, Source, str], T]
     ) -> dict[str, T]:
-        """Return what kept replies say; one that can't be true is left out."""
+        """Return the content of stored replies; those that can't be true are left out."""
         if self._client.refresh:
             return {}
         known = {}
@@ -258,7 +252,7 @@ class ApiIndex:
     def _ask(
         self, request: str, forms: Iterator[Reply], read: Callable[[Reply, Source, str], T]
     ) -> T:
-        """Ask in each form, under each spelling of the index, until one is answered; keep that."""
+        """Try each form and each spelling of the index until one is answered; keep the reply."""
 
         def parse(response: httpx.Response) -> tuple[Reply, T]:
             reply = read_reply(response)
@@ -290,7 +284,7 @@ def _collect(
 ) -> Iterator[T | F]:
     yield from known
     for future in as_completed(list(futures)):
-        item = futures.pop(future)  # and with it what it holds
+        item = futures.pop(future)  # frees its result
         try:
             yield future.result()
         except NgramscanError as error:
@@ -306,10 +300,10 @@ def _find_forms(query: str) -> Iterator[Reply]:
 
 
 def _window_forms(place: Place, context: int) -> Iterator[Reply]:
-    """Yield windows around a place, until one has no character cut at its ends.
+    """Yield windows around a place, until one ends between characters.
 
     The service moves the right end by the characters of the query instead of its bytes, so a longer
-    one is sent: it is looked at for nothing else.
+    query is sent; the service uses it for nothing else.
     """
     missing = len(place.query.encode()) - len(place.query)
     for left, right in _SHIFTS:
@@ -323,15 +317,17 @@ def _window_forms(place: Place, context: int) -> Iterator[Reply]:
 
 
 def split_login(where: str, url: str) -> tuple[str, tuple[str, str] | None]:
-    """Return an address that ends in a slash, and the name and password that were in it."""
+    """Return an address with a slash at its end, and the name and password that it contained."""
+    # A malformed address may have a password anywhere.
+    place = where if "@" in url else f"{where} {url}"
     problem = "not a URL; http://… or https://… was expected"
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise InputError(where, problem) from error
+        raise InputError(place, problem) from error
     if parts.scheme not in {"http", "https"} or not host:
-        raise InputError(f"{where} {'of this form' if '@' in url else url}", problem)
+        raise InputError(place, problem)
     host = f"[{host}]" if ":" in host else host
     place = host if port is None else f"{host}:{port}"
     login = (unquote(parts.username or ""), unquote(parts.password or ""))

@@ -1,14 +1,14 @@
-"""What an answer of the infini-gram-mini protocol says, checked.
+"""Reads and checks the answers of the infini-gram-mini protocol.
 
-A service that answers something else than it was asked must not end up as a number: all that a
-reply can be checked by is checked here. Kinds of failure are distinguished only here:
+An answer to something that was not asked must not become a number: everything that can be checked
+in a reply is checked here. Only this module distinguishes kinds of failure:
 
 * 403, 429          slow down: the host pauses (see `pace`)
 * connection lost, timeout, 408, 500, 502, 503, 504, 200 with an `error`, a body that is not JSON
-                    may pass: asked again, with growing pauses
+                    temporary: asked again, with growing pauses
 * an unknown index, or a window that would cut a character
-                    another form of the question may do
-* anything else     will not pass: RemoteRefused
+                    another form of the question may work
+* anything else     permanent: RemoteRefused
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from ngramscan.pace.exchange import (
 Reply = dict[str, Any]
 
 MOST = 2**48
-"""Occurrences, ranks and bytes of one index: more than any has."""
+"""More occurrences, ranks and bytes than any index has."""
 
 _CUT_CHARACTER = "Failed to decode document text"
 _UNKNOWN_INDEX = "Invalid index"
-_NOT_KEPT = {"spans", "latency"}  # the spans are the text again
+_NOT_KEPT = {"spans", "latency"}  # the spans repeat the text
 
 
 class CutCharacterError(RemoteRefused):
-    """The window that was asked for begins or ends inside a character; another may not."""
+    """The requested window begins or ends inside a character; another one may not."""
 
 
 class UnknownIndexError(RemoteRefused):
-    """The service has no index of this name; it may know another spelling."""
+    """The service has no index of this name; it may have another spelling of it."""
 
 
 def read_reply(response: httpx.Response) -> Reply:
-    """Return the JSON object of an answer, or raise for what it is instead."""
+    """Return the JSON object of an answer, or raise the error that fits it."""
     status, body = response.status_code, read_object(response.content)
     words = error_words(body, response)[:200]
     said = f"HTTP {status}" + (f": {words}" if words else "")
@@ -69,9 +69,9 @@ def read_reply(response: httpx.Response) -> Reply:
 
 
 def read_count(reply: Reply, most: int | None = None) -> int:
-    """Return the count of a reply; `most` is the number of bytes of the corpus, where known."""
+    """Return the count of a reply; `most` is the size of the corpus in bytes, where known."""
     count = reply.get("count")
-    # True is an int to Python, but no count.
+    # In Python, True is an int.
     if not isinstance(count, int) or isinstance(count, bool) or count < 0:
         raise _refusal("no count in the reply", reply)
     if count > (most or MOST):
@@ -80,11 +80,11 @@ def read_count(reply: Reply, most: int | None = None) -> int:
 
 
 def read_found(reply: Reply, query: str, most: int | None = None) -> Found:
-    """Return the segments of a reply, which sum to the count beside them."""
+    """Return the segments of a reply; they must sum to its count."""
     ranks = reply.get("segment_by_shard")
     if not isinstance(ranks, list) or not all(map(_is_segment, ranks)):
         raise _refusal("no segments in the reply", reply)
-    # A shard without any occurrence has an empty segment, which may stand anywhere.
+    # A shard without an occurrence has an empty segment, which may be anywhere.
     segments = (Segment(shard, *pair) for shard, pair in enumerate(ranks))
     found = Found(query, tuple(segment for segment in segments if segment.occurrences))
     if reply.get("cnt") != found.occurrences:
@@ -103,10 +103,10 @@ def _is_size(value: object) -> bool:
 
 
 def read_window(reply: Reply, place: Place, context: int) -> Window:
-    """Return the window of a reply, where `context` bytes in front of the place were asked for.
+    """Return the window of a reply to a request for `context` bytes in front of a place.
 
-    It is refused if it lacks a field, its lengths contradict each other, or its text does not have
-    the query where it should be: then it is a window of something else.
+    It is refused if it lacks a field, if its lengths contradict each other, or if its text doesn't
+    have the query where it should be: then it shows something else.
     """
     sizes = [reply.get(name) for name in ("doc_ix", "doc_len", "disp_len", "needle_offset")]
     text, metadata = reply.get("text"), reply.get("metadata")
@@ -118,14 +118,14 @@ def read_window(reply: Reply, place: Place, context: int) -> Window:
         content, _ = text.encode(), metadata.encode()
     except UnicodeEncodeError as error:
         raise _refusal("a window with half a character:", reply) from error
-    # At most the padding of a query stands beside the context on both sides.
+    # Beside the context on both sides there is at most the padding of a query.
     longest = 2 * context + 2 * len(query) + 32
     if not len(content) == shown_bytes <= min(document_bytes, longest) or offset > context:
         raise _refusal("a window of contradicting lengths:", reply)
     if not content.startswith(query, offset):
         shown = f"rank {place.rank} in shard {place.shard} does not show {place.query!r}:"
         raise _refusal(f"the window of {shown}", reply)
-    # A document that begins exactly where the window does looks like one that is truncated.
+    # A document that begins exactly where the window does looks truncated.
     starts_document = offset < context or shown_bytes == document_bytes
     name = str(document)
     return Window(place, name, document_bytes, content, offset, starts_document, metadata)

@@ -1,0 +1,99 @@
+"""`ngramscan journal`: the stored replies, so that nothing is asked twice."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated
+
+import click
+
+from ngramscan.errors import InputError
+from ngramscan.indexes.catalog import find_hosted
+from ngramscan.journal import Journal, JournalRow, default_path
+from ngramscan.progress import format_bytes
+from ngramscan.report.command import Option, Result, command
+
+
+@command
+def journal_info(*, journal: Annotated[str | Path | None, Option(metavar="FILE")] = None) -> Result:
+    """Show the stored replies: how many from each index, and since when.
+
+    Parameters
+    ----------
+    journal : see count
+
+    Returns
+    -------
+    DataFrame
+        One row per source and index: number of replies, times of the oldest and the newest.
+
+    Examples
+    --------
+    $ ngramscan journal info
+    """
+    with _open(journal) as (path, kept):
+        rows = kept.rows()
+    size = format_bytes(path.stat().st_size) if kept.path else "no journal yet"
+    heading = f"{path}: {size}, replies: {sum(row.replies for row in rows):,}"
+    return Result(rows, JournalRow, heading=heading, is_silent=not rows)
+
+
+@command
+def journal_clear(
+    *,
+    index: Annotated[str | None, Option(metavar="NAME")] = None,
+    journal: Annotated[str | Path | None, Option(metavar="FILE")] = None,
+    yes: Annotated[bool, Option(is_shown=True)] = True,
+) -> Result:
+    """Remove all stored replies, or those from one index.
+
+    Commands will then ask again. In a terminal you confirm first.
+
+    Parameters
+    ----------
+    index : str, optional
+        Only replies from this index, with its name in `ngramscan journal info`.
+    journal : see count
+    yes : bool
+        Don't ask for confirmation.
+
+    Returns
+    -------
+    DataFrame
+        One row per source and index whose replies were removed.
+
+    Examples
+    --------
+    $ ngramscan journal clear --index dclm
+    $ ngramscan journal clear --yes
+    """
+    hosted = find_hosted(index) if index else None
+    name = hosted.name if hosted else index
+    with _open(journal) as (path, kept):
+        rows = kept.rows()
+        if name and name not in {row.index for row in rows}:
+            near = get_close_matches(name, [row.index for row in rows], n=1)
+            hint = f"did you mean {near[0]}?" if near else "see ngramscan journal info"
+            raise InputError(f"--index {index}", f"{path} has no replies from it; {hint}")
+        if rows and not yes and sys.stdin.isatty():
+            what = f"the replies from {name}" if name else "all replies"
+            click.confirm(f"Remove {what} from {path}?", abort=True, err=True)
+        kept.clear(name)
+    removed = [row for row in rows if name in {None, row.index}]
+    notice = f"{path}: replies removed: {sum(row.replies for row in removed):,}"
+    return Result(removed, JournalRow, [notice], is_silent=True)
+
+
+@contextmanager
+def _open(named: str | Path | None) -> Iterator[tuple[Path, Journal]]:
+    """Yield the path of a journal, and the journal; an empty one where there is no file."""
+    path = Path(named) if named else default_path()
+    # Opening a journal that is not there would make it.
+    with Journal(
+        path if path.is_dir() or (path.exists() and path.stat().st_size) else None
+    ) as kept:
+        yield path, kept
