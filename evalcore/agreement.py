@@ -276,7 +276,7 @@ def agreement(
     votes: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     draws: Annotated[int, Option(least=100)] = 2000,
     seed: Annotated[int, Option(least=0)] = 1,
-) -> Result:
+) -> Result[AgreementRow]:
     """Say how far judges agree, what most of them say, and how each of them labels.
 
     LABELS has the columns item, judge, label, or item and one column per judge, or is what

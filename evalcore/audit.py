@@ -262,7 +262,7 @@ def audit(
     *,
     claims: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     strict: Annotated[bool, Option(is_shown=True)] = False,
-) -> Result:
+) -> Result[AuditRow]:
     """Recompute published figures from published tables.
 
     TABLES is a folder of CSV files; without it, the tables of the Formula-One Prompting paper.

@@ -152,7 +152,7 @@ class DatasetRow:
 
 
 @command
-def datasets_list() -> Result:
+def datasets_list() -> Result[DatasetRow]:
     """List the benchmarks that are known, and where they come from.
 
     Addresses, hashes and notes are in the other formats. Benchmarks without a pinned hash are
@@ -201,7 +201,7 @@ def datasets_check(
     names: Annotated[str | Sequence[str], Option(metavar="[NAME]...")] = (),
     *,
     data: Annotated[str | Path | None, Option(metavar="PATH")] = None,
-) -> Result:
+) -> Result[CheckRow]:
     """Read copies of benchmarks and tell what is wrong with them; all that are there by default.
 
     Parameters
@@ -252,7 +252,9 @@ class FetchRow:
 
 
 @command
-def datasets_fetch(names: Annotated[str | Sequence[str], Option(metavar="NAME...")]) -> Result:
+def datasets_fetch(
+    names: Annotated[str | Sequence[str], Option(metavar="NAME...")],
+) -> Result[FetchRow]:
     """Fetch benchmarks from the projects that publish them, and check their SHA-256.
 
     Parameters

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import click
 
 from ngramscan import __version__
@@ -14,6 +17,7 @@ main = Commands(
         *("agreement", "audit", "link"),
     ],
     keeping=["run", "judge"],
+    completions="evalcore.cli",
     name="evalcore",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="""Put prompting methods to models, score what they answer, and compare them.
@@ -31,3 +35,21 @@ datasets = Commands(
 )
 main.add_command(datasets, "datasets")
 click.version_option(__version__, prog_name="evalcore")(main)
+
+
+def complete(name: str, given: Mapping[str, Any], _typed: str) -> Iterable[str] | None:
+    """Return what a parameter may be, for shells; None: nothing is known of it."""
+    from evalcore import benchmarks, extraction, prompts, rules
+
+    known = benchmarks.benchmarks()
+    one = known.get(given.get("dataset") or "")
+    match name:
+        case "dataset" | "names":
+            return known
+        case "extraction":
+            return extraction.RULES
+        case "rule":
+            return one.rules if one else rules.RULES
+        case "method" | "methods" if one:
+            return prompts.load_templates(one).methods
+    return None

@@ -188,7 +188,7 @@ def link(
     run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     ranks: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-) -> Result:
+) -> Result[LinkRow]:
     """Put the prevalence of methods in corpora beside the accuracy that they reach.
 
     COUNTS are rows of `ngramscan count` or `docnorm`, SCORES those of `evalcore compare`, or of

@@ -198,7 +198,7 @@ def outcomes(
     epoch: Annotated[int | None, Option(metavar="N")] = None,
     right_from: Annotated[float | None, Option(metavar="VALUE", over=0, most=1)] = None,
     no_answer: NoAnswer = "wrong",
-) -> Result:
+) -> Result[OutcomeRow]:
     """Find how an adaptive method does where its baselines do well or not.
 
     Each problem is one of: all fail, all solve, adaptive right (some baselines are too), adaptive

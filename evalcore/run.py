@@ -159,7 +159,7 @@ class MessageRow:
     content: str
 
 
-def _dry_run(problem: Problem, prompts: PromptSet, methods: Sequence[str]) -> Result:
+def _dry_run(problem: Problem, prompts: PromptSet, methods: Sequence[str]) -> Result[MessageRow]:
     rows, lines = [], []
     for method in methods:
         template = prompts.methods[method]
@@ -200,7 +200,7 @@ def run(
     max_tokens: Annotated[int | None, Option(least=1)] = None,
     params: Annotated[str | Sequence[str], Option(flags="--param", metavar="KEY=VALUE")] = (),
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[Record] | Result[MessageRow]:
     r"""Put the problems of a benchmark to a model, after one or several prompting methods.
 
     Each answer is kept as it comes; the same command, run again, asks only what is missing.

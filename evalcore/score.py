@@ -138,7 +138,7 @@ def score(
     allow_weak_sandbox: bool = False,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[ScoreRow]:
     """Score recorded outputs against the reference answers of a benchmark.
 
     Programs that models wrote run in a sandbox. The terminal's table is a summary per model; every

@@ -42,7 +42,7 @@ def measure(
     stars: Annotated[bool, Option(is_shown=True)] = False,
     averages: Annotated[Path | None, Option(metavar="FILE", is_written=True)] = None,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[Row]:
     r"""Measure something.
 
     WHAT is a thing.
@@ -85,7 +85,7 @@ def measure(
 
 
 @command
-def do_again(*, what: str, times: Annotated[int | None, Option(flags="-n")] = None) -> Result:
+def do_again(*, what: str, times: Annotated[int | None, Option(flags="-n")] = None) -> Result[Row]:
     """Do it again; some things go wrong.
 
     Parameters

@@ -158,7 +158,7 @@ def logs(
     missing: Literal["apart", "as-recorded"] = "apart",
     usage: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = 256,
-) -> Result:
+) -> Result[scores.ScoreRow]:
     """Read per-sample results of other tools into rows of scores.
 
     Reads logs of Inspect (.eval, .json), samples of lm-evaluation-harness (samples_*.jsonl, with

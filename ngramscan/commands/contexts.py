@@ -44,7 +44,7 @@ def contexts(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: bool = False,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[ContextRow]:
     r"""Show random occurrences of a text in context.
 
     They show what a pattern really catches. Every occurrence is as likely as any other, so

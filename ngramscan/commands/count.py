@@ -63,7 +63,7 @@ def count(
     ignore_case: bool = False,
     progress: Progress = SILENT,
     for_table: bool = False,
-) -> Result:
+) -> Result[CountRow]:
     """Count how often patterns occur in corpora.
 
     PATTERNS are YAML files or names of shipped sets. Hosted indexes know occurrences; corpora that

@@ -104,7 +104,7 @@ def docnorm(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: bool = False,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[DocnormRow] | Result[PlanRow]:
     """Estimate how many documents contain patterns, with intervals.
 
     PATTERNS are YAML files or names of shipped sets; by default the set f1, tiers T1 and T2. Hosted

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError
@@ -44,7 +44,7 @@ class IndexInfo:
 
 
 @command
-def index_list() -> Result:
+def index_list() -> Result[IndexRow]:
     """List the hosted indexes: names, and sizes in bytes of text and documents.
 
     Examples
@@ -74,7 +74,7 @@ def index_info(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: bool = False,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[IndexInfo]:
     """Tell the size of one index, and whether it answers.
 
     SPEC is as in `ngramscan count --index`. A corpus is read to the end for this.
@@ -129,7 +129,7 @@ def index_build(
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[Any]:
     """Build a local index of a corpus, in the format of infini-gram-mini.
 
     CORPUS is a path, folder, glob or URL of files, as behind `scan:`, or `python`. The folder is
@@ -192,7 +192,7 @@ def index_verify(
     *,
     deep: bool = False,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[Any]:
     """Check whether a local index is what it should be.
 
     DIR is a shard or a folder of shards. Prints what is wrong, with file and field; the exit code

@@ -6,7 +6,7 @@ is given for them passes the same checks wherever it comes from. `rate : see run
 of another command; lines of "Examples" that begin with "$ " are those of the help.
 
     @command
-    def agreement(labels: GivenTables, *, seed: Annotated[int, Option(least=0)] = 1) -> Result:
+    def agreement(labels: GivenTables, *, seed: Annotated[int, Option(least=0)] = 1) -> Result[Row]:
 """
 
 from __future__ import annotations
@@ -18,28 +18,35 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from textwrap import indent
 from types import NoneType
-from typing import TYPE_CHECKING, Any, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
 import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
-from ngramscan.errors import IncompleteError, NgramscanError
+from ngramscan.errors import IncompleteError, InputError, NgramscanError
 from ngramscan.progress import Terminal, open_console, visible
+from ngramscan.report.completion import offered
 from ngramscan.report.files import TAKES_NO_MORE
 from ngramscan.report.options import (
     FOR_TABLE,
+    Choice,
+    FilePath,
     Option,
+    check_written,
     checked,
+    columns_of,
     hints_of,
     option_of,
     parameters,
-    refuse_same_file,
+    refuse_other,
     sections_of,
 )
 from ngramscan.report.rows import (
@@ -47,6 +54,8 @@ from ngramscan.report.rows import (
     FORMATS,
     Target,
     choose_target,
+    order_rows,
+    to_bytes,
     to_frame,
     to_text,
     write_rows,
@@ -58,14 +67,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Commands", "NoRows", "Option", "Result", "command", "to_click"]
 P = ParamSpec("P")
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(Generic[Row]):
     """What a command's function returns: the terminal shows it, Python gets a data frame."""
 
-    rows: Iterable[Any]
-    row_type: type
+    rows: Iterable[Row]
+    row_type: type[Row]
     notices: Sequence[str] = ()
     """What is to be known beside the rows."""
     failures: Sequence[str] = ()
@@ -83,15 +93,15 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class NoRows(Result):
+class NoRows(Result[None]):
     """What the function of a command returns that has no rows, and so no options for them."""
 
-    rows: Iterable[Any] = ()
-    row_type: type = NoneType
+    rows: Iterable[None] = ()
+    row_type: type[None] = NoneType
     is_silent: bool = True
 
 
-def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
+def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
     """Make the function of a command one that returns a data frame.
 
     An unknown option is a TypeError with the nearest name, a value that the terminal would refuse
@@ -122,7 +132,7 @@ def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
         for name, one in parameters(function).items():
             if name in bound.arguments:
                 bound.arguments[name] = checked(one, bound.arguments[name])
-        refuse_same_file(function, bound.arguments)
+        check_written(function, bound.arguments)
         result = function(*bound.args, **bound.kwargs)
         frame = to_frame(list(result.rows), result.row_type)
         if result.failures:
@@ -141,7 +151,8 @@ class Commands(click.Group):
 
     A command ends with one line where something anticipated goes wrong. Those in `keeping` keep
     what was done when they are interrupted. The commands of a group leave out the `prefix` of the
-    names of their functions.
+    names of their functions. `complete` of the module `completions`, or of the package, says what
+    shells offer.
     """
 
     def __init__(
@@ -150,16 +161,22 @@ class Commands(click.Group):
         names: Sequence[str],
         keeping: Collection[str] = (),
         prefix: str = "",
+        completions: str = "",
         **options: Any,
     ) -> None:
         # Click suggests the nearest of the commands that it knows.
         super().__init__(commands={name: click.Command(name) for name in names}, **options)
         self._package, self._names, self._keeping = package, names, keeping
-        self._prefix = prefix
+        self._prefix, self.completions = prefix, completions or package
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's own)
         """Return the names of all commands, in their order."""
         return [*self.commands]
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Return the names that begin so; click itself would import every command."""
+        named = [CompletionItem(name) for name in self.commands if name.startswith(incomplete)]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command; None: there is none of this name."""
@@ -181,7 +198,7 @@ class Commands(click.Group):
             sys.stdout.flush()  # a full disk may show only here
             return result
         except NgramscanError as error:
-            _say(f"Error: {error}")
+            _say(f"Error: {error}{''.join(getattr(error, '__notes__', ()))}")
             ctx.exit(error.exit_code)
         except OSError as error:
             if error.errno not in TAKES_NO_MORE:
@@ -206,32 +223,42 @@ def to_click(function: Callable[..., Any], name: str | None = None) -> click.Com
     own, sections = parameters(inner), sections_of(inner)
     examples = re.findall(r"^\$ ((?:.*\\\n)*.*)$", sections.get("Examples", ""), flags=re.M)
     shown = "\n".join(indent(line, "  ") for line in examples)
-    signature = inspect.signature(inner)
-    has_rows = signature.return_annotation != NoRows.__name__
+    has_rows = hints_of(inner)["return"] is not NoRows
+    has_progress = "progress" in inspect.signature(inner).parameters
     return click.Command(
         name or function.__name__,
         params=[
             *own.values(),
-            *([_FORMAT, _WIDE] if has_rows else []),
+            *([_FORMAT, _SORT, _WIDE] if has_rows else []),
             *([_OUTPUT, _CSV_SAFE] if has_rows and "output" not in own else []),
-            *([_VERBOSE, _QUIET] if "progress" in signature.parameters else [_NO_NOTICES]),
+            *([_VERBOSE, _QUIET] if has_progress else [_NO_NOTICES]),
         ],
         help=sections["Text"] + f"\n\n\b\nExamples:\n{shown}" * bool(examples),
         callback=partial(_run, inner),
     )
 
 
+_SORT = (
+    "Sort by a column, or by -COLUMN in descending order; a table then has the rows as they are."
+)
 _FORMAT = click.Option(
     ["--format", "format_name"],
-    type=click.Choice(FORMATS),
+    type=Choice(FORMATS),
     help="How rows are printed.  [default: table]",
+)
+_SORT = click.Option(
+    ["--sort"],
+    metavar="COLUMN",
+    shell_complete=offered,
+    help="Sort the rows by a column; by -COLUMN in descending order.",
 )
 _WIDE = click.Option(["--wide"], is_flag=True, help="Show all columns of tables, however wide.")
 _OUTPUT = click.Option(
     ["-o", "--output"],
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     metavar="FILE",
-    help="Write the rows to a file: .csv, .jsonl, .json, .parquet or .tex.",
+    shell_complete=offered,
+    help="Write the rows to a file: .csv, .jsonl, .json, .parquet or .tex; - is stdout.",
 )
 _CSV_SAFE = click.Option(
     ["--csv-safe"],
@@ -244,37 +271,64 @@ _NO_NOTICES = click.Option(["-q", "--quiet"], is_flag=True, help="Show no notice
 
 
 def _run(
-    function: Callable[..., Result],
+    function: Callable[..., Result[Any]],
     *,
     format_name: str | None = None,
+    sort: str | None = None,
     wide: bool = False,
     quiet: bool,
     **values: Any,
 ) -> None:
     path = None if "output" in parameters(function) else values.pop("output", None)
     token = CSV_SAFE.set(values.pop("csv_safe", False))
-    click.get_current_context().call_on_close(partial(CSV_SAFE.reset, token))
-    refuse_same_file(function, values, path)
+    context = click.get_current_context()
+    context.call_on_close(partial(CSV_SAFE.reset, token))
+    check_written(function, values, path)
     target = choose_target(format_name, path)
+    if sort and (columns := columns_of(function)):
+        refuse_other("--sort", sort.removeprefix("-"), columns)
     signature = inspect.signature(function)
     bound = signature.bind_partial()
     has_progress = "progress" in signature.parameters
     with Terminal(quiet, values["verbose"]) if has_progress else nullcontext() as progress:
-        given = values | {FOR_TABLE: target.format == "table", "progress": progress}
+        given = values | {FOR_TABLE: target.format == "table" and not sort, "progress": progress}
         bound.arguments.update((name, given[name]) for name in signature.parameters)
-        result = function(*bound.args, **bound.kwargs)
-    _show(result, target, quiet, wide, is_asked=bool(format_name))
+        try:
+            result = function(*bound.args, **bound.kwargs)
+        except InputError as error:
+            _name_variable(error, context)
+            raise
+    _show(result, target, sort, quiet, wide, is_asked=bool(format_name or sort))
 
 
-def _show(result: Result, target: Target, quiet: bool, wide: bool, is_asked: bool) -> None:
+def _name_variable(error: InputError, context: click.Context) -> None:
+    """Say where a wrong value is from, if a variable gave it."""
+    for one in context.command.params:
+        is_given = context.get_parameter_source(one.name) is ParameterSource.ENVIRONMENT
+        if is_given and error.where.split(" ")[0] in one.opts:
+            error.add_note(f" (from {one.envvar})")
+
+
+def _show(
+    result: Result[Any], target: Target, sort: str | None, quiet: bool, wide: bool, is_asked: bool
+) -> None:
     is_table = target.format == "table"
     if result.heading and (is_table or not quiet):
         click.echo(result.heading, err=not is_table)
-    rows, row_type = result.rows, result.row_type
-    if target.format == "latex" and result.for_paper:
+    rows, row_type, print_table = result.rows, result.row_type, result.print_table
+    if sort:
+        refuse_other("--sort", sort.removeprefix("-"), [field.name for field in fields(row_type)])
+        rows, print_table = order_rows(rows, sort), None
+    elif target.format == "latex" and result.for_paper:
         rows, row_type = result.for_paper
     if not result.is_silent or (is_asked and (rows := list(rows))):
-        _emit(list(rows), row_type, target, result, wide)
+        if is_table:
+            from ngramscan.report.layout import print_rows  # slow to import
+
+            show = print_table or partial(print_rows, rows=list(rows), row_type=row_type)
+            show(open_console(is_wide=wide))
+        else:
+            _emit(list(rows), row_type, target)
     for notice in () if quiet else result.notices:
         _say(notice)
     for line in result.failures:
@@ -282,20 +336,14 @@ def _show(result: Result, target: Target, quiet: bool, wide: bool, is_asked: boo
     click.get_current_context().exit(1 if result.failures else result.exit_code)
 
 
-def _emit(rows: Sequence[Any], row_type: type, target: Target, result: Result, wide: bool) -> None:
+def _emit(rows: Sequence[Any], row_type: type, target: Target) -> None:
     if target.path:
         write_rows(rows, row_type, target)
-    elif target.format != "table":
-        text = to_text(rows, row_type, target.format)
-        # Into a file or pipe as it is; before a person, nothing steers the terminal.
-        text = visible(text) if sys.stdout.isatty() else text
-        click.echo(text.encode("utf-8", "backslashreplace"), nl=False)
-    elif result.print_table:
-        result.print_table(open_console(is_wide=wide))
+    elif target.format != "parquet" and sys.stdout.isatty():
+        # Before a person, nothing steers the terminal; into a file or pipe it goes as it is.
+        click.echo(visible(to_text(rows, row_type, target.format)), nl=False)
     else:
-        from ngramscan.report.layout import print_rows  # slow to import
-
-        print_rows(open_console(is_wide=wide), rows, row_type)
+        click.echo(to_bytes(rows, row_type, target.format), nl=False)
 
 
 def _say(text: str) -> None:

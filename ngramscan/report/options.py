@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -14,10 +17,14 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 import click
 
 from ngramscan.errors import InputError
+from ngramscan.report.completion import offered
 from ngramscan.report.rows import Target, write_rows
 
 FOR_TABLE = "for_table"
 """A parameter of this name is True where the terminal shows a table, which may need more."""
+SET_ONCE = frozenset({"index", "api_url", "journal", "concurrency", "rate", "timeout_s"})
+SET_ONCE |= {"workers", "scheduler", "text_field"}
+"""Options that one sets once: in the terminal, NGRAMSCAN_INDEX gives `--index`, and so on."""
 _METAVARS = {"integer": "N", "float": "X"}
 
 
@@ -28,6 +35,7 @@ class Option(NamedTuple):
     """`-n`, `-e --pattern`; by default the name of the parameter."""
     metavar: str | None = None
     envvar: str | None = None
+    """By default that of SET_ONCE; empty: none."""
     least: float | None = None
     most: float | None = None
     over: float | None = None
@@ -50,7 +58,7 @@ def parameters(function: Callable[..., Any]) -> Mapping[str, click.Parameter]:
     """Return the arguments and options of a command, in its order."""
     hints, helps = hints_of(function), _helps(function)
     made = {
-        one.name: _parameter(one, hints[one.name], helps[one.name])
+        one.name: _parameter(one, hints[one.name], helps[one.name], function.__module__)
         for one in inspect.signature(function).parameters.values()
         if one.name not in {"progress", FOR_TABLE}
     }
@@ -95,7 +103,7 @@ def _helps(function: Callable[..., Any]) -> Mapping[str, str]:
     return helps
 
 
-def _parameter(one: inspect.Parameter, hint: Any, text: str) -> click.Parameter:
+def _parameter(one: inspect.Parameter, hint: Any, text: str, module: str) -> click.Parameter:
     option = option_of(hint)
     if get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
@@ -106,8 +114,8 @@ def _parameter(one: inspect.Parameter, hint: Any, text: str) -> click.Parameter:
     is_needed = one.default is one.empty and not option.is_optional
     metavar = option.metavar
     if one.kind is not one.KEYWORD_ONLY and not option.flags:
-        number = -1 if is_several else 1
-        return click.Argument([one.name], is_needed, type=kind, nargs=number, metavar=metavar)
+        shown: dict[str, Any] = {"metavar": metavar, "shell_complete": offered}
+        return click.Argument([one.name], is_needed, type=kind, nargs=1 - 2 * is_several, **shown)
     is_listed = is_several and not option.is_verbatim
     flags = option.flags.split() or [f"--{one.name.replace('_', '-')}"]
     if kind is click.BOOL:
@@ -117,7 +125,11 @@ def _parameter(one: inspect.Parameter, hint: Any, text: str) -> click.Parameter:
     default: dict[str, Any] = {}  # None would be one
     if one.default not in ((), "", None, one.empty):
         default["default"] = [one.default] if is_several else one.default
-    return click.Option(
+    variable = option.envvar
+    if variable is None and one.name in SET_ONCE:
+        package, name = module.partition(".")[0], flags[-1].removeprefix("--")
+        variable = f"{package}_{name}".replace("-", "_").upper()
+    return _Option(
         [one.name, *flags],
         type=_Listed(kind) if is_listed else kind,
         multiple=is_several,
@@ -126,10 +138,20 @@ def _parameter(one: inspect.Parameter, hint: Any, text: str) -> click.Parameter:
         required=is_needed,
         show_default=bool(default),
         metavar=metavar or _METAVARS.get(kind.name.removesuffix(" range")),
-        envvar=option.envvar,
-        show_envvar=bool(option.envvar),
+        envvar=variable or None,
+        show_envvar=bool(variable),
+        shell_complete=offered,
         help=text + (" Repeatable" + ", or with commas" * is_listed + ".") * is_several,
     )
+
+
+class _Option(click.Option):
+    """An option that takes one value from its variable, whatever blanks are in it."""
+
+    def value_from_envvar(self, ctx: click.Context) -> Any:
+        """Return what the variable gives; None: it gives nothing."""
+        value = self.resolve_envvar_value(ctx)
+        return (value,) if value and self.multiple else value
 
 
 class _Listed(click.ParamType[Any]):
@@ -146,6 +168,23 @@ class _Listed(click.ParamType[Any]):
         return tuple(self.one.convert(part, param, ctx) for part in parts)
 
 
+class FilePath(click.Path):
+    """A path, of which `~` is the home folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return it as a text, or as a Path where the function takes no text."""
+        return super().convert(os.path.expanduser(value), param, ctx)
+
+
+class Choice(click.Choice[Any]):
+    """One of some values; the nearest to a wrong one is suggested."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return what is wrong."""
+        message = super().get_invalid_choice_message(value, ctx).removesuffix(".")
+        return f"{message}{_suggestion(str(value), self.choices)}."
+
+
 def _joined(given: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
     return tuple(value for values in given for value in values)
 
@@ -153,11 +192,11 @@ def _joined(given: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
 def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
     for part in types:
         if get_origin(part) is Literal:
-            return click.Choice(get_args(part), case_sensitive=False)
+            return Choice(get_args(part), case_sensitive=False)
     if bool in types:
         return click.BOOL
     if Path in types:
-        return click.Path(path_type=Path)
+        return FilePath(path_type=str if str in types else Path)
     if str in types or (float not in types and int not in types):
         return click.STRING
     least = option.least if option.over is None else option.over
@@ -172,9 +211,11 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
 
 
 def checked(option: click.Parameter, value: Any) -> Any:
-    """Return what the terminal would make of a value, or refuse it; that of an argument stays."""
-    if value is None or isinstance(option, click.Argument):
+    """Return what the terminal would make of a value, or refuse it; an argument only gets `~`."""
+    if value is None:
         return value
+    if isinstance(option, click.Argument):
+        return _at_home(value) if isinstance(option.type, FilePath) else value
     is_one = not option.multiple or isinstance(value, str | Path | int | float)
     kind = option.type.one if isinstance(option.type, _Listed) else option.type
     values = []
@@ -190,6 +231,13 @@ def checked(option: click.Parameter, value: Any) -> Any:
     return tuple(values) if option.multiple else values[0]
 
 
+def _at_home(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_at_home(one) for one in value]
+    is_path = isinstance(value, str | Path)  # a data frame is none
+    return type(value)(os.path.expanduser(value)) if is_path else value
+
+
 def listed(given: str | Iterable[str]) -> tuple[str, ...]:
     """Return values that are given one by one or with commas between them."""
     texts = [given] if isinstance(given, str) else given
@@ -201,23 +249,41 @@ def refuse_other(option: str, value: str, known: Iterable[str]) -> None:
     """Raise an InputError where the value of an option, named as in the terminal, is not known."""
     names = list(known)
     if value not in names:
-        raise InputError(f"{option} {value}", f"one of {', '.join(names)} was expected")
+        problem = f"one of {', '.join(names)} was expected{_suggestion(str(value), names)}"
+        raise InputError(f"{option} {value}", problem)
 
 
-def refuse_same_file(
+def _suggestion(value: str, known: Iterable[str]) -> str:
+    names = {one.lower(): one for one in known}
+    nearest = get_close_matches(value.lower(), names, n=1)
+    return f"; did you mean {names[nearest[0]]}?" if nearest else ""
+
+
+def check_written(
     function: Callable[..., Any], values: Mapping[str, Any], output: Path | None = None
 ) -> None:
-    """Raise an InputError where two options of a command name one file to write."""
-    files = {"-o": output}
+    """Raise an InputError where options of a command name one file to write, or stdout."""
+    files = {}
     for name, hint in hints_of(function).items():
-        if option_of(hint).is_written:
+        if option_of(hint).is_written or name == "output":
             files[parameters(function)[name].opts[-1]] = values[name]
-    seen: dict[Path, str] = {}
+    for flag, path in files.items():
+        if str(path) == "-":
+            raise InputError(f"{flag} -", "only -o writes to stdout; a file was expected")
+    seen = {output.resolve(): "-o"} if output else {}
     for flag, path in files.items():
         first = seen.setdefault(Path(path).resolve(), flag) if path else flag
         if first != flag:
             problem = f"{first} writes to the same file; two files were expected"
             raise InputError(f"{flag} {path}", problem)
+
+
+def columns_of(function: Callable[..., Any]) -> list[str]:
+    """Return the columns of a command's rows; none: they are known only when it has run."""
+    hint = hints_of(function)["return"]
+    parts = [part for result in (hint, *get_args(hint)) for part in get_args(result)]
+    types = [part for part in parts if is_dataclass(part)]
+    return list(dict.fromkeys(field.name for one in types for field in fields(one)))
 
 
 def save(rows: Sequence[Any], row_type: type, target: Target | None) -> None:
