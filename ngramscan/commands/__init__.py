@@ -32,6 +32,7 @@ def complete(name: str, given: Mapping[str, Any], typed: str) -> Iterable[str] |
         case "patterns":
             return [*shipped_sets(), *paths(typed)]
         case "method":
-            sets = map(load_patterns, given.get("patterns") or [DEFAULT_SET])
-            return [name for one in sets for name in one.methods]
+            shipped = shipped_sets()
+            sets = [one for one in given["arguments"] if one in shipped or one.endswith(".yaml")]
+            return [name for one in sets or [DEFAULT_SET] for name in load_patterns(one).methods]
     return None

@@ -58,7 +58,7 @@ def index_list() -> Result[IndexRow]:
 def index_info(
     spec: str,
     *,
-    api_url: Annotated[str, Option(metavar="URL", envvar="NGRAMSCAN_API_URL")] = DEFAULT_URL,
+    api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
     concurrency: Annotated[int, Option(least=1)] = 4,
     rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
     timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
@@ -123,7 +123,7 @@ def index_build(
     output: Annotated[str | Path, Option(flags="-o --output", metavar="DIR")],
     *,
     shard_size: Annotated[str | int, Option(metavar="SIZE")] = "1GB",
-    workers: Annotated[int, Option(least=1)] = 1,
+    workers: Annotated[int, Option(least=1, envvar="")] = 1,
     text_field: Annotated[str, Option(metavar="NAME")] = "text",
     exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
     skip_bad_lines: bool = False,

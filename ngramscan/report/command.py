@@ -238,9 +238,6 @@ def to_click(function: Callable[..., Any], name: str | None = None) -> click.Com
     )
 
 
-_SORT = (
-    "Sort by a column, or by -COLUMN in descending order; a table then has the rows as they are."
-)
 _FORMAT = click.Option(
     ["--format", "format_name"],
     type=Choice(FORMATS),

@@ -39,7 +39,9 @@ def offered(
         known = paths(typed)
     with suppress(NgramscanError):  # as where a file on the line is not there
         module = import_module(group.completions)
-        known = module.complete(one.name, context.params, typed) or known
+        # Before an option without its value, click leaves the arguments in `args`.
+        given = context.params | {"arguments": context.args}
+        known = module.complete(one.name, given, typed) or known
     begins = typed.lower()
     return [CompletionItem(before + each) for each in known if each.lower().startswith(begins)]
 

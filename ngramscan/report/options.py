@@ -137,7 +137,7 @@ def _parameter(one: inspect.Parameter, hint: Any, text: str, module: str) -> cli
         **default,
         required=is_needed,
         show_default=bool(default),
-        metavar=metavar or _METAVARS.get(kind.name.removesuffix(" range")),
+        metavar=metavar or _METAVARS.get(kind.name),
         envvar=variable or None,
         show_envvar=bool(variable),
         shell_complete=offered,
@@ -179,10 +179,13 @@ class FilePath(click.Path):
 class Choice(click.Choice[Any]):
     """One of some values; the nearest to a wrong one is suggested."""
 
-    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """Return what is wrong."""
-        message = super().get_invalid_choice_message(value, ctx).removesuffix(".")
-        return f"{message}{_suggestion(str(value), self.choices)}."
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value as it is spelled here."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            known = ", ".join(self.choices) + _suggestion(str(value), self.choices)
+            self.fail(f"{value!r} is not one of {known}", param, ctx)
 
 
 def _joined(given: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
@@ -204,7 +207,9 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
     if least is None and most is None:
         return click.FLOAT if float in types else click.INT
     limits: Any = (least, most, option.over is not None, option.under is not None)
-    return click.FloatRange(*limits) if float in types else click.IntRange(*limits)
+    kind = click.FloatRange(*limits) if float in types else click.IntRange(*limits)
+    kind.name = kind.name.removesuffix(" range")  # in messages: not a valid float
+    return kind
 
 
 # Checking what is given
@@ -269,7 +274,7 @@ def check_written(
             files[parameters(function)[name].opts[-1]] = values[name]
     for flag, path in files.items():
         if str(path) == "-":
-            raise InputError(f"{flag} -", "only -o writes to stdout; a file was expected")
+            raise InputError(f"{flag} -", "it can't be stdout; a path was expected")
     seen = {output.resolve(): "-o"} if output else {}
     for flag, path in files.items():
         first = seen.setdefault(Path(path).resolve(), flag) if path else flag
