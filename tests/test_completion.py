@@ -41,7 +41,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def offers(line: str) -> list[str]:
     """Return what bash is offered, which breaks words at some characters."""
-    name = line.split()[0]
+    name = line.split(maxsplit=1)[0]
     last = re.split("[ :=@]", line)[-1]
     variables = {f"_{name}_complete".upper(): "bash_complete", "COMP_WORDS": line}
     ran = CliRunner().invoke(MAINS[name], env=variables | {"COMP_CWORD": last}, prog_name=name)
