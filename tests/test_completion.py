@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -131,7 +132,7 @@ def test_a_tab_completes_the_line_in_a_real_shell(shell: str) -> None:
         pytest.skip(f"no {shell} on this machine")
     command, setup = SHELLS[shell]
     leader, follower = pty.openpty()
-    streams = dict.fromkeys(("stdin", "stdout", "stderr"), follower)
+    streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), follower)
     environment = {**os.environ, "TERM": "dumb", "PS1": ""}
     with subprocess.Popen(command, **streams, env=environment, start_new_session=True) as process:
         os.close(follower)
