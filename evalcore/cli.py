@@ -20,10 +20,10 @@ main = Commands(
     completions="evalcore.cli",
     name="evalcore",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="""Put prompting methods to models, score what they answer, and compare them.
+    help="""Run prompting methods on models, score the answers, and compare the methods.
 
     Exit codes: 0 all done, 1 something could not be done (what was done is kept), 2 wrong usage,
-    130 interrupted (kept; the same command goes on).
+    130 interrupted (what was done is kept; run the same command to go on).
     """,
 )
 datasets = Commands(
@@ -31,7 +31,7 @@ datasets = Commands(
     ["check", "fetch", "list"],
     keeping=["fetch"],
     prefix="datasets_",
-    help="Benchmarks: list them, fetch them, check a copy.",
+    help="List, fetch and check benchmarks.",
 )
 main.add_command(datasets, "datasets")
 click.version_option(__version__, prog_name="evalcore")(main)

@@ -16,7 +16,7 @@ main = Commands(
     help="""Corpus statistics: what language models were trained on, with intervals.
 
     Exit codes: 0 all done, 1 something could not be done (what was done is kept), 2 wrong usage,
-    130 interrupted (kept; the same command goes on).
+    130 interrupted (what was done is kept; run the same command to go on).
     """,
 )
 click.version_option(__version__, prog_name="ngramscan")(main)
@@ -26,6 +26,6 @@ main.add_command(
         ["list", "info", "build", "verify"],
         prefix="index_",
         name="index",
-        help="Look at the indexes that can be asked; build local ones, and check them.",
+        help="List the hosted indexes; build, check and describe local ones.",
     )
 )

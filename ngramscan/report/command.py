@@ -72,29 +72,29 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True)
 class Result(Generic[Row]):
-    """What a command's function returns: the terminal shows it, Python gets a data frame."""
+    """The result of a command: the terminal shows it, Python gets a data frame."""
 
     rows: Iterable[Row]
     row_type: type[Row]
     notices: Sequence[str] = ()
-    """What is to be known beside the rows."""
+    """Notes that go with the rows, on stderr."""
     failures: Sequence[str] = ()
-    """What could not be done: exit code 1; in Python an IncompleteError, which has the rows."""
+    """What could not be done. Exit code 1; Python raises an IncompleteError with the rows."""
     heading: str = ""
-    """What is to be known before the rows."""
+    """A line above the rows."""
     print_table: Callable[[Console], None] | None = None
-    """How the rows are shown; None: as they are."""
+    """Prints the rows as a designed table; None: they are printed as they are."""
     is_silent: bool = False
-    """The terminal shows no rows unless `--format` says how: they are in files."""
+    """The rows are in files; the terminal shows them only with `--format` or `--sort`."""
     for_paper: tuple[Sequence[Any], type] | None = None
-    """The rows, and their type, that LaTeX has; None: the same."""
+    """Rows for LaTeX, and their type; None: the same rows."""
     exit_code: int = 0
-    """With which the command ends where nothing failed: rows may be bad news."""
+    """Exit code where nothing failed; rows may be bad news."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoRows(Result[None]):
-    """What the function of a command returns that has no rows, and so no options for them."""
+    """The result of a command without rows, which has no options for them."""
 
     rows: Iterable[None] = ()
     row_type: type[None] = NoneType
@@ -102,10 +102,10 @@ class NoRows(Result[None]):
 
 
 def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
-    """Make the function of a command one that returns a data frame.
+    """Make the function of a command return a data frame.
 
-    An unknown option is a TypeError with the nearest name, a value that the terminal would refuse
-    an InputError.
+    An unknown option raises a TypeError with the nearest name; a value that the terminal would
+    refuse raises an InputError.
     """
     signature, hints = inspect.signature(function), hints_of(function)
     known = [
@@ -147,12 +147,11 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
 
 
 class Commands(click.Group):
-    """The commands of a package: its functions, of which only those are imported that are used.
+    """The commands of a package: its functions, each imported when it is used.
 
-    A command ends with one line where something anticipated goes wrong. Those in `keeping` keep
-    what was done when they are interrupted. The commands of a group leave out the `prefix` of the
-    names of their functions. `complete` of the module `completions`, or of the package, says what
-    shells offer.
+    Anticipated errors end a command with one line. The commands in `keeping` keep what was done
+    when they are interrupted. In a group, the names of the functions begin with `prefix`. The
+    function `complete` of the module `completions` (by default the package) says what shells offer.
     """
 
     def __init__(
@@ -179,7 +178,7 @@ class Commands(click.Group):
         return named + click.Command.shell_complete(self, ctx, incomplete)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; None: there is none of this name."""
+        """Return a command; None: no command has this name."""
         if cmd_name not in self._names:
             return super().get_command(ctx, cmd_name)
         function = getattr(import_module(self._package), self._prefix + cmd_name)
@@ -204,7 +203,7 @@ class Commands(click.Group):
             if error.errno not in TAKES_NO_MORE:
                 raise  # click itself ends a command whose reader is gone
             _say(f"Error: stdout: can't be written ({os.strerror(error.errno or 0).lower()})")
-            # What is still to be written goes nowhere, so that the end of the process can't fail.
+            # The rest of the output goes nowhere, so that the process can end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(1)
         except KeyboardInterrupt:
@@ -215,9 +214,9 @@ class Commands(click.Group):
 
 
 def to_click(function: Callable[..., Any], name: str | None = None) -> click.Command:
-    """Return the command of the terminal that calls a function which `command` made.
+    """Return the terminal's command for a function that `command` made.
 
-    One that has an option `output` writes its rows itself.
+    A command with an option `output` of its own writes its rows itself.
     """
     inner = inspect.unwrap(function)
     own, sections = parameters(inner), sections_of(inner)
@@ -299,7 +298,7 @@ def _run(
 
 
 def _name_variable(error: InputError, context: click.Context) -> None:
-    """Say where a wrong value is from, if a variable gave it."""
+    """Name the environment variable that a wrong value is from."""
     for one in context.command.params:
         is_given = context.get_parameter_source(one.name) is ParameterSource.ENVIRONMENT
         if is_given and error.where.split(" ")[0] in one.opts:

@@ -1,4 +1,4 @@
-"""What a shell offers to complete a line with; the rest is click's own."""
+"""Shell completion: values of parameters, and changes to click's scripts."""
 
 from __future__ import annotations
 
@@ -24,10 +24,7 @@ from ngramscan.errors import NgramscanError
 def offered(
     context: click.Context, one: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Return what the value of a parameter may be, or the part of it after the last comma.
-
-    What `complete` of the module of completions says comes before what its type says.
-    """
+    """Return what the value of a parameter may be, or the part of it after the last comma."""
     from ngramscan.report.options import columns_of  # it imports this module
 
     kind, group = getattr(one.type, "one", one.type), cast("Any", context.find_root().command)
@@ -47,7 +44,7 @@ def offered(
 
 
 def paths(incomplete: str) -> list[str]:
-    """Return the files and folders whose paths begin so, as that is typed."""
+    """Return the files and folders whose paths begin as typed."""
     folder, name = os.path.split(incomplete)
     try:
         entries = sorted(os.scandir(os.path.expanduser(folder) or "."), key=lambda one: one.name)

@@ -1,4 +1,4 @@
-"""What a command takes: read off the signature and the numpydoc of its function."""
+"""The arguments and options of a command, read from its function's signature and numpydoc."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from ngramscan.report.completion import offered
 from ngramscan.report.rows import Target, write_rows
 
 FOR_TABLE = "for_table"
-"""A parameter of this name is True where the terminal shows a table, which may need more."""
+"""A parameter of this name is True where the terminal shows the designed table."""
 SET_ONCE = frozenset({"index", "api_url", "journal", "concurrency", "rate", "timeout_s"})
 SET_ONCE |= {"workers", "scheduler", "text_field"}
-"""Options that one sets once: in the terminal, NGRAMSCAN_INDEX gives `--index`, and so on."""
+"""Options with an environment variable in the terminal: NGRAMSCAN_INDEX, NGRAMSCAN_RATE, …"""
 _METAVARS = {"integer": "N", "float": "X"}
 
 
 class Option(NamedTuple):
-    """How a parameter is given in the terminal, where name and type do not say it."""
+    """How the terminal takes a parameter, where its name and type don't say it."""
 
     flags: str = ""
     """`-n`, `-e --pattern`; by default the name of the parameter."""
     metavar: str | None = None
     envvar: str | None = None
-    """By default that of SET_ONCE; empty: none."""
+    """None: as SET_ONCE says; empty: no variable."""
     least: float | None = None
     most: float | None = None
     over: float | None = None
     under: float | None = None
     is_verbatim: bool = False
-    """Several values are given one by one: a comma in one is a part of it."""
+    """A comma is a part of the value; several values are given one by one."""
     is_written: bool = False
     """The path is of a file that the command writes."""
     is_shown: bool = False
-    """It changes only what the terminal shows; Python does not have it."""
+    """Only for the terminal: it changes what is shown. Python doesn't have it."""
     is_optional: bool = False
-    """An argument that takes several values may have none."""
+    """An argument for several values that may be left out."""
 
 
 # Reading a function
@@ -146,10 +146,10 @@ def _parameter(one: inspect.Parameter, hint: Any, text: str, module: str) -> cli
 
 
 class _Option(click.Option):
-    """An option that takes one value from its variable, whatever blanks are in it."""
+    """An option whose environment variable is one value, blanks included."""
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
-        """Return what the variable gives; None: it gives nothing."""
+        """Return the value of the variable; None: it is not set."""
         value = self.resolve_envvar_value(ctx)
         return (value,) if value and self.multiple else value
 
@@ -169,18 +169,18 @@ class _Listed(click.ParamType[Any]):
 
 
 class FilePath(click.Path):
-    """A path, of which `~` is the home folder."""
+    """A path; `~` at its start is the home folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return it as a text, or as a Path where the function takes no text."""
+        """Return the path with the home folder in it."""
         return super().convert(os.path.expanduser(value), param, ctx)
 
 
 class Choice(click.Choice[Any]):
-    """One of some values; the nearest to a wrong one is suggested."""
+    """A choice that suggests the nearest value for a wrong one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value as it is spelled here."""
+        """Return the choice."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:
@@ -216,11 +216,14 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
 
 
 def checked(option: click.Parameter, value: Any) -> Any:
-    """Return what the terminal would make of a value, or refuse it; an argument only gets `~`."""
+    """Return what the terminal would make of a value, or refuse it."""
     if value is None:
         return value
     if isinstance(option, click.Argument):
-        return _at_home(value) if isinstance(option.type, FilePath) else value
+        if isinstance(value, list | tuple):
+            return [checked(option, one) for one in value]
+        is_path = isinstance(option.type, FilePath) and isinstance(value, str | Path)
+        return option.type.convert(value, None, None) if is_path else value
     is_one = not option.multiple or isinstance(value, str | Path | int | float)
     kind = option.type.one if isinstance(option.type, _Listed) else option.type
     values = []
@@ -236,22 +239,15 @@ def checked(option: click.Parameter, value: Any) -> Any:
     return tuple(values) if option.multiple else values[0]
 
 
-def _at_home(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return [_at_home(one) for one in value]
-    is_path = isinstance(value, str | Path)  # a data frame is none
-    return type(value)(os.path.expanduser(value)) if is_path else value
-
-
 def listed(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Return values that are given one by one or with commas between them."""
+    """Return values given one by one or with commas between them."""
     texts = [given] if isinstance(given, str) else given
     parts = (part.strip() for text in texts for part in text.split(","))
     return tuple(part for part in parts if part)
 
 
 def refuse_other(option: str, value: str, known: Iterable[str]) -> None:
-    """Raise an InputError where the value of an option, named as in the terminal, is not known."""
+    """Raise an InputError for an unknown value of an option, which is named as in the terminal."""
     names = list(known)
     if value not in names:
         problem = f"one of {', '.join(names)} was expected{_suggestion(str(value), names)}"
@@ -267,7 +263,7 @@ def _suggestion(value: str, known: Iterable[str]) -> str:
 def check_written(
     function: Callable[..., Any], values: Mapping[str, Any], output: Path | None = None
 ) -> None:
-    """Raise an InputError where options of a command name one file to write, or stdout."""
+    """Raise an InputError where two options name the same file to write, or one names stdout."""
     files = {}
     for name, hint in hints_of(function).items():
         if option_of(hint).is_written or name == "output":
@@ -284,7 +280,7 @@ def check_written(
 
 
 def columns_of(function: Callable[..., Any]) -> list[str]:
-    """Return the columns of a command's rows; none: they are known only when it has run."""
+    """Return the columns of a command's rows; none: only its result will tell."""
     hint = hints_of(function)["return"]
     parts = [part for result in (hint, *get_args(hint)) for part in get_args(result)]
     types = [part for part in parts if is_dataclass(part)]
@@ -292,6 +288,6 @@ def columns_of(function: Callable[..., Any]) -> list[str]:
 
 
 def save(rows: Sequence[Any], row_type: type, target: Target | None) -> None:
-    """Write rows to a file that was asked for."""
+    """Write rows to the file that an option names, if any."""
     if target:
         write_rows(rows, row_type, target)

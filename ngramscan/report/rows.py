@@ -40,10 +40,7 @@ class Target:
 
 
 def choose_target(format_name: str | None, path: Path | None) -> Target:
-    """Return where rows go, or raise an InputError, before any work is done for them.
-
-    The path `-` is stdout.
-    """
+    """Return where rows go, before any work is done; the path `-` is stdout."""
     if path is None or str(path) == "-":
         if format_name == "parquet" and sys.stdout.isatty():
             problem = "it can't be shown in a terminal; add -o FILE, or a pipe"
@@ -58,7 +55,7 @@ def choose_target(format_name: str | None, path: Path | None) -> Target:
 
 
 def optional_target(path: str | Path | None) -> Target | None:
-    """Return the file where further rows go, where one is named."""
+    """Return where further rows go, if a file is named."""
     return choose_target(None, Path(path)) if path else None
 
 
