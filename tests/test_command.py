@@ -171,10 +171,10 @@ def test_what_the_terminal_refuses_python_refuses(options: dict[str, Any], line:
         measure("x", **options)
     if "unit" in options:
         assert str(caught.value) == "--unit inch: one of metre, foot was expected"
-        with pytest.raises(InputError, match=r"one of metre, foot .*; did you mean foot\?"):
+        with pytest.raises(InputError, match=r"one of metre, foot .*; did you mean 'foot'\?"):
             measure("x", unit="foott")  # type: ignore[arg-type]
         assert (
-            "'FOOTT' is not one of metre, foot; did you mean foot?"
+            "'FOOTT' is not one of metre, foot; did you mean 'foot'?"
             in terminal("measure x --unit FOOTT")[2]
         )
     else:
@@ -241,7 +241,7 @@ def test_a_column_sorts_rows_in_every_format_and_in_a_plain_table(tmp_path: Path
         assert "".join(re.findall(r"^ +(\d) ", shown, flags=re.M)) == expected
     assert "for & paper" not in terminal("measure x --format latex --sort name")[1]
     assert "x" in terminal("do again --what x --sort name")[1], "rows that are asked for"
-    known = "one of name, value was expected; did you mean value?"
+    known = "one of name, value was expected; did you mean 'value'?"
     assert terminal("measure x --sort valeu") == (2, "", f"Error: --sort valeu: {known}\n")
 
 

@@ -19,7 +19,6 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
@@ -48,6 +47,7 @@ from ngramscan.report.options import (
     parameters,
     refuse_other,
     sections_of,
+    suggestion,
 )
 from ngramscan.report.rows import (
     CSV_SAFE,
@@ -120,13 +120,8 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
     def called(*arguments: P.args, **options: P.kwargs) -> pd.DataFrame:
         for name in options:
             if name not in by_name:
-                nearest = get_close_matches(name, by_name, n=1)
-                hint = (
-                    f"did you mean {nearest[0]!r}?"
-                    if nearest
-                    else f"there are {', '.join(by_name)}"
-                )
-                raise TypeError(f"{function.__name__}(): there is no option {name!r}; {hint}")
+                hint = suggestion(name, by_name) or f"; there are {', '.join(by_name)}"
+                raise TypeError(f"{function.__name__}(): there is no option {name!r}{hint}")
         bound = signature.bind(*arguments, **options)
         bound.apply_defaults()
         for name, one in parameters(function).items():

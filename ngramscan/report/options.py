@@ -184,7 +184,7 @@ class Choice(click.Choice[Any]):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:
-            known = ", ".join(self.choices) + _suggestion(str(value), self.choices)
+            known = ", ".join(self.choices) + suggestion(str(value), self.choices)
             self.fail(f"{value!r} is not one of {known}", param, ctx)
 
 
@@ -250,14 +250,15 @@ def refuse_other(option: str, value: str, known: Iterable[str]) -> None:
     """Raise an InputError for an unknown value of an option, which is named as in the terminal."""
     names = list(known)
     if value not in names:
-        problem = f"one of {', '.join(names)} was expected{_suggestion(str(value), names)}"
+        problem = f"one of {', '.join(names)} was expected{suggestion(str(value), names)}"
         raise InputError(f"{option} {value}", problem)
 
 
-def _suggestion(value: str, known: Iterable[str]) -> str:
+def suggestion(value: str, known: Iterable[str]) -> str:
+    """Return a hint at the value that was probably meant; empty: none is near."""
     names = {one.lower(): one for one in known}
     nearest = get_close_matches(value.lower(), names, n=1)
-    return f"; did you mean {names[nearest[0]]}?" if nearest else ""
+    return f"; did you mean {names[nearest[0]]!r}?" if nearest else ""
 
 
 def check_written(
