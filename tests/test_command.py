@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-import ngramscan
+import evalcore
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import Commands, Option, Result, command
@@ -171,10 +171,10 @@ def test_what_the_terminal_refuses_python_refuses(options: dict[str, Any], line:
         measure("x", **options)
     if "unit" in options:
         assert str(caught.value) == "--unit inch: one of metre, foot was expected"
-        with pytest.raises(InputError, match=r"one of metre, foot .*; did you mean 'foot'\?"):
+        with pytest.raises(InputError, match=r"one of metre, foot .*; did you mean foot\?"):
             measure("x", unit="foott")  # type: ignore[arg-type]
         assert (
-            "'FOOTT' is not one of metre, foot; did you mean 'foot'?"
+            "'FOOTT' is not one of metre, foot; did you mean foot?"
             in terminal("measure x --unit FOOTT")[2]
         )
     else:
@@ -182,7 +182,9 @@ def test_what_the_terminal_refuses_python_refuses(options: dict[str, Any], line:
 
 
 def test_an_unknown_or_hidden_option_is_a_type_error_with_the_nearest_name() -> None:
-    with pytest.raises(TypeError, match=r"^measure\(\): there is no option 'levl'; .* 'level'\?"):
+    with pytest.raises(
+        TypeError, match=r"^measure\(\): there is no option 'levl'; did you mean level\?"
+    ):
         measure("x", levl=0.5)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="no option 'zzz'; there are what, unit, names, by, level"):
         measure("x", zzz=1)  # type: ignore[call-arg]
@@ -241,7 +243,7 @@ def test_a_column_sorts_rows_in_every_format_and_in_a_plain_table(tmp_path: Path
         assert "".join(re.findall(r"^ +(\d) ", shown, flags=re.M)) == expected
     assert "for & paper" not in terminal("measure x --format latex --sort name")[1]
     assert "x" in terminal("do again --what x --sort name")[1], "rows that are asked for"
-    known = "one of name, value was expected; did you mean 'value'?"
+    known = "one of name, value was expected; did you mean value?"
     assert terminal("measure x --sort valeu") == (2, "", f"Error: --sort valeu: {known}\n")
 
 
@@ -270,17 +272,13 @@ def test_the_home_folder_is_meant_by_a_tilde(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "small.yaml").write_text(
-        "name: s\npatterns: [{text: a, method: m, tier: T1, kind: code}]\n"
-    )
-    (tmp_path / "c.jsonl").write_text('{"text": "a"}\n')
-    scan: dict[str, Any] = {"index": f"scan:{tmp_path / 'c.jsonl'}", "workers": 1}
-    ran = invoke("count", "~/small.yaml", "--index", scan["index"], "-o", "~/rows.csv")
+    (tmp_path / "labels.csv").write_text("item,a,b\n1,x,x\n2,y,y\n3,x,y\n")
+    ran = invoke("agreement", "~/labels.csv", "-o", "~/rows.csv", "-q", package="evalcore")
     assert (ran.code, ran.stdout, ran.stderr) == (0, "", "")
-    assert (tmp_path / "rows.csv").read_text().count("\n") == 2
-    for given in ("~/small.yaml", Path("~/small.yaml")):
-        assert len(ngramscan.count(given, **scan, totals=Path("~/totals.csv"))) == 1
-    assert (tmp_path / "totals.csv").exists()
+    rows = pd.read_csv(tmp_path / "rows.csv")
+    for given in ("~/labels.csv", Path("~/labels.csv"), ["~/labels.csv"]):
+        assert len(evalcore.agreement(given, votes=Path("~/votes.csv"))) == len(rows)
+    assert (tmp_path / "votes.csv").exists()
 
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:

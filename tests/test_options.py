@@ -108,7 +108,7 @@ def test_options_are_those_of_signature_docstring_and_command(name: str) -> None
     for option, one in parameters.items():
         if one.kind is not one.VAR_POSITIONAL:
             wrong = f"{option}{option[-1]}"
-            with pytest.raises(TypeError, match=rf"no option '{wrong}'; did you mean '{option}'\?"):
+            with pytest.raises(TypeError, match=rf"no option '{wrong}'; did you mean {option}\?"):
                 FUNCTIONS[name](**{wrong: 1})
     for option, in_terminal in options_of(name).items():
         assert in_terminal["help"]

@@ -258,7 +258,7 @@ def suggestion(value: str, known: Iterable[str]) -> str:
     """Return a hint at the value that was probably meant; empty: none is near."""
     names = {one.lower(): one for one in known}
     nearest = get_close_matches(value.lower(), names, n=1)
-    return f"; did you mean {names[nearest[0]]!r}?" if nearest else ""
+    return f"; did you mean {names[nearest[0]]}?" if nearest else ""
 
 
 def check_written(
