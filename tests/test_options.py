@@ -123,7 +123,7 @@ def test_options_are_those_of_signature_docstring_and_command(name: str) -> None
 def test_a_variable_gives_the_same_option_everywhere() -> None:
     """Who sets NGRAMSCAN_WORKERS for one command sets it for all that have the variable."""
     said: dict[str, set[tuple[str, str]]] = {}
-    for name in FUNCTIONS:
+    for name in COMMANDS:
         for option, known in options_of(name).items():
             if variable := known["envvar"]:
                 said.setdefault(variable, set()).add((option, str(known["help"])))
