@@ -29,7 +29,7 @@ def complete(name: str, given: Mapping[str, Any], typed: str) -> Iterable[str] |
         case "index" | "spec":
             hosted = [name for one in CATALOG for name in (one.alias, one.name)]
             return [*hosted, "paper", "python", "scan:", "fm9:", "http://"]
-        case "patterns":
+        case "patterns" | "others" | "name":
             return [*shipped_sets(), *paths(typed)]
         case "method":
             shipped = shipped_sets()
