@@ -42,14 +42,10 @@ def complete(name: str, given: Mapping[str, Any], _typed: str) -> Iterable[str] 
     from evalcore import benchmarks, extraction, prompts, rules
 
     known = benchmarks.benchmarks()
+    if name in {"dataset", "names"}:
+        return known
     one = known.get(given.get("dataset") or "")
-    match name:
-        case "dataset" | "names":
-            return known
-        case "extraction":
-            return extraction.RULES
-        case "rule":
-            return one.rules if one else rules.RULES
-        case "method" | "methods" if one:
-            return prompts.load_templates(one).methods
-    return None
+    if one and name in {"method", "methods"}:
+        return prompts.load_templates(one).methods
+    found = {"extraction": extraction.RULES, "rule": one.rules if one else rules.RULES}
+    return found.get(name)
