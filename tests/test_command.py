@@ -253,7 +253,7 @@ def test_a_variable_gives_an_option_and_is_named_where_it_is_wrong(
     line = "do look --format csv"
     monkeypatch.setenv("TESTS_INDEX", "a b,c")
     monkeypatch.setenv("TESTS_RATE", "2.5")
-    assert "index,\"('a b,c',)\"\nrate,2.5\n" in terminal(line)[1], "blanks part nothing"
+    assert "index,\"('a b', 'c')\"\nrate,2.5\n" in terminal(line)[1], "blanks part nothing"
     assert "('d',)" in terminal(f"{line} --index d")[1]
     monkeypatch.setenv("TESTS_INDEX", "wrong")
     problem = "Error: --index wrong: no such index"

@@ -129,7 +129,7 @@ def _parameter(one: inspect.Parameter, hint: Any, text: str, module: str) -> cli
     if variable is None and one.name in SET_ONCE:
         package, name = module.partition(".")[0], flags[-1].removeprefix("--")
         variable = f"{package}_{name}".replace("-", "_").upper()
-    return _Option(
+    return click.Option(
         [one.name, *flags],
         type=_Listed(kind) if is_listed else kind,
         multiple=is_several,
@@ -145,17 +145,16 @@ def _parameter(one: inspect.Parameter, hint: Any, text: str, module: str) -> cli
     )
 
 
-class _Option(click.Option):
-    """An option whose environment variable is one value, blanks included."""
+class _Text(click.types.StringParamType):
+    """A text; an environment variable has several with commas between them."""
 
-    def value_from_envvar(self, ctx: click.Context) -> Any:
-        """Return the value of the variable; None: it is not set."""
-        value = self.resolve_envvar_value(ctx)
-        return (value,) if value and self.multiple else value
+    envvar_list_splitter = ","
 
 
 class _Listed(click.ParamType[Any]):
     """Values of another type, with commas between them."""
+
+    envvar_list_splitter = ","
 
     def __init__(self, one: click.ParamType[Any]) -> None:
         self.one, self.name = one, one.name
@@ -201,7 +200,7 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
     if Path in types:
         return FilePath(path_type=str if str in types else Path)
     if str in types or (float not in types and int not in types):
-        return click.STRING
+        return _Text()
     least = option.least if option.over is None else option.over
     most = option.most if option.under is None else option.under
     if least is None and most is None:
