@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from evalcore.sandbox import Program, Sandbox
+from evalcore.sandbox.sandbox import Program, Sandbox
 
 PROGRAMS, ROUNDS, WORKERS = 200, 5, 2
 

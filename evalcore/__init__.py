@@ -1,4 +1,4 @@
-"""Put prompting methods to models, score the answers by stated rules, and compare methods.
+"""Run prompting methods on models, score the answers by stated rules, and compare methods.
 
 One function per command, with the same name and options, returning a data frame.
 """
@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_MODULES]
+    return [*_MODULES]
 
 
 class _Package(ModuleType):

@@ -277,7 +277,7 @@ def agreement(
     votes: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     resamples: Annotated[int, Option(metavar="N", least=100)] = 2000,
     seed: Annotated[int, Option(least=0)] = 1,
-) -> Result:
+) -> Result[AgreementRow]:
     """Show how much judges agree, what most of them say, and how each of them labels.
 
     LABELS has the columns item, judge and label, or item and one column per judge, or is the output

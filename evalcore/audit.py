@@ -298,7 +298,7 @@ def audit(
     verdict: Verdict | Sequence[Verdict] = (),
     strict: Annotated[bool, Option(is_shown=True)] = False,
     verbose: Annotated[bool, Option("-v --verbose", is_shown=True)] = False,
-) -> Result:
+) -> Result[AuditRow]:
     """Recompute published figures from published tables.
 
     TABLES is a folder of CSV files; without it, the tables of the Formula-One Prompting paper.

@@ -144,7 +144,7 @@ class DatasetRow:
 
 
 @command
-def datasets_list() -> Result:
+def datasets_list() -> Result[DatasetRow]:
     """List the shipped benchmarks, their sources and their licences.
 
     Addresses, hashes and notes are in the other formats.
@@ -189,7 +189,7 @@ def datasets_check(
     names: Annotated[str | Sequence[str], Option(metavar="[NAME]...")] = (),
     *,
     data: Annotated[str | Path | None, Option(metavar="PATH")] = None,
-) -> Result:
+) -> Result[CheckRow]:
     """Read copies of benchmarks and report their faults.
 
     Parameters
@@ -240,7 +240,9 @@ class FetchRow:
 
 
 @command
-def datasets_fetch(names: Annotated[str | Sequence[str], Option(metavar="NAME...")]) -> Result:
+def datasets_fetch(
+    names: Annotated[str | Sequence[str], Option(metavar="NAME...")],
+) -> Result[FetchRow]:
     """Download benchmarks from the projects that publish them, and check or print their SHA-256.
 
     Parameters

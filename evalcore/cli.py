@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import click
 
 from ngramscan import __version__
@@ -14,12 +17,13 @@ main = Commands(
         *("agreement", "audit", "link"),
     ],
     keeping=["run", "judge"],
+    completions="evalcore.cli",
     name="evalcore",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="""Put prompting methods to models, score what they answer, and compare them.
+    help="""Run prompting methods on models, score the answers, and compare the methods.
 
     Exit codes: 0 all done, 1 something could not be done (what was done is kept), 2 wrong usage,
-    130 interrupted (kept; the same command goes on).
+    130 interrupted (what was done is kept; run the same command to go on).
     """,
 )
 datasets = Commands(
@@ -27,7 +31,21 @@ datasets = Commands(
     ["check", "fetch", "list"],
     keeping=["fetch"],
     prefix="datasets_",
-    help="Benchmarks: list them, fetch them, check a copy.",
+    help="List, fetch and check benchmarks.",
 )
 main.add_command(datasets, "datasets")
 click.version_option(__version__, prog_name="evalcore")(main)
+
+
+def complete(name: str, given: Mapping[str, Any], _typed: str) -> Iterable[str] | None:
+    """Return what a parameter may be, for shells; None: nothing is known of it."""
+    from evalcore import benchmarks, extraction, prompts, rules
+
+    known = benchmarks.benchmarks()
+    if name in {"dataset", "names"}:
+        return known
+    one = known.get(given.get("dataset") or "")
+    if one and name in {"method", "methods"}:
+        return prompts.load_templates(one).methods
+    found = {"extraction": extraction.RULES, "rule": one.rules if one else rules.RULES}
+    return found.get(name)

@@ -326,7 +326,7 @@ def compare(
     stars: Annotated[bool, Option(is_shown=True)] = False,
     averages: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-) -> Result:
+) -> Result[CompareRow]:
     """Compare prompting methods in pairs, on the same problems.
 
     SCORES are files of rows of `evalcore score`, `judge` or `logs`. Right and wrong answers get

@@ -260,7 +260,7 @@ def efficiency(
     resamples: Annotated[int, Option(metavar="N", least=100)] = 2000,
     seed: Annotated[int, Option(least=0)] = 1,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-) -> Result:
+) -> Result[EfficiencyRow]:
     """Show what correct answers cost, and which methods are worth it.
 
     SCORES are files of rows of `evalcore score`, `judge` or `logs`. Accuracy per 100 tokens is a

@@ -235,7 +235,7 @@ def judge(
     max_tokens: Annotated[int | None, Option(least=1)] = None,
     params: Annotated[str | Sequence[str], Option(flags="--param", metavar="KEY=VALUE")] = (),
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[JudgeRow]:
     r"""Let models judge what no rule can score: proofs, prose, and why an answer failed.
 
     Judges see the problem, the reference and the answer, never the method or the model. Every reply

@@ -190,7 +190,7 @@ def link(
     run: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     ranks: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-) -> Result:
+) -> Result[LinkRow]:
     """Show the prevalence of methods in corpora beside their accuracy.
 
     COUNTS are rows of `ngramscan count` or `docnorm`. SCORES are rows of `evalcore compare`, or of

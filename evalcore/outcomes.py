@@ -205,7 +205,7 @@ def outcomes(
     epoch: Annotated[int | None, Option(metavar="N")] = None,
     right_from: Annotated[float | None, Option(metavar="VALUE", over=0, most=1)] = None,
     no_answer: NoAnswer = "wrong",
-) -> Result:
+) -> Result[OutcomeRow]:
     """Show how an adaptive method does where its baselines succeed or fail.
 
     Each problem has one of five outcomes: all methods fail, all solve it, the adaptive method and

@@ -158,7 +158,7 @@ class MessageRow:
     content: str
 
 
-def _dry_run(problem: Problem, prompts: PromptSet, methods: Sequence[str]) -> Result:
+def _dry_run(problem: Problem, prompts: PromptSet, methods: Sequence[str]) -> Result[MessageRow]:
     rows, lines = [], []
     for method in methods:
         template = prompts.methods[method]
@@ -199,7 +199,7 @@ def run(
     max_tokens: Annotated[int | None, Option(least=1)] = None,
     params: Annotated[str | Sequence[str], Option(flags="--param", metavar="KEY=VALUE")] = (),
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[Record] | Result[MessageRow]:
     r"""Ask a model the problems of a benchmark by one or several prompting methods.
 
     Each answer is kept as it comes; run the same command again to ask only for the missing ones.

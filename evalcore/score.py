@@ -140,7 +140,7 @@ def score(
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     for_table: bool = True,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[ScoreRow]:
     """Score recorded outputs against the reference answers of a benchmark.
 
     Programs that models wrote run in a sandbox. The terminal shows accuracy per model and method;

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 __all__ = ["blend", "contexts", "count", "docnorm", "index_build", "index_info", "index_list"]
-__all__ += ["index_verify", "journal_clear", "journal_info", "keyness", "patterns_list", "patterns_show", "strategies", "tiers"]
+__all__ += ["index_verify", "journal_clear", "journal_info", "keyness", "patterns_list"]
+__all__ += ["patterns_show", "strategies", "tiers"]
 
 
 def __getattr__(name: str) -> Any:
@@ -34,4 +35,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__version__"]

@@ -16,7 +16,7 @@ main = Commands(
     help="""Corpus statistics: what language models were trained on, with intervals.
 
     Exit codes: 0 all done, 1 something could not be done (what was done is kept), 2 wrong usage,
-    130 interrupted (kept; the same command goes on).
+    130 interrupted (what was done is kept; run the same command to go on).
     """,
 )
 click.version_option(__version__, prog_name="ngramscan")(main)
@@ -26,7 +26,7 @@ main.add_command(
         ["list", "info", "build", "verify"],
         prefix="index_",
         name="index",
-        help="List indexes; build local ones, and check them.",
+        help="List the hosted indexes; build, check and describe local ones.",
     )
 )
 main.add_command(
@@ -48,6 +48,6 @@ main.add_command(
         ["list", "show"],
         prefix="patterns_",
         name="patterns",
-        help="Look at the pattern sets that come with this package, or at one's own.",
+        help="List the pattern sets that come with ngramscan; show one of them, or your own.",
     )
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
@@ -22,7 +23,9 @@ SHARED = ROOT.parent / "shared"
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the journal of the person who runs it, or asks a real host."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-    monkeypatch.delenv("NGRAMSCAN_API_URL", raising=False)
+    for name in os.environ.keys() - {"NGRAMSCAN_FULL"}:
+        if name.startswith(("NGRAMSCAN_", "EVALCORE_")):
+            monkeypatch.delenv(name)
     monkeypatch.setenv("COLUMNS", "120")
 
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import inspect
+import io
+import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import click
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import evalcore
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import Commands, Option, Result, command
+from ngramscan.report.rows import choose_target
 from tests.support.command import invoke
 
 RAISED = {"interrupt": KeyboardInterrupt(), "wrong": InputError("place", "\x1bwrong")}
@@ -42,7 +48,7 @@ def measure(
     stars: Annotated[bool, Option(is_shown=True)] = False,
     averages: Annotated[Path | None, Option(metavar="FILE", is_written=True)] = None,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[Row]:
     r"""Measure something.
 
     WHAT is a thing.
@@ -85,7 +91,7 @@ def measure(
 
 
 @command
-def do_again(*, what: str, times: Annotated[int | None, Option(flags="-n")] = None) -> Result:
+def do_again(*, what: str, times: Annotated[int | None, Option(flags="-n")] = None) -> Result[Row]:
     """Do it again; some things go wrong.
 
     Parameters
@@ -98,9 +104,29 @@ def do_again(*, what: str, times: Annotated[int | None, Option(flags="-n")] = No
     return Result([Row(what, str(times))], Row, is_silent=True, exit_code=3)
 
 
+@command
+def do_look(
+    *,
+    index: Annotated[str | Sequence[str], Option(metavar="SPEC", is_verbatim=True)] = "python",
+    rate: Annotated[float, Option(least=0)] = 0.0,
+) -> Result[Row]:
+    """Look there.
+
+    Parameters
+    ----------
+    index, rate : various
+        Where to look, and how often.
+    """
+    if "wrong" in index:
+        raise InputError("--index wrong", "no such index")
+    return Result([Row("index", repr(index)), Row("rate", repr(rate))], Row)
+
+
 def terminal(line: str, keeping: Sequence[str] = ()) -> tuple[int, str, str]:
     group = Commands("tests.test_command", ["measure"])
-    group.add_command(Commands("tests.test_command", ["again"], keeping, prefix="do_"), "do")
+    group.add_command(
+        Commands("tests.test_command", ["again", "look"], keeping, prefix="do_"), "do"
+    )
     ran = CliRunner(catch_exceptions=False).invoke(group, line.split())
     return ran.exit_code, ran.stdout, ran.stderr
 
@@ -145,12 +171,20 @@ def test_what_the_terminal_refuses_python_refuses(options: dict[str, Any], line:
         measure("x", **options)
     if "unit" in options:
         assert str(caught.value) == "--unit inch: one of metre, foot was expected"
+        with pytest.raises(InputError, match=r"one of metre, foot .*; did you mean foot\?"):
+            measure("x", unit="foott")  # type: ignore[arg-type]
+        assert (
+            "'FOOTT' is not one of metre, foot; did you mean foot?"
+            in terminal("measure x --unit FOOTT")[2]
+        )
     else:
         assert str(caught.value).removeprefix(f"{line}: ") in stderr, "in the same words"
 
 
 def test_an_unknown_or_hidden_option_is_a_type_error_with_the_nearest_name() -> None:
-    with pytest.raises(TypeError, match=r"^measure\(\): there is no option 'levl'; .* 'level'\?"):
+    with pytest.raises(
+        TypeError, match=r"^measure\(\): there is no option 'levl'; did you mean level\?"
+    ):
         measure("x", levl=0.5)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="no option 'zzz'; there are what, unit, names, by, level"):
         measure("x", zzz=1)  # type: ignore[call-arg]
@@ -177,6 +211,74 @@ def test_the_terminal_shows_heading_rows_notices_and_failures() -> None:
     assert "a detail" in terminal("measure x -v")[2]
     assert terminal("do again --what x") == (3, "", "")
     assert terminal("do again --what x --format csv") == (3, "name,value\nx,None\n", "")
+
+
+def test_rows_go_to_stdout_as_bytes_and_other_files_do_not() -> None:
+    as_csv = terminal("measure x --format csv -q")
+    assert terminal("measure x --format csv -q -o -") == as_csv
+    assert terminal("measure x -q -o -") == terminal("measure x -q")
+    group = Commands("tests.test_command", ["measure"])
+    ran = CliRunner().invoke(group, ["measure", "x", "--format", "parquet", "-q"])
+    assert pd.read_parquet(io.BytesIO(ran.stdout_bytes))["name"].tolist() == list("0123456")
+    problem = "Error: --averages -: it can't be stdout; a path was expected\n"
+    assert terminal("measure x --averages -") == (2, "", problem)
+    with pytest.raises(InputError, match="--averages -: it can't be stdout"):
+        measure("x", averages=Path("-"))
+
+
+def test_parquet_is_not_written_into_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with pytest.raises(InputError, match="--format parquet: it can't be shown in a terminal"):
+        choose_target("parquet", None)
+
+
+def test_a_column_sorts_rows_in_every_format_and_in_a_plain_table(tmp_path: Path) -> None:
+    for line, expected in (("--sort -value", "4563210"), ("--sort -name", "6543210")):
+        _, stdout, _ = terminal(f"measure x -q {line} --format csv")
+        assert "".join(row[0] for row in stdout.splitlines()[1:]) == expected
+        path = tmp_path / "rows.csv"
+        assert terminal(f"measure x -q {line} -o {path}") == (0, "", "")
+        assert path.read_text() == stdout
+        shown = terminal(f"measure x {line}")[1]
+        assert "".join(re.findall(r"^ +(\d) ", shown, flags=re.M)) == expected
+    assert "for & paper" not in terminal("measure x --format latex --sort name")[1]
+    assert "x" in terminal("do again --what x --sort name")[1], "rows that are asked for"
+    known = "one of name, value was expected; did you mean value?"
+    assert terminal("measure x --sort valeu") == (2, "", f"Error: --sort valeu: {known}\n")
+
+
+def test_a_variable_gives_an_option_and_is_named_where_it_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    line = "do look --format csv"
+    monkeypatch.setenv("TESTS_INDEX", "a b,c")
+    monkeypatch.setenv("TESTS_RATE", "2.5")
+    assert "index,\"('a b', 'c')\"\nrate,2.5\n" in terminal(line)[1], "blanks part nothing"
+    assert "('d',)" in terminal(f"{line} --index d")[1]
+    monkeypatch.setenv("TESTS_INDEX", "wrong")
+    problem = "Error: --index wrong: no such index"
+    assert terminal(line) == (2, "", f"{problem} (from TESTS_INDEX)\n")
+    assert terminal(f"{line} --index wrong") == (2, "", f"{problem}\n")
+    monkeypatch.setenv("TESTS_RATE", "x")
+    code, _, stderr = terminal(line)
+    assert (code, "'--rate' (env var: 'TESTS_RATE'): 'x' is not a valid float" in stderr) == (
+        2,
+        True,
+    )
+    assert do_look(index="d")["value"].tolist() == ["('d',)", "0.0"], "Python reads none"
+
+
+def test_the_home_folder_is_meant_by_a_tilde(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "labels.csv").write_text("item,a,b\n1,x,x\n2,y,y\n3,x,y\n")
+    ran = invoke("agreement", "~/labels.csv", "-o", "~/rows.csv", "-q", package="evalcore")
+    assert (ran.code, ran.stdout, ran.stderr) == (0, "", "")
+    rows = pd.read_csv(tmp_path / "rows.csv")
+    for given in ("~/labels.csv", Path("~/labels.csv"), ["~/labels.csv"]):
+        assert len(evalcore.agreement(given, votes=Path("~/votes.csv"))) == len(rows)
+    assert (tmp_path / "votes.csv").exists()
 
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ngramscan.pace.pace import SystemClock
+from ngramscan.pace.pace import Clock
 from tests.support.chat_server import chat_server
 from tests.support.command import Ran, invoke
 from tests.support.made_benchmarks import write, write_financemath, write_proofbench
@@ -30,7 +30,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(SystemClock, "wait", lambda _, seconds: None)
+    monkeypatch.setattr(Clock, "wait", lambda _, seconds: None)
     write_financemath(tmp_path)
     write_proofbench(tmp_path)
     write(tmp_path / "questions.jsonl", jsonl(*QUESTIONS))

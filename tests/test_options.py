@@ -15,6 +15,7 @@ import pytest
 
 import evalcore
 import ngramscan
+from ngramscan.report.options import SET_ONCE, columns_of
 from tests.support.command import MAINS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +26,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 ONLY_TERMINAL = {
     "format",
+    "sort",
     "csv_safe",
     "yes",
     "quiet",
@@ -107,7 +109,7 @@ def test_options_are_those_of_signature_docstring_and_command(name: str) -> None
     for option, one in parameters.items():
         if one.kind is not one.VAR_POSITIONAL:
             wrong = f"{option}{option[-1]}"
-            with pytest.raises(TypeError, match=rf"no option '{wrong}'; did you mean '{option}'\?"):
+            with pytest.raises(TypeError, match=rf"no option '{wrong}'; did you mean {option}\?"):
                 FUNCTIONS[name](**{wrong: 1})
     for option, in_terminal in options_of(name).items():
         assert in_terminal["help"]
@@ -117,3 +119,26 @@ def test_options_are_those_of_signature_docstring_and_command(name: str) -> None
             continue
         is_set = default not in (None, (), "", inspect.Parameter.empty)
         assert given == (None if not is_set else [default] if in_terminal["multiple"] else default)
+
+
+def test_a_variable_gives_the_same_option_everywhere() -> None:
+    """Who sets NGRAMSCAN_WORKERS for one command sets it for all that have the variable."""
+    said: dict[str, set[tuple[str, str]]] = {}
+    for name in COMMANDS:
+        for option, known in options_of(name).items():
+            if variable := known["envvar"]:
+                said.setdefault(variable, set()).add((option, str(known["help"])))
+    assert {*said} >= {f"NGRAMSCAN_{name.removesuffix('_s').upper()}" for name in SET_ONCE}
+    assert {"OPENAI_BASE_URL", "EVALCORE_CONCURRENCY", "EVALCORE_TIMEOUT"} <= {*said}
+    for variable, options in said.items():
+        # Where to look is said by count for all; evalcore judges and runs at different rates.
+        assert len({option for option, _ in options}) == 1, variable
+        assert len(options) == 1 or variable.startswith("EVALCORE_"), options
+
+
+def test_the_columns_to_sort_by_are_known_before_a_command_runs() -> None:
+    unknown = {name for name in FUNCTIONS if not columns_of(inspect.unwrap(FUNCTIONS[name]))}
+    # Their row types are in modules of an extra.
+    assert unknown == {"ngramscan.index_build", "ngramscan.index_verify"}
+    assert "occurrences" in columns_of(inspect.unwrap(ngramscan.count))
+    assert {"documents", "lookups"} <= {*columns_of(inspect.unwrap(ngramscan.docnorm))}

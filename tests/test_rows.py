@@ -11,7 +11,7 @@ import pytest
 
 from ngramscan.errors import InputError
 from ngramscan.report import choose_target, to_frame, to_text, write_rows
-from ngramscan.report.rows import Target
+from ngramscan.report.rows import Target, order_rows
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,22 @@ def test_the_suffix_names_the_format_unless_it_is_given(tmp_path: Path) -> None:
     assert choose_target(None, here) == Target("json", here)
     assert choose_target("csv", here) == Target("csv", here)
     assert choose_target(None, None) == Target("table")
-    assert choose_target("jsonl", None) == Target("jsonl")
+    assert choose_target("jsonl", None) == choose_target("jsonl", Path("-")) == Target("jsonl")
+    assert choose_target(None, Path("-")) == Target("table")
     for format_name, name in ((None, "x.docx"), ("table", "x.csv")):
         with pytest.raises(InputError, match=r"no file format named; expected \.csv, \.jsonl, "):
             choose_target(format_name, tmp_path / name)
+
+
+def test_rows_are_sorted_with_nulls_last_and_equal_ones_in_their_order() -> None:
+    rows = [Row(name, n, n or None, None) for name, n in (("b", 2), ("a", 0), ("c", 2), ("d", 10))]
+    for column, expected in (
+        ("name", "abcd"),
+        ("-name", "dcba"),
+        ("count", "abcd"),
+        ("-count", "dbca"),
+        ("documents", "bcda"),
+        ("-documents", "dbca"),
+        ("rate", "bacd"),
+    ):
+        assert "".join(row.name for row in order_rows(rows, column)) == expected

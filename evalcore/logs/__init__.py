@@ -159,7 +159,7 @@ def logs(
     usage: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = 256,
     for_table: bool = True,
-) -> Result:
+) -> Result[scores.ScoreRow]:
     """Read per-sample results of other tools as scores.
 
     Reads logs of Inspect (.eval, .json), samples of lm-evaluation-harness (samples_*.jsonl, with

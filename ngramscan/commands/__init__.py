@@ -1,9 +1,12 @@
-"""The commands: a function each, for Python and for the terminal."""
+"""The commands: a function each, for Python and for the terminal, and what a shell completes."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ngramscan.commands.blend import blend
 from ngramscan.commands.contexts import contexts
 from ngramscan.commands.count import count
-from ngramscan.commands.docnorm import docnorm
+from ngramscan.commands.docnorm import DEFAULT_SET, docnorm
 from ngramscan.commands.index import index_build, index_info, index_list, index_verify
 from ngramscan.commands.journal import journal_clear, journal_info
 from ngramscan.commands.keyness import keyness
@@ -11,8 +14,30 @@ from ngramscan.commands.patterns import patterns_list, patterns_show
 from ngramscan.commands.serve import serve
 from ngramscan.commands.strategies import strategies
 from ngramscan.commands.tiers import tiers
+from ngramscan.indexes.catalog import CATALOG
+from ngramscan.patterns.files import load_patterns, shipped_sets
+from ngramscan.report.completion import paths
 
 __all__ = ["blend", "contexts", "count", "docnorm", "index_build", "index_info", "index_list"]
-__all__ += ["index_verify", "journal_clear", "journal_info", "keyness", "patterns_list", "patterns_show", "serve"]
-__all__ += ["strategies"]
-__all__ += ["tiers"]
+__all__ += ["index_verify", "journal_clear", "journal_info", "keyness", "patterns_list"]
+__all__ += ["patterns_show", "serve", "strategies", "tiers"]
+
+
+def complete(name: str, given: Mapping[str, Any], typed: str) -> Iterable[str] | None:
+    """Return what a parameter may be, for shells; None: nothing is known of it."""
+    kind, colon, path = typed.partition(":")
+    match name:
+        case "index" | "spec" if colon:
+            return [f"{kind}:{one}" for one in paths(path)] if kind in {"scan", "fm9"} else []
+        case "index" | "spec":
+            hosted = [name for one in CATALOG for name in (one.alias, one.name)]
+            return [*hosted, "paper", "python", "scan:", "fm9:", "http://"]
+        case "patterns" | "others" | "name":
+            return [*shipped_sets(), *paths(typed)]
+        case "literals":
+            return paths(typed)
+        case "method":
+            shipped = shipped_sets()
+            sets = [one for one in given["arguments"] if one in shipped or one.endswith(".yaml")]
+            return [name for one in sets or [DEFAULT_SET] for name in load_patterns(one).methods]
+    return None

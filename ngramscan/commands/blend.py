@@ -32,7 +32,7 @@ def blend(
     output_field: Annotated[str, Option(metavar="NAME")] = "output",
     prompt_field: Annotated[str | None, Option(metavar="NAME")] = None,
     skip_bad_lines: bool = False,
-) -> Result:
+) -> Result[BlendRow]:
     """Find which methods' markers are in recorded outputs.
 
     OUTPUTS is a folder of DATASET/MODEL/PROMPT.jsonl or DATASET/raw_PROMPT_outputs/MODEL.json, or a

@@ -33,7 +33,7 @@ def contexts(
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     n: Annotated[int, Option(flags="-n", least=1)] = 20,
     width: Annotated[int, Option(least=0)] = 60,
-    api_url: Annotated[str, Option(metavar="URL", envvar="NGRAMSCAN_API_URL")] = DEFAULT_URL,
+    api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
     concurrency: Annotated[int, Option(least=1)] = 4,
     rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
     timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
@@ -50,7 +50,7 @@ def contexts(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[ContextRow]:
     r"""Show random occurrences of texts in context.
 
     They show what a pattern really catches. Every occurrence is as likely as any other, so

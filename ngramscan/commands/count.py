@@ -53,7 +53,7 @@ def count(
     case_variants: bool = False,
     totals: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
-    api_url: Annotated[str, Option(metavar="URL", envvar="NGRAMSCAN_API_URL")] = DEFAULT_URL,
+    api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
     concurrency: Annotated[int, Option(least=1)] = 4,
     rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
     timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
@@ -71,7 +71,7 @@ def count(
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     progress: Progress = SILENT,
     for_table: bool = False,
-) -> Result:
+) -> Result[CountRow]:
     """Count how often texts occur in corpora.
 
     PATTERNS are texts with a space in them, pattern sets in YAML files, or names of shipped sets

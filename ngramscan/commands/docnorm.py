@@ -91,7 +91,7 @@ def docnorm(
     totals: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     drawn: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     dry_run: bool = False,
-    api_url: Annotated[str, Option(metavar="URL", envvar="NGRAMSCAN_API_URL")] = DEFAULT_URL,
+    api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
     concurrency: Annotated[int, Option(least=1)] = 4,
     rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
     timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
@@ -108,7 +108,7 @@ def docnorm(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[DocnormRow] | Result[PlanRow]:
     """Estimate how many documents contain texts, with intervals.
 
     PATTERNS are those of count; by default the set f1, tiers T1 and T2. Hosted indexes know

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError, needs_extra
@@ -44,7 +44,7 @@ class IndexInfo:
 
 
 @command
-def index_list() -> Result:
+def index_list() -> Result[IndexRow]:
     """List the hosted indexes: names, and sizes in bytes of text and documents.
 
     Examples
@@ -58,7 +58,7 @@ def index_list() -> Result:
 def index_info(
     spec: str,
     *,
-    api_url: Annotated[str, Option(metavar="URL", envvar="NGRAMSCAN_API_URL")] = DEFAULT_URL,
+    api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
     concurrency: Annotated[int, Option(least=1)] = 4,
     rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
     timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
@@ -74,7 +74,7 @@ def index_info(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[IndexInfo]:
     """Ask one index for its size, and check that it answers.
 
     SPEC is the same as for `ngramscan count --index`. A corpus is read to the end for this.
@@ -123,13 +123,13 @@ def index_build(
     output: Annotated[str | Path, Option(flags="-o --output", metavar="DIR")],
     *,
     shard_size: Annotated[str | int, Option(metavar="SIZE")] = "1GB",
-    workers: Annotated[int, Option(least=1)] = 1,
+    workers: Annotated[int, Option(least=1, envvar="")] = 1,
     text_field: Annotated[str, Option(metavar="NAME")] = "text",
     exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[Any]:
     """Build a local index of a corpus, in the format of infini-gram-mini.
 
     CORPUS is a file, folder, glob or URL, as after `scan:`, or `python`. The folder of the index
@@ -183,7 +183,7 @@ def index_verify(
     *,
     deep: bool = False,
     progress: Progress = SILENT,
-) -> Result:
+) -> Result[Any]:
     """Check a local index.
 
     DIR is a shard or a folder of shards. Prints each problem with its file and field; if there is

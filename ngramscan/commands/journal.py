@@ -19,7 +19,9 @@ from ngramscan.report.command import Option, Result, command
 
 
 @command
-def journal_info(*, journal: Annotated[str | Path | None, Option(metavar="FILE")] = None) -> Result:
+def journal_info(
+    *, journal: Annotated[str | Path | None, Option(metavar="FILE")] = None
+) -> Result[JournalRow]:
     """Show the stored replies: how many from each index, and since when.
 
     Parameters
@@ -45,10 +47,10 @@ def journal_info(*, journal: Annotated[str | Path | None, Option(metavar="FILE")
 @command
 def journal_clear(
     *,
-    index: Annotated[str | None, Option(metavar="NAME")] = None,
+    index: Annotated[str | None, Option(metavar="NAME", envvar="")] = None,
     journal: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     yes: Annotated[bool, Option(is_shown=True)] = True,
-) -> Result:
+) -> Result[JournalRow]:
     """Remove all stored replies, or those from one index.
 
     Commands will then ask again. In a terminal you confirm first.

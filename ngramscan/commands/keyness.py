@@ -57,7 +57,7 @@ def keyness(
     output_field: Annotated[str, Option(metavar="NAME")] = "output",
     prompt_field: Annotated[str | None, Option(metavar="NAME")] = None,
     skip_bad_lines: bool = False,
-) -> Result:
+) -> Result[KeynessRow]:
     """Find the n-grams that distinguish the outputs of one method from those of others.
 
     OUTPUTS is a folder of recorded outputs, or a file. Outputs of prompts that have the method of

@@ -51,7 +51,7 @@ class PatternRow:
 
 
 @command
-def patterns_list() -> Result:
+def patterns_list() -> Result[PatternSetRow]:
     """List the pattern sets that come with this package.
 
     Examples
@@ -68,7 +68,7 @@ def patterns_list() -> Result:
 
 
 @command
-def patterns_show(name: Annotated[PathOrName, Option(metavar="NAME|FILE")]) -> Result:
+def patterns_show(name: Annotated[PathOrName, Option(metavar="NAME|FILE")]) -> Result[PatternRow]:
     """Show the patterns of a set, and which of them overlap.
 
     Parameters

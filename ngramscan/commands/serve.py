@@ -18,7 +18,7 @@ def serve(
     *directories: Annotated[str | Path, Option(metavar="DIR...")],
     host: Annotated[str, Option(metavar="ADDRESS")] = "127.0.0.1",
     port: Annotated[int, Option(least=0, most=65535)] = 8787,
-    concurrency: Annotated[int | None, Option(least=1)] = None,
+    concurrency: Annotated[int | None, Option(least=1, envvar="")] = None,
     allow_host: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     progress: Progress = SILENT,
 ) -> NoRows:

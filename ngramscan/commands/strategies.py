@@ -24,7 +24,7 @@ def strategies(
     output_field: Annotated[str, Option(metavar="NAME")] = "output",
     prompt_field: Annotated[str | None, Option(metavar="NAME")] = None,
     skip_bad_lines: bool = False,
-) -> Result:
+) -> Result[StrategyRow]:
     """Classify outputs of models as Direct, CoT, PoT or Hybrid.
 
     OUTPUTS is a folder {dataset}/{model}/{prompt}.jsonl, any level of it, or one file. The rules of

@@ -27,7 +27,7 @@ def tiers(
     output_field: Annotated[str, Option(metavar="NAME")] = "output",
     prompt_field: Annotated[str | None, Option(metavar="NAME")] = None,
     skip_bad_lines: bool = False,
-) -> Result:
+) -> Result[TierRow]:
     """Check the tiers of patterns against recorded outputs.
 
     A pattern of tier T1 should be at least 10 times as frequent in outputs of its own method as in

@@ -6,7 +6,7 @@ is given for them passes the same checks wherever it comes from. `rate : see run
 of another command; lines of "Examples" that begin with "$ " are those of the help.
 
     @command
-    def agreement(labels: GivenTables, *, seed: Annotated[int, Option(least=0)] = 1) -> Result:
+    def agreement(labels: GivenTables, *, seed: Annotated[int, Option(least=0)] = 1) -> Result[Row]:
 """
 
 from __future__ import annotations
@@ -18,35 +18,44 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from difflib import get_close_matches
+from dataclasses import dataclass, fields
 from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from textwrap import indent
 from types import NoneType
-from typing import TYPE_CHECKING, Any, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
 import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
-from ngramscan.errors import IncompleteError, NgramscanError
+from ngramscan.errors import IncompleteError, InputError, NgramscanError
 from ngramscan.progress import Terminal, open_console, visible
+from ngramscan.report.completion import offered
 from ngramscan.report.files import TAKES_NO_MORE
 from ngramscan.report.options import (
     FOR_TABLE,
+    Choice,
+    FilePath,
     Option,
+    check_written,
     checked,
+    columns_of,
     hints_of,
     option_of,
     parameters,
-    refuse_same_file,
+    refuse_other,
     sections_of,
+    suggestion,
 )
 from ngramscan.report.rows import (
     CSV_SAFE,
     FORMATS,
     Target,
     choose_target,
+    order_rows,
+    to_bytes,
     to_frame,
     to_text,
     write_rows,
@@ -58,44 +67,45 @@ if TYPE_CHECKING:
 
 __all__ = ["Commands", "NoRows", "Option", "Result", "command", "to_click"]
 P = ParamSpec("P")
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """What a command's function returns: the terminal shows it, Python gets a data frame."""
+class Result(Generic[Row]):
+    """The result of a command: the terminal shows it, Python gets a data frame."""
 
-    rows: Iterable[Any]
-    row_type: type
+    rows: Iterable[Row]
+    row_type: type[Row]
     notices: Sequence[str] = ()
-    """What is to be known beside the rows."""
+    """Notes that go with the rows, on stderr."""
     failures: Sequence[str] = ()
-    """What could not be done: exit code 1; in Python an IncompleteError, which has the rows."""
+    """What could not be done. Exit code 1; Python raises an IncompleteError with the rows."""
     heading: str = ""
-    """What is to be known before the rows."""
+    """A line above the rows."""
     print_table: Callable[[Console], None] | None = None
-    """How the rows are shown; None: as they are."""
+    """Prints the rows as a designed table; None: they are printed as they are."""
     is_silent: bool = False
-    """The terminal shows no rows unless `--format` says how: they are in files."""
+    """The rows are in files; the terminal shows them only with `--format` or `--sort`."""
     for_paper: tuple[Sequence[Any], type] | None = None
-    """The rows, and their type, that LaTeX has; None: the same."""
+    """Rows for LaTeX, and their type; None: the same rows."""
     exit_code: int = 0
-    """With which the command ends where nothing failed: rows may be bad news."""
+    """Exit code where nothing failed; rows may be bad news."""
 
 
 @dataclass(frozen=True, slots=True)
-class NoRows(Result):
-    """What the function of a command returns that has no rows, and so no options for them."""
+class NoRows(Result[None]):
+    """The result of a command without rows, which has no options for them."""
 
-    rows: Iterable[Any] = ()
-    row_type: type = NoneType
+    rows: Iterable[None] = ()
+    row_type: type[None] = NoneType
     is_silent: bool = True
 
 
-def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
-    """Make the function of a command one that returns a data frame.
+def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
+    """Make the function of a command return a data frame.
 
-    An unknown option is a TypeError with the nearest name, a value that the terminal would refuse
-    an InputError.
+    An unknown option raises a TypeError with the nearest name; a value that the terminal would
+    refuse raises an InputError.
     """
     signature, hints = inspect.signature(function), hints_of(function)
     known = [
@@ -110,19 +120,14 @@ def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
     def called(*arguments: P.args, **options: P.kwargs) -> pd.DataFrame:
         for name in options:
             if name not in by_name:
-                nearest = get_close_matches(name, by_name, n=1)
-                hint = (
-                    f"did you mean {nearest[0]!r}?"
-                    if nearest
-                    else f"there are {', '.join(by_name)}"
-                )
-                raise TypeError(f"{function.__name__}(): there is no option {name!r}; {hint}")
+                hint = suggestion(name, by_name) or f"; there are {', '.join(by_name)}"
+                raise TypeError(f"{function.__name__}(): there is no option {name!r}{hint}")
         bound = signature.bind(*arguments, **options)
         bound.apply_defaults()
         for name, one in parameters(function).items():
             if name in bound.arguments:
                 bound.arguments[name] = checked(one, bound.arguments[name])
-        refuse_same_file(function, bound.arguments)
+        check_written(function, bound.arguments)
         result = function(*bound.args, **bound.kwargs)
         frame = to_frame(list(result.rows), result.row_type)
         if result.failures:
@@ -137,11 +142,11 @@ def command(function: Callable[P, Result]) -> Callable[P, pd.DataFrame]:
 
 
 class Commands(click.Group):
-    """The commands of a package: its functions, of which only those are imported that are used.
+    """The commands of a package: its functions, each imported when it is used.
 
-    A command ends with one line where something anticipated goes wrong. Those in `keeping` keep
-    what was done when they are interrupted. The commands of a group leave out the `prefix` of the
-    names of their functions.
+    Anticipated errors end a command with one line. The commands in `keeping` keep what was done
+    when they are interrupted. In a group, the names of the functions begin with `prefix`. The
+    function `complete` of the module `completions` (by default the package) says what shells offer.
     """
 
     def __init__(
@@ -150,19 +155,25 @@ class Commands(click.Group):
         names: Sequence[str],
         keeping: Collection[str] = (),
         prefix: str = "",
+        completions: str = "",
         **options: Any,
     ) -> None:
         # Click suggests the nearest of the commands that it knows.
         super().__init__(commands={name: click.Command(name) for name in names}, **options)
         self._package, self._names, self._keeping = package, names, keeping
-        self._prefix = prefix
+        self._prefix, self.completions = prefix, completions or package
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's own)
         """Return the names of all commands, in their order."""
         return [*self.commands]
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Return the names that begin so; click itself would import every command."""
+        named = [CompletionItem(name) for name in self.commands if name.startswith(incomplete)]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; None: there is none of this name."""
+        """Return a command; None: no command has this name."""
         if cmd_name not in self._names:
             return super().get_command(ctx, cmd_name)
         function = getattr(import_module(self._package), self._prefix + cmd_name)
@@ -181,13 +192,13 @@ class Commands(click.Group):
             sys.stdout.flush()  # a full disk may show only here
             return result
         except NgramscanError as error:
-            _say(f"Error: {error}")
+            _say(f"Error: {error}{''.join(getattr(error, '__notes__', ()))}")
             ctx.exit(error.exit_code)
         except OSError as error:
             if error.errno not in TAKES_NO_MORE:
                 raise  # click itself ends a command whose reader is gone
             _say(f"Error: stdout: can't be written ({os.strerror(error.errno or 0).lower()})")
-            # What is still to be written goes nowhere, so that the end of the process can't fail.
+            # The rest of the output goes nowhere, so that the process can end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(1)
         except KeyboardInterrupt:
@@ -198,23 +209,23 @@ class Commands(click.Group):
 
 
 def to_click(function: Callable[..., Any], name: str | None = None) -> click.Command:
-    """Return the command of the terminal that calls a function which `command` made.
+    """Return the terminal's command for a function that `command` made.
 
-    One that has an option `output` writes its rows itself.
+    A command with an option `output` of its own writes its rows itself.
     """
     inner = inspect.unwrap(function)
     own, sections = parameters(inner), sections_of(inner)
     examples = re.findall(r"^\$ ((?:.*\\\n)*.*)$", sections.get("Examples", ""), flags=re.M)
     shown = "\n".join(indent(line, "  ") for line in examples)
-    signature = inspect.signature(inner)
-    has_rows = signature.return_annotation != NoRows.__name__
+    has_rows = hints_of(inner)["return"] is not NoRows
+    has_progress = "progress" in inspect.signature(inner).parameters
     return click.Command(
         name or function.__name__,
         params=[
             *own.values(),
-            *([_FORMAT, _WIDE] if has_rows else []),
+            *([_FORMAT, _SORT, _WIDE] if has_rows else []),
             *([_OUTPUT, _CSV_SAFE] if has_rows and "output" not in own else []),
-            *([_VERBOSE, _QUIET] if "progress" in signature.parameters else [_NO_NOTICES]),
+            *([_VERBOSE, _QUIET] if has_progress else [_NO_NOTICES]),
         ],
         help=sections["Text"] + f"\n\n\b\nExamples:\n{shown}" * bool(examples),
         callback=partial(_run, inner),
@@ -223,15 +234,22 @@ def to_click(function: Callable[..., Any], name: str | None = None) -> click.Com
 
 _FORMAT = click.Option(
     ["--format", "format_name"],
-    type=click.Choice(FORMATS),
+    type=Choice(FORMATS),
     help="How rows are printed.  [default: table]",
+)
+_SORT = click.Option(
+    ["--sort"],
+    metavar="COLUMN",
+    shell_complete=offered,
+    help="Sort the rows by a column; by -COLUMN in descending order.",
 )
 _WIDE = click.Option(["--wide"], is_flag=True, help="Show all columns of tables, however wide.")
 _OUTPUT = click.Option(
     ["-o", "--output"],
-    type=click.Path(path_type=Path),
+    type=FilePath(path_type=Path),
     metavar="FILE",
-    help="Write the rows to a file: .csv, .jsonl, .json, .parquet or .tex.",
+    shell_complete=offered,
+    help="Write the rows to a file: .csv, .jsonl, .json, .parquet or .tex; - is stdout.",
 )
 _CSV_SAFE = click.Option(
     ["--csv-safe"],
@@ -244,37 +262,64 @@ _NO_NOTICES = click.Option(["-q", "--quiet"], is_flag=True, help="Show no notice
 
 
 def _run(
-    function: Callable[..., Result],
+    function: Callable[..., Result[Any]],
     *,
     format_name: str | None = None,
+    sort: str | None = None,
     wide: bool = False,
     quiet: bool,
     **values: Any,
 ) -> None:
     path = None if "output" in parameters(function) else values.pop("output", None)
     token = CSV_SAFE.set(values.pop("csv_safe", False))
-    click.get_current_context().call_on_close(partial(CSV_SAFE.reset, token))
-    refuse_same_file(function, values, path)
+    context = click.get_current_context()
+    context.call_on_close(partial(CSV_SAFE.reset, token))
+    check_written(function, values, path)
     target = choose_target(format_name, path)
+    if sort and (columns := columns_of(function)):
+        refuse_other("--sort", sort.removeprefix("-"), columns)
     signature = inspect.signature(function)
     bound = signature.bind_partial()
     has_progress = "progress" in signature.parameters
     with Terminal(quiet, values["verbose"]) if has_progress else nullcontext() as progress:
-        given = values | {FOR_TABLE: target.format == "table", "progress": progress}
+        given = values | {FOR_TABLE: target.format == "table" and not sort, "progress": progress}
         bound.arguments.update((name, given[name]) for name in signature.parameters)
-        result = function(*bound.args, **bound.kwargs)
-    _show(result, target, quiet, wide, is_asked=bool(format_name))
+        try:
+            result = function(*bound.args, **bound.kwargs)
+        except InputError as error:
+            _name_variable(error, context)
+            raise
+    _show(result, target, sort, quiet, wide, is_asked=bool(format_name or sort))
 
 
-def _show(result: Result, target: Target, quiet: bool, wide: bool, is_asked: bool) -> None:
+def _name_variable(error: InputError, context: click.Context) -> None:
+    """Name the environment variable that a wrong value is from."""
+    for one in context.command.params:
+        is_given = context.get_parameter_source(one.name) is ParameterSource.ENVIRONMENT
+        if is_given and error.where.split(" ")[0] in one.opts:
+            error.add_note(f" (from {one.envvar})")
+
+
+def _show(
+    result: Result[Any], target: Target, sort: str | None, quiet: bool, wide: bool, is_asked: bool
+) -> None:
     is_table = target.format == "table"
     if result.heading and (is_table or not quiet):
         click.echo(result.heading, err=not is_table)
-    rows, row_type = result.rows, result.row_type
-    if target.format == "latex" and result.for_paper:
+    rows, row_type, print_table = result.rows, result.row_type, result.print_table
+    if sort:
+        refuse_other("--sort", sort.removeprefix("-"), [field.name for field in fields(row_type)])
+        rows, print_table = order_rows(rows, sort), None
+    elif target.format == "latex" and result.for_paper:
         rows, row_type = result.for_paper
     if not result.is_silent or (is_asked and (rows := list(rows))):
-        _emit(list(rows), row_type, target, result, wide)
+        if is_table:
+            from ngramscan.report.layout import print_rows  # slow to import
+
+            show = print_table or partial(print_rows, rows=list(rows), row_type=row_type)
+            show(open_console(is_wide=wide))
+        else:
+            _emit(list(rows), row_type, target)
     for notice in () if quiet else result.notices:
         _say(notice)
     for line in result.failures:
@@ -282,20 +327,14 @@ def _show(result: Result, target: Target, quiet: bool, wide: bool, is_asked: boo
     click.get_current_context().exit(1 if result.failures else result.exit_code)
 
 
-def _emit(rows: Sequence[Any], row_type: type, target: Target, result: Result, wide: bool) -> None:
+def _emit(rows: Sequence[Any], row_type: type, target: Target) -> None:
     if target.path:
         write_rows(rows, row_type, target)
-    elif target.format != "table":
-        text = to_text(rows, row_type, target.format)
-        # Into a file or pipe as it is; before a person, nothing steers the terminal.
-        text = visible(text) if sys.stdout.isatty() else text
-        click.echo(text.encode("utf-8", "backslashreplace"), nl=False)
-    elif result.print_table:
-        result.print_table(open_console(is_wide=wide))
+    elif target.format != "parquet" and sys.stdout.isatty():
+        # Before a person, nothing steers the terminal; into a file or pipe it goes as it is.
+        click.echo(visible(to_text(rows, row_type, target.format)), nl=False)
     else:
-        from ngramscan.report.layout import print_rows  # slow to import
-
-        print_rows(open_console(is_wide=wide), rows, row_type)
+        click.echo(to_bytes(rows, row_type, target.format), nl=False)
 
 
 def _say(text: str) -> None:

@@ -38,9 +38,9 @@ def check_writable(path: Path) -> None:
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a new file and put it in the place of `path` when it is done.
 
-    A symbolic link is followed. A device, a pipe or another thing that is no regular file is not
-    replaced but written to, after all is done. What a killed process left behind while it wrote the
-    same file is removed. Where it can't be written, what stood there before still does.
+    Symbolic links are followed. A device, a pipe or anything else that is no regular file is
+    written to when all is done, not replaced. Leftovers of a killed process that was writing the
+    same file are removed. If writing fails, the old file stays.
     """
     try:
         if _is_stream(path):

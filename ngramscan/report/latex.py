@@ -34,8 +34,8 @@ _TABLE = r"""% needs \usepackage{{booktabs}}
 def to_latex(rows: Sequence[Any], row_type: type) -> str:
     """Return rows as a tabular; columns without any value are left out.
 
-    Numbers stand to the right, with three digits; p-values below .001 as such. What is to be known
-    beside a table (level, test, what is missing) belongs into its caption.
+    Numbers are aligned to the right, with three digits; small p-values read "<.001". Notes (level,
+    test, what is missing) belong in the caption.
     """
     names = [
         field.name

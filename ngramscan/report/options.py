@@ -1,10 +1,12 @@
-"""What a command takes: read off the signature and the numpydoc of its function."""
+"""The arguments and options of a command, read from its function's signature and numpydoc."""
 
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -15,32 +17,37 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 import click
 
 from ngramscan.errors import InputError
+from ngramscan.report.completion import offered
 from ngramscan.report.rows import Target, write_rows
 
 FOR_TABLE = "for_table"
-"""A parameter of this name is True where the terminal shows a table, which may need more."""
+"""A parameter of this name is True where the terminal shows the designed table."""
+SET_ONCE = frozenset({"index", "api_url", "journal", "concurrency", "rate", "timeout_s"})
+SET_ONCE |= {"workers", "scheduler", "text_field"}
+"""Options with an environment variable in the terminal: NGRAMSCAN_INDEX, NGRAMSCAN_RATE, …"""
 _METAVARS = {"integer": "N", "float": "X"}
 
 
 class Option(NamedTuple):
-    """How a parameter is given in the terminal, where name and type do not say it."""
+    """How the terminal takes a parameter, where its name and type don't say it."""
 
     flags: str = ""
     """`-n`, `-e --pattern`; by default the name of the parameter."""
     metavar: str | None = None
     envvar: str | None = None
+    """None: as SET_ONCE says; empty: no variable."""
     least: float | None = None
     most: float | None = None
     over: float | None = None
     under: float | None = None
     is_verbatim: bool = False
-    """Several values are given one by one: a comma in one is a part of it."""
+    """A comma is a part of the value; several values are given one by one."""
     is_written: bool = False
     """The path is of a file that the command writes."""
     is_shown: bool = False
-    """It changes only what the terminal shows; Python does not have it."""
+    """Only for the terminal: it changes what is shown. Python doesn't have it."""
     is_optional: bool = False
-    """An argument that takes several values may have none."""
+    """An argument for several values that may be left out."""
 
 
 # Reading a function
@@ -51,7 +58,7 @@ def parameters(function: Callable[..., Any]) -> Mapping[str, click.Parameter]:
     """Return the arguments and options of a command, in its order."""
     hints, helps = hints_of(function), _helps(function)
     made = {
-        one.name: _parameter(one, hints[one.name], helps[one.name])
+        one.name: _parameter(one, hints[one.name], helps[one.name], function.__module__)
         for one in inspect.signature(function).parameters.values()
         if one.name not in {"progress", FOR_TABLE}
     }
@@ -96,7 +103,7 @@ def _helps(function: Callable[..., Any]) -> Mapping[str, str]:
     return helps
 
 
-def _parameter(one: inspect.Parameter, hint: Any, text: str) -> click.Parameter:
+def _parameter(one: inspect.Parameter, hint: Any, text: str, module: str) -> click.Parameter:
     option = option_of(hint)
     if get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
@@ -107,8 +114,8 @@ def _parameter(one: inspect.Parameter, hint: Any, text: str) -> click.Parameter:
     is_needed = one.default is one.empty and not option.is_optional
     metavar = option.metavar
     if one.kind is not one.KEYWORD_ONLY and not option.flags:
-        number = -1 if is_several else 1
-        return click.Argument([one.name], is_needed, type=kind, nargs=number, metavar=metavar)
+        shown: dict[str, Any] = {"metavar": metavar, "shell_complete": offered}
+        return click.Argument([one.name], is_needed, type=kind, nargs=1 - 2 * is_several, **shown)
     is_listed = is_several and not option.is_verbatim
     flags = option.flags.split() or [f"--{one.name.replace('_', '-')}"]
     if kind is click.BOOL:
@@ -118,6 +125,10 @@ def _parameter(one: inspect.Parameter, hint: Any, text: str) -> click.Parameter:
     default: dict[str, Any] = {}  # None would be one
     if one.default not in ((), "", None, one.empty):
         default["default"] = [one.default] if is_several else one.default
+    variable = option.envvar
+    if variable is None and one.name in SET_ONCE:
+        package, name = module.partition(".")[0], flags[-1].removeprefix("--")
+        variable = f"{package}_{name}".replace("-", "_").upper()
     return click.Option(
         [one.name, *flags],
         type=_Listed(kind) if is_listed else kind,
@@ -126,15 +137,24 @@ def _parameter(one: inspect.Parameter, hint: Any, text: str) -> click.Parameter:
         **default,
         required=is_needed,
         show_default=bool(default),
-        metavar=metavar or _METAVARS.get(kind.name.removesuffix(" range")),
-        envvar=option.envvar,
-        show_envvar=bool(option.envvar),
+        metavar=metavar or _METAVARS.get(kind.name),
+        envvar=variable or None,
+        show_envvar=bool(variable),
+        shell_complete=offered,
         help=text + (" Repeatable" + ", or with commas" * is_listed + ".") * is_several,
     )
 
 
+class _Text(click.types.StringParamType):
+    """A text; an environment variable has several with commas between them."""
+
+    envvar_list_splitter = ","
+
+
 class _Listed(click.ParamType[Any]):
     """Values of another type, with commas between them."""
+
+    envvar_list_splitter = ","
 
     def __init__(self, one: click.ParamType[Any]) -> None:
         self.one, self.name = one, one.name
@@ -147,6 +167,26 @@ class _Listed(click.ParamType[Any]):
         return tuple(self.one.convert(part, param, ctx) for part in parts)
 
 
+class FilePath(click.Path):
+    """A path; `~` at its start is the home folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path with the home folder in it."""
+        return super().convert(os.path.expanduser(value), param, ctx)
+
+
+class Choice(click.Choice[Any]):
+    """A choice that suggests the nearest value for a wrong one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the choice."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            known = ", ".join(self.choices) + suggestion(str(value), self.choices)
+            self.fail(f"{value!r} is not one of {known}", param, ctx)
+
+
 def _joined(given: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
     return tuple(value for values in given for value in values)
 
@@ -154,28 +194,35 @@ def _joined(given: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
 def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
     for part in types:
         if get_origin(part) is Literal:
-            return click.Choice(get_args(part), case_sensitive=False)
+            return Choice(get_args(part), case_sensitive=False)
     if bool in types:
         return click.BOOL
     if Path in types:
-        return click.Path(path_type=Path)
+        return FilePath(path_type=str if str in types else Path)
     if str in types or (float not in types and int not in types):
-        return click.STRING
+        return _Text()
     least = option.least if option.over is None else option.over
     most = option.most if option.under is None else option.under
     if least is None and most is None:
         return click.FLOAT if float in types else click.INT
     limits: Any = (least, most, option.over is not None, option.under is not None)
-    return click.FloatRange(*limits) if float in types else click.IntRange(*limits)
+    kind = click.FloatRange(*limits) if float in types else click.IntRange(*limits)
+    kind.name = kind.name.removesuffix(" range")  # in messages: not a valid float
+    return kind
 
 
 # Checking what is given
 
 
 def checked(option: click.Parameter, value: Any) -> Any:
-    """Return what the terminal would make of a value, or refuse it; that of an argument stays."""
-    if value is None or isinstance(option, click.Argument):
+    """Return what the terminal would make of a value, or refuse it."""
+    if value is None:
         return value
+    if isinstance(option, click.Argument):
+        if isinstance(value, list | tuple):
+            return [checked(option, one) for one in value]
+        is_path = isinstance(option.type, FilePath) and isinstance(value, str | Path)
+        return option.type.convert(value, None, None) if is_path else value
     is_one = not option.multiple or isinstance(value, str | Path | int | float)
     kind = option.type.one if isinstance(option.type, _Listed) else option.type
     values = []
@@ -192,30 +239,39 @@ def checked(option: click.Parameter, value: Any) -> Any:
 
 
 def listed(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Return values that are given one by one or with commas between them."""
+    """Return values given one by one or with commas between them."""
     texts = [given] if isinstance(given, str) else given
     parts = (part.strip() for text in texts for part in text.split(","))
     return tuple(part for part in parts if part)
 
 
 def refuse_other(option: str, value: str, known: Iterable[str]) -> None:
-    """Raise an InputError where the value of an option, named as in the terminal, is not known."""
+    """Raise an InputError for an unknown value of an option, which is named as in the terminal."""
     names = list(known)
     if value not in names:
-        near = get_close_matches(value, names, n=1)
-        meant = f"; did you mean {near[0]}?" if near else ""
-        raise InputError(f"{option} {value}", f"one of {', '.join(names)} was expected{meant}")
+        problem = f"one of {', '.join(names)} was expected{suggestion(str(value), names)}"
+        raise InputError(f"{option} {value}", problem)
 
 
-def refuse_same_file(
+def suggestion(value: str, known: Iterable[str]) -> str:
+    """Return a hint at the value that was probably meant; empty: none is near."""
+    names = {one.lower(): one for one in known}
+    nearest = get_close_matches(value.lower(), names, n=1)
+    return f"; did you mean {names[nearest[0]]}?" if nearest else ""
+
+
+def check_written(
     function: Callable[..., Any], values: Mapping[str, Any], output: Path | None = None
 ) -> None:
-    """Raise an InputError where two options of a command name one file to write."""
-    files = {"-o": output}
+    """Raise an InputError where two options name the same file to write, or one names stdout."""
+    files = {}
     for name, hint in hints_of(function).items():
-        if option_of(hint).is_written:
+        if option_of(hint).is_written or name == "output":
             files[parameters(function)[name].opts[-1]] = values[name]
-    seen: dict[Path, str] = {}
+    for flag, path in files.items():
+        if str(path) == "-":
+            raise InputError(f"{flag} -", "it can't be stdout; a path was expected")
+    seen = {output.resolve(): "-o"} if output else {}
     for flag, path in files.items():
         first = seen.setdefault(Path(path).resolve(), flag) if path else flag
         if first != flag:
@@ -223,7 +279,15 @@ def refuse_same_file(
             raise InputError(f"{flag} {path}", problem)
 
 
+def columns_of(function: Callable[..., Any]) -> list[str]:
+    """Return the columns of a command's rows; none: only its result will tell."""
+    hint = hints_of(function)["return"]
+    parts = [part for result in (hint, *get_args(hint)) for part in get_args(result)]
+    types = [part for part in parts if is_dataclass(part)]
+    return list(dict.fromkeys(field.name for one in types for field in fields(one)))
+
+
 def save(rows: Sequence[Any], row_type: type, target: Target | None) -> None:
-    """Write rows to a file that was asked for."""
+    """Write rows to the file that an option names, if any."""
     if target:
         write_rows(rows, row_type, target)

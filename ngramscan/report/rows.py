@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -22,7 +23,7 @@ from ngramscan.report.latex import to_latex
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMATS = ("table", "csv", "jsonl", "json", "latex")
+FORMATS = ("table", "csv", "jsonl", "json", "parquet", "latex")
 _SUFFIXES = (".csv", ".jsonl", ".json", ".parquet", ".tex")
 CSV_SAFE: ContextVar[bool] = ContextVar("CSV_SAFE", default=False)
 """Whether texts that a spreadsheet would run are written with an apostrophe before them."""
@@ -39,8 +40,11 @@ class Target:
 
 
 def choose_target(format_name: str | None, path: Path | None) -> Target:
-    """Return where rows go, or raise an InputError, before any work is done for them."""
-    if path is None:
+    """Return where rows go, before any work is done; the path `-` is stdout."""
+    if path is None or str(path) == "-":
+        if format_name == "parquet" and sys.stdout.isatty():
+            problem = "it can't be shown in a terminal; add -o FILE, or a pipe"
+            raise InputError("--format parquet", problem)
         return Target(format_name or "table")
     check_writable(path)
     suffix = path.suffix.lower()
@@ -51,8 +55,20 @@ def choose_target(format_name: str | None, path: Path | None) -> Target:
 
 
 def optional_target(path: str | Path | None) -> Target | None:
-    """Return the file where further rows go, where one is named."""
+    """Return where further rows go, if a file is named."""
     return choose_target(None, Path(path)) if path else None
+
+
+def order_rows(rows: Iterable[Any], column: str) -> list[Any]:
+    """Return rows in ascending order of a column, or descending after a minus; nulls last."""
+    values = [(getattr(row, column.removeprefix("-")), row) for row in rows]
+    known = [(value, row) for value, row in values if value is not None]
+    known.sort(key=lambda one: _sortable(one[0]), reverse=column.startswith("-"))
+    return [row for _, row in (*known, *(one for one in values if one[0] is None))]
+
+
+def _sortable(value: object) -> tuple[bool, Any]:
+    return (False, value) if isinstance(value, int | float) else (True, str(value))
 
 
 def to_text(rows: Sequence[Any], row_type: type, format_name: str) -> str:
@@ -110,12 +126,17 @@ def _dtype(hint: object) -> Literal["boolean", "Int64", "Float64", "string"]:
     return "Int64" if int in parts else "string"
 
 
+def to_bytes(rows: Sequence[Any], row_type: type, format_name: str) -> bytes:
+    """Return rows as the content of a file."""
+    if format_name != "parquet":
+        return to_text(rows, row_type, format_name).encode("utf-8", "backslashreplace")
+    content = io.BytesIO()
+    to_frame(rows, row_type).to_parquet(content, index=False)
+    return content.getvalue()
+
+
 def write_rows(rows: Sequence[Any], row_type: type, target: Target) -> None:
     """Write rows to the file of a target, whole or not at all."""
     assert target.path is not None
-    if target.format == "parquet":
-        frame = to_frame(rows, row_type)
-        write_whole(target.path, lambda path: frame.to_parquet(path, index=False))
-    else:
-        text = _encodable(to_text(rows, row_type, target.format))
-        write_whole(target.path, lambda path: path.write_text(text, encoding="utf-8", newline=""))
+    content = to_bytes(rows, row_type, target.format)
+    write_whole(target.path, lambda path: path.write_bytes(content))
