@@ -16,7 +16,7 @@ import platformdirs
 
 from evalcore.formats import FORMATS, Benchmark, Problem
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
-from ngramscan.reading.row_files import SUFFIXES
+from ngramscan.reading.row_files import has_rows
 from ngramscan.reading.yaml_files import as_type, input_errors, parse_yaml, read_text
 from ngramscan.report import listed, refuse_other, write_whole
 from ngramscan.report.command import Option, Result, command
@@ -68,9 +68,9 @@ def find_benchmark(
             problem = f"the columns of {name} are known; leave the option out"
             raise InputError(f"--{named[0]}-field", problem)
         return known
-    if data is None or data.suffix.lower() not in SUFFIXES:
+    if data is None or not has_rows(data):
         what, known_are = "unknown benchmark" if name else "missing", ", ".join(benchmarks())
-        cure = f"questions of your own need only --data FILE ({', '.join(SUFFIXES)})"
+        cure = f"questions of your own need only --data FILE (.csv, .jsonl or .parquet)"
         place = f"--dataset {name}" if name else "--dataset"
         raise InputError(place, f"{what}; known are {known_are}; {cure}")
     if name is None and data.stem in benchmarks():

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ngramscan.commands.docnorm import DEFAULT_INDEX
+from ngramscan.corpora import InputFormat
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
@@ -43,6 +44,7 @@ def contexts(
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: bool = False,
+    input_format: InputFormat | None = None,
     progress: Progress = SILENT,
 ) -> Result:
     r"""Show random occurrences of a text in context.
@@ -61,7 +63,7 @@ def contexts(
         Number of characters on each side; fewer where the terminal is narrow.
     api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
     scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
-    max_line, ignore_case, progress : see count
+    max_line, ignore_case, input_format, progress : see count
 
     Returns
     -------
@@ -90,6 +92,7 @@ def contexts(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
+        input_format,
     )
     found, failures = [], []
     with open_indexes(index, options, progress) as indexes:

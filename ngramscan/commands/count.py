@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
+from ngramscan.corpora import InputFormat
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
@@ -61,6 +62,7 @@ def count(
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: bool = False,
+    input_format: InputFormat | None = None,
     progress: Progress = SILENT,
     for_table: bool = False,
 ) -> Result:
@@ -118,6 +120,8 @@ def count(
         Maximum length of a line of JSON; a longer one is an error.
     ignore_case : bool
         Ignore the case of ASCII letters, in corpora that are read.
+    input_format : str, optional
+        Format of corpus files. By default their names say it; for scan:- the first bytes do.
     progress : Progress
         Reports requests and bytes read.
 
@@ -149,6 +153,7 @@ def count(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
+        input_format,
     )
     if needs_totals := for_table or target is not None:
         load_ahead("scipy.special")  # for their interval

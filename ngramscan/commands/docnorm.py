@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ngramscan.commands.count import load_ahead, load_selection
+from ngramscan.corpora import InputFormat
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, Index, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
@@ -103,6 +104,7 @@ def docnorm(
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: bool = False,
+    input_format: InputFormat | None = None,
     progress: Progress = SILENT,
 ) -> Result:
     """Estimate how many documents contain patterns, with intervals.
@@ -132,7 +134,7 @@ def docnorm(
         Print how many requests it would take, one row per index, and send none.
     api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
     scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
-    max_line, ignore_case, progress : see count
+    max_line, ignore_case, input_format, progress : see count
 
     Returns
     -------
@@ -163,6 +165,7 @@ def docnorm(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
+        input_format,
     )
     load_ahead("scipy.special")
     with open_indexes(index, options, progress) as indexes:

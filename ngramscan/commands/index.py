@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
+from ngramscan.corpora import InputFormat, PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions, QueryFailure
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow
@@ -73,6 +73,7 @@ def index_info(
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: bool = False,
+    input_format: InputFormat | None = None,
     progress: Progress = SILENT,
 ) -> Result:
     """Tell the size of one index, and whether it answers.
@@ -85,7 +86,7 @@ def index_info(
         An index.
     api_url, concurrency, rate, timeout_s, journal, text_field, workers, scheduler : see count
     sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line : see count
-    ignore_case, progress : see count
+    ignore_case, input_format, progress : see count
 
     Returns
     -------
@@ -102,6 +103,7 @@ def index_info(
         *(api_url, concurrency, rate, timeout_s, journal, True, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
+        input_format,
     )
     infos = []
     with open_indexes([spec], options, progress) as indexes:
@@ -128,6 +130,7 @@ def index_build(
     exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
+    input_format: InputFormat | None = None,
     progress: Progress = SILENT,
 ) -> Result:
     """Build a local index of a corpus, in the format of infini-gram-mini.
@@ -147,7 +150,7 @@ def index_build(
         memory.
     workers : int
         Number of processes that sort shards; each needs memory for one.
-    text_field, exclude_source, skip_bad_lines, max_line, progress : see count
+    text_field, exclude_source, skip_bad_lines, max_line, input_format, progress : see count
 
     Returns
     -------
@@ -163,7 +166,11 @@ def index_build(
         from ngramscan.fm9.build import BuildRow, build_index
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
     files = corpus.removeprefix("scan:")
-    opened = PythonCorpus() if corpus == "python" else open_corpus(files, read.exclude_sources)
+    opened = (
+        PythonCorpus()
+        if corpus == "python"
+        else open_corpus(files, read.exclude_sources, input_format)
+    )
     shard_bytes = parse_size(shard_size)
     return Result(build_index(opened, Path(output), progress, read, shard_bytes, workers), BuildRow)
 

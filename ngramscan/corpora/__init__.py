@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 
-from ngramscan.corpora.base import Batch, CorpusFile, Format, Piece, ReadOptions
+from ngramscan.corpora.base import (
+    Batch,
+    CorpusFile,
+    Format,
+    InputFormat,
+    Piece,
+    ReadOptions,
+)
 from ngramscan.corpora.files import find_files, has_changed, matches
 from ngramscan.corpora.jsonl import bytes_before, read_jsonl, records_before, split_jsonl
 from ngramscan.corpora.parquet import read_parquet, split_parquet
@@ -22,6 +29,7 @@ __all__ = [
     "Batch",
     "Corpus",
     "CorpusFile",
+    "InputFormat",
     "Piece",
     "PythonCorpus",
     "ReadOptions",
@@ -58,16 +66,21 @@ class Corpus:
     skipped_label: str = "malformed lines skipped"
     """What `Batch.skipped` counts in this corpus."""
 
+    @property
+    def is_stream(self) -> bool:
+        """Tell whether it is a pipe, which this process can read once."""
+        return self.files[0].stream is not None
+
     def pieces(self) -> list[Piece]:
         """Return what there is to read; the parts of a file depend on nothing but the file."""
         return [piece for file in self.files for piece in split(file)]
 
 
-def open_corpus(location: str, exclude: tuple[str, ...] = ()) -> Corpus:
+def open_corpus(
+    location: str, exclude: tuple[str, ...] = (), form: InputFormat | None = None
+) -> Corpus:
     """Return the corpus of a location; see `files.find_files` for what it may be."""
-    found = find_files(location, exclude)
-    notice = f"scan:{location}: files of other formats left out: {found.of_other_formats}"
-    return Corpus(f"scan:{location}", found.files, [notice] * bool(found.of_other_formats))
+    return Corpus(f"scan:{location}", *find_files(location, exclude, form))
 
 
 class PythonCorpus(Corpus):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-Format = Literal["jsonl", "parquet", "warc", "text", "python"]
+InputFormat = Literal["jsonl", "text", "warc", "parquet"]
+"""What `--input-format` may say."""
+Format = InputFormat | Literal["python"]
 SOURCE_FIELDS = ("url", "source_url", "id", "source")
 """Fields or columns that may name the source of a document; the first that is there does."""
 
@@ -23,6 +25,8 @@ class CorpusFile:
     """Bytes on disk; None: not known before it is read."""
     stamp: str = ""
     """Changes when the content does: time of modification, or a server's tag."""
+    stream: Iterator[tuple[bytes, int]] | None = field(default=None, compare=False, repr=False)
+    """The chunks of a pipe, each with the bytes read for it; they can be read once."""
 
 
 def local_file(path: Path, name: Format) -> CorpusFile:

@@ -8,38 +8,35 @@ yielded by then, and the reader of records can name the one that is truncated.
 from __future__ import annotations
 
 import io
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO, TypeVar, cast
 
-from isal import igzip, igzip_lib
+from isal import igzip
 
 from ngramscan.corpora.base import CorpusFile
 from ngramscan.errors import CorpusError, InputError
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from ngramscan.reading.streams import (
+    CORRUPT,
+    PACKED,
+    decompress,
+    name_of,
+    new_gunzip,
+    problem_of,
+    read_raw,
+    reason_of,
+    unpacked,
+)
 
 T = TypeVar("T")
 
 _PLAIN_CHUNK_BYTES = 1_000_000
-_COMPRESSED_CHUNK_BYTES = 1 << 16  # a chunk may grow a thousandfold
 _GZIP_CHUNK_BYTES = 1 << 18
 _ITEMS_AHEAD = 4
-
-# The stubs of isal do not say that its error is an exception.
-_CORRUPT: tuple[type[Exception], ...] = (
-    igzip_lib.IsalError,  # type: ignore[assignment]
-    zstd.ZstdError,
-    EOFError,
-    OSError,
-)
 
 
 def read_ahead(items: Iterator[T]) -> Iterator[T]:
@@ -138,20 +135,14 @@ class _RemoteFile:
         return _translated(self._path)(found) if callable(found) else found
 
 
-def reason_of(error: Exception) -> str:
-    """Return what a foreign error says, on one line."""
-    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return " ".join(reason.split())
-
-
 def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
     """Yield the decompressed content in chunks, each with the bytes on disk read for it.
 
     A CorpusError says why a file can't be opened, is truncated or corrupt; it names the path alone.
     """
     total = 0
-    chunks = _read_chunks(file.path)
-    if file.path.endswith((".gz", ".zst")):
+    chunks = file.stream if file.stream is not None else _read_chunks(file.path)
+    if file.path.endswith(PACKED):
         chunks = read_ahead(chunks)
     for chunk, consumed in chunks:
         total += consumed
@@ -161,18 +152,23 @@ def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
         raise CorpusError(file.path, problem)
 
 
+def stream_chunks(path: str) -> Iterator[tuple[bytes, int]]:
+    """Yield what `read_chunks` would of a pipe or standard input."""
+    try:
+        yield from unpacked(read_raw(path), path)
+    except CORRUPT as error:
+        raise CorpusError(name_of(path), problem_of(error)) from error
+
+
 def _read_chunks(path: str) -> Iterator[tuple[bytes, int]]:
     with open_file(path) as stream:
         try:
             if path.endswith(".gz"):
                 yield from _gunzip(path, stream)
-            elif path.endswith(".zst"):
-                yield from _decompress(path, stream, zstd.ZstdDecompressor)
             else:
-                while chunk := stream.read(_PLAIN_CHUNK_BYTES):
-                    yield chunk, len(chunk)
-        except _CORRUPT as error:
-            raise CorpusError(path, f"can't be read ({reason_of(error)})") from error
+                yield from unpacked(iter(partial(stream.read, _PLAIN_CHUNK_BYTES), b""), path)
+        except CORRUPT as error:
+            raise CorpusError(path, problem_of(error)) from error
 
 
 def _gunzip(path: str, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
@@ -188,36 +184,12 @@ def _gunzip(path: str, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
                 yield chunk, stream.tell() - position
                 position, yielded = stream.tell(), yielded + len(chunk)
             yield b"", stream.tell() - position
-    except _CORRUPT:
+    except CORRUPT:
         with open_file(path) as again:
-            for chunk, _ in _decompress(path, again, _new_gunzip):
+            raw = iter(partial(again.read, _GZIP_CHUNK_BYTES), b"")
+            for chunk, _ in decompress(raw, new_gunzip):
                 yield chunk[yielded:], 0
                 yielded = max(0, yielded - len(chunk))
-
-
-def _new_gunzip() -> Any:
-    return igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
-
-
-def _decompress(
-    path: str, stream: BinaryIO, new_member: Callable[[], Any]
-) -> Iterator[tuple[bytes, int]]:
-    """Decompress member by member, a part of each at a time: some grow thirty thousandfold."""
-    member = None
-    while data := stream.read(_COMPRESSED_CHUNK_BYTES):
-        consumed = len(data)
-        # What is left may be padding behind the last member, as tapes leave it.
-        while data and (member or data.strip(b"\0")):
-            member = member or new_member()
-            yield member.decompress(data, _PLAIN_CHUNK_BYTES), consumed
-            consumed = 0
-            while not (member.eof or member.needs_input):
-                yield member.decompress(b"", _PLAIN_CHUNK_BYTES), 0
-            data, member = (member.unused_data, None) if member.eof else (b"", member)
-        if consumed:
-            yield b"", consumed
-    if member is not None:
-        raise CorpusError(path, "the file is truncated: its compressed data ends too early")
 
 
 class ChunkStream(io.RawIOBase):

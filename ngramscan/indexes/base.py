@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from ngramscan.corpora.base import InputFormat
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.statistics.estimates import Estimate
@@ -42,6 +43,7 @@ class IndexOptions:
     skip_bad_lines: bool = False
     max_line: int = MAX_LINE
     ignore_case: bool = False
+    input_format: InputFormat | None = None
 
     def __post_init__(self) -> None:
         if self.sample_files is not None and self.limit_documents is not None:

@@ -39,7 +39,8 @@ def open_indexes(
         opener = _Opener(options, progress, stack)
         # Names may have commas between them; a path or an address may have one itself.
         parts = (part for spec in specs for part in ([spec] if ":" in spec else spec.split(",")))
-        indexes = (index for spec in parts for index in opener.open(spec.strip()))
+        once = dict.fromkeys(part.strip() for part in parts)  # a pipe can't be read twice
+        indexes = (index for spec in once for index in opener.open(spec))
         yield list({index.name: index for index in indexes}.values())
 
 
@@ -76,8 +77,9 @@ class _Opener:
             problem = "a password in it would show in rows; put it into the configuration of fsspec"
             raise InputError(f"--index scan:{parts.scheme}://{parts.hostname}/…", problem)
         options = _scan_options(self._options)
-        corpus = open_corpus(spec.removeprefix("scan:"), options.read.exclude_sources)
-        journal = self._open_journal()
+        location, excluded = spec.removeprefix("scan:"), options.read.exclude_sources
+        corpus = open_corpus(location, excluded, self._options.input_format)
+        journal = None if corpus.is_stream else self._open_journal()
         return ScanIndex(corpus, options, self._progress, journal, self._options.refresh)
 
     def _open_elsewhere(self, spec: str) -> Index:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from ngramscan.errors import NgramscanError
+from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Found, Index, IndexSize, QueryCount, QueryFailure
 from ngramscan.patterns.model import Query
 from ngramscan.patterns.overlaps import merged_of_unions
@@ -99,6 +99,8 @@ def collect_replies(
             else:
                 replies[reply.query] = reply
     except NgramscanError as error:  # the index as a whole
+        if error.exit_code == InputError.exit_code:  # what was asked is wrong
+            raise
         errors |= {text: error for text in texts if text not in replies}
     return replies, {text: errors[text] for text in texts if text in errors}
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 
 from ngramscan.corpora import Corpus, Piece, ReadOptions, split
+from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
     DocumentCounts,
     Found,
@@ -21,7 +22,7 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.scan.counting import Question, count_piece
 from ngramscan.indexes.scan.pieces import ScanRun, count_pieces
-from ngramscan.indexes.scan.sampling import Sample, estimate_total, take_sample
+from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.indexes.scan.windows import read_windows
 from ngramscan.journal import Journal, now
 from ngramscan.matching import Counts
@@ -46,7 +47,7 @@ class ScanOptions:
     seed: int = 1
     """Random seed of the draw."""
     workers: int = 0
-    """Processes; 0: as many as there are cores."""
+    """Processes; 0: as many as there are cores. A pipe is read by this one."""
     scheduler: str | None = None
     """Address of a running Dask scheduler, to do the work elsewhere."""
 
@@ -78,8 +79,22 @@ class ScanIndex:
         self._run = ScanRun(
             corpus.name, progress, journal, refresh, options.workers, options.scheduler
         )
+        if corpus.is_stream:
+            self._check_stream()
         # The rank behind the last occurrence in each piece, by query.
         self._ends: dict[str, array[int]] = {}
+        self._sample = None
+        if options.sample is not None and options.limit_documents is None:
+            self._sample = take_sample(corpus.files, options.sample, options.seed)
+
+    def _check_stream(self) -> None:
+        options, where = self._options, self._corpus.files[0].path
+        for flag, value in (("sample-files", options.sample), ("scheduler", options.scheduler)):
+            if value is not None:
+                problem = "a pipe can't be read that way; give the files: scan:PATH"
+                raise InputError(f"--{flag} {value}", f"{where}: {problem}")
+        if options.workers > 1:
+            self._run.progress.notice(f"{where}: one process reads it, whatever --workers says")
 
     def size(self) -> IndexSize:
         """Return the documents and bytes that were read (or estimated); unknown before."""
@@ -109,6 +124,8 @@ class ScanIndex:
         """
         question = self._question(queries, unions)
         results = self._count(question)
+        if not any(counts.documents_read for counts in results):
+            raise InputError(self.name, self._why_empty(results))
         for number, query in enumerate(queries):
             per_piece = (counts.occurrences[number] for counts in results)
             self._ends[query] = array("q", accumulate(per_piece))
@@ -135,6 +152,9 @@ class ScanIndex:
 
     def find(self, queries: Sequence[str]) -> Iterator[Found]:
         """Yield where each query is; those that were not counted yet are counted, in one pass."""
+        if self._corpus.is_stream:
+            problem = "a pipe can't be read again to show texts; write it to a file: scan:FILE"
+            raise InputError(self._corpus.files[0].path, problem)
         if unknown := [query for query in queries if query not in self._ends]:
             self.document_counts(unknown, ())
         for query in queries:
@@ -158,12 +178,6 @@ class ScanIndex:
         return Question(list(queries), self._options.read, self._options.ignore_case, in_numbers)
 
     @cached_property
-    def _sample(self) -> Sample | None:
-        if self._options.sample is None or self._options.limit_documents is not None:
-            return None
-        return take_sample(self._corpus.files, self._options.sample, self._options.seed)
-
-    @cached_property
     def _pieces(self) -> list[Piece]:
         """What there is to read, always the same and in the same order."""
         for notice in self._corpus.notices:
@@ -172,17 +186,28 @@ class ScanIndex:
         return [piece for file in files for piece in split(file)]
 
     def _count(self, question: Question) -> list[Counts]:
-        """Count in each piece; only in the first documents, and in this process, on request."""
+        """Count in each piece; a pipe, and only the first documents, in this process."""
         limit = self._options.limit_documents
-        if limit is None:
+        if limit is None and not self._corpus.is_stream:
             return count_pieces(self._run, self._pieces, question)
+        report = partial(self._run.progress.advance, unit="bytes")
+        self._run.progress.expect(0, "bytes")  # nobody knows how many
         results: list[Counts] = []
         for piece in self._pieces:
-            if limit <= 0:
-                break
-            results.append(count_piece(piece, question, lambda _: None, limit))
-            limit -= results[-1].documents_read
+            results.append(count_piece(piece, question, report, limit))
+            if limit is not None:
+                limit -= results[-1].documents_read
+                if limit <= 0:
+                    break
         return results
+
+    def _why_empty(self, results: list[Counts]) -> str:
+        if self._options.read.exclude_sources:
+            return "--exclude-source leaves no document"
+        skipped = sum(counts.skipped for counts in results)
+        label = f"; {self._corpus.skipped_label}: {skipped}" * bool(skipped)
+        drawn = "the files drawn by --sample-files" if self._sample else "it"
+        return f"no document in {drawn}{label}"
 
     def _total(self, values: Sequence[int]) -> Estimate:
         """Return the total over the corpus of the values of the pieces that were read."""
