@@ -279,7 +279,7 @@ OTHER_RULE = '{"dataset":"d","model":"m","method":"a","id":"1","rule":"r","value
 MEASURED = LONG + "".join(f"{n},{j},{n}\n" for n in range(51) for j in "xy")
 REFUSED: list[tuple[str, str | None, dict[str, Any], str]] = [
     ("no.csv", None, {}, "no such file"),
-    ("l.txt", "item\n", {}, r"one of \.csv, \.jsonl"),
+    ("l.txt", "item\n", {}, r"a table \(\.csv, \.jsonl or"),
     ("l.csv", LONG, {}, "no rows there"),
     ("l.csv", "a,b\n1,2\n", {}, "columns a, b; columns item"),
     ("l.csv", "item\n1\n", {}, "columns item; columns item"),

@@ -61,7 +61,7 @@ def find_files(
         problem = "every file is excluded" if known else _why_none(location, bool(found))
         raise InputError(f"scan:{location}", problem)
     n_others = len(found) - len(known)
-    notice = f"scan:{location}: files of other formats left out: {n_others}; {_CURE}"
+    notice = f"scan:{location}: files of other formats left out: {n_others}"
     return Found(kept, [notice] * bool(n_others))
 
 
@@ -187,7 +187,7 @@ def _listed(path: str, given: Format | None) -> list[CorpusFile | None]:
     for name in paths:
         form = given or _format_of(name)
         if form is None:
-            raise InputError(f"{path}: {name}", f"its name doesn't say the format; {_CURE}")
+            raise InputError(f"{path}: {name}", f"no known format; {_CURE}")
         if not is_remote(name) and not Path(name).is_file():
             raise InputError(path, f"it lists {name}, where no file is")
         files.append(CorpusFile(name, form) if is_remote(name) else local_file(Path(name), form))

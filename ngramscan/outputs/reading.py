@@ -24,7 +24,7 @@ _LAYOUTS = (
     re.compile(r"(?P<dataset>[^/]+)/raw_(?P<prompt>[^/]+)_outputs/(?P<model>[^/]+)\.json(\.gz|\.zst)?"),
 )
 """The ends of paths: our own layout, and that of FinanceMath."""
-_EXPECTED = "{dataset}/{model}/{prompt}.jsonl or {dataset}/raw_{prompt}_outputs/{model}.json"
+_EXPECTED = "a folder of DATASET/MODEL/PROMPT.jsonl or DATASET/raw_PROMPT_outputs/MODEL.json"
 _ID_FIELDS = ("id", "question_id", "problem_id")
 
 
@@ -127,7 +127,7 @@ def _files(path: Path) -> list[tuple[Path, Group]]:
         raise InputError(str(path), missing(path, _EXPECTED))
     files = [(file, group) for file in sorted(path.rglob("*")) if (group := _group_of(file))]
     if not files:
-        raise InputError(str(path), f"no outputs there; files like {_EXPECTED} were expected")
+        raise InputError(str(path), f"no outputs there; {_EXPECTED} was expected")
     return files
 
 

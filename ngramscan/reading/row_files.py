@@ -128,7 +128,12 @@ def _jsonl(name: str, content: bytes) -> Rows:
 
 
 def _json(name: str, content: bytes) -> Rows:
-    rows = decoded(name, content) if _BEGIN[".jsonl"].match(content.lstrip()) is None else None
+    try:
+        rows = decoded(name, content)
+    except InputError as error:
+        if "Extra data" not in error.problem:  # which is what follows the first of JSON lines
+            raise
+        rows = None
     if not isinstance(rows, list):
         raise InputError(name, "a JSON list of rows was expected; name JSON lines .jsonl")
     return ((f"{name}[{number}]", row) for number, row in enumerate(rows, 1))
