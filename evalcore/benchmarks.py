@@ -70,7 +70,7 @@ def find_benchmark(
         return known
     if data is None or not has_rows(data):
         what, known_are = "unknown benchmark" if name else "missing", ", ".join(benchmarks())
-        cure = f"questions of your own need only --data FILE (.csv, .jsonl or .parquet)"
+        cure = "questions of your own need only --data FILE (.csv, .jsonl or .parquet)"
         place = f"--dataset {name}" if name else "--dataset"
         raise InputError(place, f"{what}; known are {known_are}; {cure}")
     if name is None and data.stem in benchmarks():

@@ -280,7 +280,7 @@ MEASURED = LONG + "".join(f"{n},{j},{n}\n" for n in range(51) for j in "xy")
 REFUSED: list[tuple[str, str | None, dict[str, Any], str]] = [
     ("no.csv", None, {}, "no such file"),
     ("l.txt", "item\n", {}, r"a table \(\.csv, \.jsonl or"),
-    ("l.csv", LONG, {}, "no rows there"),
+    ("l.csv", LONG, {}, "there are no rows"),
     ("l.csv", "a,b\n1,2\n", {}, "columns a, b; columns item"),
     ("l.csv", "item\n1\n", {}, "columns item; columns item"),
     ("l.csv", LONG + "1,x,a\n,y,a\n", {}, r"l\.csv:3: no item"),

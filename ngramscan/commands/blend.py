@@ -20,7 +20,6 @@ from ngramscan.report.command import Option, Result, command
 from ngramscan.report.figures import check_target, draw_blend, save_figure
 from ngramscan.report.options import save
 
-
 Paths = Sequence[str | Path]
 
 

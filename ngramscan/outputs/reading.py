@@ -21,7 +21,9 @@ from ngramscan.reading.surrogates import describe_halves, replace_halves
 
 _LAYOUTS = (
     re.compile(r"(?P<dataset>[^/]+)/(?P<model>[^/]+)/(?P<prompt>[^/]+)\.jsonl(\.gz|\.zst)?"),
-    re.compile(r"(?P<dataset>[^/]+)/raw_(?P<prompt>[^/]+)_outputs/(?P<model>[^/]+)\.json(\.gz|\.zst)?"),
+    re.compile(
+        r"(?P<dataset>[^/]+)/raw_(?P<prompt>[^/]+)_outputs/(?P<model>[^/]+)\.json(\.gz|\.zst)?"
+    ),
 )
 """The ends of paths: our own layout, and that of FinanceMath."""
 _EXPECTED = "a folder of DATASET/MODEL/PROMPT.jsonl or DATASET/raw_PROMPT_outputs/MODEL.json"

@@ -43,11 +43,18 @@ def name_of(table: Table) -> str:
 
 def read_table(table: Table) -> Rows:
     """Yield the rows of a table; an InputError says where a file is malformed, or not there."""
+    if isinstance(table, list):  # what this function yielded: a pipe can't be read again
+        yield from table
+        return
     rows = _file_rows(Path(table)) if isinstance(table, str | Path) else _frame(table)
+    is_empty = True
     for place, row in rows:
+        is_empty = False
         if not isinstance(row, dict):
             raise InputError(place, "not a JSON object; a row was expected")
         yield place, row
+    if is_empty:
+        raise InputError(name_of(table), "there are no rows")
 
 
 def has_rows(path: Path) -> bool:

@@ -33,7 +33,6 @@ CORRUPT: tuple[type[Exception], ...] = (
 """What decompressing and reading may raise; `problem_of` says it in our words."""
 
 
-
 def new_gunzip() -> Any:
     """Return a decompressor of one member of gzip."""
     return igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
@@ -134,13 +133,11 @@ def is_packed(start: bytes) -> bool:
     return _decompressor_of(start) is not None
 
 
-def decompress(
-    raw: Iterator[bytes], new_member: Callable[[], Any]
-) -> Iterator[tuple[bytes, int]]:
+def decompress(raw: Iterator[bytes], new_member: Callable[[], Any]) -> Iterator[tuple[bytes, int]]:
     """Decompress member by member, a part of each at a time."""
     member = None
-    for data in raw:
-        consumed = len(data)
+    for chunk in raw:
+        data, consumed = chunk, len(chunk)
         # What is left may be padding behind the last member, as tapes leave it.
         while data and (member or data.strip(b"\0")):
             member = member or new_member()
