@@ -10,7 +10,6 @@ import subprocess
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -96,8 +95,8 @@ def test_a_compressed_corpus_is_counted_as_it_comes_from_its_program(tmp_path: P
 def test_a_slow_producer_is_waited_for(tmp_path: Path) -> None:
     content = corpus_files.wet(TEXTS[:40])
     command = [*NGRAMSCAN, *SEARCH, "scan:-"]
-    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=tmp_path, **pipes) as process:
+    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, cwd=tmp_path) as process:
+        assert process.stdin
         for part in (content[:1], content[1:3], content[3:3000]):
             process.stdin.write(part)
             process.stdin.flush()
@@ -111,7 +110,8 @@ def test_a_terminal_is_no_corpus(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     command = [*NGRAMSCAN, *SEARCH, "scan:-"]
     done = subprocess.run(command, stdin=theirs, capture_output=True, cwd=tmp_path, check=False)
-    os.close(ours), os.close(theirs)
+    os.close(ours)
+    os.close(theirs)
     assert done.returncode == 2
     assert b"standard input: a pipe or file was expected, not a terminal" in done.stderr
 
@@ -138,7 +138,7 @@ def test_the_first_bytes_say_what_comes_through_a_pipe() -> None:
     check(piped(lines, *SEARCH, "scan:-", "--input-format", "text"), [lines.decode()])
     for content, problem in {
         b"\x7fELF\0\0": "neither JSON lines, text nor WARC; --input-format says it",
-        "café solve for x".encode("latin-1"): "neither JSON lines, text nor WARC",
+        "café".encode("latin-1") * 9: "neither JSON lines, text nor WARC",
         b'[\n{"text": "a"}]': "a JSON list; JSON lines were expected: jq -c '.[]' makes them",
         corpus_files.parquet(["a"]): "Parquet can't be read from a pipe",
     }.items():
@@ -263,7 +263,7 @@ def test_outputs_come_from_several_places_compressed_and_through_pipes(tmp_path:
     assert refused(b"", "blend", *files, "f2") == (
         "f2: no such outputs, and no pattern set; shipped: f1"
     )
-    assert "cot.jsonl: it is given twice" in refused(
+    assert "cot.jsonl: a file is given twice" in refused(
         b"", "strategies", tmp_path / "plain", files[0]
     )
     assert refused(b"", "blend", "-") == "standard input: no outputs there"

@@ -166,11 +166,8 @@ def index_build(
         from ngramscan.fm9.build import BuildRow, build_index
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
     files = corpus.removeprefix("scan:")
-    opened = (
-        PythonCorpus()
-        if corpus == "python"
-        else open_corpus(files, read.exclude_sources, input_format)
-    )
+    globs = read.exclude_sources
+    opened = PythonCorpus() if corpus == "python" else open_corpus(files, globs, input_format)
     shard_bytes = parse_size(shard_size)
     return Result(build_index(opened, Path(output), progress, read, shard_bytes, workers), BuildRow)
 

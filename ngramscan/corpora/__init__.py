@@ -10,14 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 
-from ngramscan.corpora.base import (
-    Batch,
-    CorpusFile,
-    Format,
-    InputFormat,
-    Piece,
-    ReadOptions,
-)
+from ngramscan.corpora.base import Batch, CorpusFile, Format, InputFormat, Piece, ReadOptions
 from ngramscan.corpora.files import find_files, has_changed, matches
 from ngramscan.corpora.jsonl import bytes_before, read_jsonl, records_before, split_jsonl
 from ngramscan.corpora.parquet import read_parquet, split_parquet

@@ -12,10 +12,10 @@ import glob
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
-from ngramscan.corpora.base import CorpusFile, Format, InputFormat, local_file
+from ngramscan.corpora.base import CorpusFile, Format, local_file
 from ngramscan.corpora.streams import file_system, is_remote, read_chunks, stream_chunks
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.reading.streams import is_stream, missing, name_of, reason_of
@@ -30,20 +30,11 @@ _FORMATS: dict[tuple[str, ...], Format] = {
 _FORMS = "JSON lines (.jsonl), Parquet (.parquet) or text (.txt)"  # the three likeliest
 _CURE = "--input-format says it: jsonl, text, warc or parquet"
 _HEAD_BYTES = 16  # enough to tell the formats apart
+_Found = tuple[list[CorpusFile], list[str]]
 
 
-class Found(NamedTuple):
-    """The files of a location."""
-
-    files: list[CorpusFile]
-    notices: list[str]
-    """What a person should know before the files are read."""
-
-
-def find_files(
-    location: str, exclude: Iterable[str] = (), form: InputFormat | None = None
-) -> Found:
-    """Return the readable files of a location, in sorted order; those of a list in its order.
+def find_files(location: str, exclude: Iterable[str] = (), form: Format | None = None) -> _Found:
+    """Return the files of a location, sorted unless a list names them; and what to say of them.
 
     A location is a path, folder or glob; a URL, or a glob of URLs; a `.paths` file, or `@` and the
     path of a list; a pipe, or `-` for standard input. Paths that match one of `exclude` are left
@@ -62,7 +53,7 @@ def find_files(
         raise InputError(f"scan:{location}", problem)
     n_others = len(found) - len(known)
     notice = f"scan:{location}: files of other formats left out: {n_others}"
-    return Found(kept, [notice] * bool(n_others))
+    return kept, [notice] * bool(n_others)
 
 
 def _why_none(location: str, has_files: bool) -> str:
@@ -77,7 +68,7 @@ def _why_none(location: str, has_files: bool) -> str:
     return missing(path, _FORMS)
 
 
-def _open_stream(path: str, form: Format | None) -> Found:
+def _open_stream(path: str, form: Format | None) -> _Found:
     """Return a pipe as the one file of a corpus; its first bytes say the format."""
     name, chunks, begun, head = name_of(path), stream_chunks(path), [], b""
     for chunk in chunks:
@@ -92,26 +83,19 @@ def _open_stream(path: str, form: Format | None) -> Found:
         problem = "Parquet can't be read from a pipe, since its end says what is in it"
         raise InputError(name, f"{problem}; give the file: scan:FILE.parquet")
     notice = f"{name}: read as text, one document; if it is something else, {_CURE}"
-    notices = [notice] * (is_sniffed and form == "text")
-    return Found([CorpusFile(name, form, stream=chain(begun, chunks))], notices)
+    file = CorpusFile(name, form, stream=chain(begun, chunks))
+    return [file], [notice] * (is_sniffed and form == "text")
 
 
 def _format_in(head: bytes, name: str) -> Format:
     """Return the format that the first bytes say."""
     starts: dict[bytes, Format] = {b"WARC/": "warc", b"PAR1": "parquet", b"{": "jsonl"}
-    for start, form in starts.items():
-        if head.startswith(start):
-            return form
     if head.startswith(b"[") and head[1:].lstrip().startswith(b"{"):
         raise InputError(name, "a JSON list; JSON lines were expected: jq -c '.[]' makes them")
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-        is_text = b"\0" not in head
-    except UnicodeDecodeError:
-        is_text = False
-    if not is_text:
+    n_other_bytes = len(head) - len(head.decode("utf-8", "ignore").encode())
+    if b"\0" in head or n_other_bytes > 3:  # the last character may be cut
         raise InputError(name, f"neither JSON lines, text nor WARC; {_CURE}")
-    return "text"
+    return next((starts[start] for start in starts if head.startswith(start)), "text")
 
 
 def matches(source: str, globs: Iterable[str]) -> bool:

@@ -17,7 +17,6 @@ import msgspec
 from ngramscan.corpora.base import SOURCE_FIELDS, Batch, CorpusFile, Piece, ReadOptions
 from ngramscan.corpora.streams import is_remote, open_file, read_chunks
 from ngramscan.errors import CorpusError
-from ngramscan.reading.streams import PACKED, is_packed
 
 PART_BYTES = 16_000_000
 """Plain files are split into parts of this size, for several tasks."""
@@ -32,22 +31,14 @@ def split_jsonl(file: CorpusFile) -> list[Piece]:
 
     A line belongs to the part in which it begins.
     """
-    is_far = is_remote(file.path) or file.path.endswith(PACKED)
-    if is_far or file.size is None or file.size <= PART_BYTES or _is_packed(file.path):
+    is_plain = file.path.endswith((".jsonl", ".ndjson")) and not is_remote(file.path)
+    if not is_plain or file.size is None or file.size <= PART_BYTES:
         return [Piece(file, size=file.size)]
     return [
         Piece(file, start, stop, stop - start)
         for start in range(0, file.size, PART_BYTES)
         for stop in [min(start + PART_BYTES, file.size)]
     ]
-
-
-def _is_packed(path: str) -> bool:
-    try:
-        with open_file(path) as file:
-            return is_packed(file.read(4))
-    except CorpusError:  # it is raised again when the file is read
-        return False
 
 
 def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:

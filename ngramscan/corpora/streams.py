@@ -8,12 +8,12 @@ yielded by then, and the reader of records can name the one that is truncated.
 from __future__ import annotations
 
 import io
-import threading
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, BinaryIO, TypeVar, cast
 
 from isal import igzip
@@ -23,9 +23,7 @@ from ngramscan.errors import CorpusError, InputError
 from ngramscan.reading.streams import (
     CORRUPT,
     PACKED,
-    decompress,
     name_of,
-    new_gunzip,
     problem_of,
     read_raw,
     reason_of,
@@ -45,36 +43,15 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
     Decompressors, Arrow and the matching engine do not hold the interpreter's lock, so that text is
     decompressed while the text before it is searched.
     """
-    ready: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
-    room: SimpleQueue[None] = SimpleQueue()
-    is_stopped = threading.Event()
     end = object()
-
-    def run() -> None:
-        try:
-            for item in items:
-                ready.put((item, None))
-                room.get()
-                if is_stopped.is_set():
-                    return
-            ready.put((end, None))
-        except BaseException as error:  # noqa: BLE001 - raised again by the reader
-            ready.put((end, error))
-
-    for _ in range(_ITEMS_AHEAD):
-        room.put(None)
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
+    thread = ThreadPoolExecutor(1)
     try:
-        while (ahead := ready.get())[0] is not end:
-            yield ahead[0]
-            room.put(None)
-        if ahead[1]:
-            raise ahead[1]
+        ahead = deque(thread.submit(next, items, end) for _ in range(_ITEMS_AHEAD))
+        while (item := ahead.popleft().result()) is not end:
+            ahead.append(thread.submit(next, items, end))
+            yield cast("T", item)
     finally:
-        is_stopped.set()
-        room.put(None)
-        thread.join()
+        thread.shutdown(cancel_futures=True)
 
 
 def is_remote(path: str) -> bool:
@@ -186,8 +163,7 @@ def _gunzip(path: str, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
             yield b"", stream.tell() - position
     except CORRUPT:
         with open_file(path) as again:
-            raw = iter(partial(again.read, _GZIP_CHUNK_BYTES), b"")
-            for chunk, _ in decompress(raw, new_gunzip):
+            for chunk, _ in unpacked(iter(partial(again.read, _GZIP_CHUNK_BYTES), b""), path):
                 yield chunk[yielded:], 0
                 yielded = max(0, yielded - len(chunk))
 

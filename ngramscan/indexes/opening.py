@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 import platformdirs
 
-from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
+from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import Index, IndexOptions, IndexSize
 from ngramscan.indexes.catalog import PAPER, find_hosted, nearest_names
-from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
+from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal
 from ngramscan.progress import Progress
 
@@ -57,7 +57,7 @@ class _Opener:
         if spec == DEFAULT_SPEC:
             return [index for hosted in PAPER for index in self.open(hosted.name)]
         if spec == "python":
-            return [ScanIndex(PythonCorpus(), _scan_options(self._options), self._progress)]
+            return [ScanIndex(PythonCorpus(), self._options, self._progress)]
         if spec.startswith("scan:"):
             return [self._open_scan(spec)]
         if self._options.ignore_case:
@@ -76,11 +76,10 @@ class _Opener:
         if parts.password is not None:
             problem = "a password in it would show in rows; put it into the configuration of fsspec"
             raise InputError(f"--index scan:{parts.scheme}://{parts.hostname}/…", problem)
-        options = _scan_options(self._options)
-        location, excluded = spec.removeprefix("scan:"), options.read.exclude_sources
-        corpus = open_corpus(location, excluded, self._options.input_format)
+        options, location = self._options, spec.removeprefix("scan:")
+        corpus = open_corpus(location, options.read.exclude_sources, options.input_format)
         journal = None if corpus.is_stream else self._open_journal()
-        return ScanIndex(corpus, options, self._progress, journal, self._options.refresh)
+        return ScanIndex(corpus, options, self._progress, journal)
 
     def _open_elsewhere(self, spec: str) -> Index:
         from ngramscan.indexes.http.index import split_login
@@ -115,24 +114,6 @@ class _Opener:
                 journal = Journal(None)
             self._journal = self._stack.enter_context(journal)
         return self._journal
-
-
-def _scan_options(options: IndexOptions) -> ScanOptions:
-    read = ReadOptions(
-        text_field=options.text_field,
-        skip_bad_lines=options.skip_bad_lines,
-        exclude_sources=tuple(options.exclude_source),
-        most_line_bytes=options.max_line * 1_000_000,
-    )
-    return ScanOptions(
-        read=read,
-        ignore_case=options.ignore_case,
-        limit_documents=options.limit_documents,
-        sample=None if options.sample_files is None else str(options.sample_files),
-        seed=options.seed,
-        workers=options.workers or 0,
-        scheduler=options.scheduler,
-    )
 
 
 def _open_fm9(spec: str, progress: Progress) -> Index:

@@ -90,7 +90,10 @@ def read_outputs(
     outputs: list[Output] = []
     notices: list[str] = []
     bad: list[str] | None = [] if skip_bad_lines else None
-    for file, group in _files_of(given):
+    files = [each for path in given for each in _files(Path(path))]
+    if len({file.resolve() for file, _ in files}) < len(files):
+        raise InputError(where, "a file is given twice")
+    for file, group in files:
         name = name_of(file)
         content, halves = _content(file)
         if halves:
@@ -106,17 +109,6 @@ def read_outputs(
         raise InputError(where, "no outputs there")
     _refuse_duplicates(outputs)
     return OutputSet(outputs, [*notices, *_describe_absent(outputs)], where)
-
-
-def _files_of(paths: Sequence[str | Path]) -> list[tuple[Path, Group]]:
-    """Return the files of some paths, each once."""
-    found = [each for path in paths for each in _files(Path(path))]
-    seen: set[Path] = set()
-    for file, _ in found:
-        if file.resolve() in seen:
-            raise InputError(name_of(file), "it is given twice")
-        seen.add(file.resolve())
-    return found
 
 
 def _files(path: Path) -> list[tuple[Path, Group]]:

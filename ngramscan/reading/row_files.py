@@ -82,10 +82,9 @@ def _file_rows(path: Path) -> Rows:
 
 def _refuse_name(path: Path) -> None:
     """Raise an InputError where a file is not there, or its name not that of a table."""
-    if path.is_dir():
-        raise InputError(str(path), f"a folder; {_TABLES} was expected")
     if not path.is_file():
-        raise InputError(str(path), missing(path, _TABLES))
+        folder = f"a folder; {_TABLES} was expected"
+        raise InputError(str(path), folder if path.is_dir() else missing(path, _TABLES))
     if not has_rows(path):
         cure = f"; `evalcore logs {path} -o scores.jsonl` makes one" * (path.suffix == ".eval")
         raise InputError(str(path), f"{_TABLES} was expected{cure}")

@@ -10,6 +10,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -33,15 +34,15 @@ CORRUPT: tuple[type[Exception], ...] = (
 """What decompressing and reading may raise; `problem_of` says it in our words."""
 
 
-def new_gunzip() -> Any:
-    """Return a decompressor of one member of gzip."""
-    return igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
-
-
-_DECOMPRESSORS: dict[str, Callable[[], Any]] = {".gz": new_gunzip, ".zst": zstd.ZstdDecompressor}
+_DECOMPRESSORS: dict[str, Callable[[], Any]] = {
+    ".gz": partial(igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP),
+    ".zst": zstd.ZstdDecompressor,
+}
+Chunks = Iterator[tuple[bytes, int]]
+"""Decompressed bytes, each with the number of raw bytes that were read for it."""
 PACKED = tuple(_DECOMPRESSORS)
 _STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-_READ_BYTES = 1 << 18
+_READ_BYTES = 1 << 16
 _YIELD_BYTES = 1_000_000  # some members grow thirty thousandfold
 _taken: list[object] = []  # the standard input that is being read already
 
@@ -68,10 +69,9 @@ def unpacked_name(path: object) -> str:
 
 def missing(path: Path, expected: str) -> str:
     """Say that a file is not there, and which one beside it may be meant, or what was expected."""
-    folder = path.parent
-    beside = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
+    beside = sorted(each.name for each in path.parent.glob("*"))
     nearest = get_close_matches(path.name, beside, n=1)
-    cure = f"did you mean {folder / nearest[0]}?" if nearest else f"{expected} was expected"
+    cure = f"did you mean {path.with_name(nearest[0])}?" if nearest else f"{expected} was expected"
     return f"no such file or folder; {cure}"
 
 
@@ -108,8 +108,8 @@ def read_raw(path: object) -> Iterator[bytes]:
         yield chunk
 
 
-def unpacked(raw: Iterator[bytes], path: object) -> Iterator[tuple[bytes, int]]:
-    """Yield decompressed chunks, each with the number of raw bytes that were read for it.
+def unpacked(raw: Iterator[bytes], path: object) -> Chunks:
+    """Yield decompressed chunks.
 
     The suffix of the path says how to decompress, or else the first bytes. Corrupt and truncated
     data raise one of `CORRUPT`, after everything before them was yielded.
@@ -117,7 +117,7 @@ def unpacked(raw: Iterator[bytes], path: object) -> Iterator[tuple[bytes, int]]:
     first = next(raw, b"")
     raw = chain([first], raw)
     if new_member := _DECOMPRESSORS.get(Path(str(path)).suffix, _decompressor_of(first)):
-        return decompress(raw, new_member)
+        return _decompress(raw, new_member)
     return ((chunk, len(chunk)) for chunk in raw)
 
 
@@ -125,15 +125,10 @@ def _decompressor_of(start: bytes) -> Callable[[], Any] | None:
     is_skippable = start[1:4] == b"\x2a\x4d\x18" and start[0] & 0xF0 == 0x50  # as pzstd begins
     if start.startswith(b"\x28\xb5\x2f\xfd") or is_skippable:
         return zstd.ZstdDecompressor
-    return new_gunzip if start.startswith(b"\x1f\x8b") else None
+    return _DECOMPRESSORS[".gz"] if start.startswith(b"\x1f\x8b") else None
 
 
-def is_packed(start: bytes) -> bool:
-    """Tell whether some data begins as compressed data does."""
-    return _decompressor_of(start) is not None
-
-
-def decompress(raw: Iterator[bytes], new_member: Callable[[], Any]) -> Iterator[tuple[bytes, int]]:
+def _decompress(raw: Iterator[bytes], new_member: Callable[[], Any]) -> Iterator[tuple[bytes, int]]:
     """Decompress member by member, a part of each at a time."""
     member = None
     for chunk in raw:

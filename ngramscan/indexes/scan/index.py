@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import accumulate
 
-from ngramscan.corpora import Corpus, Piece, ReadOptions, split
+from ngramscan.corpora import Corpus, Piece, split
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
     DocumentCounts,
     Found,
+    IndexOptions,
     IndexSize,
     Place,
     QueryCount,
@@ -33,32 +33,13 @@ LEVEL = 0.95
 """Confidence level; the intervals of exact counts have no width."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScanOptions:
-    """How a corpus is scanned; the options of the commands."""
-
-    read: ReadOptions = field(default_factory=ReadOptions)
-    ignore_case: bool = False
-    """Count upper and lower case of ASCII letters as one."""
-    limit_documents: int | None = None
-    """Read only so many documents, the first of the corpus."""
-    sample: str | None = None
-    """Read only some files, drawn at random: a number, or a share with %."""
-    seed: int = 1
-    """Random seed of the draw."""
-    workers: int = 0
-    """Processes; 0: as many as there are cores. A pipe is read by this one."""
-    scheduler: str | None = None
-    """Address of a running Dask scheduler, to do the work elsewhere."""
-
-
 class ScanIndex:
     """Counts occurrences and documents exactly, for all queries in one pass.
 
     Occurrences can be looked at too: a rank is a place among all occurrences of a query as they
     stand in the corpus, in one shard. Where only some files are read, it is one in these files.
     With a journal, which keeps the counts of each file, a run that was stopped reads on where it
-    was; `refresh` reads also what the journal has.
+    was; the option `refresh` reads also what the journal has.
     """
 
     longest_context = 1 << 40
@@ -67,33 +48,32 @@ class ScanIndex:
     def __init__(
         self,
         corpus: Corpus,
-        options: ScanOptions,
+        options: IndexOptions,
         progress: Progress,
         journal: Journal | None = None,
-        refresh: bool = False,
     ) -> None:
         self.name = corpus.name
         self._corpus = corpus
         self._options = options
         self._size = IndexSize()
-        self._run = ScanRun(
-            corpus.name, progress, journal, refresh, options.workers, options.scheduler
-        )
+        ways = options.refresh, options.workers or 0, options.scheduler
+        self._run = ScanRun(corpus.name, progress, journal, *ways)
         if corpus.is_stream:
             self._check_stream()
         # The rank behind the last occurrence in each piece, by query.
         self._ends: dict[str, array[int]] = {}
         self._sample = None
-        if options.sample is not None and options.limit_documents is None:
-            self._sample = take_sample(corpus.files, options.sample, options.seed)
+        if options.sample_files is not None:
+            self._sample = take_sample(corpus.files, str(options.sample_files), options.seed)
 
     def _check_stream(self) -> None:
         options, where = self._options, self._corpus.files[0].path
-        for flag, value in (("sample-files", options.sample), ("scheduler", options.scheduler)):
+        asked = {"sample-files": options.sample_files, "scheduler": options.scheduler}
+        for flag, value in asked.items():
             if value is not None:
                 problem = "a pipe can't be read that way; give the files: scan:PATH"
                 raise InputError(f"--{flag} {value}", f"{where}: {problem}")
-        if options.workers > 1:
+        if (options.workers or 1) > 1:
             self._run.progress.notice(f"{where}: one process reads it, whatever --workers says")
 
     def size(self) -> IndexSize:
@@ -125,7 +105,11 @@ class ScanIndex:
         question = self._question(queries, unions)
         results = self._count(question)
         if not any(counts.documents_read for counts in results):
-            raise InputError(self.name, self._why_empty(results))
+            skipped = sum(counts.skipped for counts in results)
+            label = f"; {self._corpus.skipped_label}: {skipped}" * bool(skipped)
+            is_filtered = self._options.read.exclude_sources
+            problem = "--exclude-source leaves no document" if is_filtered else "no document in it"
+            raise InputError(self.name, problem + label)
         for number, query in enumerate(queries):
             per_piece = (counts.occurrences[number] for counts in results)
             self._ends[query] = array("q", accumulate(per_piece))
@@ -200,14 +184,6 @@ class ScanIndex:
                 if limit <= 0:
                     break
         return results
-
-    def _why_empty(self, results: list[Counts]) -> str:
-        if self._options.read.exclude_sources:
-            return "--exclude-source leaves no document"
-        skipped = sum(counts.skipped for counts in results)
-        label = f"; {self._corpus.skipped_label}: {skipped}" * bool(skipped)
-        drawn = "the files drawn by --sample-files" if self._sample else "it"
-        return f"no document in {drawn}{label}"
 
     def _total(self, values: Sequence[int]) -> Estimate:
         """Return the total over the corpus of the values of the pieces that were read."""
