@@ -233,4 +233,4 @@ def test_a_list_of_ones_own_names_paths_and_urls(tmp_path: Path) -> None:
 def test_lists_that_name_nothing_are_refused(tmp_path: Path, content: bytes, problem: str) -> None:
     (tmp_path / "list").write_bytes(content)
     with pytest.raises((InputError, CorpusError), match=problem):
-        find_files(f"@{tmp_path / 'list'}")
+        open_corpus(f"@{tmp_path / 'list'}")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from ngramscan.reading.streams import Chunks
 
 InputFormat = Literal["jsonl", "text", "warc", "parquet"]
 """What `--input-format` may say."""
@@ -25,8 +27,8 @@ class CorpusFile:
     """Bytes on disk; None: not known before it is read."""
     stamp: str = ""
     """Changes when the content does: time of modification, or a server's tag."""
-    stream: Iterator[tuple[bytes, int]] | None = field(default=None, compare=False, repr=False)
-    """The chunks of a pipe, each with the bytes read for it; they can be read once."""
+    stream: Chunks | None = field(default=None, compare=False, repr=False)
+    """The content of a pipe, which can be read once."""
 
 
 def local_file(path: Path, name: Format) -> CorpusFile:

@@ -92,10 +92,12 @@ def _format_in(head: bytes, name: str) -> Format:
     starts: dict[bytes, Format] = {b"WARC/": "warc", b"PAR1": "parquet", b"{": "jsonl"}
     if head.startswith(b"[") and head[1:].lstrip().startswith(b"{"):
         raise InputError(name, "a JSON list; JSON lines were expected: jq -c '.[]' makes them")
+    if found := next((starts[start] for start in starts if head.startswith(start)), None):
+        return found
     n_other_bytes = len(head) - len(head.decode("utf-8", "ignore").encode())
     if b"\0" in head or n_other_bytes > 3:  # the last character may be cut
         raise InputError(name, f"neither JSON lines, text nor WARC; {_CURE}")
-    return next((starts[start] for start in starts if head.startswith(start)), "text")
+    return "text"
 
 
 def matches(source: str, globs: Iterable[str]) -> bool:

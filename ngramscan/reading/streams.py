@@ -33,7 +33,6 @@ CORRUPT: tuple[type[Exception], ...] = (
 )
 """What decompressing and reading may raise; `problem_of` says it in our words."""
 
-
 _DECOMPRESSORS: dict[str, Callable[[], Any]] = {
     ".gz": partial(igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP),
     ".zst": zstd.ZstdDecompressor,
@@ -76,13 +75,7 @@ def missing(path: Path, expected: str) -> str:
 
 
 def read_bytes(path: object) -> bytes:
-    """Return the decompressed content of a file, a pipe or (`-`) standard input.
-
-    Raises
-    ------
-    InputError
-        It can't be read, is truncated or corrupt, or standard input is a terminal.
-    """
+    """Return the decompressed content of a file or pipe, or raise InputError."""
     try:
         return b"".join(chunk for chunk, _ in unpacked(read_raw(path), path))
     except CORRUPT as error:
@@ -128,7 +121,7 @@ def _decompressor_of(start: bytes) -> Callable[[], Any] | None:
     return _DECOMPRESSORS[".gz"] if start.startswith(b"\x1f\x8b") else None
 
 
-def _decompress(raw: Iterator[bytes], new_member: Callable[[], Any]) -> Iterator[tuple[bytes, int]]:
+def _decompress(raw: Iterator[bytes], new_member: Callable[[], Any]) -> Chunks:
     """Decompress member by member, a part of each at a time."""
     member = None
     for chunk in raw:
