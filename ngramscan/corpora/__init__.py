@@ -55,7 +55,7 @@ class Corpus:
     name: str
     files: list[CorpusFile]
     notices: Sequence[str] = ()
-    """What a person should know before the corpus is read."""
+    """Notices for the user before the corpus is read."""
     skipped_label: str = "malformed lines skipped"
     """What `Batch.skipped` counts in this corpus."""
 

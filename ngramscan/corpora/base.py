@@ -39,7 +39,7 @@ def local_file(path: Path, name: Format) -> CorpusFile:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one task reads: a file, or a part of a large one."""
+    """A file, or a part of a large one, which one task reads."""
 
     file: CorpusFile
     start: int = 0

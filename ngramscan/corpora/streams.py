@@ -101,7 +101,7 @@ def _translated(path: str) -> Iterator[None]:
 
 
 class _RemoteFile:
-    """A file of fsspec whose errors are ours; a mistake of whoever reads it is not one."""
+    """A file of fsspec whose errors are ours; those of its reader stay as they are."""
 
     def __init__(self, path: str, remote: BinaryIO) -> None:
         self._path = path

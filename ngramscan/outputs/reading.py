@@ -197,8 +197,9 @@ def _refuse_duplicates(outputs: Sequence[Output]) -> None:
     for output in outputs:
         first = seen.setdefault((output.group, output.id), output.place)
         if output.id and first != output.place:
-            problem = f"id {output.id!r} of {'/'.join(output.group)} is also at {first}"
-            raise InputError(output.place, problem)
+            cure = "; --prompt-field NAME says which prompt" * (not output.group.prompt)
+            named = "/".join(filter(None, output.group))
+            raise InputError(output.place, f"id {output.id!r} of {named} is also at {first}{cure}")
 
 
 def _describe_absent(outputs: Sequence[Output]) -> Iterator[str]:

@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is counted in a piece: all that the counts depend on, beside it."""
+    """What to count in a piece; with the piece itself, it determines the counts."""
 
     queries: list[str]
     read: ReadOptions
