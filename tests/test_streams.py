@@ -249,9 +249,7 @@ def test_outputs_come_from_several_places_compressed_and_through_pipes(tmp_path:
     content = lines.replace(b'"method"', b'"how"')
     assert piped(content, "blend", "-", "--prompt-field", "how", "--format", "csv") == expected
     told = refused(content, "strategies", "-")
-    assert told.endswith(
-        "'1' of d/m is also at standard input:1; --prompt-field NAME says which prompt"
-    )
+    assert told.endswith("also at standard input:1; --prompt-field NAME says which prompt")
     told = piped(content.replace(b'"id": 1, ', b""), "strategies", "-").stderr
     assert "2 outputs do not name their prompt; --prompt-field NAME says which field" in told
     (tmp_path / "one.yaml").write_text("name: [")
