@@ -91,13 +91,7 @@ def split(file: CorpusFile) -> list[Piece]:
 
 
 def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
-    """Yield the documents of a piece.
-
-    Raises
-    ------
-    CorpusError
-        The file is truncated, or a document can't be read; names the file and the record.
-    """
+    """Yield the documents of a piece; a CorpusError names a record that can't be read."""
     return _READERS[piece.file.format](piece, options)
 
 

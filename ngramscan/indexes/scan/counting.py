@@ -54,15 +54,7 @@ def do_each(jobs: Sequence[Callable[[Report], R]], report: Report) -> list[R | N
 def count_piece(
     piece: Piece, question: Question, report: Report, limit: int | None = None
 ) -> Counts:
-    """Count in a piece, or in its first `limit` documents.
-
-    Raises
-    ------
-    CorpusError
-        A document can't be read.
-    EngineError
-        The matching engine is wrong.
-    """
+    """Count in a piece, or in its first `limit` documents."""
     skipped = 0
 
     def batches() -> Iterator[Sequence[Text]]:

@@ -89,18 +89,8 @@ class ScanIndex:
     ) -> DocumentCounts:
         """Count all queries, and the documents that have at least one query of each union.
 
-        Parameters
-        ----------
-        queries : sequence of str
-            Unique, not empty.
-        unions : sequence of sequences of str
-            Some of the queries each.
-
-        Raises
-        ------
-        CorpusError
-            A document can't be read: there are no counts then, rather than smaller ones. The files
-            that can be read are in the journal.
+        A CorpusError says which document can't be read: there are no counts then, rather than
+        smaller ones; those of the other files are in the journal. An InputError: no documents.
         """
         question = self._question(queries, unions)
         results = self._count(question)
