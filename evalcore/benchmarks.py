@@ -17,7 +17,7 @@ import platformdirs
 from evalcore.formats import FORMATS, Benchmark, Problem
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
 from ngramscan.reading.row_files import has_rows
-from ngramscan.reading.streams import unpacked_name
+from ngramscan.reading.streams import unpacked_path
 from ngramscan.reading.yaml_files import as_type, input_errors, parse_yaml, read_text
 from ngramscan.report import listed, refuse_other, write_whole
 from ngramscan.report.command import Option, Result, command
@@ -74,11 +74,9 @@ def find_benchmark(
         cure = "questions of your own need only --data FILE (.csv, .jsonl or .parquet)"
         place = f"--dataset {name}" if name else "--dataset"
         raise InputError(place, f"{what}; known are {known_are}; {cure}")
-    if name is None and Path(unpacked_name(data)).stem in benchmarks():
+    if name is None and unpacked_path(data).stem in benchmarks():
         raise InputError(str(data), "has the name of a benchmark; say which it is with --dataset")
-    return replace(
-        _entries()["questions"], name=name or Path(unpacked_name(data)).stem, columns=columns
-    )
+    return replace(_entries()["questions"], name=name or unpacked_path(data).stem, columns=columns)
 
 
 def load_dataset(benchmark: Benchmark, path: Path | None) -> Dataset:

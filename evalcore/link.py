@@ -230,7 +230,7 @@ def link(
     check_target(picture := Path(figure) if figure else None)
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
     given: Any = [*read_table(scores)]  # a pipe can be read once
-    if given and "difference" in given[0][1]:
+    if "difference" in given[0][1]:
         every, notices = read_rows(given, CompareRow, "rows of `evalcore compare` or `score`"), []
         refuse_unscored(rule, (row.rule for row in every))
         compared = [row for row in every if not rule or row.rule in rule]

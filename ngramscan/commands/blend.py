@@ -41,7 +41,7 @@ def split_arguments(first: str | Path, others: Paths) -> tuple[Paths, Paths]:
 @command
 def blend(
     outputs: str | Path,
-    *others: Annotated[str | Path, Option(metavar="OUTPUTS|PATTERNS", is_optional=True)],
+    *others: Annotated[str | Path, Option(metavar="[OUTPUTS|PATTERNS]...", is_optional=True)],
     tier: Tier | Sequence[Tier] = (),
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     case_sensitive: bool = False,

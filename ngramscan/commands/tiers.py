@@ -19,7 +19,7 @@ from ngramscan.report.command import Option, Result, command
 @command
 def tiers(
     outputs: str | Path,
-    *others: Annotated[str | Path, Option(metavar="OUTPUTS|PATTERNS", is_optional=True)],
+    *others: Annotated[str | Path, Option(metavar="[OUTPUTS|PATTERNS]...", is_optional=True)],
     tier: Tier | Sequence[Tier] = (),
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     measure: Literal["occurrences", "outputs"] = "occurrences",

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import decoded
-from ngramscan.reading.streams import is_stream, missing, name_of, read_bytes, unpacked_name
+from ngramscan.reading.streams import is_stream, missing, name_of, read_bytes, unpacked_path
 from ngramscan.reading.surrogates import describe_halves, replace_halves
 
 _LAYOUTS = (
@@ -115,7 +115,7 @@ def _files(path: Path) -> list[tuple[Path, Group]]:
     if is_stream(path):
         return [(path, Group(name_of(path), "", ""))]
     if path.is_file():
-        stem = Path(unpacked_name(path)).stem
+        stem = unpacked_path(path).stem
         return [(path, _group_of(path) or Group(path.parent.name, "", stem))]
     if not path.is_dir():
         raise InputError(str(path), missing(path, _EXPECTED))

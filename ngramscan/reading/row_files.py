@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_type_hints
 
 from ngramscan.errors import InputError
-from ngramscan.reading.streams import is_stream, missing, read_bytes, unpacked_name
+from ngramscan.reading.streams import is_stream, missing, read_bytes, unpacked_path
 from ngramscan.reading.streams import name_of as name_of_file
 from ngramscan.reading.yaml_files import as_type
 
@@ -59,7 +59,7 @@ def read_table(table: Table) -> Rows:
 
 def has_rows(path: Path) -> bool:
     """Tell whether the name of a file is that of a table."""
-    return Path(unpacked_name(path)).suffix.lower() in _READERS
+    return unpacked_path(path).suffix.lower() in _READERS
 
 
 def _file_rows(path: Path) -> Rows:
@@ -72,7 +72,7 @@ def _file_rows(path: Path) -> Rows:
         raise InputError(name, f"it is empty; {cure}")
     start = content[:1000].removeprefix(codecs.BOM_UTF8).lstrip()
     seen = next((what for what, begin in _BEGIN.items() if begin.match(start)), "")
-    suffix = (seen or ".csv") if is_stream(path) else Path(unpacked_name(path)).suffix.lower()
+    suffix = (seen or ".csv") if is_stream(path) else unpacked_path(path).suffix.lower()
     # One JSON object in a .json file gets a message of its own.
     if seen not in {"", suffix} and (seen, suffix) != (".jsonl", ".json"):
         cure = f"rename it to {seen}" if seen in _READERS else f"{_TABLES} was expected"

@@ -60,10 +60,10 @@ def name_of(path: object) -> str:
     return "standard input" if str(path) in _STANDARD_INPUT else str(path)
 
 
-def unpacked_name(path: object) -> str:
-    """Return a name without the suffix of its compression."""
+def unpacked_path(path: object) -> Path:
+    """Return a path without the suffix of its compression."""
     name = str(path)
-    return next((name.removesuffix(end) for end in PACKED if name.lower().endswith(end)), name)
+    return Path(next((name.removesuffix(e) for e in PACKED if name.lower().endswith(e)), name))
 
 
 def missing(path: Path, expected: str) -> str:
