@@ -84,12 +84,10 @@ def _read_labels(tables: Iterable[Table]) -> dict[tuple[str, str], str | None]:
 
 
 def _cells(table: Table) -> Iterator[tuple[str, str, str, Any]]:
-    rows = list(read_table(table))
-    if not rows:
-        raise InputError(name_of(table), "no rows in it")
+    rows: Any = list(read_table(table))
     columns = rows[0][1].keys()
     if columns >= {"dataset", "model", "method", "id", "rule"}:
-        for (place, _), score in zip(rows, read_scores(table), strict=True):
+        for (place, _), score in zip(rows, read_scores(rows), strict=True):
             if not score.rule.startswith("judge:"):
                 raise InputError(place, f"rule {score.rule}; {_JUDGED} were expected")
             item = " · ".join(str(part) for part in key_of(score) if part is not None)

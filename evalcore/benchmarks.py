@@ -17,6 +17,8 @@ import platformdirs
 
 from evalcore.formats import FORMATS, Benchmark, Problem
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
+from ngramscan.reading.row_files import has_rows
+from ngramscan.reading.streams import unpacked_path
 from ngramscan.reading.yaml_files import as_type, input_errors, parse_yaml, read_text
 from ngramscan.report import listed, refuse_other, write_whole
 from ngramscan.report.command import Option, Result, command
@@ -60,14 +62,14 @@ def find_benchmark(name: str | None, data: Path | None = None, *fields: str) -> 
             raise InputError(f"--{named[0]}-field", f"the columns of {name} are fixed")
         return known
     near = get_close_matches((name or "").lower(), benchmarks(), n=1)
-    if data is None or data.is_dir():
+    if data is None or not has_rows(data):
         meant = f"did you mean {near[0]}?" if near else f"known: {', '.join(benchmarks())}"
         cure = "for your own questions give --data FILE (JSONL, CSV, JSON or Parquet)"
         place = f"--dataset {name}" if name else "--dataset"
         raise InputError(place, f"{'unknown benchmark' if name else 'missing'}; {cure}; {meant}")
-    if name is None and data.stem in benchmarks():
+    if name is None and unpacked_path(data).stem in benchmarks():
         raise InputError(str(data), f"if it is a copy of the benchmark, add --dataset {data.stem}")
-    return replace(_entries()["questions"], name=name or data.stem, columns=columns)
+    return replace(_entries()["questions"], name=name or unpacked_path(data).stem, columns=columns)
 
 
 def load_dataset(benchmark: Benchmark, path: Path | None) -> Dataset:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice, permutations
+from itertools import permutations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -226,12 +226,13 @@ def link(
     target = optional_target(ranks)
     check_target(picture := Path(figure) if figure else None)
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
-    if any("difference" in row for _, row in islice(read_table(scores), 1)):
-        every, notices = read_rows(scores, CompareRow, "rows of `evalcore compare` or `score`"), []
+    given: Any = [*read_table(scores)]  # a pipe can be read once
+    if "difference" in given[0][1]:
+        every, notices = read_rows(given, CompareRow, "rows of `evalcore compare` or `score`"), []
         refuse_unscored(rule, (row.rule for row in every))
         compared = [row for row in every if not rule or row.rule in rule]
     else:
-        compared, _, said = compare_methods(read_all(scores, [*rule], [*run]))
+        compared, _, said = compare_methods(read_all([given], [*rule], [*run]))
         notices = [*filter(None, [said["heading"]]), *said["failures"]]
     methods = [*dict.fromkeys(name for one in compared for name in (one.baseline, one.treatment))]
     names = dict(text.partition("=")[::2] for text in map)

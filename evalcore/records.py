@@ -19,11 +19,13 @@ import msgspec
 from evalcore.benchmarks import Dataset, benchmarks
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import decoded
+from ngramscan.reading.streams import is_stream, name_of, read_bytes
 from ngramscan.reading.surrogates import describe_halves, replace_halves
 from ngramscan.reading.yaml_files import as_type, input_errors
 
 _OPENING = b'{"id": '  # how each of our lines begins
 _NOT_ENDED = "the last line was not written to its end"
+_CURE = "run `evalcore run` again, which goes on there, or delete"
 CUT_REASONS = frozenset({"length", "max_tokens"})
 """How servers report that an answer was cut at the token limit."""
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]  # of tokens, epochs, attempts
@@ -112,12 +114,12 @@ _Tell = Callable[[str], None]
 
 def _own(file: Path, content: bytes) -> _Placed:
     lines, folder = content.split(b"\n"), file.absolute().parent
-    if _torn(content):
-        cure = "delete it (`evalcore run` asks what is missing)"
-        raise InputError(f"{file}:{len(lines)}", f"{_NOT_ENDED}; {cure}")
+    if torn := _torn(content):
+        cure = f"{_CURE} that line" if _OPENING.startswith(torn[: len(_OPENING)]) else "delete it"
+        raise InputError(f"{name_of(file)}:{len(lines)}", f"{_NOT_ENDED}; {cure}")
     named = {"dataset": folder.parent.name, "model": folder.name, "method": file.stem}
     for number, line in enumerate(lines, 1):
-        place = f"{file}:{number}"
+        place = f"{name_of(file)}:{number}"
         if line.strip():
             fields = named | as_type(decoded(place, line), dict[str, Any], place)
             if isinstance(fields.get("id"), int):
@@ -212,20 +214,18 @@ def name_dataset(dataset: str | None, data: Path | None, outputs: Path, layout: 
 
 def _contents(path: Path, layout: str, on_notice: _Tell) -> Iterator[tuple[Path, bytes]]:
     suffix = ".jsonl" if layout == "evalcore" else ".json"
-    files = [path] if path.is_file() else sorted(path.rglob(f"*{suffix}"))
+    files = [path] if path.is_file() or is_stream(path) else sorted(path.rglob(f"*{suffix}"))
     if not files:
         problem = "no outputs in it; `evalcore run -o FOLDER` writes them"
         if others := sorted(path.rglob("*.json*")):
             problem = f"no {suffix} files in it; another --layout may fit {others[0].name}"
         raise InputError(str(path), problem if path.is_dir() else "no such file or folder")
     for file in files:
-        with input_errors(file):
-            content, halves = replace_halves(file.read_bytes())
+        content, halves = replace_halves(read_bytes(file))
         if halves:
-            on_notice(describe_halves(str(file), halves))
+            on_notice(describe_halves(name_of(file), halves))
         if not content.strip():
-            cure = "delete it, or write it again (`evalcore run` asks what is missing)"
-            raise InputError(str(file), f"it is empty; {cure}")
+            raise InputError(name_of(file), f"it is empty; {_CURE} it")
         yield file, content
 
 

@@ -84,7 +84,7 @@ class Terminal(Progress):
         if unit not in self._tasks:
             self._tasks[unit] = self._bars.add_task(unit, total=0, done="", note="")
         task = self._task(unit)
-        self._bars.update(task.id, total=(task.total or 0) + amount)
+        self._bars.update(task.id, total=(task.total or 0) + amount or None)
 
     def advance(self, amount: int, unit: str) -> None:
         """Move the bar of a unit."""
@@ -93,7 +93,8 @@ class Terminal(Progress):
         task = self._task(unit)
         self._bars.update(task.id, advance=amount)
         speed = f"{_short(task.speed, unit)}/s" if task.speed else ""
-        done = f"{_short(task.completed, unit)} of {_short(task.total or 0, unit)}"
+        total = f" of {_short(task.total, unit)}" if task.total else ""
+        done = f"{_short(task.completed, unit)}{total}"
         self._bars.update(task.id, done=f"{done}  {speed}")
 
     def note(self, text: str) -> None:

@@ -282,8 +282,8 @@ OTHER_RULE = '{"dataset":"d","model":"m","method":"a","id":"1","rule":"r","value
 MEASURED = LONG + "".join(f"{n},{j},{n}\n" for n in range(51) for j in "xy")
 REFUSED: list[tuple[str, str | None, dict[str, Any], str]] = [
     ("no.csv", None, {}, "no such file"),
-    ("l.txt", "item\n", {}, r"one of \.csv, \.jsonl"),
-    ("l.csv", LONG, {}, "no rows in it"),
+    ("l.txt", "item\n", {}, r"a table \(\.csv, \.jsonl or"),
+    ("l.csv", LONG, {}, "there are no rows"),
     ("l.csv", "a,b\n1,2\n", {}, "the columns are a, b; item, judge and label, or"),
     ("l.csv", "item\n1\n", {}, "the columns are item; item, judge and label, or"),
     ("l.csv", LONG + "1,x,a\n,y,a\n", {}, r"l\.csv:3: no item"),

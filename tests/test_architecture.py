@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "processes": "errors",
     "pace": "errors progress",
     "patterns": "errors reading",
-    "corpora": "errors",
+    "corpora": "errors reading",
     "matching": "errors",
     "fm9": "errors progress processes corpora",
     "serve": "errors progress processes fm9",

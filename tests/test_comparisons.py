@@ -298,7 +298,7 @@ def test_what_can_not_be_compared_is_refused() -> None:
         (rows, {"all_pairs": True}, expected),
         (rows, {"rule": "lenient"}, "--rule lenient: not scored"),
         (rows, {"level": 2.0}, "--level 2"),
-        ([], {}, "scores: there are no rows"),
+        ([], {}, "data frame: there are no rows"),
     ]
     for given, options, message in cases:
         with pytest.raises(InputError, match=message):

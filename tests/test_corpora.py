@@ -176,13 +176,19 @@ def test_folders_and_globs_are_read_in_sorted_order(tmp_path: Path) -> None:
 
 
 def test_a_place_without_a_corpus_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"scan:.*nothing: no file there; known: \.jsonl"):
+    forms = r"JSON lines \(\.jsonl\), Parquet \(\.parquet\) or text \(\.txt\) was expected"
+    with pytest.raises(InputError, match=f"scan:.*nothing: no such file or folder; {forms}$"):
         open_corpus(str(tmp_path / "nothing"))
-    with pytest.raises(InputError, match="no file there"):
-        open_corpus(str(tmp_path))
+    for nowhere in (tmp_path, tmp_path / "*.jsonl"):
+        with pytest.raises(InputError, match=f"no file there; {forms}$"):
+            open_corpus(str(nowhere))
     (tmp_path / "a.docx").write_bytes(b"x")
-    with pytest.raises(InputError, match="no file of a known format"):
+    with pytest.raises(InputError, match=f"no file of a known format in it; {forms}, or --input-"):
         open_corpus(str(tmp_path))
+    with pytest.raises(InputError, match=r"a\.docx: its name doesn't say the format; --input-form"):
+        open_corpus(str(tmp_path / "a.docx"))
+    with pytest.raises(InputError, match=r"did you mean .*/a\.docx\?$"):
+        open_corpus(str(tmp_path / "a.docs"))
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_bytes(lines({"text": name}))
     assert len(open_corpus(str(tmp_path), ("*/b.jsonl",)).files) == 1

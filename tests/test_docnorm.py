@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from ngramscan.corpora import open_corpus
-from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
+from ngramscan.indexes.base import IndexOptions
+from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.patterns.model import Pattern, Query
 from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, run_docnorm
 from ngramscan.prevalence.draws import DocnormOptions, Estimator
@@ -319,7 +320,7 @@ def test_a_pattern_that_fails_is_missing_alone(target: float | None) -> None:
 def scan(folder: Path, shards: Sequence[Sequence[str]], sample: str | None = None) -> ScanIndex:
     for number, texts in enumerate(shards):
         (folder / f"{number}.jsonl").write_bytes(corpus_files.jsonl(texts))
-    return ScanIndex(open_corpus(str(folder)), ScanOptions(sample=sample), Progress())
+    return ScanIndex(open_corpus(str(folder)), IndexOptions(sample_files=sample), Progress())
 
 
 def test_a_corpus_that_is_read_is_counted(tmp_path: Path) -> None:

@@ -110,8 +110,13 @@ def test_broken_lines_are_skipped_on_request_and_counted(tmp_path: Path) -> None
 
 
 def test_a_place_without_outputs_says_what_was_expected(tmp_path: Path) -> None:
-    assert refusal("blend", tmp_path / "none").endswith("none: no such file or folder")
-    assert "no outputs there; files like {dataset}/{model}/" in refusal("blend", tmp_path)
+    expected = "a folder of DATASET/MODEL/PROMPT.jsonl or DATASET/raw_PROMPT_outputs/MODEL.json"
+    told = refusal("blend", tmp_path / "none")
+    assert told.endswith(f"none: no such file or folder; {expected} was expected")
+    assert refusal("blend", tmp_path).endswith(f"no outputs there; {expected} was expected")
+    (tmp_path / "all.jsonl").touch()
+    told = refusal("blend", tmp_path / "al.jsonl")
+    assert told.endswith(f"no such file or folder; did you mean {tmp_path}/all.jsonl?")
 
 
 def test_a_prompt_is_made_of_methods() -> None:
@@ -158,10 +163,14 @@ def test_what_a_pattern_set_does_not_have_is_an_error_that_names_what_it_has(
 def test_a_command_that_is_interrupted_while_it_reads_outputs_says_that_nothing_was_kept(
     tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stopped(_path: Path) -> bytes:
-        raise KeyboardInterrupt
+    opened = Path.open
 
-    monkeypatch.setattr(Path, "read_bytes", stopped)
+    def stopped(path: Path, mode: str = "r", **options: Any) -> Any:
+        if path.suffix == ".jsonl":
+            raise KeyboardInterrupt
+        return opened(path, mode, **options)
+
+    monkeypatch.setattr(Path, "open", stopped)
     rows = tmp_path / "rows.csv"
     ran = invoke(*command.split(), EXAMPLES, "-o", rows)
     assert (ran.code, ran.stdout, ran.stderr) == (130, "", "Interrupted; nothing was kept.\n")

@@ -17,8 +17,8 @@ import pytest
 
 from ngramscan.corpora import open_corpus
 from ngramscan.errors import CorpusError, InputError, RemoteUnavailable, WorkerLostError
-from ngramscan.indexes.base import Place, Window
-from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
+from ngramscan.indexes.base import IndexOptions, Place, Window
+from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.processes import dask
 from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Report, Watch, run_on_processes
@@ -231,7 +231,7 @@ def test_a_cluster_finds_the_same_occurrences(
     corpus, places = open_corpus(str(tmp_path)), [Place("aa", 0, rank) for rank in range(15)]
     windows = []
     for scheduler in (cluster.address, None):
-        index = ScanIndex(corpus, ScanOptions(scheduler=scheduler), silent)
+        index = ScanIndex(corpus, IndexOptions(scheduler=scheduler), silent)
         assert [count.occurrences for count in index.counts(["é", "aa"])] == [10, 15]
         found = {window.place: window for window in index.windows(places, 2)}
         windows.append([found[place] for place in places])

@@ -17,7 +17,8 @@ from scipy import stats
 from ngramscan import count, docnorm
 from ngramscan.corpora import CorpusFile, open_corpus
 from ngramscan.errors import InputError
-from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
+from ngramscan.indexes.base import IndexOptions
+from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.indexes.scan.sampling import Sample, estimate_total, take_sample
 from ngramscan.progress import SILENT
 from ngramscan.statistics.estimates import UNTRUSTED, cluster_total
@@ -388,7 +389,7 @@ def test_without_sizes_the_estimate_is_per_file(tmp_path: Path) -> None:
         (tmp_path / f"{n}.jsonl").write_text('{"text": "%s"}\n' % ("a" * (3 + 2 * (n % 2))))
     corpus = open_corpus(str(tmp_path))
     corpus = replace(corpus, files=[replace(file, size=None) for file in corpus.files])
-    index = ScanIndex(corpus, ScanOptions(sample="20", seed=1), SILENT)
+    index = ScanIndex(corpus, IndexOptions(sample_files="20", seed=1), SILENT)
     (counted,) = index.counts(["a"])
     drawn = numbers_of(take_sample(corpus.files, "20", 1))
     assert counted.occurrences == 5 * sum(3 + 2 * (n % 2) for n in drawn)

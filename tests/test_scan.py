@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from ngramscan import count
-from ngramscan.corpora import ReadOptions, open_corpus
+from ngramscan.corpora import open_corpus
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.indexes.base import DocumentCounts, IndexSize, QueryCount
+from ngramscan.indexes.base import DocumentCounts, IndexOptions, IndexSize, QueryCount
 from ngramscan.indexes.scan import pieces as scan_pieces
-from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
+from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
@@ -43,7 +43,7 @@ def make_corpus(folder: Path, n_files: int = 6) -> Path:
 def open_index(
     path: Path, journal: Journal | None = None, progress: Progress = SILENT, **options: Any
 ) -> ScanIndex:
-    return ScanIndex(open_corpus(str(path)), ScanOptions(**options), progress, journal)
+    return ScanIndex(open_corpus(str(path)), IndexOptions(**options), progress, journal)
 
 
 def check(counted: DocumentCounts, texts: list[str], times: int = 1) -> None:
@@ -90,7 +90,7 @@ def test_only_the_first_documents_are_counted_on_request(tmp_path: Path, limit: 
 
 
 def test_unions_of_a_sample_are_estimated_from_those_of_its_files(tmp_path: Path) -> None:
-    index = open_index(make_corpus(tmp_path, n_files=60), sample="20", seed=3)
+    index = open_index(make_corpus(tmp_path, n_files=60), sample_files="20", seed=3)
     counted = index.document_counts(QUERIES, UNIONS)
     sample = take_sample(open_corpus(str(tmp_path)).files, "20", 3)
     drawn = [parts(60)[int(Path(file.path).stem)] for file in sample.files]
@@ -100,7 +100,7 @@ def test_unions_of_a_sample_are_estimated_from_those_of_its_files(tmp_path: Path
     assert counted.unions[0].low is not None
     assert "too rare" in counted.unions[4].note
     assert counted.counts[0].documents_estimate is not None
-    everything = open_index(tmp_path, sample="100%").document_counts(QUERIES, UNIONS)
+    everything = open_index(tmp_path, sample_files="100%").document_counts(QUERIES, UNIONS)
     check(everything, TEXTS)
 
 
@@ -108,7 +108,7 @@ def test_what_is_skipped_is_in_notes(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_bytes(b'{broken\n{"text": "A a"}\n')
     (tmp_path / "c.xml").touch()
     recorder = Recorder()
-    options = {"read": ReadOptions(skip_bad_lines=True), "ignore_case": True}
+    options = {"skip_bad_lines": True, "ignore_case": True}
     (counted,) = open_index(tmp_path, None, recorder, **options).counts(["a"])
     assert counted.occurrences == 2
     assert counted.note == "ASCII case ignored; malformed lines skipped: 1"
@@ -178,9 +178,9 @@ QUESTIONS: list[dict[str, Any]] = [
     {"queries": ["a"]},
     {"unions": [["a", "b"]]},
     {"ignore_case": True},
-    {"read": ReadOptions("url")},
-    {"read": ReadOptions(skip_bad_lines=True)},
-    {"read": ReadOptions(exclude_sources=("*/wiki/*",))},
+    {"text_field": "url"},
+    {"skip_bad_lines": True},
+    {"exclude_source": ("*/wiki/*",)},
 ]
 
 
@@ -198,9 +198,9 @@ def test_a_changed_file_or_question_is_read_again(tmp_path: Path) -> None:
         assert [is_read(**question) for question in QUESTIONS] == [True] * len(QUESTIONS)
         assert not any(is_read(**question) for question in QUESTIONS)
         # It changes no count.
-        assert not is_read(read=ReadOptions(most_line_bytes=99))
+        assert not is_read(max_line=99)
         refreshed = Recorder()
-        index = ScanIndex(open_corpus(str(path)), ScanOptions(), refreshed, journal, refresh=True)
+        index = ScanIndex(open_corpus(str(path)), IndexOptions(refresh=True), refreshed, journal)
         list(index.counts(["a", "b"]))
         assert refreshed.expected
         corpus_files.write(tmp_path, "c.jsonl", ["a", "ab", "b"])

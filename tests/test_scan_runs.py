@@ -23,9 +23,9 @@ import fsspec
 import pytest
 
 from ngramscan.corpora import open_corpus
-from ngramscan.corpora.files import find_files
 from ngramscan.errors import CorpusError, InputError, NgramscanError
-from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
+from ngramscan.indexes.base import IndexOptions
+from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.progress import SILENT
 from tests.support import corpus_files, oracle
 from tests.support.command import NGRAMSCAN, run
@@ -121,7 +121,7 @@ def test_ctrl_c_ends_in_a_second_and_the_next_run_reads_only_what_is_left(
 
 
 def check(location: str, texts: list[str], times: int = 1) -> None:
-    counts = list(ScanIndex(open_corpus(location), ScanOptions(workers=1), SILENT).counts(F1))
+    counts = list(ScanIndex(open_corpus(location), IndexOptions(workers=1), SILENT).counts(F1))
     occurrences, documents = oracle.tally(F1, texts)
     assert [count.query for count in counts] == F1
     assert [count.occurrences for count in counts] == [times * n for n in occurrences]
@@ -203,7 +203,7 @@ def test_a_crawl_is_read_by_its_own_list_here_and_far_away(tmp_path: Path) -> No
         (tmp_path / name).write_bytes(corpus_files.wet_gz(["solve for x"] * (number + 1)))
     listing = tmp_path / "crawl-data/CC/wet.paths.gz"
     listing.write_bytes(gzip.compress("".join(f"{name}\n" for name in names).encode()))
-    here = find_files(str(listing))
+    here = open_corpus(str(listing))
     assert [file.path for file in here.files] == [str(tmp_path / name) for name in names]
     assert all(file.size for file in here.files)
     with served(tmp_path) as host:
@@ -233,4 +233,4 @@ def test_a_list_of_ones_own_names_paths_and_urls(tmp_path: Path) -> None:
 def test_lists_that_name_nothing_are_refused(tmp_path: Path, content: bytes, problem: str) -> None:
     (tmp_path / "list").write_bytes(content)
     with pytest.raises((InputError, CorpusError), match=problem):
-        find_files(f"@{tmp_path / 'list'}")
+        open_corpus(f"@{tmp_path / 'list'}")

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from ngramscan import matching
-from ngramscan.corpora import Corpus, PythonCorpus, ReadOptions, open_corpus
+from ngramscan.corpora import Corpus, PythonCorpus, open_corpus
 from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora import parquet as parquet_module
 from ngramscan.errors import EngineError, NgramscanError
-from ngramscan.indexes.base import Found, Place, Segment, Window, WindowFailure
+from ngramscan.indexes.base import Found, IndexOptions, Place, Segment, Window, WindowFailure
 from ngramscan.indexes.scan import counting
 from ngramscan.indexes.scan import pieces as scan_pieces
-from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
+from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.indexes.scan.window_tasks import cut_ends
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT, Progress
@@ -112,7 +112,7 @@ def make(kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
 
 
 def open_index(made: Made, progress: Progress = SILENT, **options: Any) -> ScanIndex:
-    return ScanIndex(made.corpus, ScanOptions(**options), progress)
+    return ScanIndex(made.corpus, IndexOptions(**options), progress)
 
 
 def find(index: ScanIndex, queries: Sequence[str]) -> list[Place]:
@@ -211,7 +211,7 @@ def test_only_the_first_documents_are_numbered_on_request(tmp_path: Path, name: 
 
 def test_ranks_are_of_the_files_that_were_drawn(tmp_path: Path) -> None:
     made = make_files(tmp_path, "c.jsonl", make_texts(100), n_files=10)
-    index = open_index(made, sample="3", seed=2)
+    index = open_index(made, sample_files="3", seed=2)
     windows = windows_of(index, find(index, ["a"])).values()
     drawn = {window.document.rpartition(":")[0] for window in windows}
     assert len(drawn) == 3
@@ -222,15 +222,14 @@ def test_ranks_are_of_the_files_that_were_drawn(tmp_path: Path) -> None:
 def test_documents_that_do_not_belong_are_not_numbered(tmp_path: Path) -> None:
     made = make_files(tmp_path, "c.jsonl", make_texts(90), n_files=1)
     made.keep(lambda number, _: bool(number % 3))
-    read = ReadOptions(exclude_sources=("*/wiki/*",))
-    check(made, open_index(made, read=read), ["a", "step by step"])
+    check(made, open_index(made, exclude_source=("*/wiki/*",)), ["a", "step by step"])
 
 
 def test_lines_that_are_skipped_count_as_lines(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
     path.write_bytes(b'{broken\n{"text": "aa"}\n\n{"text": "\xff"}\n{"text": "xa", "id": 7}\n')
     made = Made(open_corpus(str(path)), ["aa", "xa"], [f"{path}:2", f"{path}:5"])
-    index = open_index(made, read=ReadOptions(skip_bad_lines=True))
+    index = open_index(made, skip_bad_lines=True)
     check(made, index, ["a"])
     (window,) = windows_of(index, [Place("a", 0, 2)]).values()
     assert json.loads(window.metadata) == {"path": str(path), "record": 5, "source": "7"}
@@ -296,8 +295,8 @@ def test_a_journal_knows_what_to_read_again(tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
     made, recorder = make_files(tmp_path / "corpus", "c.jsonl", make_texts(60)), Recorder()
     with Journal(tmp_path / "j.sqlite") as journal:
-        list(ScanIndex(made.corpus, ScanOptions(), SILENT, journal).find(QUERIES))
-        index = ScanIndex(made.corpus, ScanOptions(), recorder, journal)
+        list(ScanIndex(made.corpus, IndexOptions(), SILENT, journal).find(QUERIES))
+        index = ScanIndex(made.corpus, IndexOptions(), recorder, journal)
         list(index.find(QUERIES))
         assert recorder.expected == []
         check(made, index, QUERIES)

@@ -276,7 +276,7 @@ jsonl: GOOD, "model": ["m"]} → :1: model: Expected str, got array
 jsonl: GOOD, "status": "unknown"} → :1: status unknown, but value 1
 jsonl: GOOD, "value": null, "status": "scored"} → :1: status scored, but no value
 jsonl: GOOD, "status": "wrong"} → :1: status wrong, but value 1; expected scored or not_found
-parquet: no → not a Parquet file ;; txt: → one of .csv, .jsonl
+parquet: no → not a Parquet file ;; txt: → a table (.csv, .jsonl or .parquet)
 """
 SHORT = {"⏎": "\n", "GOOD": json.dumps(GOOD)[:-1], "HEADER": ",".join(GOOD), "LONG": "x" * 200_000}
 
@@ -305,7 +305,7 @@ def test_a_column_under_another_name_is_refused_by_its_own(tmp_path: Path) -> No
     path.write_text(json.dumps({"id": "1", "method": "pot", "correct": True}) + "\n")
     with pytest.raises(InputError, match=r"no columns dataset, model, rule, value; rename `corr"):
         evalcore.logs(path, dataset="d", model="m")
-    with pytest.raises(InputError, match="no such file; rows of a table were expected"):
+    with pytest.raises(InputError, match=r"no such file or folder; a table \(\.csv, "):
         read_scores(tmp_path / "none.csv")
 
 

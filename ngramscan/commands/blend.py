@@ -8,20 +8,40 @@ from pathlib import Path
 from typing import Annotated
 
 from ngramscan.commands.docnorm import DEFAULT_SET
+from ngramscan.errors import InputError
 from ngramscan.outputs.blend import BlendRow, IsolationRow, PresenceRow, RetentionRow, run_blend
 from ngramscan.outputs.reading import read_outputs
+from ngramscan.patterns.files import shipped_sets
 from ngramscan.patterns.given import load_selection
 from ngramscan.patterns.model import Tier
+from ngramscan.reading.streams import is_stream
 from ngramscan.report import optional_target, tables
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.figures import check_target, draw_blend, save_figure
 from ngramscan.report.options import save
 
+Paths = Sequence[str | Path]
+
+
+def split_arguments(first: str | Path, others: Paths) -> tuple[Paths, Paths]:
+    """Return the paths of outputs, and the pattern sets: YAML files, or names of shipped ones."""
+    outputs, sets = [first], []
+    for one in others:
+        is_path = is_stream(one) or Path(one).exists()
+        if Path(one).suffix in {".yaml", ".yml"} or (not is_path and str(one) in shipped_sets()):
+            sets.append(one)
+        elif is_path:
+            outputs.append(one)
+        else:
+            known = ", ".join(shipped_sets())
+            raise InputError(str(one), f"no such outputs, and no pattern set; shipped: {known}")
+    return outputs, sets or [DEFAULT_SET]
+
 
 @command
 def blend(
     outputs: str | Path,
-    *patterns: Annotated[str | Path, Option(is_optional=True)],
+    *others: Annotated[str | Path, Option(metavar="[OUTPUTS|PATTERNS]...", is_optional=True)],
     tier: Tier | Sequence[Tier] = (),
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     case_sensitive: bool = False,
@@ -35,16 +55,19 @@ def blend(
 ) -> Result[BlendRow]:
     """Find which methods' markers are in recorded outputs.
 
-    OUTPUTS is a folder of DATASET/MODEL/PROMPT.jsonl or DATASET/raw_PROMPT_outputs/MODEL.json, or a
-    file. A prompt is named after its method, or after several joined by +: f-1+cot. PATTERNS are
-    YAML files or names of shipped sets; by default the set f1, all tiers. The case of ASCII letters
-    is ignored.
+    OUTPUTS are folders of DATASET/MODEL/PROMPT.jsonl or DATASET/raw_PROMPT_outputs/MODEL.json, or
+    files; .gz and .zst are read too, and - is standard input. Where a path doesn't name them, the
+    fields dataset, model and method of each record do. A prompt is named after its method, or after
+    several joined by +: f-1+cot. PATTERNS are YAML files or names of shipped sets; by default the
+    set f1, all tiers. The case of ASCII letters is ignored.
 
     Parameters
     ----------
     outputs : str or Path
-        A folder of outputs, or a file.
-    *patterns, tier, method : see count
+        A folder of outputs, a file, or `-` for standard input.
+    *others : str or Path
+        More outputs, and pattern sets: YAML files, or names of shipped sets.
+    tier, method : see count
     case_sensitive : bool
         Match upper and lower case exactly, as in corpora.
     presence : str or Path, optional
@@ -75,13 +98,15 @@ def blend(
     --------
     $ ngramscan blend outputs/
     $ ngramscan blend outputs/ --tier T1 --presence patterns.csv --figure blend.svg
-    $ ngramscan blend replies.jsonl mine.yaml --output-field reply --prompt-field prompt
+    $ ngramscan blend a.jsonl b.jsonl mine.yaml --output-field reply --prompt-field prompt
+    $ zcat outputs.jsonl.gz | ngramscan blend -
     """
     files = [optional_target(path) for path in (presence, retention, isolation)]
     picture = Path(figure) if figure else None
     check_target(picture)
-    markers = load_selection(patterns or [DEFAULT_SET], tier, method)
-    read = read_outputs(outputs, output_field, prompt_field, skip_bad_lines)
+    read_from, sets = split_arguments(outputs, others)
+    markers = load_selection(sets, tier, method)
+    read = read_outputs(read_from, output_field, prompt_field, skip_bad_lines)
     found = run_blend(read, markers, case_sensitive)
     save(found.presence, PresenceRow, files[0])
     save(found.retention, RetentionRow, files[1])

@@ -10,6 +10,7 @@ from typing import Annotated
 
 from ngramscan.commands.count import TextFiles, Texts
 from ngramscan.commands.docnorm import DEFAULT_INDEX
+from ngramscan.corpora import InputFormat
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
@@ -49,6 +50,7 @@ def contexts(
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
+    input_format: InputFormat | None = None,
     progress: Progress = SILENT,
 ) -> Result[ContextRow]:
     r"""Show random occurrences of texts in context.
@@ -65,7 +67,7 @@ def contexts(
         Number of characters on each side; fewer in a narrow terminal.
     api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
     scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
-    max_line, ignore_case, progress : see count
+    max_line, ignore_case, input_format, progress : see count
 
     Returns
     -------
@@ -91,6 +93,7 @@ def contexts(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
+        input_format,
     )
     found, missing = [], []
     with open_indexes(index, options, progress) as indexes:

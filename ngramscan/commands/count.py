@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
+from ngramscan.corpora import InputFormat
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
@@ -69,6 +70,7 @@ def count(
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
+    input_format: InputFormat | None = None,
     progress: Progress = SILENT,
     for_table: bool = False,
 ) -> Result[CountRow]:
@@ -135,6 +137,8 @@ def count(
         Maximum length of a line of JSON, in MB; a longer one is an error.
     ignore_case : bool
         Ignore the case of ASCII letters, in corpora that are read.
+    input_format : str, optional
+        Format of corpus files. By default their names say it; for scan:- the first bytes do.
     progress : Progress
         Reports requests and bytes read.
 
@@ -170,6 +174,7 @@ def count(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
+        input_format,
     )
     if needs_totals := bool(chosen.methods) and (for_table or target is not None):
         load_ahead("scipy.special")  # for their interval

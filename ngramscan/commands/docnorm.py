@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ngramscan.commands.count import TextFiles, Texts, load_ahead, refuse_totals
+from ngramscan.corpora import InputFormat
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, Index, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
@@ -107,6 +108,7 @@ def docnorm(
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
+    input_format: InputFormat | None = None,
     progress: Progress = SILENT,
 ) -> Result[DocnormRow] | Result[PlanRow]:
     """Estimate how many documents contain texts, with intervals.
@@ -136,7 +138,7 @@ def docnorm(
         Print how many requests it would take, one row per index, and send none.
     api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
     scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
-    max_line, ignore_case, progress : see count
+    max_line, ignore_case, input_format, progress : see count
 
     Returns
     -------
@@ -177,6 +179,7 @@ def docnorm(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
+        input_format,
     )
     load_ahead("scipy.special")
     with open_indexes(index, options, progress) as indexes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
+from ngramscan.corpora import InputFormat, PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError, needs_extra
 from ngramscan.fm9.folders import index_folder, shard_folders
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions, QueryFailure
@@ -73,6 +73,7 @@ def index_info(
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
+    input_format: InputFormat | None = None,
     progress: Progress = SILENT,
 ) -> Result[IndexInfo]:
     """Ask one index for its size, and check that it answers.
@@ -85,7 +86,7 @@ def index_info(
         The index.
     api_url, concurrency, rate, timeout_s, journal, text_field, workers, scheduler : see count
     sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line : see count
-    ignore_case, progress : see count
+    ignore_case, input_format, progress : see count
 
     Returns
     -------
@@ -102,6 +103,7 @@ def index_info(
         *(api_url, concurrency, rate, timeout_s, journal, True, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         ignore_case,
+        input_format,
     )
     infos = []
     with open_indexes([spec], options, progress) as indexes:
@@ -128,6 +130,7 @@ def index_build(
     exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
+    input_format: InputFormat | None = None,
     progress: Progress = SILENT,
 ) -> Result[Any]:
     """Build a local index of a corpus, in the format of infini-gram-mini.
@@ -147,7 +150,7 @@ def index_build(
         memory.
     workers : int
         Number of processes that sort shards; each needs the memory for one shard.
-    text_field, exclude_source, skip_bad_lines, max_line, progress : see count
+    text_field, exclude_source, skip_bad_lines, max_line, input_format, progress : see count
 
     Returns
     -------
@@ -163,8 +166,9 @@ def index_build(
         from ngramscan.fm9.build import BuildRow, build_index
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
     files = corpus.removeprefix("scan:")
+    globs = read.exclude_sources
     with suggest_spec(corpus, files.removeprefix("fm9:"), "scan"):
-        opened = PythonCorpus() if corpus == "python" else open_corpus(files, read.exclude_sources)
+        opened = PythonCorpus() if corpus == "python" else open_corpus(files, globs, input_format)
     shard_bytes, folder = parse_size(shard_size), index_folder(output)
     return Result(build_index(opened, folder, progress, read, shard_bytes, workers), BuildRow)
 

@@ -41,8 +41,7 @@ def _lengths(n: str | int | None, unit: str) -> tuple[int, int]:
 
 @command
 def keyness(
-    outputs: str | Path,
-    *,
+    *outputs: str | Path,
     of: Annotated[str, Option(metavar="METHOD")],
     against: Annotated[str | Sequence[str], Option(metavar="METHOD")],
     unit: Literal["word", "character"] = "word",
@@ -60,12 +59,12 @@ def keyness(
 ) -> Result[KeynessRow]:
     """Find the n-grams that distinguish the outputs of one method from those of others.
 
-    OUTPUTS is a folder of recorded outputs, or a file. Outputs of prompts that have the method of
+    OUTPUTS are given as to blend. Outputs of prompts that have the method of
     --of as a part (`f-1+cot`) are compared with those that have one of --against and not that one.
 
     Parameters
     ----------
-    outputs : see blend
+    *outputs : see blend
     of : str
         Method to find the n-grams of.
     against : str or sequence of str

@@ -16,8 +16,7 @@ from ngramscan.report.options import save
 
 @command
 def strategies(
-    outputs: str | Path,
-    *,
+    *outputs: str | Path,
     rules: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     per_output: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
@@ -27,12 +26,12 @@ def strategies(
 ) -> Result[StrategyRow]:
     """Classify outputs of models as Direct, CoT, PoT or Hybrid.
 
-    OUTPUTS is a folder {dataset}/{model}/{prompt}.jsonl, any level of it, or one file. The rules of
-    a YAML file decide, by code, step markers and the density of formulas.
+    OUTPUTS are given as to blend. The rules of a YAML file decide, by code, step markers and the
+    density of formulas.
 
     Parameters
     ----------
-    outputs : see blend
+    *outputs : see blend
     rules : str or Path, optional
         YAML file of your own rules. By default those of this package.
     per_output : str or Path, optional

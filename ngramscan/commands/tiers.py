@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from ngramscan.commands.docnorm import DEFAULT_SET
+from ngramscan.commands.blend import split_arguments
 from ngramscan.outputs.reading import read_outputs
 from ngramscan.outputs.tiers import TierRow, run_tiers
 from ngramscan.patterns.given import load_selection
@@ -19,7 +19,7 @@ from ngramscan.report.command import Option, Result, command
 @command
 def tiers(
     outputs: str | Path,
-    *patterns: Annotated[str | Path, Option(is_optional=True)],
+    *others: Annotated[str | Path, Option(metavar="[OUTPUTS|PATTERNS]...", is_optional=True)],
     tier: Tier | Sequence[Tier] = (),
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     measure: Literal["occurrences", "outputs"] = "occurrences",
@@ -31,12 +31,12 @@ def tiers(
     """Check the tiers of patterns against recorded outputs.
 
     A pattern of tier T1 should be at least 10 times as frequent in outputs of its own method as in
-    others, one of T2 0.7 to 1.7 times, one of T3 less than once. OUTPUTS and PATTERNS are those of
-    blend.
+    others, one of T2 0.7 to 1.7 times, one of T3 less than once. OUTPUTS and PATTERNS are given as
+    to blend.
 
     Parameters
     ----------
-    outputs, *patterns, tier, method : see blend
+    outputs, *others, tier, method : see blend
     measure : str
         Compare `occurrences` per output, or the share of `outputs` with any.
     case_sensitive : see blend
@@ -57,8 +57,9 @@ def tiers(
     $ ngramscan tiers outputs/
     $ ngramscan tiers outputs/ mine.yaml --method f-1 -o tiers.csv
     """
-    markers = load_selection(patterns or [DEFAULT_SET], tier, method)
-    read = read_outputs(outputs, output_field, prompt_field, skip_bad_lines)
+    read_from, sets = split_arguments(outputs, others)
+    markers = load_selection(sets, tier, method)
+    read = read_outputs(read_from, output_field, prompt_field, skip_bad_lines)
     found = run_tiers(read, markers, measure, case_sensitive)
     table = partial(tables.print_tiers, found)
     return Result(found.rows, TierRow, found.notices, print_table=table)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 
-from ngramscan.corpora.base import Batch, CorpusFile, Format, Piece, ReadOptions
+from ngramscan.corpora.base import Batch, CorpusFile, Format, InputFormat, Piece, ReadOptions
 from ngramscan.corpora.files import find_files, has_changed, matches
 from ngramscan.corpora.jsonl import bytes_before, read_jsonl, records_before, split_jsonl
 from ngramscan.corpora.parquet import read_parquet, split_parquet
@@ -22,6 +22,7 @@ __all__ = [
     "Batch",
     "Corpus",
     "CorpusFile",
+    "InputFormat",
     "Piece",
     "PythonCorpus",
     "ReadOptions",
@@ -54,20 +55,25 @@ class Corpus:
     name: str
     files: list[CorpusFile]
     notices: Sequence[str] = ()
-    """What a person should know before the corpus is read."""
+    """Notices for the user before the corpus is read."""
     skipped_label: str = "malformed lines skipped"
     """What `Batch.skipped` counts in this corpus."""
+
+    @property
+    def is_stream(self) -> bool:
+        """Tell whether it is a pipe, which this process can read once."""
+        return self.files[0].stream is not None
 
     def pieces(self) -> list[Piece]:
         """Return what there is to read; the parts of a file depend on nothing but the file."""
         return [piece for file in self.files for piece in split(file)]
 
 
-def open_corpus(location: str, exclude: tuple[str, ...] = ()) -> Corpus:
+def open_corpus(
+    location: str, exclude: tuple[str, ...] = (), form: InputFormat | None = None
+) -> Corpus:
     """Return the corpus of a location; see `files.find_files` for what it may be."""
-    found = find_files(location, exclude)
-    notice = f"scan:{location}: files of other formats left out: {found.of_other_formats}"
-    return Corpus(f"scan:{location}", found.files, [notice] * bool(found.of_other_formats))
+    return Corpus(f"scan:{location}", *find_files(location, exclude, form))
 
 
 class PythonCorpus(Corpus):
@@ -85,13 +91,7 @@ def split(file: CorpusFile) -> list[Piece]:
 
 
 def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
-    """Yield the documents of a piece.
-
-    Raises
-    ------
-    CorpusError
-        The file is truncated, or a document can't be read; names the file and the record.
-    """
+    """Yield the documents of a piece; a CorpusError names a record that can't be read."""
     return _READERS[piece.file.format](piece, options)
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-Format = Literal["jsonl", "parquet", "warc", "text", "python"]
+from ngramscan.reading.streams import Chunks
+
+InputFormat = Literal["jsonl", "text", "warc", "parquet"]
+"""What `--input-format` may say."""
+Format = InputFormat | Literal["python"]
 SOURCE_FIELDS = ("url", "source_url", "id", "source")
 """Fields or columns that may name the source of a document; the first that is there does."""
 
@@ -23,6 +27,8 @@ class CorpusFile:
     """Bytes on disk; None: not known before it is read."""
     stamp: str = ""
     """Changes when the content does: time of modification, or a server's tag."""
+    stream: Chunks | None = field(default=None, compare=False, repr=False)
+    """The content of a pipe, which can be read once."""
 
 
 def local_file(path: Path, name: Format) -> CorpusFile:
@@ -33,7 +39,7 @@ def local_file(path: Path, name: Format) -> CorpusFile:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one task reads: a file, or a part of a large one."""
+    """A file, or a part of a large one, which one task reads."""
 
     file: CorpusFile
     start: int = 0

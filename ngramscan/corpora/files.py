@@ -1,4 +1,4 @@
-"""Where a corpus is → its files: a path, folder, glob, URL, or a list of paths.
+"""Where a corpus is → its files: a path, folder, glob, URL, pipe, or a list of paths.
 
 A list is how Common Crawl publishes a crawl (`wet.paths.gz`): paths relative to the host or bucket
 of the list, or to a folder above it on disk.
@@ -6,16 +6,19 @@ of the list, or to a folder above it on disk.
 
 from __future__ import annotations
 
+import codecs
 import fnmatch
 import glob
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from ngramscan.corpora.base import CorpusFile, Format, local_file
-from ngramscan.corpora.streams import file_system, is_remote, read_chunks, reason_of
+from ngramscan.corpora.streams import file_system, is_remote, read_chunks, stream_chunks
 from ngramscan.errors import CorpusError, InputError
+from ngramscan.reading.streams import is_stream, missing, name_of, reason_of
 
 _LISTS = (".paths", ".paths.gz")
 _FORMATS: dict[tuple[str, ...], Format] = {
@@ -24,33 +27,77 @@ _FORMATS: dict[tuple[str, ...], Format] = {
     (".warc.wet.gz", ".wet.gz", ".warc.gz", ".warc.wet", ".wet", ".warc"): "warc",
     (".txt", ".txt.gz", ".txt.zst"): "text",
 }
-_KNOWN = ", ".join(suffix for suffixes in _FORMATS for suffix in suffixes)
+_FORMS = "JSON lines (.jsonl), Parquet (.parquet) or text (.txt)"  # the three likeliest
+_CURE = "--input-format says it: jsonl, text, warc or parquet"
+_HEAD_BYTES = 16  # enough to tell the formats apart
+_Found = tuple[list[CorpusFile], list[str]]
 
 
-class Found(NamedTuple):
-    """The files of a location."""
+def find_files(location: str, exclude: Iterable[str] = (), form: Format | None = None) -> _Found:
+    """Return the files of a location, sorted unless a list names them; and what to say of them.
 
-    files: list[CorpusFile]
-    of_other_formats: int
-
-
-def find_files(location: str, exclude: Iterable[str] = ()) -> Found:
-    """Return the readable files of a location, in sorted order; those of a list in its order.
-
-    A location is a path, folder or glob; a URL, or a glob of URLs; a `.paths` file; or `@` and the
-    path of a list. Paths that match one of `exclude` do not belong to it.
+    A location is a path, folder or glob; a URL, or a glob of URLs; a `.paths` file, or `@` and the
+    path of a list; a pipe, or `-` for standard input. Paths that match one of `exclude` are left
+    out. All files are of the format `form`, or of the one that their names say.
     """
+    if is_stream(location):
+        return _open_stream(location, form)
     if location.startswith("@") or location.endswith(_LISTS):
-        found = _listed(location.removeprefix("@"))
+        found = _listed(location.removeprefix("@"), form)
     else:
-        found = _remote(location) if is_remote(location) else _local(location)
+        found = _remote(location, form) if is_remote(location) else _local(location, form)
     known = [file for file in found if file is not None]
     kept = [file for file in known if not matches(file.path, exclude)]
     if not kept:
-        problem = "no file of a known format" if found else "no file there"
-        problem = "every file is excluded" if known else problem
-        raise InputError(f"scan:{location}", f"{problem}; known: {_KNOWN}")
-    return Found(kept, len(found) - len(known))
+        problem = "every file is excluded" if known else _why_none(location, bool(found))
+        raise InputError(f"scan:{location}", problem)
+    n_others = len(found) - len(known)
+    notice = f"scan:{location}: files of other formats left out: {n_others}"
+    return kept, [notice] * bool(n_others)
+
+
+def _why_none(location: str, has_files: bool) -> str:
+    """Say why a location has no file that can be read."""
+    path = Path(location).expanduser()
+    if has_files and not path.is_dir():
+        return f"its name doesn't say the format; {_CURE}"
+    if has_files:
+        return f"no file of a known format in it; {_FORMS} was expected, or {_CURE}"
+    if path.is_dir() or is_remote(location) or glob.has_magic(location):
+        return f"no file there; {_FORMS} was expected"
+    return missing(path, _FORMS)
+
+
+def _open_stream(path: str, form: Format | None) -> _Found:
+    """Return a pipe as the one file of a corpus; its first bytes say the format."""
+    name, chunks, begun, head = name_of(path), stream_chunks(path), [], b""
+    for chunk in chunks:
+        begun.append(chunk)
+        head = (head + chunk[0]).removeprefix(codecs.BOM_UTF8).lstrip()
+        if len(head) >= _HEAD_BYTES:
+            break
+    if not head:
+        raise InputError(name, "it is empty; a corpus was expected")
+    is_sniffed, form = form is None, form or _format_in(head, name)
+    if form == "parquet":
+        problem = "Parquet can't be read from a pipe, since its end says what is in it"
+        raise InputError(name, f"{problem}; give the file: scan:FILE.parquet")
+    notice = f"{name}: read as text, one document; if it is something else, {_CURE}"
+    file = CorpusFile(name, form, stream=chain(begun, chunks))
+    return [file], [notice] * (is_sniffed and form == "text")
+
+
+def _format_in(head: bytes, name: str) -> Format:
+    """Return the format that the first bytes say."""
+    starts: dict[bytes, Format] = {b"WARC/": "warc", b"PAR1": "parquet", b"{": "jsonl"}
+    if head.startswith(b"[") and head[1:].lstrip().startswith(b"{"):
+        raise InputError(name, "a JSON list; JSON lines were expected: jq -c '.[]' makes them")
+    if found := next((starts[start] for start in starts if head.startswith(start)), None):
+        return found
+    n_other_bytes = len(head) - len(head.decode("utf-8", "ignore").encode())
+    if b"\0" in head or n_other_bytes > 3:  # the last character may be cut
+        raise InputError(name, f"neither JSON lines, text nor WARC; {_CURE}")
+    return "text"
 
 
 def matches(source: str, globs: Iterable[str]) -> bool:
@@ -75,7 +122,7 @@ def has_changed(file: CorpusFile) -> bool:
 # Each of these returns None for a file of another format.
 
 
-def _local(location: str) -> list[CorpusFile | None]:
+def _local(location: str, form: Format | None) -> list[CorpusFile | None]:
     path = Path(location).expanduser()
     if path.is_dir():
         inside = sorted(p.relative_to(path) for p in path.rglob("*") if p.is_file())
@@ -84,29 +131,25 @@ def _local(location: str) -> list[CorpusFile | None]:
         found = [path]
     else:
         found = sorted(map(Path, glob.glob(str(path), recursive=True)))
-    return [_local_file(path) for path in found if path.is_file()]
+    named = ((path, form or _format_of(str(path))) for path in found if path.is_file())
+    return [local_file(path, name) if name else None for path, name in named]
 
 
-def _local_file(path: Path) -> CorpusFile | None:
-    name = _format_of(str(path))
-    return local_file(path, name) if name else None
-
-
-def _remote(url: str) -> list[CorpusFile | None]:
+def _remote(url: str, form: Format | None) -> list[CorpusFile | None]:
     system: Any = file_system(url)
     try:
         if "*" in url:
             infos = list(system.glob(url, detail=True).values())
-        elif _format_of(url):
-            infos = [system.info(url)]
         else:
-            infos = list(system.find(url, detail=True).values())
+            infos = [system.info(url)] if form or _format_of(url) else []
+            if not infos or infos[0].get("type") == "directory":
+                infos = list(system.find(url, detail=True).values())
     except Exception as error:
         # Whatever the library of the protocol raises; nothing of ours comes this way.
         raise InputError(f"scan:{url}", f"can't be listed ({reason_of(error)})") from error
     found = [_remote_file(system, info) for info in infos if info.get("type") != "directory"]
     return [
-        CorpusFile(path, name, size, stamp) if (name := _format_of(path)) else None
+        CorpusFile(path, name, size, stamp) if (name := form or _format_of(path)) else None
         for path, size, stamp in sorted(found)
     ]
 
@@ -118,7 +161,7 @@ def _remote_file(system: Any, info: dict[str, Any]) -> tuple[str, int | None, st
     return path, info.get("size"), str(next(filter(None, stamps), ""))
 
 
-def _listed(path: str) -> list[CorpusFile | None]:
+def _listed(path: str, given: Format | None) -> list[CorpusFile | None]:
     """Return the files of a list; sizes of files on disk only, as a request each is too slow."""
     names = _read_list(path)
     root = _root(path, names)
@@ -128,9 +171,9 @@ def _listed(path: str) -> list[CorpusFile | None]:
         raise InputError(path, f"it lists {twice} twice")
     files: list[CorpusFile | None] = []
     for name in paths:
-        form = _format_of(name)
+        form = given or _format_of(name)
         if form is None:
-            raise InputError(f"{path}: {name}", f"no known format; known: {_KNOWN}")
+            raise InputError(f"{path}: {name}", f"no known format; {_CURE}")
         if not is_remote(name) and not Path(name).is_file():
             raise InputError(path, f"it lists {name}, where no file is")
         files.append(CorpusFile(name, form) if is_remote(name) else local_file(Path(name), form))

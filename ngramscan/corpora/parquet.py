@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ngramscan.corpora.base import SOURCE_FIELDS, Batch, CorpusFile, Piece, ReadOptions
-from ngramscan.corpora.streams import open_file, read_ahead, reason_of
+from ngramscan.corpora.streams import open_file, read_ahead
 from ngramscan.errors import CorpusError
+from ngramscan.reading.streams import reason_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,38 +8,33 @@ yielded by then, and the reader of records can name the one that is truncated.
 from __future__ import annotations
 
 import io
-import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, BinaryIO, TypeVar, cast
 
-from isal import igzip, igzip_lib
+from isal import igzip
 
 from ngramscan.corpora.base import CorpusFile
 from ngramscan.errors import CorpusError, InputError
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from ngramscan.reading.streams import (
+    CORRUPT,
+    PACKED,
+    name_of,
+    problem_of,
+    read_raw,
+    reason_of,
+    unpacked,
+)
 
 T = TypeVar("T")
 
 _PLAIN_CHUNK_BYTES = 1_000_000
-_COMPRESSED_CHUNK_BYTES = 1 << 16  # a chunk may grow a thousandfold
 _GZIP_CHUNK_BYTES = 1 << 18
 _ITEMS_AHEAD = 4
-
-# The stubs of isal do not say that its error is an exception.
-_CORRUPT: tuple[type[Exception], ...] = (
-    igzip_lib.IsalError,  # type: ignore[assignment]
-    zstd.ZstdError,
-    EOFError,
-    OSError,
-)
 
 
 def read_ahead(items: Iterator[T]) -> Iterator[T]:
@@ -48,36 +43,15 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
     Decompressors, Arrow and the matching engine do not hold the interpreter's lock, so that text is
     decompressed while the text before it is searched.
     """
-    ready: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
-    room: SimpleQueue[None] = SimpleQueue()
-    is_stopped = threading.Event()
     end = object()
-
-    def run() -> None:
-        try:
-            for item in items:
-                ready.put((item, None))
-                room.get()
-                if is_stopped.is_set():
-                    return
-            ready.put((end, None))
-        except BaseException as error:  # noqa: BLE001 - raised again by the reader
-            ready.put((end, error))
-
-    for _ in range(_ITEMS_AHEAD):
-        room.put(None)
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
+    thread = ThreadPoolExecutor(1)
     try:
-        while (ahead := ready.get())[0] is not end:
-            yield ahead[0]
-            room.put(None)
-        if ahead[1]:
-            raise ahead[1]
+        ahead = deque(thread.submit(next, items, end) for _ in range(_ITEMS_AHEAD))
+        while (item := ahead.popleft().result()) is not end:
+            ahead.append(thread.submit(next, items, end))
+            yield cast("T", item)
     finally:
-        is_stopped.set()
-        room.put(None)
-        thread.join()
+        thread.shutdown(cancel_futures=True)
 
 
 def is_remote(path: str) -> bool:
@@ -127,7 +101,7 @@ def _translated(path: str) -> Iterator[None]:
 
 
 class _RemoteFile:
-    """A file of fsspec whose errors are ours; a mistake of whoever reads it is not one."""
+    """A file of fsspec whose errors are ours; those of its reader stay as they are."""
 
     def __init__(self, path: str, remote: BinaryIO) -> None:
         self._path = path
@@ -138,20 +112,14 @@ class _RemoteFile:
         return _translated(self._path)(found) if callable(found) else found
 
 
-def reason_of(error: Exception) -> str:
-    """Return what a foreign error says, on one line."""
-    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return " ".join(reason.split())
-
-
 def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
     """Yield the decompressed content in chunks, each with the bytes on disk read for it.
 
     A CorpusError says why a file can't be opened, is truncated or corrupt; it names the path alone.
     """
     total = 0
-    chunks = _read_chunks(file.path)
-    if file.path.endswith((".gz", ".zst")):
+    chunks = file.stream if file.stream is not None else _read_chunks(file.path)
+    if file.path.endswith(PACKED):
         chunks = read_ahead(chunks)
     for chunk, consumed in chunks:
         total += consumed
@@ -161,18 +129,23 @@ def read_chunks(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
         raise CorpusError(file.path, problem)
 
 
+def stream_chunks(path: str) -> Iterator[tuple[bytes, int]]:
+    """Yield what `read_chunks` would of a pipe or standard input."""
+    try:
+        yield from unpacked(read_raw(path), path)
+    except CORRUPT as error:
+        raise CorpusError(name_of(path), problem_of(error)) from error
+
+
 def _read_chunks(path: str) -> Iterator[tuple[bytes, int]]:
     with open_file(path) as stream:
         try:
             if path.endswith(".gz"):
                 yield from _gunzip(path, stream)
-            elif path.endswith(".zst"):
-                yield from _decompress(path, stream, zstd.ZstdDecompressor)
             else:
-                while chunk := stream.read(_PLAIN_CHUNK_BYTES):
-                    yield chunk, len(chunk)
-        except _CORRUPT as error:
-            raise CorpusError(path, f"can't be read ({reason_of(error)})") from error
+                yield from unpacked(iter(partial(stream.read, _PLAIN_CHUNK_BYTES), b""), path)
+        except CORRUPT as error:
+            raise CorpusError(path, problem_of(error)) from error
 
 
 def _gunzip(path: str, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
@@ -188,36 +161,11 @@ def _gunzip(path: str, stream: BinaryIO) -> Iterator[tuple[bytes, int]]:
                 yield chunk, stream.tell() - position
                 position, yielded = stream.tell(), yielded + len(chunk)
             yield b"", stream.tell() - position
-    except _CORRUPT:
+    except CORRUPT:
         with open_file(path) as again:
-            for chunk, _ in _decompress(path, again, _new_gunzip):
+            for chunk, _ in unpacked(iter(partial(again.read, _GZIP_CHUNK_BYTES), b""), path):
                 yield chunk[yielded:], 0
                 yielded = max(0, yielded - len(chunk))
-
-
-def _new_gunzip() -> Any:
-    return igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
-
-
-def _decompress(
-    path: str, stream: BinaryIO, new_member: Callable[[], Any]
-) -> Iterator[tuple[bytes, int]]:
-    """Decompress member by member, a part of each at a time: some grow thirty thousandfold."""
-    member = None
-    while data := stream.read(_COMPRESSED_CHUNK_BYTES):
-        consumed = len(data)
-        # What is left may be padding behind the last member, as tapes leave it.
-        while data and (member or data.strip(b"\0")):
-            member = member or new_member()
-            yield member.decompress(data, _PLAIN_CHUNK_BYTES), consumed
-            consumed = 0
-            while not (member.eof or member.needs_input):
-                yield member.decompress(b"", _PLAIN_CHUNK_BYTES), 0
-            data, member = (member.unused_data, None) if member.eof else (b"", member)
-        if consumed:
-            yield b"", consumed
-    if member is not None:
-        raise CorpusError(path, "the file is truncated: its compressed data ends too early")
 
 
 class ChunkStream(io.RawIOBase):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from ngramscan.corpora import InputFormat, ReadOptions
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.statistics.estimates import Estimate
@@ -42,10 +43,17 @@ class IndexOptions:
     skip_bad_lines: bool = False
     max_line: int = MAX_LINE
     ignore_case: bool = False
+    input_format: InputFormat | None = None
 
     def __post_init__(self) -> None:
         if self.sample_files is not None and self.limit_documents is not None:
             raise InputError("--sample-files", "it can't go with --limit-documents")
+
+    @property
+    def read(self) -> ReadOptions:
+        """Return how documents are read."""
+        excluded, most = tuple(self.exclude_source), self.max_line * 1_000_000
+        return ReadOptions(self.text_field, self.skip_bad_lines, excluded, most)
 
 
 @dataclass(frozen=True, slots=True)

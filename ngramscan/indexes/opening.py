@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus
+from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError, needs_extra
 from ngramscan.fm9.folders import index_folder, is_shard
 from ngramscan.indexes.base import Index, IndexOptions, IndexSize
 from ngramscan.indexes.catalog import PAPER, find_hosted, nearest_names
-from ngramscan.indexes.scan.index import ScanIndex, ScanOptions
+from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress
 
@@ -52,7 +52,8 @@ def open_indexes(
         # Commas separate specs, but they may also be part of a path or an address.
         given = [part for spec in specs for part in re.split(r",(?=scan:|fm9:|https?:)", spec)]
         parts = (part for spec in given for part in ([spec] if ":" in spec else spec.split(",")))
-        names = [part.strip() for part in parts if part.strip()]
+        # Each once: a pipe can't be read twice.
+        names = [*dict.fromkeys(part.strip() for part in parts if part.strip())]
         if not names:
             raise InputError("--index", f"it is empty; expected {_FORMS}")
         by_name = {index.name: index for spec in names for index in opener.open(_expanded(spec))}
@@ -73,7 +74,7 @@ class _Opener:
         if spec == DEFAULT_SPEC:
             return [index for hosted in PAPER for index in self.open(hosted.name)]
         if spec == "python":
-            return [ScanIndex(PythonCorpus(), _scan_options(self._options), self._progress)]
+            return [ScanIndex(PythonCorpus(), self._options, self._progress)]
         if spec.startswith("scan:"):
             with suggest_spec(f"--index {spec}", spec.removeprefix("scan:"), "scan"):
                 return [self._open_scan(spec)]
@@ -94,10 +95,10 @@ class _Opener:
         if parts.password is not None:
             problem = "a password in it would show in rows; put it into the configuration of fsspec"
             raise InputError(f"--index scan:{parts.scheme}://{parts.hostname}/…", problem)
-        options = _scan_options(self._options)
-        corpus = open_corpus(spec.removeprefix("scan:"), options.read.exclude_sources)
-        journal = self._open_journal()
-        return ScanIndex(corpus, options, self._progress, journal, self._options.refresh)
+        options, location = self._options, spec.removeprefix("scan:")
+        corpus = open_corpus(location, options.read.exclude_sources, options.input_format)
+        journal = None if corpus.is_stream else self._open_journal()
+        return ScanIndex(corpus, options, self._progress, journal)
 
     def _open_elsewhere(self, spec: str) -> Index:
         from ngramscan.indexes.http.index import split_login
@@ -135,24 +136,6 @@ class _Opener:
                 journal = Journal(None)
             self._journal = self._stack.enter_context(journal)
         return self._journal
-
-
-def _scan_options(options: IndexOptions) -> ScanOptions:
-    read = ReadOptions(
-        text_field=options.text_field,
-        skip_bad_lines=options.skip_bad_lines,
-        exclude_sources=tuple(options.exclude_source),
-        most_line_bytes=options.max_line * 1_000_000,
-    )
-    return ScanOptions(
-        read=read,
-        ignore_case=options.ignore_case,
-        limit_documents=options.limit_documents,
-        sample=None if options.sample_files is None else str(options.sample_files),
-        seed=options.seed,
-        workers=options.workers or 0,
-        scheduler=options.scheduler,
-    )
 
 
 def _open_fm9(spec: str, progress: Progress) -> Index:

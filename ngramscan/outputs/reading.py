@@ -16,14 +16,17 @@ from typing import Any, NamedTuple
 
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import decoded
+from ngramscan.reading.streams import is_stream, missing, name_of, read_bytes, unpacked_path
 from ngramscan.reading.surrogates import describe_halves, replace_halves
 
 _LAYOUTS = (
-    re.compile(r"(?P<dataset>[^/]+)/(?P<model>[^/]+)/(?P<prompt>[^/]+)\.jsonl"),
-    re.compile(r"(?P<dataset>[^/]+)/raw_(?P<prompt>[^/]+)_outputs/(?P<model>[^/]+)\.json"),
+    re.compile(r"(?P<dataset>[^/]+)/(?P<model>[^/]+)/(?P<prompt>[^/]+)\.jsonl(\.gz|\.zst)?"),
+    re.compile(
+        r"(?P<dataset>[^/]+)/raw_(?P<prompt>[^/]+)_outputs/(?P<model>[^/]+)\.json(\.gz|\.zst)?"
+    ),
 )
 """The ends of paths: our own layout, and that of FinanceMath."""
-_EXPECTED = "{dataset}/{model}/{prompt}.jsonl or {dataset}/raw_{prompt}_outputs/{model}.json"
+_EXPECTED = "a folder of DATASET/MODEL/PROMPT.jsonl or DATASET/raw_PROMPT_outputs/MODEL.json"
 _ID_FIELDS = ("id", "question_id", "problem_id")
 
 
@@ -63,7 +66,7 @@ class Output:
 
 @dataclass(slots=True)
 class OutputSet:
-    """All outputs of a folder or file (`where`), in the order of files and lines."""
+    """All outputs of some folders or files (`where`), in the order of files and lines."""
 
     outputs: list[Output]
     notices: list[str]
@@ -71,44 +74,54 @@ class OutputSet:
 
 
 def read_outputs(
-    path: str | Path,
+    paths: str | Path | Sequence[str | Path],
     output_field: str = "output",
     prompt_field: str | None = None,
     skip_bad_lines: bool = False,
 ) -> OutputSet:
-    """Read all outputs of a file, or of any level of a folder in one of the known layouts.
+    """Read all outputs of files, of pipes, or of any level of folders in the known layouts.
 
-    Where one file has outputs of several prompts, `prompt_field` names them. An InputError says
-    where a record is malformed, or that there are no outputs.
+    Where one file has outputs of several prompts, `prompt_field` names them. Where a path doesn't
+    name dataset, model and prompt, the fields `dataset`, `model` and `method` do. An InputError
+    says where a record is malformed, or that there are no outputs.
     """
+    given = [paths] if isinstance(paths, str | Path) else paths
+    where = ", ".join(map(name_of, given)) or "outputs"
     outputs: list[Output] = []
     notices: list[str] = []
     bad: list[str] | None = [] if skip_bad_lines else None
-    for file, group in _files(Path(path)):
+    files = [each for path in given for each in _files(Path(path))]
+    if len({file.resolve() for file, _ in files}) < len(files):
+        raise InputError(where, "a file is given twice")
+    for file, group in files:
+        name = name_of(file)
         content, halves = _content(file)
         if halves:
-            notices.append(describe_halves(str(file), halves))
-        records = _records(file, content, bad)
+            notices.append(describe_halves(name, halves))
+        records = _records(name, content, bad)
         found = [_output(each, place, group, output_field, prompt_field) for place, each in records]
         outputs += found
         if not found:
-            notices.append(f"{file}: no outputs in it")
+            notices.append(f"{name}: no outputs in it")
     if bad:
-        notices.append(f"{path}: malformed lines skipped: {len(bad)}")
+        notices.append(f"{where}: malformed lines skipped: {len(bad)}")
     if not outputs:
-        raise InputError(str(path), "no outputs there")
+        raise InputError(where, "no outputs there")
     _refuse_duplicates(outputs)
-    return OutputSet(outputs, [*notices, *_describe_absent(outputs)], str(path))
+    return OutputSet(outputs, [*notices, *_describe_absent(outputs)], where)
 
 
 def _files(path: Path) -> list[tuple[Path, Group]]:
+    if is_stream(path):
+        return [(path, Group(name_of(path), "", ""))]
     if path.is_file():
-        return [(path, _group_of(path) or Group(path.parent.name, "", path.stem))]
+        stem = unpacked_path(path).stem
+        return [(path, _group_of(path) or Group(path.parent.name, "", stem))]
     if not path.is_dir():
-        raise InputError(str(path), "no such file or folder")
+        raise InputError(str(path), missing(path, _EXPECTED))
     files = [(file, group) for file in sorted(path.rglob("*")) if (group := _group_of(file))]
     if not files:
-        raise InputError(str(path), f"no outputs there; files like {_EXPECTED} were expected")
+        raise InputError(str(path), f"no outputs there; {_EXPECTED} was expected")
     return files
 
 
@@ -120,24 +133,24 @@ def _group_of(file: Path) -> Group | None:
 
 def _content(file: Path) -> tuple[bytes, int]:
     """Return the content of a file, and how many halves of characters were replaced in it."""
-    content, halves = replace_halves(file.read_bytes())
+    content, halves = replace_halves(read_bytes(file))
     try:
         content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         problem = f"not UTF-8 at byte {error.start} of the file"
-        raise InputError(f"{file}:{line}", problem) from error
+        raise InputError(f"{name_of(file)}:{line}", problem) from error
     return content.removeprefix(codecs.BOM_UTF8), halves
 
 
-def _records(file: Path, content: bytes, bad: list[str] | None) -> Iterator[tuple[str, Any]]:
+def _records(name: str, content: bytes, bad: list[str] | None) -> Iterator[tuple[str, Any]]:
     """Yield the records of a list or of lines after their places; add those of broken lines."""
     if content.lstrip().startswith(b"["):
-        records = enumerate(decoded(str(file), content), 1)
-        yield from ((f"{file}[{number}]", record) for number, record in records)
+        records = enumerate(decoded(name, content), 1)
+        yield from ((f"{name}[{number}]", record) for number, record in records)
         return
     for number, line in enumerate(content.split(b"\n"), 1):
-        place = f"{file}:{number}"
+        place = f"{name}:{number}"
         try:
             if line.strip():
                 yield place, decoded(place, line)
@@ -155,14 +168,7 @@ def _output(record: Any, place: str, group: Group, field: str, prompt_field: str
         known = ", ".join(record) or "none"
         problem = f"no field {field!r}; it has: {known} (see --output-field)"
         raise InputError(place, problem)
-    if prompt_field is not None:
-        prompt = record.get(prompt_field)
-        if not isinstance(prompt, str) or not prompt:
-            raise InputError(place, f"field {prompt_field!r}: a prompt's name was expected")
-        group = group._replace(prompt=prompt)
-    # The path of a file with several prompts does not say who wrote, though it may look so.
-    if isinstance(record.get("model"), str) and (prompt_field or not group.model):
-        group = group._replace(model=record["model"])
+    group = _group_in(record, place, group, prompt_field)
     text = record[field]
     if isinstance(text, list) and len(text) <= 1:
         text = text[0] if text else None
@@ -174,16 +180,31 @@ def _output(record: Any, place: str, group: Group, field: str, prompt_field: str
     return Output(group, id_ + epoch, text, place, epoch)
 
 
+def _group_in(record: Any, place: str, group: Group, prompt_field: str | None) -> Group:
+    """Return the group of a record: where the path does not tell, its fields do."""
+    fields = {} if group.model else {"dataset": "dataset", "model": "model", "prompt": "method"}
+    if prompt_field is not None:
+        # The path of a file with several prompts does not say who wrote, though it may look so.
+        fields |= {"model": "model", "prompt": prompt_field}
+        if not isinstance(record.get(prompt_field), str) or not record[prompt_field]:
+            raise InputError(place, f"field {prompt_field!r}: a prompt's name was expected")
+    said = {name: record.get(field) for name, field in fields.items()}
+    return group._replace(**{name: text for name, text in said.items() if isinstance(text, str)})
+
+
 def _refuse_duplicates(outputs: Sequence[Output]) -> None:
     seen: dict[tuple[Group, str], str] = {}
     for output in outputs:
         first = seen.setdefault((output.group, output.id), output.place)
         if output.id and first != output.place:
-            problem = f"id {output.id!r} of {'/'.join(output.group)} is also at {first}"
-            raise InputError(output.place, problem)
+            cure = "; --prompt-field NAME says which prompt" * (not output.group.prompt)
+            named = "/".join(filter(None, output.group))
+            raise InputError(output.place, f"id {output.id!r} of {named} is also at {first}{cure}")
 
 
 def _describe_absent(outputs: Sequence[Output]) -> Iterator[str]:
+    if nameless := sum(not output.group.prompt for output in outputs):
+        yield f"{nameless} outputs do not name their prompt; --prompt-field NAME says which field"
     missing = sum(output.text is None for output in outputs)
     empty = sum(output.text is not None and not output.is_there for output in outputs)
     if missing or empty:

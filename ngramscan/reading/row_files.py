@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from difflib import get_close_matches
@@ -12,13 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_type_hints
 
 from ngramscan.errors import InputError
+from ngramscan.reading.streams import is_stream, missing, read_bytes, unpacked_path
+from ngramscan.reading.streams import name_of as name_of_file
 from ngramscan.reading.yaml_files import as_type
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Table = Union[str, Path, "pd.DataFrame"]
-"""A file, or a data frame as the commands return it."""
+"""A file, a pipe, `-` for standard input, or a data frame as the commands return it."""
 GivenTables = Table | Sequence[Table]
 Rows = Iterator[tuple[str, dict[str, Any]]]
 """Each after its place; the values of CSV are all text."""
@@ -34,23 +38,56 @@ def as_tables(given: GivenTables) -> list[Table]:
 
 def name_of(table: Table) -> str:
     """Return what messages call a table."""
-    return str(table) if isinstance(table, str | Path) else "data frame"
+    return name_of_file(table) if isinstance(table, str | Path) else "data frame"
 
 
 def read_table(table: Table) -> Rows:
     """Yield the rows of a table; an InputError says where a file is malformed, or not there."""
-    if not isinstance(table, str | Path):
-        rows = _frame(table)
-    elif not Path(table).is_file():
-        raise InputError(str(table), "no such file; rows of a table were expected")
-    elif (suffix := Path(table).suffix.lower()) not in SUFFIXES:
-        raise InputError(str(table), f"one of {', '.join(SUFFIXES)} was expected")
-    else:
-        rows = SUFFIXES[suffix](Path(table))
+    if isinstance(table, list):  # what this function yielded: a pipe can't be read again
+        yield from table
+        return
+    rows = _file_rows(Path(table)) if isinstance(table, str | Path) else _frame(table)
+    is_empty = True
     for place, row in rows:
+        is_empty = False
         if not isinstance(row, dict):
             raise InputError(place, "not a JSON object; a row was expected")
         yield place, row
+    if is_empty:
+        raise InputError(name_of(table), "there are no rows")
+
+
+def has_rows(path: Path) -> bool:
+    """Tell whether the name of a file is that of a table."""
+    return unpacked_path(path).suffix.lower() in _READERS
+
+
+def _file_rows(path: Path) -> Rows:
+    name = name_of_file(path)
+    if not is_stream(path):
+        _refuse_name(path)
+    content = read_bytes(path)
+    if not content.strip():
+        cure = "run the command that writes it again" if path.is_file() else "rows were expected"
+        raise InputError(name, f"it is empty; {cure}")
+    start = content[:1000].removeprefix(codecs.BOM_UTF8).lstrip()
+    seen = next((what for what, begin in _BEGIN.items() if begin.match(start)), "")
+    suffix = (seen or ".csv") if is_stream(path) else unpacked_path(path).suffix.lower()
+    # One JSON object in a .json file gets a message of its own.
+    if seen not in {"", suffix} and (seen, suffix) != (".jsonl", ".json"):
+        cure = f"rename it to {seen}" if seen in _READERS else f"{_TABLES} was expected"
+        raise InputError(name, f"its content is {_CONTENTS.get(seen, seen)}; {cure}")
+    return _READERS[suffix](name, content)
+
+
+def _refuse_name(path: Path) -> None:
+    """Raise an InputError where a file is not there, or its name not that of a table."""
+    if not path.is_file():
+        folder = f"a folder; {_TABLES} was expected"
+        raise InputError(str(path), folder if path.is_dir() else missing(path, _TABLES))
+    if not has_rows(path):
+        cure = f"; `evalcore logs {path} -o scores.jsonl` makes one" * (path.suffix == ".eval")
+        raise InputError(str(path), f"{_TABLES} was expected{cure}")
 
 
 def _frame(frame: pd.DataFrame) -> Rows:
@@ -66,20 +103,23 @@ def _frame(frame: pd.DataFrame) -> Rows:
 
 def csv_rows(path: Path, absent: str | None = None) -> Rows:
     """Yield the rows of CSV; wrong quotes and missing cells are refused, or these are `absent`."""
-    content = path.read_bytes()
+    return _csv(str(path), read_bytes(path), absent)
+
+
+def _csv(name: str, content: bytes, absent: str | None = None) -> Rows:
     try:
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
         reader = csv.DictReader(text, restval=absent, strict=absent is None)
-        _refuse_same_names(str(path), reader.fieldnames or ())
+        _refuse_same_names(name, reader.fieldnames or ())
         for row in reader:
             if None in row or None in row.values():
-                raise InputError(f"{path}:{reader.line_num}", "more or fewer cells than columns")
-            yield f"{path}:{reader.line_num}", row
+                raise InputError(f"{name}:{reader.line_num}", "more or fewer cells than columns")
+            yield f"{name}:{reader.line_num}", row
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}:{line}", "not UTF-8; save the table as CSV in UTF-8") from error
+        raise InputError(f"{name}:{line}", "not UTF-8; save the table as CSV in UTF-8") from error
     except csv.Error as error:
-        raise InputError(f"{path}:{reader.reader.line_num}", f"not valid CSV: {error}") from error
+        raise InputError(f"{name}:{reader.reader.line_num}", f"not valid CSV: {error}") from error
 
 
 def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
@@ -87,17 +127,22 @@ def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
         raise InputError(place, f"two columns have one name: {', '.join(columns)}")
 
 
-def _jsonl(path: Path) -> Rows:
-    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+def _jsonl(name: str, content: bytes) -> Rows:
+    for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
         if line.strip():
-            yield f"{path}:{number}", decoded(f"{path}:{number}", line)
+            yield f"{name}:{number}", decoded(f"{name}:{number}", line)
 
 
-def _json(path: Path) -> Rows:
-    rows = decoded(str(path), path.read_bytes())
+def _json(name: str, content: bytes) -> Rows:
+    try:
+        rows = decoded(name, content)
+    except InputError as error:
+        if "Extra data" not in error.problem:  # which is what follows the first of JSON lines
+            raise
+        rows = None
     if not isinstance(rows, list):
-        raise InputError(str(path), "a JSON list of rows was expected")
-    return ((f"{path}[{number}]", row) for number, row in enumerate(rows, 1))
+        raise InputError(name, "a JSON list of rows was expected; name JSON lines .jsonl")
+    return ((f"{name}[{number}]", row) for number, row in enumerate(rows, 1))
 
 
 def decoded(place: str, content: bytes) -> Any:
@@ -108,19 +153,28 @@ def decoded(place: str, content: bytes) -> Any:
         raise InputError(place, f"not valid JSON: {error}") from error
 
 
-def _parquet(path: Path) -> Rows:
+def _parquet(name: str, content: bytes) -> Rows:
     import pyarrow
     import pyarrow.parquet
 
     try:
-        rows = pyarrow.parquet.read_table(path).to_pylist()
+        rows = pyarrow.parquet.read_table(pyarrow.BufferReader(content)).to_pylist()
     except (OSError, pyarrow.ArrowException) as error:
-        raise InputError(str(path), f"not a Parquet file: {error}") from error
-    return ((f"{path}[{number}]", row) for number, row in enumerate(rows, 1))
+        raise InputError(name, f"not a Parquet file, or truncated: {error}") from error
+    return ((f"{name}[{number}]", row) for number, row in enumerate(rows, 1))
 
 
-SUFFIXES = {".csv": csv_rows, ".jsonl": _jsonl, ".json": _json, ".parquet": _parquet}
-"""How files of tables end, and what reads them."""
+_READERS = {".csv": _csv, ".jsonl": _jsonl, ".json": _json, ".parquet": _parquet}
+_CONTENTS = {".jsonl": "JSON lines", ".json": "a JSON list", ".parquet": "Parquet"}
+_BEGIN = {
+    ".jsonl": re.compile(rb'\{\s*["}]'),
+    ".json": re.compile(rb"\[\s*[{\]]"),
+    ".parquet": re.compile(rb"PAR1"),
+    "an HTML page": re.compile(rb"<(!doctype|html)", re.IGNORECASE),
+    "a zip archive or a spreadsheet": re.compile(rb"PK\x03\x04"),
+}
+"""How the content of a suffix begins, or what it is instead of a table."""
+_TABLES = "a table (.csv, .jsonl or .parquet)"  # the three likeliest
 
 
 def read_rows(

@@ -38,7 +38,7 @@ def read_text(file: Path | Traversable) -> str:
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """Refuses a key that stands twice, of which YAML's own loader keeps the last."""
+    """Refuses repeated keys; YAML's own loader keeps the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]

@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is counted in a piece: all that the counts depend on, beside it."""
+    """What to count in a piece; with the piece itself, it determines the counts."""
 
     queries: list[str]
     read: ReadOptions
@@ -54,15 +54,7 @@ def do_each(jobs: Sequence[Callable[[Report], R]], report: Report) -> list[R | N
 def count_piece(
     piece: Piece, question: Question, report: Report, limit: int | None = None
 ) -> Counts:
-    """Count in a piece, or in its first `limit` documents.
-
-    Raises
-    ------
-    CorpusError
-        A document can't be read.
-    EngineError
-        The matching engine is wrong.
-    """
+    """Count in a piece, or in its first `limit` documents."""
     skipped = 0
 
     def batches() -> Iterator[Sequence[Text]]:

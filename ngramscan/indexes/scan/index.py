@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 
-from ngramscan.corpora import Corpus, Piece, ReadOptions, split
+from ngramscan.corpora import Corpus, Piece, split
+from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
     DocumentCounts,
     Found,
+    IndexOptions,
     IndexSize,
     Place,
     QueryCount,
@@ -21,7 +22,7 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.scan.counting import Question, count_piece
 from ngramscan.indexes.scan.pieces import ScanRun, count_pieces
-from ngramscan.indexes.scan.sampling import Sample, estimate_total, take_sample
+from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.indexes.scan.windows import read_windows
 from ngramscan.journal import Journal, now
 from ngramscan.matching import Counts
@@ -32,32 +33,13 @@ LEVEL = 0.95
 """Confidence level; the intervals of exact counts have no width."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScanOptions:
-    """How a corpus is scanned; the options of the commands."""
-
-    read: ReadOptions = field(default_factory=ReadOptions)
-    ignore_case: bool = False
-    """Count upper and lower case of ASCII letters as one."""
-    limit_documents: int | None = None
-    """Read only so many documents, the first of the corpus."""
-    sample: str | None = None
-    """Read only some files, drawn at random: a number, or a share with %."""
-    seed: int = 1
-    """Random seed of the draw."""
-    workers: int = 0
-    """Processes; 0: as many as there are cores."""
-    scheduler: str | None = None
-    """Address of a running Dask scheduler, to do the work elsewhere."""
-
-
 class ScanIndex:
     """Counts occurrences and documents exactly, for all queries in one pass.
 
     Occurrences can be looked at too: a rank is a place among all occurrences of a query as they
     stand in the corpus, in one shard. Where only some files are read, it is one in these files.
     With a journal, which keeps the counts of each file, a run that was stopped reads on where it
-    was; `refresh` reads also what the journal has.
+    was; the option `refresh` reads also what the journal has.
     """
 
     longest_context = 1 << 40
@@ -66,20 +48,33 @@ class ScanIndex:
     def __init__(
         self,
         corpus: Corpus,
-        options: ScanOptions,
+        options: IndexOptions,
         progress: Progress,
         journal: Journal | None = None,
-        refresh: bool = False,
     ) -> None:
         self.name = corpus.name
         self._corpus = corpus
         self._options = options
         self._size = IndexSize()
-        self._run = ScanRun(
-            corpus.name, progress, journal, refresh, options.workers, options.scheduler
-        )
+        ways = options.refresh, options.workers or 0, options.scheduler
+        self._run = ScanRun(corpus.name, progress, journal, *ways)
+        if corpus.is_stream:
+            self._check_stream()
         # The rank behind the last occurrence in each piece, by query.
         self._ends: dict[str, array[int]] = {}
+        self._sample = None
+        if options.sample_files is not None:
+            self._sample = take_sample(corpus.files, str(options.sample_files), options.seed)
+
+    def _check_stream(self) -> None:
+        options, where = self._options, self._corpus.files[0].path
+        asked = {"sample-files": options.sample_files, "scheduler": options.scheduler}
+        for flag, value in asked.items():
+            if value is not None:
+                problem = "a pipe can't be read that way; give the files: scan:PATH"
+                raise InputError(f"--{flag} {value}", f"{where}: {problem}")
+        if (options.workers or 1) > 1:
+            self._run.progress.notice(f"{where}: one process reads it, whatever --workers says")
 
     def size(self) -> IndexSize:
         """Return the documents and bytes that were read (or estimated); unknown before."""
@@ -94,21 +89,17 @@ class ScanIndex:
     ) -> DocumentCounts:
         """Count all queries, and the documents that have at least one query of each union.
 
-        Parameters
-        ----------
-        queries : sequence of str
-            Unique, not empty.
-        unions : sequence of sequences of str
-            Some of the queries each.
-
-        Raises
-        ------
-        CorpusError
-            A document can't be read: there are no counts then, rather than smaller ones. The files
-            that can be read are in the journal.
+        A CorpusError says which document can't be read: there are no counts then, rather than
+        smaller ones; those of the other files are in the journal. An InputError: no documents.
         """
         question = self._question(queries, unions)
         results = self._count(question)
+        if not any(counts.documents_read for counts in results):
+            skipped = sum(counts.skipped for counts in results)
+            label = f"; {self._corpus.skipped_label}: {skipped}" * bool(skipped)
+            is_filtered = self._options.read.exclude_sources
+            problem = "--exclude-source leaves no document" if is_filtered else "no document in it"
+            raise InputError(self.name, problem + label)
         for number, query in enumerate(queries):
             per_piece = (counts.occurrences[number] for counts in results)
             self._ends[query] = array("q", accumulate(per_piece))
@@ -135,6 +126,9 @@ class ScanIndex:
 
     def find(self, queries: Sequence[str]) -> Iterator[Found]:
         """Yield where each query is; those that were not counted yet are counted, in one pass."""
+        if self._corpus.is_stream:
+            problem = "a pipe can't be read again to show texts; write it to a file: scan:FILE"
+            raise InputError(self._corpus.files[0].path, problem)
         if unknown := [query for query in queries if query not in self._ends]:
             self.document_counts(unknown, ())
         for query in queries:
@@ -158,12 +152,6 @@ class ScanIndex:
         return Question(list(queries), self._options.read, self._options.ignore_case, in_numbers)
 
     @cached_property
-    def _sample(self) -> Sample | None:
-        if self._options.sample is None or self._options.limit_documents is not None:
-            return None
-        return take_sample(self._corpus.files, self._options.sample, self._options.seed)
-
-    @cached_property
     def _pieces(self) -> list[Piece]:
         """What there is to read, always the same and in the same order."""
         for notice in self._corpus.notices:
@@ -172,16 +160,19 @@ class ScanIndex:
         return [piece for file in files for piece in split(file)]
 
     def _count(self, question: Question) -> list[Counts]:
-        """Count in each piece; only in the first documents, and in this process, on request."""
+        """Count in each piece; a pipe, and only the first documents, in this process."""
         limit = self._options.limit_documents
-        if limit is None:
+        if limit is None and not self._corpus.is_stream:
             return count_pieces(self._run, self._pieces, question)
+        report = partial(self._run.progress.advance, unit="bytes")
+        self._run.progress.expect(0, "bytes")  # nobody knows how many
         results: list[Counts] = []
         for piece in self._pieces:
-            if limit <= 0:
-                break
-            results.append(count_piece(piece, question, lambda _: None, limit))
-            limit -= results[-1].documents_read
+            results.append(count_piece(piece, question, report, limit))
+            if limit is not None:
+                limit -= results[-1].documents_read
+                if limit <= 0:
+                    break
         return results
 
     def _total(self, values: Sequence[int]) -> Estimate:

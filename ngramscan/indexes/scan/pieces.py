@@ -115,10 +115,7 @@ def _bundles(pieces: Mapping[int, Piece], workers: int) -> list[list[int]]:
 def count_pieces(run: ScanRun, pieces: Sequence[Piece], question: Question) -> list[Counts]:
     """Count in all pieces of a corpus, apart from those that the journal has.
 
-    Raises
-    ------
-    NgramscanError
-        A piece can't be read: the first of those. All others were counted by then.
+    The first error is raised after all other pieces were counted.
     """
     request = _request(question)
     results = _journalled(run, pieces, request, question)

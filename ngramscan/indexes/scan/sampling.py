@@ -41,13 +41,7 @@ class Sample:
 
 
 def take_sample(files: Sequence[CorpusFile], amount: str, seed: int) -> Sample:
-    """Draw some files; `amount` is a number, or a share of all with %.
-
-    Raises
-    ------
-    InputError
-        The amount is neither, or more than there are.
-    """
+    """Draw some files; `amount` is a number, or a share of all with %, or an InputError."""
     n = _number(amount, len(files))
     knows_sizes = all(file.size is not None for file in files)
     sizes = [max(file.size or 0, 1) if knows_sizes else 1 for file in files]

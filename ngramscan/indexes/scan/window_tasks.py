@@ -52,12 +52,7 @@ class Excerpt(NamedTuple):
 def read_excerpts(request: WindowRequest, question: Question, report: Report) -> list[Excerpt]:
     """Find some occurrences in a piece, and cut them out.
 
-    Raises
-    ------
-    CorpusError
-        A document can't be read, or the piece is no longer what was counted.
-    EngineError
-        The matching engine is wrong.
+    A CorpusError says that a document can't be read, or that the piece has changed.
     """
     piece, records_before, ranks, context = request
     matcher, n_wanted = question.matcher(), sum(map(len, ranks.values()))

@@ -36,16 +36,9 @@ def read_windows(
 ) -> Iterator[Window | WindowFailure]:
     """Read the pieces that hold some places, each once, and yield the windows of each.
 
-    All places of a piece fail where it can't be read, or is no longer what was counted.
-
-    Parameters
-    ----------
-    ends : mapping
-        The rank behind the last occurrence in each piece, by query; all queries of `places`.
-    context : int
-        Bytes on each side.
-    question : Question
-        How the pieces were read; its queries don't matter.
+    All places of a piece fail where it can't be read, or is no longer what was counted. `ends` has
+    the rank behind the last occurrence in each piece, by query; `context` is in bytes on each side;
+    `question` says how the pieces were read, and its queries don't matter.
     """
     wanted: dict[int, _Wanted] = defaultdict(lambda: defaultdict(list))
     for place in places:

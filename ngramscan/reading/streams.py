@@ -1,0 +1,153 @@
+"""Named inputs as bytes: files, pipes and standard input, decompressed as their first bytes say.
+
+Truncated data must not look like short data, so an end inside a compressed member is an error.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from isal import igzip_lib
+
+from ngramscan.errors import InputError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+# The stubs of isal do not say that its error is an exception.
+CORRUPT: tuple[type[Exception], ...] = (
+    igzip_lib.IsalError,  # type: ignore[assignment]
+    zstd.ZstdError,
+    EOFError,
+    OSError,
+)
+"""What decompressing and reading may raise; `problem_of` says it in our words."""
+
+_DECOMPRESSORS: dict[str, Callable[[], Any]] = {
+    ".gz": partial(igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP),
+    ".zst": zstd.ZstdDecompressor,
+}
+Chunks = Iterator[tuple[bytes, int]]
+"""Decompressed bytes, each with the number of raw bytes that were read for it."""
+PACKED = tuple(_DECOMPRESSORS)
+_STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_READ_BYTES = 1 << 16
+_YIELD_BYTES = 1_000_000  # some members grow thirty thousandfold
+_taken: list[object] = []  # the standard input that is being read already
+
+
+def is_stream(path: object) -> bool:
+    """Tell whether a path is `-`, a pipe or a device: it can be read once, from its start."""
+    try:
+        mode = 0 if str(path) in _STANDARD_INPUT else os.stat(str(path)).st_mode
+    except (OSError, ValueError):
+        return False
+    return not mode or stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+
+
+def name_of(path: object) -> str:
+    """Return what messages call an input."""
+    return "standard input" if str(path) in _STANDARD_INPUT else str(path)
+
+
+def unpacked_path(path: object) -> Path:
+    """Return a path without the suffix of its compression."""
+    name = str(path)
+    return Path(next((name.removesuffix(e) for e in PACKED if name.lower().endswith(e)), name))
+
+
+def missing(path: Path, expected: str) -> str:
+    """Say that a file is not there, and which one beside it may be meant, or what was expected."""
+    beside = sorted(each.name for each in path.parent.glob("*"))
+    nearest = get_close_matches(path.name, beside, n=1)
+    cure = f"did you mean {path.with_name(nearest[0])}?" if nearest else f"{expected} was expected"
+    return f"no such file or folder; {cure}"
+
+
+def read_bytes(path: object) -> bytes:
+    """Return the decompressed content of a file or pipe, or raise InputError."""
+    try:
+        return b"".join(chunk for chunk, _ in unpacked(read_raw(path), path))
+    except CORRUPT as error:
+        raise InputError(name_of(path), problem_of(error)) from error
+
+
+def read_raw(path: object) -> Iterator[bytes]:
+    """Yield the bytes of an input as they are."""
+    if str(path) not in _STANDARD_INPUT:
+        with Path(str(path)).open("rb") as file:
+            while chunk := file.read(_READ_BYTES):
+                yield chunk
+        return
+    problem = "it is closed" if sys.stdin is None else ""
+    if not problem and sys.stdin.isatty():
+        problem = "a pipe or file was expected, not a terminal: cat FILE | ngramscan …"
+    if not problem and sys.stdin in _taken:
+        problem = "two inputs are `-`, but it can be read only once"
+    if problem:
+        raise InputError(name_of(path), problem)
+    _taken[:] = [sys.stdin]
+    while chunk := sys.stdin.buffer.read(_READ_BYTES):
+        yield chunk
+
+
+def unpacked(raw: Iterator[bytes], path: object) -> Chunks:
+    """Yield decompressed chunks.
+
+    The suffix of the path says how to decompress, or else the first bytes. Corrupt and truncated
+    data raise one of `CORRUPT`, after everything before them was yielded.
+    """
+    first = next(raw, b"")
+    raw = chain([first], raw)
+    if new_member := _DECOMPRESSORS.get(Path(str(path)).suffix, _decompressor_of(first)):
+        return _decompress(raw, new_member)
+    return ((chunk, len(chunk)) for chunk in raw)
+
+
+def _decompressor_of(start: bytes) -> Callable[[], Any] | None:
+    is_skippable = start[1:4] == b"\x2a\x4d\x18" and start[0] & 0xF0 == 0x50  # as pzstd begins
+    if start.startswith(b"\x28\xb5\x2f\xfd") or is_skippable:
+        return zstd.ZstdDecompressor
+    return _DECOMPRESSORS[".gz"] if start.startswith(b"\x1f\x8b") else None
+
+
+def _decompress(raw: Iterator[bytes], new_member: Callable[[], Any]) -> Chunks:
+    """Decompress member by member, a part of each at a time."""
+    member = None
+    for chunk in raw:
+        data, consumed = chunk, len(chunk)
+        # What is left may be padding behind the last member, as tapes leave it.
+        while data and (member or data.strip(b"\0")):
+            member = member or new_member()
+            yield member.decompress(data, _YIELD_BYTES), consumed
+            consumed = 0
+            while not (member.eof or member.needs_input):
+                yield member.decompress(b"", _YIELD_BYTES), 0
+            data, member = (member.unused_data, None) if member.eof else (b"", member)
+        if consumed:
+            yield b"", consumed
+    if member is not None:
+        raise EOFError("its compressed data ends too early")
+
+
+def problem_of(error: Exception) -> str:
+    """Return what is wrong with an input that can't be read to its end."""
+    if isinstance(error, EOFError):
+        return f"the file is truncated: {reason_of(error)}"
+    return f"can't be read ({reason_of(error)})"
+
+
+def reason_of(error: Exception) -> str:
+    """Return what a foreign error says, on one line."""
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(reason.split())

@@ -1,0 +1,343 @@
+"""Pipes, standard input and compressed files, against brute force and against the plain file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pty
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from ngramscan.errors import InputError
+from ngramscan.reading.row_files import read_table
+from tests.support import corpus_files, oracle
+from tests.support.command import MAINS, NGRAMSCAN, Ran, invoke
+from tests.support.corpus_files import PACK
+from tests.support.outputs import write_lines
+from tests.test_formats import F1, make_texts
+
+TEXTS = make_texts(300)
+SEARCH = ("count", "f1", "--format", "csv", "--index")
+LINES = b'{"text": "foo, solve for x"}\n{"text": "solve for y, solve for z"}\n'
+
+
+def piped(content: bytes, *arguments: str | Path, package: str = "ngramscan") -> Ran:
+    """Run a command in this process with this standard input."""
+    runner = CliRunner(catch_exceptions=False)
+    done = runner.invoke(MAINS[package], [*map(str, arguments)], input=content)
+    return Ran(done.exit_code, done.stdout, done.stderr)
+
+
+def refused(content: bytes, *arguments: str | Path, code: int = 2) -> str:
+    """Return the one line that a command writes."""
+    done = piped(content, *arguments)
+    assert (done.code, done.stdout) == (code, ""), done
+    (line,) = done.stderr.splitlines()
+    return line.removeprefix("Error: ")
+
+
+def shell(command: str, folder: Path) -> Ran:
+    """Run a pipeline of real programs in bash, where `ngramscan` is this one."""
+    script = f'ngramscan() {{ "{NGRAMSCAN[0]}" -m ngramscan "$@"; }}; {command}'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, cwd=folder, check=False)
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def check(done: Ran, texts: list[str]) -> None:
+    """Compare counts with those of the definition."""
+    assert done.code == 0, done.stderr
+    found = {row["query"]: (row["occurrences"], row["documents"]) for row in done.rows}
+    occurrences, documents = oracle.tally(F1, texts)
+    expected = zip(map(str, occurrences), map(str, documents), strict=True)
+    assert found == dict(zip(F1, expected, strict=True))
+
+
+# A corpus
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", [n for n in corpus_files.WRITERS if n != "c.parquet"])
+def test_a_corpus_through_a_pipe_is_counted_as_by_brute_force(tmp_path: Path, name: str) -> None:
+    corpus_files.write(tmp_path, name, TEXTS)
+    count = "ngramscan count f1 --format csv --index"
+    check(shell(f"cat {name} | {count} scan:-", tmp_path), TEXTS)
+    check(shell(f"{count} scan:<(cat {name})", tmp_path), TEXTS)
+    check(shell(f"{count} scan:/dev/stdin < {name}", tmp_path), TEXTS)
+
+
+@pytest.mark.integration
+def test_a_compressed_corpus_is_counted_as_it_comes_from_its_program(tmp_path: Path) -> None:
+    corpus_files.write(tmp_path, "c.jsonl.gz", TEXTS)
+    check(
+        shell("zcat c.jsonl.gz | ngramscan count f1 --index scan:- --format csv", tmp_path), TEXTS
+    )
+    docnorm = "ngramscan docnorm --index scan:- --format jsonl"
+    done = shell(f"zcat c.jsonl.gz | {docnorm}", tmp_path)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    documents = dict(zip(F1, oracle.tally(F1, TEXTS)[1], strict=True))
+    assert {one["pattern"]: one["documents"] for one in rows}.items() <= documents.items()
+    cut = shell("head -c 4000 c.jsonl.gz | ngramscan count f1 --index scan:-", tmp_path)
+    assert (cut.code, cut.stdout) == (1, "")
+    assert "Error: standard input:" in cut.stderr
+    assert "the file is truncated: its compressed data ends too early" in cut.stderr
+
+
+@pytest.mark.integration
+def test_a_slow_producer_is_waited_for(tmp_path: Path) -> None:
+    content = corpus_files.wet(TEXTS[:40])
+    command = [*NGRAMSCAN, *SEARCH, "scan:-"]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, cwd=tmp_path) as process:
+        assert process.stdin
+        for part in (content[:1], content[1:3], content[3:3000]):
+            process.stdin.write(part)
+            process.stdin.flush()
+            time.sleep(0.2)
+        stdout, stderr = process.communicate(content[3000:])
+    check(Ran(process.returncode, stdout.decode(), stderr.decode()), TEXTS[:40])
+
+
+@pytest.mark.integration
+def test_a_terminal_is_no_corpus(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [*NGRAMSCAN, *SEARCH, "scan:-"]
+    done = subprocess.run(command, stdin=theirs, capture_output=True, cwd=tmp_path, check=False)
+    os.close(ours)
+    os.close(theirs)
+    assert done.returncode == 2
+    assert b"standard input: a pipe or file was expected, not a terminal" in done.stderr
+
+
+@pytest.mark.parametrize("name", corpus_files.WRITERS)
+def test_an_option_says_the_format_where_the_name_does_not(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(corpus_files.WRITERS[name](TEXTS))
+    said = {"c.js": "jsonl", "c.pa": "parquet", "c.wa": "warc"}[name[:4]]
+    check(invoke(*SEARCH, f"scan:{path}", "--input-format", said), TEXTS)
+    told = refused(b"", *SEARCH, f"scan:{path}")
+    assert "data: its name doesn't say the format; --input-format" in told
+
+
+def test_the_first_bytes_say_what_comes_through_a_pipe() -> None:
+    lines = corpus_files.jsonl(TEXTS)
+    for content in (b"\xef\xbb\xbf" + lines, b"\n \n" + lines, lines.rstrip(b"\n")):
+        check(piped(content, *SEARCH, "scan:-"), TEXTS)
+    text = "é solve for\n" * 20_000
+    done = piped(text.encode(), *SEARCH, "scan:-")
+    check(done, [text])
+    assert "standard input: read as text, one document; if it is something else" in done.stderr
+    check(piped(lines, *SEARCH, "scan:-", "--input-format", "text"), [lines.decode()])
+    for content, problem in {
+        b"\x7fELF\0\0": "neither JSON lines, text nor WARC; --input-format says it",
+        "café".encode("latin-1") * 9: "neither JSON lines, text nor WARC",
+        b'[\n{"text": "a"}]': "a JSON list; JSON lines were expected: jq -c '.[]' makes them",
+        corpus_files.parquet(["a"]): "Parquet can't be read from a pipe",
+    }.items():
+        assert refused(content, *SEARCH, "scan:-").startswith(f"standard input: {problem}")
+
+
+def test_what_is_wrong_in_a_pipe_is_an_error_with_its_place() -> None:
+    cases = {
+        LINES + b'{"text": "cut of': "3: not valid JSON",
+        LINES + b'{"text": "\xff"}\n': "3: not UTF-8",
+        LINES + b'{"text": "' + b"x" * 2_000_000 + b'"}': "3: a line of more than 1 MB",
+        gzip.compress(LINES)[:-4]: "3: the file is truncated",
+        b"text " * 60_000 + b"\xff": " not UTF-8 at byte 300000",
+    }
+    for content, problem in cases.items():
+        told = piped(content, *SEARCH, "scan:-", "--max-line", "1")
+        assert (told.code, told.stdout) == (1, "")
+        assert f"standard input:{problem}" in told.stderr
+    options = ("--skip-bad-lines", "--exclude-source", "b*", "--limit-documents", "2")
+    rows = b'{"id": "a", "text": "solve for"}\n{"id": "b", "text": "solve for"}\n{bad\n' + LINES
+    check(piped(rows, *SEARCH, "scan:-", *options), ["solve for", "foo, solve for x"])
+
+
+MEMORY = """
+import resource, sys
+from ngramscan.corpora import ReadOptions, open_corpus, read_piece
+(piece,) = open_corpus("-").pieces()
+print(sum(len(batch.texts) for batch in read_piece(piece, ReadOptions())))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("suffix", PACK)
+def test_a_pipe_is_never_wholly_in_memory(tmp_path: Path, suffix: str) -> None:
+    (tmp_path / "read.py").write_text(MEMORY)
+    peaks = []
+    for times in (1000, 100_000):
+        content = PACK[suffix](b"".join(b'{"text": "%0999d"}\n' % n for n in range(times)))
+        (tmp_path / "c").write_bytes(content)
+        # From bash, as a process begins with the peak of its parent.
+        done = shell(f"cat c | {NGRAMSCAN[0]} read.py", tmp_path)
+        documents, kilobytes = map(int, done.stdout.split())
+        assert documents == times
+        peaks.append(kilobytes)
+    assert peaks[1] - peaks[0] < 40_000
+
+
+def test_what_needs_files_is_refused_for_a_pipe() -> None:
+    for options in (("--sample-files", "50%"), ("--scheduler", "tcp://localhost:1")):
+        told = refused(LINES, *SEARCH, "scan:-", *options)
+        assert told.startswith(f"{' '.join(options)}: standard input: a pipe can't be read that")
+    told = refused(LINES, "contexts", "solve for", "--index", "scan:-")
+    assert "can't be read again to show texts; write it to a file" in told
+    told = refused(LINES, *SEARCH, "scan:-", "--index", "scan:/dev/stdin")
+    assert told == "standard input: two inputs are `-`, but it can be read only once"
+    done = piped(LINES, *SEARCH, "scan:-", "--index", "scan:-", "--workers", "3")
+    assert "standard input: one process reads it, whatever --workers says" in done.stderr
+    assert sum(int(row["occurrences"]) for row in done.rows if row["query"] == "solve for") == 3
+
+
+def test_a_corpus_without_a_document_is_an_error(tmp_path: Path) -> None:
+    assert refused(b"", *SEARCH, "scan:-") == "standard input: it is empty; a corpus was expected"
+    assert "/dev/null: it is empty" in refused(b"", *SEARCH, "scan:/dev/null")
+    for name, content in {
+        "a.jsonl": b"",
+        "b.jsonl": b"\n \n",
+        "c.jsonl.gz": gzip.compress(b""),
+        "d.warc": corpus_files.WARC_INFO,
+        "e.parquet": corpus_files.parquet([]),
+    }.items():
+        (tmp_path / name).write_bytes(content)
+        told = refused(b"", *SEARCH, f"scan:{tmp_path / name}")
+        assert told == f"scan:{tmp_path / name}: no document in it"
+    done = invoke(*SEARCH, f"scan:{tmp_path}", "--refresh")
+    assert (done.code, done.stdout) == (2, "")
+    assert done.stderr == f"Error: scan:{tmp_path}: no document in it\n"
+    (tmp_path / "f.jsonl").write_bytes(b'{"id": "a", "text": "solve for"}\n')
+    check(invoke(*SEARCH, f"scan:{tmp_path}"), ["solve for"])
+    told = refused(b"", *SEARCH, f"scan:{tmp_path}", "--exclude-source", "a")
+    assert told.endswith(": --exclude-source leaves no document")
+    (tmp_path / "f.jsonl").write_bytes(b"{bad\n")
+    done = invoke(*SEARCH, f"scan:{tmp_path / 'f.jsonl'}", "--skip-bad-lines")
+    assert (done.code, done.stdout) == (2, "")
+    assert "no document in it; malformed lines skipped: 1" in done.stderr
+
+
+# Outputs
+
+
+def test_outputs_come_from_several_places_compressed_and_through_pipes(tmp_path: Path) -> None:
+    texts = {"cot": "Let's think step by step", "pot": "def solution():"}
+    for method, text in texts.items():
+        write_lines(tmp_path / f"plain/d/m/{method}.jsonl", {"id": 1, "output": text})
+        content = (tmp_path / f"plain/d/m/{method}.jsonl").read_bytes()
+        for suffix in (".gz", ".zst"):
+            path = tmp_path / f"packed{suffix}/d/m/{method}.jsonl{suffix}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(PACK[suffix](content))
+    expected = invoke("blend", tmp_path / "plain", "f1", "--format", "csv")
+    files = sorted((tmp_path / "plain").rglob("*.jsonl"))
+    group = {"dataset": "d", "model": "m", "id": 1}
+    fields = [group | {"method": method, "output": text} for method, text in texts.items()]
+    lines = b"".join(json.dumps(one).encode() + b"\n" for one in fields)
+    listed = gzip.compress(json.dumps(fields).encode())
+    for given in ([tmp_path / "packed.gz"], [tmp_path / "packed.zst", "f1"], files, [*files, "f1"]):
+        assert invoke("blend", *given, "--format", "csv") == expected
+    for content in (lines, listed):
+        assert piped(content, "blend", "-", "f1", "--format", "csv") == expected
+        assert piped(content, "strategies", "-").stdout == invoke("strategies", *files).stdout
+    content = lines.replace(b'"method"', b'"how"')
+    assert piped(content, "blend", "-", "--prompt-field", "how", "--format", "csv") == expected
+    told = refused(content, "strategies", "-")
+    assert told.endswith("also at standard input:1; --prompt-field NAME says which prompt")
+    told = piped(content.replace(b'"id": 1, ', b""), "strategies", "-").stderr
+    assert "2 outputs do not name their prompt; --prompt-field NAME says which field" in told
+    (tmp_path / "one.yaml").write_text("name: [")
+    assert "one.yaml:1: not valid YAML" in refused(b"", "tiers", *files, tmp_path / "one.yaml")
+    told = refused(b"", "blend", *files, "f2")
+    assert told == "f2: no such outputs, and no pattern set; shipped: f1"
+    told = refused(b"", "strategies", tmp_path / "plain", files[0])
+    assert "cot.jsonl: a file is given twice" in told
+    assert refused(b"", "blend", "-") == "standard input: no outputs there"
+    assert "standard input:2: not valid JSON" in refused(lines[:-9], "blend", "-")
+
+
+# Rows
+
+
+ROWS = [{"item": f"é{n}", "judge": judge, "label": "yes"} for n in range(3) for judge in "ab"]
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    """Return the same rows in each form, by suffix."""
+    frame = pd.DataFrame(ROWS)
+    frame.to_parquet(folder / "t.parquet")
+    lines, listed = "".join(json.dumps(row) + "\n" for row in ROWS), json.dumps(ROWS, indent=1)
+    texts = {".csv": frame.to_csv(index=False), ".jsonl": lines, ".json": listed}
+    forms = {suffix: text.encode() for suffix, text in texts.items()}
+    return forms | {".parquet": (folder / "t.parquet").read_bytes()}
+
+
+@pytest.mark.parametrize("packed", PACK)
+def test_rows_come_from_files_and_pipes_packed_or_not(tmp_path: Path, packed: str) -> None:
+    for suffix, content in tables(tmp_path).items():
+        path, fifo = tmp_path / f"t{suffix}{packed}", tmp_path / f"fifo{suffix}"
+        path.write_bytes(PACK[packed](content))
+        os.mkfifo(fifo)
+        writer = threading.Thread(target=fifo.write_bytes, args=(path.read_bytes(),))
+        writer.start()
+        assert [row for _, row in read_table(fifo)] == [row for _, row in read_table(path)] == ROWS
+        writer.join()
+        from_file = invoke("agreement", path, package="evalcore")
+        assert from_file.code == 0
+        assert piped(path.read_bytes(), "agreement", "-", package="evalcore") == from_file
+
+
+def test_what_is_no_table_is_told_by_its_content(tmp_path: Path) -> None:
+    forms = tables(tmp_path)
+    for name, content, problem in [
+        ("t.csv", forms[".parquet"], "its content is Parquet; rename it to .parquet"),
+        ("t.csv", forms[".jsonl"], "its content is JSON lines; rename it to .jsonl"),
+        ("t.jsonl", forms[".json"], "its content is a JSON list; rename it to .json"),
+        ("t.json", forms[".jsonl"], "a JSON list of rows was expected; name JSON lines .jsonl"),
+        ("t.parquet", forms[".csv"], "not a Parquet file, or truncated"),
+        ("t.csv", b"<!DOCTYPE html><html>", "its content is an HTML page; a table (.csv,"),
+        ("t.csv", b"PK\3\4...", "its content is a zip archive or a spreadsheet; a table (.csv, "),
+        ("t.jsonl", b" \n", "it is empty; run the command that writes it again"),
+        ("t.csv.gz", b"item,judge", "can't be read"),
+        ("t.csv.gz", gzip.compress(forms[".csv"])[:-9], "the file is truncated"),
+        ("t.log", b"x", "a table (.csv, .jsonl or .parquet) was expected"),
+        ("t.eval", b"x", "a table (.csv, .jsonl or .parquet) was expected; `evalcore logs "),
+    ]:
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError) as error:
+            list(read_table(tmp_path / name))
+        assert str(error.value).startswith(f"{tmp_path / name}: {problem}")
+    with pytest.raises(InputError, match=r"no such file or folder; did you mean .*/t\.jsonl\?"):
+        list(read_table(tmp_path / "tt.jsonl"))
+    with pytest.raises(InputError, match=r": a folder; a table \(\.csv, .* was expected"):
+        list(read_table(tmp_path))
+
+
+def test_scores_and_records_come_through_pipes(tmp_path: Path) -> None:
+    score = {"dataset": "d", "model": "m", "rule": "r", "epoch": None}
+    values = {"a": [1, 0, 0, 1, 0, 0, 1], "b": [1] * 7}
+    rows = [
+        score | {"method": method, "id": str(number), "value": value}
+        for method, own in values.items()
+        for number, value in enumerate(own)
+    ]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    (tmp_path / "s.jsonl").write_bytes(content)
+    asked = ("--baseline", "a", "--format", "csv")
+    expected = invoke("compare", tmp_path / "s.jsonl", *asked, package="evalcore")
+    assert expected.code == 0
+    assert piped(gzip.compress(content), "compare", "-", *asked, package="evalcore") == expected
+    question = b'{"id": 1, "question": "q", "answer": "5"}'
+    (tmp_path / "q.jsonl.gz").write_bytes(gzip.compress(question))
+    record = b'{"id": "1", "dataset": "q", "model": "m", "method": "cot", "output": "5"}\n'
+    options = ("--data", tmp_path / "q.jsonl.gz", "--rule", "numbers", "--format", "csv")
+    done = piped(record, "score", "-", *options, package="evalcore")
+    assert (done.code, [row["value"] for row in done.rows]) == (0, ["1.0"]), done
+    done = piped(record + record[:20], "score", "-", *options, package="evalcore")
+    assert "standard input:2: the last line was not written to its end" in done.stderr
