@@ -127,5 +127,5 @@ def keyness(
             notices += left_out
         except InputError as error:  # the rows are there all the same
             failures.append(str(error))
-    table = partial(tables.print_keyness, found.rows, describe_keyness(found, options))
+    table = partial(tables.print_keyness, found.rows, describe_keyness(read, found, options))
     return Result(found.rows, KeynessRow, notices, failures, print_table=table)

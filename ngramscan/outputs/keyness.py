@@ -243,8 +243,14 @@ def _rows(table: Columns, chosen: Ints, tokens: Tokens, own: Flags) -> list[Keyn
 # What is said and written
 
 
-def describe_keyness(found: KeynessResult, options: KeynessOptions) -> list[str]:
+def describe_keyness(
+    outputs: OutputSet, found: KeynessResult, options: KeynessOptions
+) -> list[str]:
     """Return the lines above the table: outputs and problems compared, n-grams tested and found."""
+    scopes = zip(*(output.group[:2] for output in outputs.outputs), strict=True)
+    datasets, models = (sorted({*names} - {""}) for names in scopes)
+    told = [("dataset", datasets), ("model", models)]
+    headline = " · ".join(f"{what} {', '.join(names)}" for what, names in told if names)
     sides, against = found.test.sides, ", ".join(options.against)
     problems, others_problems = found.test.problems
     own, others = int(sides.is_own.sum()), int((~sides.is_own).sum())
@@ -260,7 +266,12 @@ def describe_keyness(found: KeynessResult, options: KeynessOptions) -> list[str]
     within = f", {found.found_inside:,} of them only within longer ones" * (found.found_inside > 0)
     larger = f"{found.found:,} in a larger share of outputs of {options.of} at q ≤ {options.q:g}"
     shown = f"{len(found.rows):,} shown, largest G2 first"
-    return [compared, *parts, f"{found.tested:,} n-grams tested, {larger}{within}; {shown}"]
+    return [
+        headline,
+        compared,
+        *parts,
+        f"{found.tested:,} n-grams tested, {larger}{within}; {shown}",
+    ]
 
 
 _COMMAND = re.compile(r"\\[A-Za-z]+|\\[\[\](){}]")

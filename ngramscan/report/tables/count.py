@@ -27,20 +27,25 @@ _RATIOS = {
     "no largest": "ratio_without_largest",
     "geometric means": "ratio_of_geometric_means",
 }
-_FOOTNOTES = (
+_TOTALS_NOTES = (
     f"sum: {SUM_NOTE}",
     "union: nested patterns, overlaps and begin/end pairs counted once",
-    "no largest: the sum without the largest pattern of the first method",
-    "geometric means: of count + 0.5, with the 95 % Welch interval over patterns as if they were"
-    " drawn at random",
 )
+_RATIOS_NOTES = (
+    "no largest: the sum without the largest pattern of the first method",
+    "geometric means: ratio of those of count + 0.5, with the 95 % Welch interval over patterns as"
+    " if they were drawn at random",
+)
+_RATES = ("per GB", "per M documents")
+_LEAST_BYTES = 1_000_000
+"""In a smaller corpus a rate per gigabyte says nothing."""
 _UNTRUSTED = "do not trust the interval"
 _OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{_UNTRUSTED})")
-"""In a note, the part about the intervals of a single query begins so."""
+"""How the part of a note begins that is about the interval of a single query."""
 
 
 def print_count(console: Console, counting: CountResult, totals: Sequence[Total]) -> None:
-    """Print the counts of each index, its totals below, and what has to be known of them."""
+    """Print the counts of each index and the totals below, with notes on what they mean."""
     for index, size in counting.sizes.items():
         rows = [row for row in counting.rows if row.index == index]
         if not rows:
@@ -48,38 +53,44 @@ def print_count(console: Console, counting: CountResult, totals: Sequence[Total]
         parts.print_index(console, index, size)
         _print_counts(console, rows, size)
         own = [total for total in totals if total.index == index]
-        optional = ("per M documents", "per GB", "largest pattern")
-        parts.print_totals(console, "Totals", own, _TOTALS, optional)
+        left_out = () if _is_large(size) else _RATES
+        shown = {name: one for name, one in _TOTALS.items() if name not in left_out}
+        optional = (*reversed(_RATES), "largest pattern")
+        parts.print_totals(console, "Totals", own, shown, optional)
         parts.print_totals(console, "Ratios", own, _RATIOS, ("no largest", "union"))
-        console.print()
     if snapshots := [total for total in totals if total.note == SNAPSHOTS_NOTE]:
         console.print(Text(f"{snapshots[0].index}: {SNAPSHOTS_NOTE}", style="bold"))
         parts.print_totals(console, None, snapshots, _SUMS)
-        console.print()
-    parts.print_notes(console, *_FOOTNOTES)
+    statistics = {total.statistic for total in totals}
+    parts.print_notes(console, *_TOTALS_NOTES * bool(statistics & {*_TOTALS.values()}))
+    parts.print_notes(console, *_RATIOS_NOTES * bool(statistics & {*_RATIOS.values()}))
     _print_overlaps(console, [total for total in totals if total.index == "all"])
+
+
+def _is_large(size: IndexSize) -> bool:
+    return (size.bytes or 0) >= _LEAST_BYTES
 
 
 def _print_counts(console: Console, rows: Sequence[CountRow], size: IndexSize) -> None:
     columns = {
-        "method": [row.method for row in rows],
-        "tier": [row.tier for row in rows],
+        "method": [cell(row.method) for row in rows],
+        "tier": [cell(row.tier) for row in rows],
         "pattern": [row.query for row in rows],
         "occurrences": [_count(row, "occurrences") for row in rows],
+        "documents": [_count(row, "documents") for row in rows],
     }
-    if any(row.documents is not None for row in rows):
-        columns["documents"] = [_count(row, "documents") for row in rows]
-    if size.bytes:
+    if size.bytes and _is_large(size):
         columns["per GB"] = [rate(row.occurrences / size.bytes * 1e9) for row in rows]
-    wrapping = frozenset({"pattern", "occurrences", "documents"})
-    optional = ("per GB", "documents") if any(row.estimated for row in rows) else ("per GB",)
     ends = parts.section_ends(rows, "method", "tier")
-    print_columns(console, columns, Layout(3, wrapping, optional, section_ends=ends))
+    layout = Layout(3, frozenset({"pattern"}), ("per GB",), section_ends=ends)
+    print_columns(console, columns, layout)
     # What differs from query to query stands in the rows of the other formats.
     notes = dict.fromkeys(_OF_A_QUERY.split(row.note)[0] for row in rows)
     parts.print_notes(console, *filter(None, notes))
     if any(_UNTRUSTED in row.note for row in rows):
-        parts.print_notes(console, "doubtful: one file makes up more than a tenth of the estimate")
+        parts.print_notes(
+            console, "doubtful: a single file makes up more than a tenth of the estimate"
+        )
 
 
 def _count(row: CountRow, name: str) -> str:

@@ -12,17 +12,17 @@ from ngramscan.report.layout import Layout, cell, print_columns, rate
 from ngramscan.report.tables import parts
 
 _VISIBLE = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
-_FOOTNOTE = (
-    "log ratio: 1 is twice as frequent, with {level:.0%} intervals; G2 only ranks; q is of a test"
-    " of presence, problems as clusters; DP: 0 evenly spread over the outputs of the method, 1 in"
-    " one alone"
+_FOOTNOTES = (
+    "log ratio: 1 is twice as frequent, with {level:.0%} intervals; G2 only ranks the n-grams",
+    "q: false discovery rate of a test of the number of outputs, with problems as clusters",
+    "DP: dispersion, 0 evenly spread over the outputs of the method, 1 in a single one",
 )
 
 
 def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Console) -> None:
-    """Print n-grams, below some lines about what was compared."""
-    for line in lines:
-        console.print(Text(line))
+    """Print n-grams, below some lines about what was compared, the first as a headline."""
+    for number, line in enumerate(lines):
+        console.print(Text(line, style="" if number else "bold"))
     if not rows:
         return
     columns = {
@@ -41,7 +41,7 @@ def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Con
     rates = ("per million", "others'", "DP", "q", "others' outputs", "outputs", "G2")
     optional = (*rates, "others", "count")
     print_columns(console, columns, Layout(1, frozenset({"n-gram"}), optional))
-    parts.print_notes(console, _FOOTNOTE.format(level=rows[0].level))
+    parts.print_notes(console, *(line.format(level=rows[0].level) for line in _FOOTNOTES))
 
 
 def visible(text: str) -> str:
