@@ -300,8 +300,9 @@ def folder(tmp_path: Path) -> Path:
 def test_the_command_prints_all_tables(folder: Path) -> None:
     ran = invoke("blend", folder / "outputs", folder / "own.yaml")
     assert ran.code == 0
-    titles = ("Outputs with a marker", "Occurrences per 1,000 characters", "Prefixes with a solver")
-    for words in ("d · m", *titles, "Isolation", "f-1+pot: 1 outputs without a partner are left"):
+    titles = ("Outputs with a marker", "Occurrences of markers per 1,000 characters")
+    titles += ("Markers of a prefix, alone and with a solver", "Markers with prompts of their own")
+    for words in ("dataset d · model m", *titles, "unpaired"):
         assert words in ran.stdout
     for words in ("of 9 outputs 1 are missing and 0 empty", "prompt zero-shot: it has no method"):
         assert words in ran.stderr

@@ -229,7 +229,7 @@ def test_the_first_lines_say_what_is_compared(
         write_lines(tmp_path / "d" / "m" / f"{prompt}.jsonl", *lines)
     ran = invoke("keyness", tmp_path, "--of", "pot", "--against", "cot")
     longer = "outputs of pot are longer than those of cot: the test is of parts of equal length"
-    assert (ran.code, ran.stdout.splitlines()[:2]) == (0, [words, longer])
+    assert (ran.code, ran.stdout.splitlines()[:3]) == (0, ["dataset d · model m", words, longer])
     assert "longer than" not in invoke("keyness", tmp_path, "--of=cot", "--against=pot").stdout
 
 

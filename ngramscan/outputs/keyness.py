@@ -247,10 +247,6 @@ def describe_keyness(
     outputs: OutputSet, found: KeynessResult, options: KeynessOptions
 ) -> list[str]:
     """Return the lines above the table: outputs and problems compared, n-grams tested and found."""
-    scopes = zip(*(output.group[:2] for output in outputs.outputs), strict=True)
-    datasets, models = (sorted({*names} - {""}) for names in scopes)
-    told = [("dataset", datasets), ("model", models)]
-    headline = " · ".join(f"{what} {', '.join(names)}" for what, names in told if names)
     sides, against = found.test.sides, ", ".join(options.against)
     problems, others_problems = found.test.problems
     own, others = int(sides.is_own.sum()), int((~sides.is_own).sum())
@@ -267,11 +263,23 @@ def describe_keyness(
     larger = f"{found.found:,} in a larger share of outputs of {options.of} at q ≤ {options.q:g}"
     shown = f"{len(found.rows):,} shown, largest G2 first"
     return [
-        headline,
+        _scope(outputs, options),
         compared,
         *parts,
         f"{found.tested:,} n-grams tested, {larger}{within}; {shown}",
     ]
+
+
+def _scope(outputs: OutputSet, options: KeynessOptions) -> str:
+    """Return the datasets and models that are compared; of more than three, their number."""
+    methods = [options.of, *options.against]
+    groups = {one.group for one in outputs.outputs if methods_of(one.group.prompt, methods)}
+    told = []
+    for what in ("dataset", "model"):
+        names = sorted({getattr(group, what) for group in groups} - {""})
+        many = f"{len(names)} {what}s"
+        told += [many if len(names) > 3 else f"{what} {', '.join(names)}"] * bool(names)
+    return " · ".join(told)
 
 
 _COMMAND = re.compile(r"\\[A-Za-z]+|\\[\[\](){}]")

@@ -64,7 +64,7 @@ def print_columns(console: Console, columns: Columns, layout: Layout) -> None:
     same = [name for name in texts if len(shown[name]) > 1 and len({*shown[name]}) == 1]
     told = [f"{_heading(name)} {shown.pop(name)[0]}" for name in same]
     if headline := " · ".join(filter(None, [layout.title, *told])):
-        console.print(Text(headline, style="bold"))
+        print_line(console, headline, "bold")
     texts = [name for name in texts if name in shown]
     heads, room = _heads(shown, texts[: layout.headings], console.width), console.width
     parts = [[f"{_heading(name)} {text}" for text in shown[name]] for name in heads]
@@ -83,7 +83,14 @@ def print_columns(console: Console, columns: Columns, layout: Layout) -> None:
         console.print()
     if left_out:
         hidden = ", ".join(map(_heading, left_out))
-        console.print(Text(f"not shown: {hidden} (--wide or -o FILE shows them)\n", style="dim"))
+        print_line(console, f"not shown: {hidden} (--wide or -o FILE shows them)", "dim")
+        console.print()
+
+
+def print_line(console: Console, text: str, style: str = "") -> None:
+    """Print a text in lines that end with words."""
+    lines = _wrapped(visible_line(text), console.width)
+    console.print(Text("\n".join(lines), style=style), soft_wrap=True)
 
 
 def _heading(name: str) -> str:

@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.text import Text
 
 from ngramscan.indexes.base import IndexSize
 from ngramscan.prevalence.count import CountResult, CountRow
 from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total
-from ngramscan.report.layout import Layout, cell, print_columns, rate
+from ngramscan.report.layout import Layout, cell, print_columns, print_line, rate
 from ngramscan.report.tables import parts
 
 _SUMS = {"sum": "sum_of_pattern_counts", "union": "union_of_occurrences"}
@@ -59,7 +58,7 @@ def print_count(console: Console, counting: CountResult, totals: Sequence[Total]
         parts.print_totals(console, "Totals", own, shown, optional)
         parts.print_totals(console, "Ratios", own, _RATIOS, ("no largest", "union"))
     if snapshots := [total for total in totals if total.note == SNAPSHOTS_NOTE]:
-        console.print(Text(f"{snapshots[0].index}: {SNAPSHOTS_NOTE}", style="bold"))
+        print_line(console, f"{snapshots[0].index}: {SNAPSHOTS_NOTE}", "bold")
         parts.print_totals(console, None, snapshots, _SUMS)
     statistics = {total.statistic for total in totals}
     parts.print_notes(console, *_TOTALS_NOTES * bool(statistics & {*_TOTALS.values()}))

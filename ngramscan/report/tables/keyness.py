@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.text import Text
 
 from ngramscan.outputs.keyness import KeynessRow
-from ngramscan.report.layout import Layout, cell, print_columns, rate
+from ngramscan.report.layout import Layout, cell, print_columns, print_line, rate
 from ngramscan.report.tables import parts
 
 _VISIBLE = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
@@ -22,7 +21,7 @@ _FOOTNOTES = (
 def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Console) -> None:
     """Print n-grams, below some lines about what was compared, the first as a headline."""
     for number, line in enumerate(lines):
-        console.print(Text(line, style="" if number else "bold"))
+        print_line(console, line, "" if number else "bold")
     if not rows:
         return
     columns = {

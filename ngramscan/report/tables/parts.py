@@ -8,14 +8,13 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from rich.console import Console
-from rich.text import Text
 
 from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.catalog import find_hosted
 from ngramscan.outputs.markers import ALL
 from ngramscan.prevalence.totals import Total
 from ngramscan.progress import format_bytes
-from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns
+from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, print_line
 
 Row = TypeVar("Row")
 
@@ -29,13 +28,13 @@ def print_index(console: Console, index: str, size: IndexSize) -> None:
         parts.append(f"{format_bytes(size.bytes)} of text")
     if size.documents is not None:
         parts.append(f"{size.documents:,} documents")
-    console.print(Text(" · ".join(parts), style="bold"))
+    print_line(console, " · ".join(parts), "bold")
 
 
 def print_notes(console: Console, *lines: str) -> None:
     """Print what has to be known to read the tables above."""
     for line in lines:
-        console.print(Text(line, style="dim"))
+        print_line(console, line, "dim")
 
 
 def group_by(rows: Iterable[Row], *names: str) -> dict[Any, list[Row]]:

@@ -31,11 +31,15 @@ def print_tiers(tiering: TierResult, console: Console) -> None:
         parts.print_notes(console, _RATES[rows[0].measure], *_FOOTNOTES)
         parts.print_notes(console, *[_SPANS] * any(row.interval_spans_tiers for row in rows))
         parts.print_notes(console, *[_HALF] * any(row.note for row in rows))
+    shown = parts.group_by(rows, "method", "pattern")
     without = [row for row in tiering.rows if row.ratio is None]
-    for reason, group in parts.group_by(without, "note").items():
-        methods = parts.group_by(group, "method").items()
-        numbers = ", ".join(f"{method} {len(patterns):,}" for method, patterns in methods)
-        parts.print_notes(console, f"rows without a ratio, {reason}: {numbers}; -o FILE lists them")
+    absent = [row for row in without if (row.method, row.pattern) not in shown]
+    for (method, reason), group in parts.group_by(absent, "method", "note").items():
+        names = ", ".join(map(repr, parts.group_by(group, "pattern")))
+        parts.print_notes(console, f"{method}: {reason}: no ratio for {names}")
+    if others := len(without) - len(absent):
+        line = f"rows without a ratio that are left out: {others:,}; -o FILE has them"
+        parts.print_notes(console, line)
 
 
 def _print_rows(console: Console, rows: Sequence[TierRow]) -> None:
