@@ -66,7 +66,8 @@ def print_columns(console: Console, columns: Columns, layout: Layout) -> None:
     if headline := " · ".join(filter(None, [layout.title, *told])):
         print_line(console, headline, "bold")
     texts = [name for name in texts if name in shown]
-    heads, room = _heads(shown, texts[: layout.headings], console.width), console.width
+    room, first = console.width, [*columns][: layout.headings]
+    heads = _heads(shown, [name for name in first if name in texts], room)
     parts = [[f"{_heading(name)} {text}" for text in shown[name]] for name in heads]
     labels = [" · ".join(texts) for texts in zip(*parts, strict=True)]
     widths = {
@@ -94,7 +95,7 @@ def print_line(console: Console, text: str, style: str = "") -> None:
 
 
 def _heading(name: str) -> str:
-    return visible_line(name.replace("_", " "))
+    return visible_line(" ".join(name.replace("_", " ").split()))
 
 
 # What fits
@@ -242,7 +243,9 @@ def cell(value: object) -> str:
     """Return a value as it stands in a table."""
     if value is None:
         return UNKNOWN
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
         return f"{value:,}"
     return rate(value) if isinstance(value, float) else str(value)
 

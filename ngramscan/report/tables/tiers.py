@@ -35,7 +35,7 @@ def print_tiers(tiering: TierResult, console: Console) -> None:
     without = [row for row in tiering.rows if row.ratio is None]
     absent = [row for row in without if (row.method, row.pattern) not in shown]
     for (method, reason), group in parts.group_by(absent, "method", "note").items():
-        names = ", ".join(map(repr, parts.group_by(group, "pattern")))
+        names = ", ".join(f'"{pattern}"' for pattern in parts.group_by(group, "pattern"))
         parts.print_notes(console, f"{method}: {reason}: no ratio for {names}")
     if others := len(without) - len(absent):
         line = f"rows without a ratio that are left out: {others:,}; -o FILE has them"
