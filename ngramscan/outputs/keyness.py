@@ -271,15 +271,12 @@ def describe_keyness(
 
 
 def _scope(outputs: OutputSet, options: KeynessOptions) -> str:
-    """Return the datasets and models that are compared; of more than three, their number."""
+    """Return the datasets that are compared, and the model or the number of models."""
     methods = [options.of, *options.against]
     groups = {one.group for one in outputs.outputs if methods_of(one.group.prompt, methods)}
-    told = []
-    for what in ("dataset", "model"):
-        names = sorted({getattr(group, what) for group in groups} - {""})
-        many = f"{len(names)} {what}s"
-        told += [many if len(names) > 3 else f"{what} {', '.join(names)}"] * bool(names)
-    return " · ".join(told)
+    datasets, models = {group.dataset for group in groups}, {group.model for group in groups}
+    named = f" · model {max(models)}" if len(models) == 1 else f" · {len(models)} models"
+    return f"dataset {', '.join(sorted(datasets))}{named if any(models) else ''}"
 
 
 _COMMAND = re.compile(r"\\[A-Za-z]+|\\[\[\](){}]")

@@ -60,27 +60,16 @@ def print_columns(console: Console, columns: Columns, layout: Layout) -> None:
     """Print columns: those without any value never, optional ones where there is room."""
     known = {name: [visible_line(text) for text in cells] for name, cells in columns.items()}
     shown = {name: cells for name, cells in known.items() if not cells or {*cells} - {"", UNKNOWN}}
-    texts = [name for name in list(columns)[: layout.texts] if name in shown]
+    texts = [name for name in [*columns][: layout.texts] if name in shown]
     same = [name for name in texts if len(shown[name]) > 1 and len({*shown[name]}) == 1]
     told = [f"{_heading(name)} {shown.pop(name)[0]}" for name in same]
     if headline := " · ".join(filter(None, [layout.title, *told])):
         print_line(console, headline, "bold")
-    texts = [name for name in texts if name in shown]
-    room, first = console.width, [*columns][: layout.headings]
-    heads = _heads(shown, [name for name in first if name in texts], room)
-    parts = [[f"{_heading(name)} {text}" for text in shown[name]] for name in heads]
-    labels = [" · ".join(texts) for texts in zip(*parts, strict=True)]
-    widths = {
-        name: _least_width(name, cells, name in layout.wrapping)
-        for name, cells in shown.items()
-        if name not in heads
-    }
-    left_out = _leave_out(widths, shown, texts, layout.optional, room)
-    names = _naming(shown, [name for name in texts if name not in left_out])
-    for block in _blocks(widths, [name for name in names if name not in heads], shown, room):
-        lefts = [name in texts or name in layout.wrapping for name in block]
-        lines = _lines(block, shown, lefts, labels, layout)
-        console.print(Text("\n").join(lines), soft_wrap=True)
+    table = _Table(shown, [name for name in texts if name in shown], layout, console.width)
+    heads = table.headings([*columns][: layout.headings])
+    left_out = table.leave_out()
+    for widths in table.blocks():
+        console.print(Text("\n").join(table.lines(widths, heads)), soft_wrap=True)
         console.print()
     if left_out:
         hidden = ", ".join(map(_heading, left_out))
@@ -98,127 +87,116 @@ def _heading(name: str) -> str:
     return visible_line(" ".join(name.replace("_", " ").split()))
 
 
-# What fits
+class _Table:
+    """Columns, and the least widths of those that are shown."""
+
+    def __init__(self, columns: Columns, texts: list[str], layout: Layout, room: int) -> None:
+        self.columns, self.texts, self.layout, self.room = columns, texts, layout, room
+        self.natural = {
+            name: max(map(cell_len, [_heading(name), *cells])) for name, cells in columns.items()
+        }
+        self.widths = {name: self._least_width(name) for name in columns}
+
+    def _least_width(self, name: str) -> int:
+        widest = max(map(cell_len, self.columns[name]), default=0)
+        if name in self.layout.wrapping:
+            return max(min(widest, _WRAPPED_WIDTH), self._longest_word(name))
+        return max(widest, *map(cell_len, _heading(name).split()))
+
+    def _longest_word(self, name: str) -> int:
+        words = " ".join([_heading(name), *self.columns[name]])
+        return max(cell_len(word.lstrip()) for word in _WORD.findall(words or "-"))
+
+    def _excess(self, names: Iterable[str]) -> int:
+        """Return by how much some columns are too wide."""
+        return sum(self.widths[name] + _GAP for name in names) - self.room
+
+    def _distinct(self, names: Sequence[str]) -> int:
+        """Return how many rows the cells of some columns tell apart."""
+        return len({*zip(*(self.columns[name] for name in names), strict=True)})
+
+    def headings(self, names: Sequence[str]) -> list[str]:
+        """Take away the first texts where there is no room, and return them as headings of rows."""
+        heads = [name for name in names if name in self.texts]
+        is_wide = sum(width + _GAP for width in self.natural.values()) > self.room
+        rows = len(next(iter(self.columns.values()), ()))
+        if not is_wide or self._distinct(heads) == rows:
+            return []
+        for name in heads:
+            del self.widths[name]
+        cells = zip(*(self.columns[name] for name in heads), strict=True)
+        named = [map(" ".join, zip(map(_heading, heads), row, strict=True)) for row in cells]
+        return [" · ".join(parts) for parts in named]
+
+    def leave_out(self) -> list[str]:
+        """Take away optional columns that have no room, but none that rows are told apart by."""
+        left_out = []
+        for name in self.layout.optional:
+            others = [text for text in self.texts if text != name]
+            is_needed = name in self.texts and self._distinct(others) < self._distinct(self.texts)
+            if name in self.widths and not is_needed and self._excess(self.widths) > 0:
+                del self.widths[name]
+                self.texts = others
+                left_out.append(name)
+        return left_out
+
+    def _names(self) -> list[str]:
+        """Return the first texts, as many as tell apart all rows that can be told apart."""
+        every = self._distinct(self.texts)
+        needed = (n for n in range(1, len(self.texts)) if self._distinct(self.texts[:n]) == every)
+        names = self.texts[: next(needed, len(self.texts))]
+        return [name for name in names if name in self.widths]
+
+    def blocks(self) -> Iterator[dict[str, int]]:
+        """Yield the columns of each block and their widths; each begins with the names."""
+        names = self._names()
+        values = [name for name in self.widths if name not in names]
+
+        def excess() -> int:
+            return self._excess([*names, *sorted(values, key=self.widths.__getitem__)[-1:]])
+
+        if excess() > 0:
+            self.widths |= {name: self._longest_word(name) for name in names}
+        while excess() > 0 and max(self.widths.values()) > 1:  # words without room are broken
+            self.widths[max(self.widths, key=self.widths.__getitem__)] -= 1
+        block = [*names]
+        for name in values:
+            if len(block) > len(names) and self._excess([*block, name]) > 0:
+                yield self._widened(block)
+                block = [*names]
+            block.append(name)
+        yield self._widened(block)
+
+    def _widened(self, names: Sequence[str]) -> dict[str, int]:
+        """Return widths in which what a block has to spare goes to its first columns."""
+        spare, widths = max(-self._excess(names), 0), {}
+        for name in names:
+            widths[name] = min(self.natural[name], self.widths[name] + spare)
+            spare -= widths[name] - self.widths[name]
+        return widths
+
+    def lines(self, widths: Mapping[str, int], heads: Sequence[str]) -> Iterator[Text]:
+        """Yield the lines of a block: its header, then its rows below their headings."""
+        lefts = [name in {*self.texts, *self.layout.wrapping} for name in widths]
+        for line in _row([*map(_heading, widths)], widths.values(), lefts):
+            yield Text(line, style="bold")
+        yield Text("".join(" " * _GAP + "─" * width for width in widths.values()))
+        rows = zip(*(self.columns[name] for name in widths), strict=True)
+        for number, cells in enumerate(rows):
+            is_new = heads[number : number + 1] != heads[number - 1 : number]
+            if number and (is_new or True in self.layout.section_ends[number - 1 : number]):
+                yield Text("")
+            if is_new:
+                yield Text(heads[number], style="bold")
+            yield from map(Text, _row(cells, widths.values(), lefts))
 
 
-def _heads(columns: Columns, texts: Sequence[str], room: int) -> Sequence[str]:
-    """Return the texts that become headings: none where there is room, or one for each row."""
-    rows = max(map(len, columns.values()), default=0)
-    is_wide = _total(_widest(name, cells) for name, cells in columns.items()) > room
-    return texts if is_wide and _distinct(columns, texts) < rows else ()
-
-
-def _distinct(columns: Columns, names: Sequence[str]) -> int:
-    """Return how many rows the cells of some columns tell apart."""
-    return len({*zip(*(columns[name] for name in names), strict=True)})
-
-
-def _naming(columns: Columns, texts: Sequence[str]) -> Sequence[str]:
-    """Return the first texts, as many as tell apart all rows that can be told apart."""
-    every = _distinct(columns, texts)
-    needed = (n for n in range(1, len(texts)) if _distinct(columns, texts[:n]) == every)
-    return texts[: next(needed, len(texts))]
-
-
-def _leave_out(
-    widths: dict[str, int],
-    columns: Columns,
-    texts: Sequence[str],
-    optional: Sequence[str],
-    room: int,
-) -> list[str]:
-    """Take away optional columns as long as there is no room, but none that names rows."""
-    left_out: list[str] = []
-    for name in optional:
-        others = [text for text in texts if text not in {name, *left_out}]
-        is_needed = name in texts and _distinct(columns, others) < _distinct(columns, texts)
-        if name in widths and not is_needed and _total(widths.values()) > room:
-            del widths[name]
-            left_out.append(name)
-    return left_out
-
-
-def _blocks(
-    widths: dict[str, int], names: Sequence[str], columns: Columns, room: int
-) -> Iterator[dict[str, int]]:
-    """Yield the columns of each block and their widths; each begins with the names."""
-    values = [name for name in widths if name not in names]
-
-    def excess() -> int:
-        widest = [max(widths[name] for name in values)] if values else []
-        return _total([*(widths[name] for name in names), *widest]) - room
-
-    if excess() > 0:
-        widths |= {name: _longest_word(name, columns[name]) for name in names}
-    while excess() > 0 and max(widths.values()) > 1:  # words that no line holds are broken
-        widths[max(widths, key=widths.__getitem__)] -= 1
-    block = [*names]
-    for name in values:
-        if len(block) > len(names) and _total(widths[one] for one in [*block, name]) > room:
-            yield _widened({one: widths[one] for one in block}, columns, room)
-            block = [*names]
-        block.append(name)
-    yield _widened({one: widths[one] for one in block}, columns, room)
-
-
-def _widened(widths: dict[str, int], columns: Columns, room: int) -> dict[str, int]:
-    """Return widths in which what a block has to spare goes to its first columns."""
-    for name, width in widths.items():
-        spare = max(room - _total(widths.values()), 0)
-        widths[name] = min(_widest(name, columns[name]), width + spare)
-    return widths
-
-
-def _total(widths: Iterable[int]) -> int:
-    return sum(width + _GAP for width in widths)
-
-
-def _widest(name: str, cells: Sequence[str]) -> int:
-    return max(map(cell_len, [_heading(name), *cells]))
-
-
-def _least_width(name: str, cells: Sequence[str], is_wrapping: bool) -> int:
-    widest = max(map(cell_len, cells), default=0)
-    if not is_wrapping:
-        return max(widest, _longest_word(name, ()))
-    return max(min(widest, _WRAPPED_WIDTH), _longest_word(name, cells))
-
-
-def _longest_word(name: str, cells: Sequence[str]) -> int:
-    words = (word for text in (_heading(name), *cells) for word in _WORD.findall(text))
-    return max((cell_len(word.lstrip()) for word in words), default=1)
-
-
-# Lines
-
-
-def _lines(
-    widths: Mapping[str, int],
-    columns: Columns,
-    lefts: Sequence[bool],
-    labels: Sequence[str],
-    layout: Layout,
-) -> Iterator[Text]:
-    """Yield the lines of a block: its header, then its rows below their headings."""
-    for line in _row([_heading(name) for name in widths], widths, lefts):
-        yield Text(line, style="bold")
-    yield Text("".join(" " * _GAP + "─" * width for width in widths.values()))
-    rows = zip(*(columns[name] for name in widths), strict=True)
-    for number, (cells, label) in enumerate(zip_longest(rows, labels)):
-        is_new = label is not None and (not number or label != labels[number - 1])
-        if number and (is_new or True in layout.section_ends[number - 1 : number]):
-            yield Text("")
-        if is_new:
-            yield Text(label, style="bold")
-        yield from map(Text, _row(cells, widths, lefts))
-
-
-def _row(cells: Sequence[str], widths: Mapping[str, int], lefts: Sequence[bool]) -> Iterator[str]:
+def _row(cells: Sequence[str], widths: Iterable[int], lefts: Sequence[bool]) -> Iterator[str]:
     """Yield the lines of a row, without blanks at their ends."""
-    parts = [_wrapped(text, width) for text, width in zip(cells, widths.values(), strict=True)]
-    for texts in zip_longest(*parts, fillvalue=""):
+    columns = [*zip(cells, widths, lefts, strict=True)]
+    for texts in zip_longest(*(_wrapped(text, width) for text, width, _ in columns), fillvalue=""):
         line = ""
-        for text, width, is_left in zip(texts, widths.values(), lefts, strict=True):
+        for text, (_, width, is_left) in zip(texts, columns, strict=True):
             blanks = " " * (width - cell_len(text))
             line += " " * _GAP + (text + blanks if is_left else blanks + text)
         yield line.rstrip()
@@ -255,15 +233,10 @@ def rate(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def with_interval(
-    value: float | None,
-    low: float | None,
-    high: float | None,
-    show: Callable[[float], str] = rate,
-) -> str:
-    """Return a value with its interval as they stand in a table."""
+def with_interval(value: Any, low: Any, high: Any, show: Callable[[Any], str] = rate) -> str:
+    """Return a value with its limits; a missing upper one is infinite."""
     if value is None:
         return UNKNOWN
-    if low is None or high is None:
+    if low is None:
         return f"{show(value)} (no interval)"
-    return f"{show(value)} [{show(low)}, {show(high)}]"
+    return f"{show(value)} [{show(low)}, {'∞' if high is None else show(high)}]"

@@ -14,7 +14,7 @@ from ngramscan.indexes.catalog import find_hosted
 from ngramscan.outputs.markers import ALL
 from ngramscan.prevalence.totals import Total
 from ngramscan.progress import format_bytes
-from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, print_line
+from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, print_line, with_interval
 
 Row = TypeVar("Row")
 
@@ -87,13 +87,8 @@ def interval(row: object, name: str, show: Callable[[Any], str] = cell) -> str:
 
 
 def _with_limits(value: Any, low: Any, high: Any, show: Callable[[Any], str] = cell) -> str:
-    if value is None:
-        return UNKNOWN
-    if value == low == high:
-        return show(value)
-    if low is None:
-        return f"{show(value)} (no interval)"
-    return f"{show(value)} [{show(low)}, {'∞' if high is None else show(high)}]"
+    is_exact = value is not None and value == low == high
+    return show(value) if is_exact else with_interval(value, low, high, show)
 
 
 def print_totals(
