@@ -190,8 +190,9 @@ def test_rows_of_all_models_together_come_first(command: str, made: Made) -> Non
 def test_literals_have_no_method_no_totals_and_no_legend(made: Made) -> None:
     text = shown_in(80, made.screen("count of literals"))
     (block,) = blocks_of(text)
-    assert list(block.columns) == ["pattern", "occurrences", "per GB", "heading"]
-    assert text.endswith("308,642\n\n")
+    assert list(block.columns) == ["index", "pattern", "occurrences", "per GB", "heading"]
+    assert block.columns["per GB"] == ["308,642", "308,642", UNKNOWN, UNKNOWN]
+    assert text.endswith("–\n              time, slowly\n\n")
 
 
 # The layout

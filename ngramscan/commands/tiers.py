@@ -31,14 +31,14 @@ def tiers(
     """Check the tiers of patterns against recorded outputs.
 
     A pattern of tier T1 should be at least 10 times as frequent in outputs of its own method as in
-    others, one of T2 0.7 to 1.7 times, one of T3 less than once. OUTPUTS and PATTERNS are those of
+    others, one of T2 0.7 to 1.7 times, one of T3 less than once. OUTPUTS and PATTERNS are as in
     blend.
 
     Parameters
     ----------
     outputs, *patterns, tier, method : see blend
     measure : str
-        Compare `occurrences` per output, or the share of `outputs` with any.
+        Compare `occurrences` per output, or the share of `outputs` with at least one.
     case_sensitive : see blend
     output_field, prompt_field, skip_bad_lines : see blend
 

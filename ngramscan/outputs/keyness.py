@@ -120,7 +120,7 @@ def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str],
             found.append((number, options.of not in present, output.text or ""))
     if len({is_other for _, is_other, _ in found}) < 2:
         side = "--against" if found and not found[0][1] else "--of"
-        problem = f"no output of {side} has a text that the other side has not"
+        problem = f"no output with text is of {side} alone"
         raise InputError(outputs.where, problem)
     found.sort(key=lambda each: each[:2])
     numbers, is_other, texts = zip(*found, strict=True)

@@ -108,13 +108,15 @@ class Made:
         return ngramscan.count("f1", index=self.corpus)
 
     def literals(self) -> Screen:
-        keys: tuple[Any, ...] = (None, None, None)
+        no: Any = None
+        texts = ("step by step", "let's think about this one problem at a time, slowly")
         rows = [
-            CountRow("dclm", *keys, text, text, 1234567, None, "api", "2026-11-20")
-            for text in ("step by step", "let's think about this one problem at a time, slowly")
+            CountRow(index, no, no, no, text, text, 1234567, None, "api", "2026-11-20")
+            for index in ("dclm", "a tiny one")
+            for text in texts
         ]
-        size = IndexSize(documents=2_000_000, bytes=4_000_000_000)
-        found = CountResult([], rows=rows, sizes={"dclm": size})
+        sizes = {"dclm": IndexSize(2_000_000, 4_000_000_000), "a tiny one": IndexSize(2, 100)}
+        found = CountResult([], rows=rows, sizes=sizes)
         return partial(print_count, counting=found, totals=[])
 
     def usage(self) -> Path:
@@ -130,7 +132,8 @@ class Made:
 
     def logs(self) -> Path:
         for number, (model, method) in enumerate(product(MODELS, METHODS)):
-            of = {"model": f"lab/{model}", "metadata": {"method": method}, "eval_id": f"E{number}"}
+            of: Any = {"model": f"lab/{model}", "eval_id": f"E{number}"}
+            of |= {"metadata": {"method": method}}
             samples = [sample(f"s{k}", "CI"[(number + k) % 2]) for k in (1, 2, 3)]
             write_inspect(self.folder / "logs" / f"{number}.json", samples, header(**of))
         return self.folder / "logs"

@@ -31,7 +31,7 @@ _HALF = "≈: one share is zero; the ratio is the one with a half added to both 
 
 def print_blend(blending: BlendResult, console: Console) -> None:
     """Print the markers in the outputs, in those of all models together first."""
-    rows, isolation = map(parts.pooled_first, (blending.rows, blending.isolation))
+    rows, isolation = parts.pooled_first(blending.rows), parts.pooled_first(blending.isolation)
     title = "Outputs with a marker, %"
     _print_markers(console, title, rows, lambda row: parts.interval(row, "share", parts.percent))
     title = "Occurrences of markers per 1,000 characters"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
 from ngramscan.indexes.base import IndexSize
 from ngramscan.prevalence.count import CountResult, CountRow
 from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total
-from ngramscan.report.layout import Layout, cell, print_columns, print_line, rate
+from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, print_line, rate
 from ngramscan.report.tables import parts
 
 _SUMS = {"sum": "sum_of_pattern_counts", "union": "union_of_occurrences"}
@@ -45,14 +45,17 @@ _OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{_UNTRUSTED})")
 
 def print_count(console: Console, counting: CountResult, totals: Sequence[Total]) -> None:
     """Print the counts of each index and the totals below, with notes on what they mean."""
-    for index, size in counting.sizes.items():
-        rows = [row for row in counting.rows if row.index == index]
+    # Texts without a method have no totals: one table compares the indexes.
+    is_plain = not any(row.method for row in counting.rows)
+    for names in [[*counting.sizes]] if is_plain else [[name] for name in counting.sizes]:
+        rows = [row for row in counting.rows if row.index in names]
         if not rows:
             continue
-        parts.print_index(console, index, size)
-        _print_counts(console, rows, size)
-        own = [total for total in totals if total.index == index]
-        left_out = () if _is_large(size) else _RATES
+        for name in names:
+            parts.print_index(console, name, counting.sizes[name])
+        _print_counts(console, rows, counting.sizes)
+        own = [total for total in totals if total.index in names]
+        left_out = () if _is_large(counting.sizes[names[0]]) else _RATES
         shown = {name: one for name, one in _TOTALS.items() if name not in left_out}
         optional = (*reversed(_RATES), "largest pattern")
         parts.print_totals(console, "Totals", own, shown, optional)
@@ -70,18 +73,26 @@ def _is_large(size: IndexSize) -> bool:
     return (size.bytes or 0) >= _LEAST_BYTES
 
 
-def _print_counts(console: Console, rows: Sequence[CountRow], size: IndexSize) -> None:
+def _print_counts(
+    console: Console, rows: Sequence[CountRow], sizes: Mapping[str, IndexSize]
+) -> None:
+    several = len({row.index for row in rows}) > 1
     columns = {
+        "index": [row.index if several else "" for row in rows],
         "method": [cell(row.method) for row in rows],
         "tier": [cell(row.tier) for row in rows],
         "pattern": [row.query for row in rows],
         "occurrences": [_count(row, "occurrences") for row in rows],
         "documents": [_count(row, "documents") for row in rows],
     }
-    if size.bytes and _is_large(size):
-        columns["per GB"] = [rate(row.occurrences / size.bytes * 1e9) for row in rows]
+    columns["per GB"] = [
+        rate(row.occurrences / (sizes[row.index].bytes or 0) * 1e9)
+        if _is_large(sizes[row.index])
+        else UNKNOWN
+        for row in rows
+    ]
     ends = parts.section_ends(rows, "method", "tier")
-    layout = Layout(3, frozenset({"pattern"}), ("per GB",), section_ends=ends)
+    layout = Layout(4, frozenset({"pattern"}), ("per GB",), section_ends=ends)
     print_columns(console, columns, layout)
     # What differs from query to query stands in the rows of the other formats.
     notes = dict.fromkeys(_OF_A_QUERY.split(row.note)[0] for row in rows)

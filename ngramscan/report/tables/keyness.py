@@ -29,7 +29,7 @@ def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Con
         "count": [cell(row.count) for row in rows],
         "others": [cell(row.other_count) for row in rows],
         "per million": [rate(row.per_million) for row in rows],
-        "others'": [rate(row.other_per_million) for row in rows],
+        "others' per million": [rate(row.other_per_million) for row in rows],
         "outputs": [f"{row.document_share:.1%}" for row in rows],
         "others' outputs": [f"{row.other_document_share:.1%}" for row in rows],
         "G2": [rate(row.g2) for row in rows],
@@ -37,7 +37,7 @@ def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Con
         "DP": [f"{row.dispersion:.2f}" for row in rows],
         "q": [f"{row.q:.1g}" for row in rows],
     }
-    rates = ("per million", "others'", "DP", "q", "others' outputs", "outputs", "G2")
+    rates = ("per million", "others' per million", "DP", "q", "others' outputs", "outputs", "G2")
     optional = (*rates, "others", "count")
     print_columns(console, columns, Layout(1, frozenset({"n-gram"}), optional))
     parts.print_notes(console, *(line.format(level=rows[0].level) for line in _FOOTNOTES))
