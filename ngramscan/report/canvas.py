@@ -7,6 +7,7 @@ import textwrap
 import warnings
 from collections.abc import Sequence
 from itertools import compress
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "--", "oo")
 GREY = "#666666"
 ALL_MODELS = "all"
 FORMATS = (".svg", ".png")
+PROMPT = attrgetter("dataset", "model", "prompt")
 _STYLE: Any = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
     "font.size": 9,
@@ -128,3 +130,22 @@ def common(keys: Sequence[tuple[str, ...]]) -> str:
     """Return the parts that are the same in all keys, for a title; empty: there is one key."""
     parts = [set(part) for part in zip(*keys, strict=True)] if len(keys) > 1 else []
     return " · ".join(part.pop() for part in parts if len(part) == 1 and part != {""})
+
+
+def style(number: int) -> tuple[str, str]:
+    """Return the colour and the mark of a method, by its place among them."""
+    return COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)]
+
+
+def label_row(axes: Axes, height: float, text: str) -> None:
+    """Write at the right of a row, outside of the axes."""
+    place = axes.get_yaxis_transform()
+    axes.text(1.015, height, text, transform=place, va="center", fontsize=8, gid="label")
+
+
+def finish_prompts(
+    figure: Figure, title: str, keys: Sequence[tuple[str, ...]], width: float
+) -> Figure:
+    """Put a title above that has what is the same in all keys."""
+    of = common(keys)
+    return finish(figure, f"{title}: {of}" if of else title, width)

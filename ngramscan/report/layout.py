@@ -40,10 +40,10 @@ class Layout:
     optional: tuple[str, ...] = ()
     """Columns that a narrow terminal may lack, the first to go first."""
     headings: int = 0
-    """So many of the first columns become headings in a narrow terminal."""
+    """The first columns, by which rows are grouped; in a narrow terminal they become headings."""
     title: str | None = None
     section_ends: Sequence[bool] = ()
-    """After which rows a section ends."""
+    """After which rows a section ends, groups aside."""
 
 
 def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
@@ -65,11 +65,12 @@ def print_columns(console: Console, columns: Columns, layout: Layout) -> None:
     told = [f"{_heading(name)} {shown.pop(name)[0]}" for name in same]
     if headline := " · ".join(filter(None, [layout.title, *told])):
         print_line(console, headline, "bold")
-    table = _Table(shown, [name for name in texts if name in shown], layout, console.width)
-    heads = table.headings([*columns][: layout.headings])
+    texts = [name for name in texts if name in shown]
+    groups = [name for name in [*columns][: layout.headings] if name in shown]
+    table = _Table(shown, texts, groups, layout, console.width)
     left_out = table.leave_out()
     for widths in table.blocks():
-        console.print(Text("\n").join(table.lines(widths, heads)), soft_wrap=True)
+        console.print(Text("\n").join(table.lines(widths)), soft_wrap=True)
         console.print()
     if left_out:
         hidden = ", ".join(map(_heading, left_out))
@@ -90,12 +91,19 @@ def _heading(name: str) -> str:
 class _Table:
     """Columns, and the least widths of those that are shown."""
 
-    def __init__(self, columns: Columns, texts: list[str], layout: Layout, room: int) -> None:
-        self.columns, self.texts, self.layout, self.room = columns, texts, layout, room
+    def __init__(
+        self, columns: Columns, texts: list[str], groups: list[str], layout: Layout, room: int
+    ) -> None:
+        self.columns, self.texts, self.groups = columns, texts, groups
+        self.layout, self.room = layout, room
         self.natural = {
             name: max(map(cell_len, [_heading(name), *cells])) for name, cells in columns.items()
         }
-        self.widths = {name: self._least_width(name) for name in columns}
+        is_wide = sum(width + _GAP for width in self.natural.values()) > room
+        rows = max(map(len, columns.values()), default=0)
+        self.has_headings = is_wide and bool(groups) and self._distinct(groups) < rows
+        kept = [name for name in columns if name not in groups or not self.has_headings]
+        self.widths = {name: self._least_width(name) for name in kept}
 
     def _least_width(self, name: str) -> int:
         widest = max(map(cell_len, self.columns[name]), default=0)
@@ -115,19 +123,6 @@ class _Table:
         """Return how many rows the cells of some columns tell apart."""
         return len({*zip(*(self.columns[name] for name in names), strict=True)})
 
-    def headings(self, names: Sequence[str]) -> list[str]:
-        """Take away the first texts where there is no room, and return them as headings of rows."""
-        heads = [name for name in names if name in self.texts]
-        is_wide = sum(width + _GAP for width in self.natural.values()) > self.room
-        rows = len(next(iter(self.columns.values()), ()))
-        if not is_wide or self._distinct(heads) == rows:
-            return []
-        for name in heads:
-            del self.widths[name]
-        cells = zip(*(self.columns[name] for name in heads), strict=True)
-        named = [map(" ".join, zip(map(_heading, heads), row, strict=True)) for row in cells]
-        return [" · ".join(parts) for parts in named]
-
     def leave_out(self) -> list[str]:
         """Take away optional columns that have no room, but none that rows are told apart by."""
         left_out = []
@@ -140,25 +135,21 @@ class _Table:
                 left_out.append(name)
         return left_out
 
-    def _names(self) -> list[str]:
-        """Return the first texts, as many as tell apart all rows that can be told apart."""
-        every = self._distinct(self.texts)
-        needed = (n for n in range(1, len(self.texts)) if self._distinct(self.texts[:n]) == every)
-        names = self.texts[: next(needed, len(self.texts))]
-        return [name for name in names if name in self.widths]
-
     def blocks(self) -> Iterator[dict[str, int]]:
-        """Yield the columns of each block and their widths; each begins with the names."""
-        names = self._names()
+        """Yield the columns of each block and their widths; each begins with those of the names.
+
+        The names are the first texts, as many as tell apart all rows that can be told apart.
+        """
+        texts, every = self.texts, self._distinct(self.texts)
+        needed = (n for n in range(1, len(texts)) if self._distinct(texts[:n]) == every)
+        names = [name for name in texts[: next(needed, len(texts))] if name in self.widths]
         values = [name for name in self.widths if name not in names]
-
-        def excess() -> int:
-            return self._excess([*names, *sorted(values, key=self.widths.__getitem__)[-1:]])
-
-        if excess() > 0:
+        widest = max(values, key=self.widths.__getitem__, default="")
+        if self._excess(least := [*names, *filter(None, [widest])]) > 0:
             self.widths |= {name: self._longest_word(name) for name in names}
-        while excess() > 0 and max(self.widths.values()) > 1:  # words without room are broken
-            self.widths[max(self.widths, key=self.widths.__getitem__)] -= 1
+        if self._excess(least) > 0:  # words without room are broken
+            most = max(self.room // len(least) - _GAP, 1)
+            self.widths = {name: min(width, most) for name, width in self.widths.items()}
         block = [*names]
         for name in values:
             if len(block) > len(names) and self._excess([*block, name]) > 0:
@@ -175,20 +166,23 @@ class _Table:
             spare -= widths[name] - self.widths[name]
         return widths
 
-    def lines(self, widths: Mapping[str, int], heads: Sequence[str]) -> Iterator[Text]:
+    def lines(self, widths: Mapping[str, int]) -> Iterator[Text]:
         """Yield the lines of a block: its header, then its rows below their headings."""
         lefts = [name in {*self.texts, *self.layout.wrapping} for name in widths]
         for line in _row([*map(_heading, widths)], widths.values(), lefts):
             yield Text(line, style="bold")
         yield Text("".join(" " * _GAP + "─" * width for width in widths.values()))
-        rows = zip(*(self.columns[name] for name in widths), strict=True)
-        for number, cells in enumerate(rows):
-            is_new = heads[number : number + 1] != heads[number - 1 : number]
-            if number and (is_new or True in self.layout.section_ends[number - 1 : number]):
+        before = None
+        for number, cells in enumerate(zip(*(self.columns[name] for name in widths), strict=True)):
+            group = {name: self.columns[name][number] for name in self.groups}
+            ends = group != before or True in self.layout.section_ends[number - 1 : number]
+            if number and ends:
                 yield Text("")
-            if is_new:
-                yield Text(heads[number], style="bold")
+            if self.has_headings and group != before:
+                named = (f"{_heading(name)} {text}" for name, text in group.items())
+                yield Text(" · ".join(named), style="bold")
             yield from map(Text, _row(cells, widths.values(), lefts))
+            before = group
 
 
 def _row(cells: Sequence[str], widths: Iterable[int], lefts: Sequence[bool]) -> Iterator[str]:

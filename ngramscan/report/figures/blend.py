@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ngramscan.report.canvas import (
     ALL_MODELS,
     GREY,
+    PROMPT,
     clean_axes,
+    finish_prompts,
+    label_row,
     lines_of,
     new_figure,
     shorten,
+    style,
     varying,
     wrap,
 )
-from ngramscan.report.figures.parts import PROMPT, finish_prompts, label_row, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

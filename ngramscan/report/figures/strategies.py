@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from ngramscan.report.canvas import (
     COLOURS,
     HATCHES,
+    PROMPT,
     clean_axes,
+    finish_prompts,
+    label_row,
     lines_of,
     new_figure,
     varying,
     wrap,
 )
-from ngramscan.report.figures.parts import PROMPT, finish_prompts, label_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +32,7 @@ _LEAST_SHARE = 0.05
 def draw_strategies(rows: Sequence[StrategyRow]) -> Figure:
     """Draw how many outputs of each dataset, model and prompt follow which strategy.
 
-    Bars are as long as 100 %, their parts carry their counts. There is at least one row.
+    A bar is 100 % long, and its parts carry their counts. There is at least one row.
     """
     keys = list(dict.fromkeys(map(PROMPT, rows)))
     labels = [wrap(label, 32) for label in varying(keys)]

@@ -61,8 +61,7 @@ def _print_markers(
     columns = parts.naming(shown, "prompt")
     columns["outputs"] = [cell(row.outputs) for row in shown]
     columns["absent"] = [cell(row.absent or None) for row in shown]
-    ends = parts.section_ends(shown, "dataset", "model")
-    layout = Layout(3, frozenset({"prompt"}), ("absent", "outputs"), 2, title, ends)
+    layout = Layout(3, frozenset({"prompt"}), ("absent", "outputs"), 2, title)
     print_columns(console, columns | cells, layout)
 
 
@@ -84,10 +83,9 @@ def _print_retention(console: Console, rows: Sequence[RetentionRow]) -> None:
         "p": [cell(row.p) for row in rows],
     }
     optional = ("only alone", "only with", "unpaired", "retention", "pairs")
-    ends = parts.section_ends(rows, "dataset", "model")
     title = "Markers of a prefix, alone and with a solver, %"
     wrapping = frozenset({"prompt", "markers of"})
-    print_columns(console, columns, Layout(4, wrapping, optional, 2, title, ends))
+    print_columns(console, columns, Layout(4, wrapping, optional, 2, title))
     notes = [f"{row.prompt_with}: {row.note}" for row in rows if row.note and not row.pairs]
     parts.print_notes(console, *dict.fromkeys(notes))
 
@@ -103,9 +101,8 @@ def _print_isolation(console: Console, rows: Sequence[IsolationRow]) -> None:
         ],
         "note": [row.note if row.ratio is None else "" for row in rows],
     }
-    ends = parts.section_ends(rows, "dataset", "model")
     title = "Markers with prompts of their own method and of others, %"
-    layout = Layout(3, frozenset({"method", "note"}), (), 2, title, ends)
+    layout = Layout(3, frozenset({"method", "note"}), (), 2, title)
     print_columns(console, columns, layout)
 
 
@@ -117,9 +114,8 @@ def _print_generic(console: Console, reason: str, rows: Sequence[PresenceRow]) -
         "own prompts": [_shares(group, True) for group in patterns],
         "others": [_shares(group, False) for group in patterns],
     }
-    ends = parts.section_ends(shown, "dataset", "model")
     title = f"Generic patterns, {reason}, %"
-    print_columns(console, columns, Layout(4, frozenset({"pattern"}), (), 2, title, ends))
+    print_columns(console, columns, Layout(4, frozenset({"pattern"}), (), 2, title))
 
 
 def _shares(rows: Sequence[PresenceRow], own: bool) -> str:

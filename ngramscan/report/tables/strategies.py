@@ -29,9 +29,7 @@ def print_strategies(rows: Sequence[StrategyRow], console: Console) -> None:
     columns["outputs"] = [cell(row.outputs) for row in shown]
     columns |= shares
     columns["formulas"] = [parts.percent(row.formula_density_of_group) for row in shown]
-    ends = parts.section_ends(shown, "dataset", "model")
     title = "Outputs of each strategy, %"
-    layout = Layout(3, frozenset({"prompt"}), ("outputs",), 2, title, ends)
-    print_columns(console, columns, layout)
+    print_columns(console, columns, Layout(3, frozenset({"prompt"}), ("outputs",), 2, title))
     is_pooled = any(row.model == ALL for row in shown)
     parts.print_notes(console, *_FOOTNOTES, *[_POOLED] * is_pooled)

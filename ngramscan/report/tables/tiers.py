@@ -56,6 +56,6 @@ def _print_rows(console: Console, rows: Sequence[TierRow]) -> None:
         "ratio": ["≈" * bool(row.note) + parts.interval(row, "ratio") for row in rows],
     }
     wrapping = frozenset({"pattern", "tier", "by ratio", "agrees"})
-    ends = parts.section_ends(rows, "dataset", "model", "method")
+    ends = parts.section_ends(rows, "method")
     layout = Layout(4, wrapping, ("own", "others", "agrees"), 2, section_ends=ends)
     print_columns(console, columns, layout)
