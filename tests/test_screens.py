@@ -23,7 +23,7 @@ from tests.support.outputs import shown_in
 from tests.support.screens import MODELS, Made
 
 COMMANDS = (
-    *("count", "count of literals", "contexts", "docnorm", "blend", "tiers", "keyness"),
+    *("count", "count of literals", "docnorm", "blend", "tiers", "keyness"),
     *(
         "strategies",
         "index list",
@@ -127,7 +127,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 def test_every_row_can_be_told_from_every_other_at_any_width(command: str, made: Made) -> None:
     screen = made.screen(command)
     wide = blocks_of(shown_in(1000, screen))
-    assert wide or command in {"audit", "contexts"}
+    assert wide or command == "audit"
     assert not any(block.hidden for block in wide)
     for width in (80, 100, 120):
         text = shown_in(width, screen)

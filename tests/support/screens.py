@@ -170,7 +170,6 @@ class Made:
         made: dict[str, Callable[[], Screen]] = {
             "count": lambda: screen_of(n.count, "f1", index=self.corpus),
             "count of literals": self.literals,
-            "contexts": lambda: screen_of(n.contexts, "step by step", index=self.corpus),
             "docnorm": lambda: screen_of(n.docnorm, "f1", index=self.corpus),
             "blend": lambda: screen_of(n.blend, self.outputs),
             "tiers": lambda: screen_of(n.tiers, self.outputs),

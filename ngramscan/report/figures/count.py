@@ -41,7 +41,9 @@ def draw_count(rows: Sequence[CountRow]) -> Figure:
             own = [row for row in rows if (row.index, row.method) == (index, method)]
             if own:
                 _draw_method(axes, own, number, zero)
-        axes.set_yticks(range(len(methods)), [shorten(method or "", 24) for method in methods])
+        axes.set_yticks(
+            range(len(methods)), [shorten(method or "literals", 24) for method in methods]
+        )
         axes.set_ylim(len(methods) - 0.5, -0.6)
         axes.set_title(shorten(index, 80), loc="left", fontsize=9, color=GREY)
         _draw_scale(axes, zero, top, any(not row.occurrences for row in rows))

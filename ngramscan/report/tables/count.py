@@ -13,6 +13,9 @@ from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, print_line, rate
 from ngramscan.report.tables import parts
 
+_RATES = ("per GB", "per M documents")
+_LEAST_BYTES = 1_000_000
+"""In a smaller corpus a rate per gigabyte says nothing."""
 _SUMS = {"sum": "sum_of_pattern_counts", "union": "union_of_occurrences"}
 _TOTALS = {
     "largest pattern": "largest_pattern_share",
@@ -35,9 +38,6 @@ _RATIOS_NOTES = (
     "geometric means: ratio of those of count + 0.5, with the 95 % Welch interval over patterns as"
     " if they were drawn at random",
 )
-_RATES = ("per GB", "per M documents")
-_LEAST_BYTES = 1_000_000
-"""In a smaller corpus a rate per gigabyte says nothing."""
 _UNTRUSTED = "do not trust the interval"
 _OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{_UNTRUSTED})")
 """How the part of a note begins that is about the interval of a single query."""
@@ -76,15 +76,15 @@ def _is_large(size: IndexSize) -> bool:
 def _print_counts(
     console: Console, rows: Sequence[CountRow], sizes: Mapping[str, IndexSize]
 ) -> None:
-    several = len({row.index for row in rows}) > 1
     columns = {
-        "index": [row.index if several else "" for row in rows],
         "method": [cell(row.method) for row in rows],
         "tier": [cell(row.tier) for row in rows],
         "pattern": [row.query for row in rows],
         "occurrences": [_count(row, "occurrences") for row in rows],
         "documents": [_count(row, "documents") for row in rows],
     }
+    if len({row.index for row in rows}) > 1:
+        columns = {"index": [row.index for row in rows], **columns}
     columns["per GB"] = [
         rate(row.occurrences / (sizes[row.index].bytes or 0) * 1e9)
         if _is_large(sizes[row.index])
@@ -92,7 +92,8 @@ def _print_counts(
         for row in rows
     ]
     ends = parts.section_ends(rows, "method", "tier")
-    layout = Layout(4, frozenset({"pattern"}), ("per GB",), section_ends=ends)
+    texts = [*columns].index("occurrences")
+    layout = Layout(texts, frozenset({"pattern"}), ("per GB",), section_ends=ends)
     print_columns(console, columns, layout)
     # What differs from query to query stands in the rows of the other formats.
     notes = dict.fromkeys(_OF_A_QUERY.split(row.note)[0] for row in rows)
