@@ -31,8 +31,8 @@ def tiers(
     """Check the tiers of patterns against recorded outputs.
 
     A pattern of tier T1 should be at least 10 times as frequent in outputs of its own method as in
-    others, one of T2 0.7 to 1.7 times, one of T3 less than once. OUTPUTS and PATTERNS are as in
-    blend.
+    others, one of T2 0.7 to 1.7 times, one of T3 less than once. OUTPUTS and PATTERNS are given as
+    to blend.
 
     Parameters
     ----------

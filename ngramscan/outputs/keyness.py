@@ -120,7 +120,7 @@ def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str],
             found.append((number, options.of not in present, output.text or ""))
     if len({is_other for _, is_other, _ in found}) < 2:
         side = "--against" if found and not found[0][1] else "--of"
-        problem = f"no output with text is of {side} alone"
+        problem = f"no output of {side} has text and belongs to that side alone"
         raise InputError(outputs.where, problem)
     found.sort(key=lambda each: each[:2])
     numbers, is_other, texts = zip(*found, strict=True)
@@ -256,9 +256,9 @@ def describe_keyness(
         if left_out := sum(sides.problems) - 2 * problems:
             compared += f"; {left_out:,} that one side alone answers are not tested"
     else:
-        compared += f", to {problems:,} and {others_problems:,} problems"
+        compared += f", for {problems:,} and {others_problems:,} problems"
     longer = f"outputs of {options.of} are longer than those of {against}"
-    parts = [f"{longer}: the test is of parts of equal length"] * (found.test.part < 1)
+    parts = [f"{longer}: the test compares parts of equal length"] * (found.test.part < 1)
     within = f", {found.found_inside:,} of them only within longer ones" * (found.found_inside > 0)
     larger = f"{found.found:,} in a larger share of outputs of {options.of} at q ≤ {options.q:g}"
     shown = f"{len(found.rows):,} shown, largest G2 first"

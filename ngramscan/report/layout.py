@@ -109,7 +109,7 @@ class _Table:
         widest = max(map(cell_len, self.columns[name]), default=0)
         if name in self.layout.wrapping:
             return max(min(widest, _WRAPPED_WIDTH), self._longest_word(name))
-        return max(widest, *map(cell_len, _heading(name).split()))
+        return max([widest, *map(cell_len, _heading(name).split())])
 
     def _longest_word(self, name: str) -> int:
         words = " ".join([_heading(name), *self.columns[name]])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ngramscan.report.canvas import (
+    ALL_MODELS,
     COLOURS,
     HATCHES,
     PROMPT,
@@ -30,10 +31,11 @@ _LEAST_SHARE = 0.05
 
 
 def draw_strategies(rows: Sequence[StrategyRow]) -> Figure:
-    """Draw how many outputs of each dataset, model and prompt follow which strategy.
+    """Draw how many outputs of each dataset, model and prompt follow which strategy, pooled first.
 
     A bar is 100 % long, and its parts carry their counts. There is at least one row.
     """
+    rows = sorted(rows, key=lambda row: row.model != ALL_MODELS)
     keys = list(dict.fromkeys(map(PROMPT, rows)))
     labels = [wrap(label, 32) for label in varying(keys)]
     figure, (axes,) = new_figure((_WIDTH, 1.5 + 0.16 * len(keys) + 0.2 * lines_of(labels)))
