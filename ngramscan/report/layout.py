@@ -180,7 +180,8 @@ class _Table:
                 yield Text("")
             if self.has_headings and group != before:
                 named = (f"{_heading(name)} {text}" for name, text in group.items())
-                yield Text(" · ".join(named), style="bold")
+                for line in _wrapped(" · ".join(named), self.room):
+                    yield Text(line, style="bold")
             yield from map(Text, _row(cells, widths.values(), lefts))
             before = group
 
