@@ -160,7 +160,7 @@ def open_console(stderr: bool = False, is_wide: bool = False) -> Console:
 
     One that `is_wide` is so in a terminal, too.
     """
-    from rich.console import Console
+    from rich.console import Console, ConsoleDimensions
     from rich.segment import Segment
 
     class VisibleConsole(Console):
@@ -174,5 +174,5 @@ def open_console(stderr: bool = False, is_wide: bool = False) -> Console:
     # Patterns are data: "[bold]" and ":key:" in them are no markup.
     console = VisibleConsole(stderr=stderr, highlight=False, markup=False, emoji=False)
     if is_wide or not (stderr or console.is_terminal):
-        console.width = _PIPE_WIDTH
+        console.size = ConsoleDimensions(_PIPE_WIDTH, console.height)
     return console

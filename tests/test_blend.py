@@ -151,7 +151,7 @@ def test_presence_and_density_are_of_outputs_that_have_text() -> None:
     row = row_of(result, "f-1", "PoT")
     assert (row.with_marker, row.share, row.has_method) == (0, 0, False)
     # A prompt without a known method is said once, and has rows.
-    assert result.notices == ["prompt zero-shot: it has no method of the patterns chosen"]
+    assert result.notices == ["prompt zero-shot: it names no method of the chosen patterns"]
     assert row_of(result, "zero-shot", "FP/F-1").share == 0.75
 
 
@@ -174,7 +174,7 @@ def test_what_stays_of_a_prefix_is_told_in_pairs() -> None:
     assert (row.difference, row.retention) == pytest.approx((-4 / 11, 0.5))
     assert row.p == mcnemar(5, 1)
     assert (row.difference_low or 0) < -4 / 11 < (row.difference_high or -1)
-    assert row.note == "1 outputs without a partner are left out"
+    assert row.note == "outputs without a partner, left out: 1"
 
 
 def test_samples_are_paired_by_problem_and_epoch(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_samples_are_paired_by_problem_and_epoch(tmp_path: Path) -> None:
 
 def test_without_ids_nothing_is_tested() -> None:
     row = blend_of(ids=False).retention[0]
-    assert row.note == "not paired, no test: no problem id is with both prompts"
+    assert row.note == "not paired, no test: the prompts share no problem id"
     assert (row.pairs, row.p, row.difference_low, row.share_alone) == (0, None, None, 1.0)
     assert row.difference == 0
 
@@ -300,10 +300,11 @@ def folder(tmp_path: Path) -> Path:
 def test_the_command_prints_all_tables(folder: Path) -> None:
     ran = invoke("blend", folder / "outputs", folder / "own.yaml")
     assert ran.code == 0
-    titles = ("Outputs with a marker", "Occurrences per 1,000 characters", "Prefixes with a solver")
-    for words in ("d · m", *titles, "Isolation", "f-1+pot: 1 outputs without a partner are left"):
+    titles = ["Outputs with a marker", "Occurrences of markers per 1,000 characters"]
+    titles += ["Markers of a prefix, alone and with a solver", "Markers with prompts of their own"]
+    for words in ("dataset d · model m", *titles, "unpaired"):
         assert words in ran.stdout
-    for words in ("of 9 outputs 1 are missing and 0 empty", "prompt zero-shot: it has no method"):
+    for words in ("of 9 outputs 1 are missing and 0 empty", "prompt zero-shot: it names no method"):
         assert words in ran.stderr
 
 

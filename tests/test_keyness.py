@@ -216,7 +216,7 @@ def test_prompts_that_have_the_method_are_compared_with_those_that_have_not(outp
         pytest.param(
             [{}] * 50,
             [{}] * 60,
-            "50 outputs of pot against 60 of cot, to 50 and 60 problems",
+            "50 outputs of pot against 60 of cot, for 50 and 60 problems",
             id="without an id each output is one of its own",
         ),
     ],
@@ -228,8 +228,8 @@ def test_the_first_lines_say_what_is_compared(
         lines = ({**record, "output": text} for record in records)
         write_lines(tmp_path / "d" / "m" / f"{prompt}.jsonl", *lines)
     ran = invoke("keyness", tmp_path, "--of", "pot", "--against", "cot")
-    longer = "outputs of pot are longer than those of cot: the test is of parts of equal length"
-    assert (ran.code, ran.stdout.splitlines()[:2]) == (0, [words, longer])
+    longer = "outputs of pot are longer than those of cot: the test compares parts of equal length"
+    assert (ran.code, ran.stdout.splitlines()[:3]) == (0, ["dataset d · model m", words, longer])
     assert "longer than" not in invoke("keyness", tmp_path, "--of=cot", "--against=pot").stdout
 
 
@@ -305,7 +305,7 @@ def test_the_kind_of_a_pattern_is_that_of_its_content() -> None:
         ("--of XX --against CoT", "no outputs of XX; there are: cot, f-1, pot"),
         ("--of CoT --against cot", "--against cot: it is the method of --of"),
         ("--of CoT --against F-1", "no output of --against"),
-        ("--of PoT --against CoT --n 1-9", "--n 1-9: a length, or two as 1-6"),
+        ("--of PoT --against CoT --n 1-9", "--n 1-9: a length or a range such as 1-6"),
         ("--of PoT --against CoT --n x", "--n x"),
         ("--of PoT --against CoT --export /no/x.yaml", "there is no folder"),
         ("--of PoT --against CoT --output-field y", "no field 'y'"),

@@ -34,7 +34,9 @@ def _lengths(n: str | int | None, unit: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", str(n))
     lengths = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     if not 1 <= lengths[0] <= lengths[1] <= largest:
-        problem = f"a length, or two as 1-{largest}, from 1 to {largest} {unit}s was expected"
+        problem = (
+            f"a length or a range such as 1-{largest} was expected, in {unit}s, up to {largest}"
+        )
         raise InputError(f"--n {n}", problem)
     return lengths
 
@@ -126,5 +128,5 @@ def keyness(
             notices += left_out
         except InputError as error:  # the rows are there all the same
             failures.append(str(error))
-    table = partial(tables.print_keyness, found.rows, describe_keyness(found, options))
+    table = partial(tables.print_keyness, found.rows, describe_keyness(read, found, options))
     return Result(found.rows, KeynessRow, notices, failures, print_table=table)

@@ -38,7 +38,7 @@ def tiers(
     ----------
     outputs, *others, tier, method : see blend
     measure : str
-        Compare `occurrences` per output, or the share of `outputs` with any.
+        Compare `occurrences` per output, or the share of `outputs` with at least one.
     case_sensitive : see blend
     output_field, prompt_field, skip_bad_lines : see blend
 

@@ -92,7 +92,7 @@ class RetentionRow:
     pairs: int
     """Problems with an output of both."""
     unpaired: int
-    """Outputs of either that are left out, if there are pairs."""
+    """Outputs without a partner, which are left out if there are pairs."""
     share_alone: float | None
     share_with: float | None
     difference: float | None
@@ -319,6 +319,6 @@ def _why_unpaired(prefix: str, alone: str | None, pairs: int, total: int) -> str
     if alone is None:
         return f"no outputs of prompt {prefix} alone"
     if not pairs:
-        return "not paired, no test: no problem id is with both prompts"
+        return "not paired, no test: the prompts share no problem id"
     left_out = total - 2 * pairs
-    return f"{left_out} outputs without a partner are left out" if left_out else ""
+    return f"outputs without a partner, left out: {left_out}" if left_out else ""

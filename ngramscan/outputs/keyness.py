@@ -120,7 +120,7 @@ def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str],
             found.append((number, options.of not in present, output.text or ""))
     if len({is_other for _, is_other, _ in found}) < 2:
         side = "--against" if found and not found[0][1] else "--of"
-        problem = f"no output of {side} has a text that the other side has not"
+        problem = f"no output of {side} has text and belongs to that side alone"
         raise InputError(outputs.where, problem)
     found.sort(key=lambda each: each[:2])
     numbers, is_other, texts = zip(*found, strict=True)
@@ -243,7 +243,9 @@ def _rows(table: Columns, chosen: Ints, tokens: Tokens, own: Flags) -> list[Keyn
 # What is said and written
 
 
-def describe_keyness(found: KeynessResult, options: KeynessOptions) -> list[str]:
+def describe_keyness(
+    outputs: OutputSet, found: KeynessResult, options: KeynessOptions
+) -> list[str]:
     """Return the lines above the table: outputs and problems compared, n-grams tested and found."""
     sides, against = found.test.sides, ", ".join(options.against)
     problems, others_problems = found.test.problems
@@ -254,13 +256,27 @@ def describe_keyness(found: KeynessResult, options: KeynessOptions) -> list[str]
         if left_out := sum(sides.problems) - 2 * problems:
             compared += f"; {left_out:,} that one side alone answers are not tested"
     else:
-        compared += f", to {problems:,} and {others_problems:,} problems"
+        compared += f", for {problems:,} and {others_problems:,} problems"
     longer = f"outputs of {options.of} are longer than those of {against}"
-    parts = [f"{longer}: the test is of parts of equal length"] * (found.test.part < 1)
+    parts = [f"{longer}: the test compares parts of equal length"] * (found.test.part < 1)
     within = f", {found.found_inside:,} of them only within longer ones" * (found.found_inside > 0)
     larger = f"{found.found:,} in a larger share of outputs of {options.of} at q ≤ {options.q:g}"
     shown = f"{len(found.rows):,} shown, largest G2 first"
-    return [compared, *parts, f"{found.tested:,} n-grams tested, {larger}{within}; {shown}"]
+    return [
+        _scope(outputs, options),
+        compared,
+        *parts,
+        f"{found.tested:,} n-grams tested, {larger}{within}; {shown}",
+    ]
+
+
+def _scope(outputs: OutputSet, options: KeynessOptions) -> str:
+    """Return the datasets that are compared, and the model or the number of models."""
+    methods = [options.of, *options.against]
+    groups = {one.group for one in outputs.outputs if methods_of(one.group.prompt, methods)}
+    datasets, models = {group.dataset for group in groups}, {group.model for group in groups}
+    named = f" · model {max(models)}" if len(models) == 1 else f" · {len(models)} models"
+    return f"dataset {', '.join(sorted(datasets))}{named if any(models) else ''}"
 
 
 _COMMAND = re.compile(r"\\[A-Za-z]+|\\[\[\](){}]")

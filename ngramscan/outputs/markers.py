@@ -92,13 +92,13 @@ class MarkerCounts:
 
     @property
     def prompts(self) -> list[str]:
-        """The prompts in the order of the outputs, then those that have only absent ones."""
+        """The prompts in the order of the outputs, then those without any text."""
         everyone = [*self.outputs, *self.absent]
         return list(dict.fromkeys(output.group.prompt for output in everyone))
 
     def notices(self) -> list[str]:
         """Return which prompts have no method of the markers."""
-        problem = "it has no method of the patterns chosen"
+        problem = "it names no method of the chosen patterns"
         unknown = [prompt for prompt in self.prompts if not methods_of(prompt, self.methods)]
         return [f"prompt {prompt}: {problem}" for prompt in unknown]
 
@@ -123,7 +123,7 @@ class MarkerCounts:
         )
 
     def scopes(self) -> Iterator[tuple[tuple[str, str], MarkerCounts]]:
-        """Yield each dataset and model with its outputs, then pooled ones, where several are."""
+        """Yield each dataset and model with its outputs, then several of them together."""
         everyone = [*self.outputs, *self.absent]
         cells = dict.fromkeys((o.group.dataset, o.group.model) for o in everyone)
         datasets = Counter(dataset for dataset, _ in cells)

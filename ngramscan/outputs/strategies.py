@@ -94,8 +94,8 @@ class StrategyRow:
     share: float
     share_low: float | None
     share_high: float | None
-    """Limits of the Wilson interval; of all models, with the effective size of outputs that answer
-    the same problems. None: of all models, where outputs have no id."""
+    """Limits of the Wilson interval; for all models together, with the effective sample size of
+    outputs for the same problems. None for all models together if outputs have no id."""
     mean_formula_density: float | None
     """Mean of the outputs with this strategy; None if there are none."""
     formula_density_of_group: float

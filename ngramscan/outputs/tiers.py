@@ -1,9 +1,9 @@
 """Check with recorded outputs whether a pattern is as specific to its method as its tier says.
 
 The paper sets tiers by how much more frequent a pattern is in the outputs of its own method than in
-those of other methods: T1 above 10 times, T2 0.7 to 1.7 times, T3 below once. These leave a gap
+those of other methods: T1 above 10 times, T2 0.7 to 1.7 times, T3 less than once. These leave a gap
 (1.7 to 10) and overlap (0.7 to 1): in the gap a pattern has no tier, in the overlap it has both.
-What "frequent" counts, the paper does not say; here it is occurrences per output, or on request the
+The paper does not say what "frequent" counts; here it is occurrences per output, or on request the
 share of outputs that have the pattern.
 """
 
@@ -50,9 +50,9 @@ class TierRow:
     agrees: bool | None
     """The ratio is one of the declared tier."""
     interval_spans_tiers: bool | None
-    """The interval has ratios of other tiers too."""
+    """The interval reaches into other tiers."""
     clusters: int
-    """Problems; outputs to the same one are not taken as independent."""
+    """Number of problems; outputs for the same one are not independent."""
     level: float
     note: str
 
@@ -73,8 +73,8 @@ def run_tiers(
 ) -> TierResult:
     """Compare how frequent each pattern is in outputs of its own method and of others.
 
-    `measure` is `occurrences` per output, or the share of `outputs` with any. Rows are of each
-    dataset and model, then pooled; regexes, which have no tier, have none.
+    `measure` is `occurrences` per output, or the share of `outputs` with any. There are rows for
+    each dataset and model, then pooled ones; none for regexes, which have no tier.
     """
     counts = mark_outputs(found, patterns, case_sensitive)
     rows = [
@@ -87,7 +87,7 @@ def run_tiers(
 
 
 def tier_of(ratio: float) -> str:
-    """Return the tiers that a ratio is of, by the paper's thresholds."""
+    """Return the tiers that a ratio belongs to, by the paper's thresholds."""
     if ratio >= 10:
         return "T1"
     if ratio > 1.7:

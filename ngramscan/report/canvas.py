@@ -1,4 +1,4 @@
-"""What all pictures share: colours, labels, the file they end in."""
+"""What all figures share: colours, labels and the files they are written to."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import textwrap
 import warnings
 from collections.abc import Sequence
 from itertools import compress
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "--", "oo")
 GREY = "#666666"
 ALL_MODELS = "all"
 FORMATS = (".svg", ".png")
+PROMPT = attrgetter("dataset", "model", "prompt")
 _STYLE: Any = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
     "font.size": 9,
@@ -35,7 +37,7 @@ _STYLE: Any = {
 
 
 def check_target(path: Path | None) -> None:
-    """Raise an InputError where a figure was asked for that can't be drawn or written."""
+    """Raise an InputError if a figure that was asked for can't be drawn or written."""
     if path is None:
         return
     if path.suffix.lower() not in FORMATS:
@@ -45,7 +47,7 @@ def check_target(path: Path | None) -> None:
 
 
 def check_library(where: str = "figures") -> None:
-    """Raise an InputError where matplotlib is missing."""
+    """Raise an InputError if matplotlib is missing."""
     if importlib.util.find_spec("matplotlib") is None:
         raise InputError(where, "drawing needs matplotlib: pip install 'ngramscan[figures]'")
 
@@ -59,7 +61,7 @@ def save_figure(figure: Figure, path: Path) -> None:
     metadata = {"Date": None} if kind == "svg" else {"Software": None}
     options: dict[str, Any] = {"format": kind, "dpi": 200, "metadata": metadata}
     with rc_context(_STYLE), warnings.catch_warnings():
-        # A pattern may be of any script; in SVG the reader's font has what ours has not.
+        # Patterns may be in any script; in SVG the reader's font has what ours lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         write_whole(path, lambda file: figure.savefig(file, **options))
 
@@ -79,7 +81,7 @@ def new_figure(
 
 
 def finish(figure: Figure, title: str, width: float) -> Figure:
-    """Put a title above, and take dollar signs in labels as what they are."""
+    """Add a title; dollar signs in labels are no mathematics."""
     from matplotlib import rc_context
     from matplotlib.text import Text
 
@@ -93,7 +95,7 @@ def finish(figure: Figure, title: str, width: float) -> Figure:
 
 
 def clean_axes(axes: Axes, grid: str | None = "x") -> None:
-    """Leave out what is no data."""
+    """Remove the lines that show no data."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(length=3, width=0.7)
     if grid == "x":
@@ -102,7 +104,7 @@ def clean_axes(axes: Axes, grid: str | None = "x") -> None:
 
 
 def wrap(text: str, width: int) -> str:
-    """Return a label in lines of some width; words longer than that are broken."""
+    """Return a label in lines of a width; only longer words are broken."""
     return textwrap.fill(" ".join(text.split()), width) or "–"
 
 
@@ -113,18 +115,37 @@ def shorten(text: str, width: int) -> str:
 
 
 def lines_of(labels: Sequence[str]) -> int:
-    """Return how many lines some labels take, each as many as the longest."""
+    """Return how many lines labels take if each has as many as the longest."""
     return len(labels) * max((label.count("\n") + 1 for label in labels), default=0)
 
 
 def varying(keys: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return labels of keys without the parts that are the same in all, or empty."""
+    """Return labels of keys, without parts that are empty or the same in all."""
     differs = [len(set(part)) > 1 for part in zip(*keys, strict=True)]
     told = [tuple(filter(None, compress(key, differs))) for key in keys]
     return [" · ".join(some or filter(None, key)) for some, key in zip(told, keys, strict=True)]
 
 
 def common(keys: Sequence[tuple[str, ...]]) -> str:
-    """Return the parts that are the same in all keys, for a title; empty: there is one key."""
+    """Return the parts that are the same in all keys, for a title; of a single key none."""
     parts = [set(part) for part in zip(*keys, strict=True)] if len(keys) > 1 else []
     return " · ".join(part.pop() for part in parts if len(part) == 1 and part != {""})
+
+
+def style(number: int) -> tuple[str, str]:
+    """Return the colour and the mark of a method, by its place among them."""
+    return COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)]
+
+
+def label_row(axes: Axes, height: float, text: str) -> None:
+    """Write at the right of a row, outside of the axes."""
+    place = axes.get_yaxis_transform()
+    axes.text(1.015, height, text, transform=place, va="center", fontsize=8, gid="label")
+
+
+def finish_prompts(
+    figure: Figure, title: str, keys: Sequence[tuple[str, ...]], width: float
+) -> Figure:
+    """Add a title that names what is the same in all keys."""
+    of = common(keys)
+    return finish(figure, f"{title}: {of}" if of else title, width)

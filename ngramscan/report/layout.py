@@ -1,21 +1,32 @@
-"""How rows and columns are printed, whatever they are of."""
+"""How rows and columns are printed, whatever they hold, at any width.
+
+What is the same in all rows stands once above them. In a table that is too wide, names that many
+rows share become headings; then optional columns are left out, and named below; then the table is
+folded into blocks, each with the columns that name its rows. No cell is cut, and no word or
+interval is broken that fits on a line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import zip_longest
 from typing import Any
 
-from rich import box
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from ngramscan.progress import visible_line
 
 UNKNOWN = "–"
-_COLUMN_GAP = 3
+_GAP = 2
+"""Blanks between two columns, and before the first."""
 _WRAPPED_WIDTH = 16
+_WORD = re.compile(r"\s*(?:\[[\d.,eE+∞ -]+\]|\S)+")
+"""A word with the blanks before it; an interval is one."""
+Columns = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,72 +34,191 @@ class Layout:
     """How some columns are printed."""
 
     texts: int
-    """The first so many columns are texts, to the left; the others numbers."""
+    """The first columns, which name the row and are set to the left; the others are values."""
     wrapping: frozenset[str] = frozenset()
-    """Columns that may be broken into lines."""
+    """Columns of words, set to the left, that may be broken into lines."""
     optional: tuple[str, ...] = ()
-    """Columns that are left out of a narrow terminal, the first to go first."""
+    """Columns that a narrow terminal may lack, the first to go first."""
+    headings: int = 0
+    """The first columns, by which rows are grouped; in a narrow terminal they become headings."""
     title: str | None = None
     section_ends: Sequence[bool] = ()
-    """After which rows a section ends."""
+    """After which rows a section ends, groups aside."""
 
 
 def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
-    """Print rows, numbers to the right of texts; columns without any value are left out."""
-    names = [
-        field.name
-        for field in fields(row_type)
-        if not rows or any(getattr(row, field.name) not in (None, "") for row in rows)
-    ]
+    """Print rows as they are, numbers to the right of texts."""
+    names = [field.name for field in fields(row_type)]
     texts = [n for n in names if any(isinstance(getattr(row, n), str) for row in rows)]
     numbers = [name for name in names if name not in texts]
     columns = {name: [cell(getattr(row, name)) for row in rows] for name in texts + numbers}
-    # What is the same in all rows is missed least, what tells rows apart most.
-    same = [name for name in texts if len(rows) > 1 and len(set(columns[name])) == 1]
-    telling = [name for name in texts[2:] if name not in same]
-    optional = (*same, *reversed(numbers[3:]), *reversed(telling))
+    optional = (*reversed(numbers[3:]), *reversed(texts[1:]))
     print_columns(console, columns, Layout(len(texts), frozenset(texts[1:]), optional))
 
 
-def print_columns(console: Console, columns: Mapping[str, Sequence[str]], layout: Layout) -> None:
-    """Print columns, as many as fit."""
-    shown = {name: [visible_line(text) for text in cells] for name, cells in columns.items()}
-    widths = {name: _least_width(name, cells, layout) for name, cells in shown.items()}
-    left_out = []
-    for name in layout.optional:
-        if name in shown and sum(widths.values()) + _COLUMN_GAP * len(widths) > console.width:
-            del shown[name], widths[name]
-            left_out.append(name)
-    table = Table(
-        box=box.SIMPLE_HEAD, title=layout.title, title_justify="left", title_style="italic"
-    )
-    texts = list(columns)[: layout.texts]
-    for name, width in widths.items():
-        table.add_column(
-            name,
-            justify="left" if name in texts else "right",
-            no_wrap=name not in layout.wrapping,
-            overflow="fold",
-            min_width=width,
-        )
-    ends = layout.section_ends
-    for number, cells in enumerate(zip(*shown.values(), strict=True)):
-        table.add_row(*cells, end_section=number < len(ends) and ends[number])
-    console.print(table)
+def print_columns(console: Console, columns: Columns, layout: Layout) -> None:
+    """Print columns: those without any value never, optional ones where there is room."""
+    known = {name: [visible_line(text) for text in cells] for name, cells in columns.items()}
+    shown = {name: cells for name, cells in known.items() if not cells or {*cells} - {"", UNKNOWN}}
+    texts = [name for name in [*columns][: layout.texts] if name in shown]
+    same = [name for name in texts if len(shown[name]) > 1 and len({*shown[name]}) == 1]
+    told = [f"{_heading(name)} {shown.pop(name)[0]}" for name in same]
+    if headline := " · ".join(filter(None, [layout.title, *told])):
+        print_line(console, headline, "bold")
+    texts = [name for name in texts if name in shown]
+    groups = [name for name in [*columns][: layout.headings] if name in shown]
+    table = _Table(shown, texts, groups, layout, console.width)
+    left_out = table.leave_out()
+    for widths in table.blocks():
+        console.print(Text("\n").join(table.lines(widths)), soft_wrap=True)
+        console.print()
     if left_out:
-        console.print(f"not shown, for want of room: {', '.join(left_out)}\n", style="dim")
+        hidden = ", ".join(map(_heading, left_out))
+        print_line(console, f"not shown: {hidden} (--wide or -o FILE shows them)", "dim")
+        console.print()
 
 
-def _least_width(name: str, cells: Sequence[str], layout: Layout) -> int:
-    widest = max(cell_len(text) for text in (*name.splitlines(), *cells))
-    return min(widest, _WRAPPED_WIDTH) if name in layout.wrapping else widest
+def print_line(console: Console, text: str, style: str = "") -> None:
+    """Print a text in lines that end with words."""
+    lines = _wrapped(visible_line(text), console.width)
+    console.print(Text("\n".join(lines), style=style), soft_wrap=True)
+
+
+def _heading(name: str) -> str:
+    return visible_line(" ".join(name.replace("_", " ").split()))
+
+
+class _Table:
+    """Columns, and the least widths of those that are shown."""
+
+    def __init__(
+        self, columns: Columns, texts: list[str], groups: list[str], layout: Layout, room: int
+    ) -> None:
+        self.columns, self.texts, self.groups = columns, texts, groups
+        self.layout, self.room = layout, room
+        self.natural = {
+            name: max(map(cell_len, [_heading(name), *cells])) for name, cells in columns.items()
+        }
+        is_wide = sum(width + _GAP for width in self.natural.values()) > room
+        rows = max(map(len, columns.values()), default=0)
+        self.has_headings = is_wide and bool(groups) and self._distinct(groups) < rows
+        kept = [name for name in columns if name not in groups or not self.has_headings]
+        self.widths = {name: self._least_width(name) for name in kept}
+
+    def _least_width(self, name: str) -> int:
+        widest = max(map(cell_len, self.columns[name]), default=0)
+        if name in self.layout.wrapping:
+            return max(min(widest, _WRAPPED_WIDTH), self._longest_word(name))
+        return max([widest, *map(cell_len, _heading(name).split())])
+
+    def _longest_word(self, name: str) -> int:
+        words = " ".join([_heading(name), *self.columns[name]])
+        return max(cell_len(word.lstrip()) for word in _WORD.findall(words or "-"))
+
+    def _excess(self, names: Iterable[str]) -> int:
+        """Return by how much some columns are too wide."""
+        return sum(self.widths[name] + _GAP for name in names) - self.room
+
+    def _distinct(self, names: Sequence[str]) -> int:
+        """Return how many rows the cells of some columns tell apart."""
+        return len({*zip(*(self.columns[name] for name in names), strict=True)})
+
+    def leave_out(self) -> list[str]:
+        """Take away optional columns that have no room, but none that rows are told apart by."""
+        left_out = []
+        for name in self.layout.optional:
+            others = [text for text in self.texts if text != name]
+            is_needed = name in self.texts and self._distinct(others) < self._distinct(self.texts)
+            if name in self.widths and not is_needed and self._excess(self.widths) > 0:
+                del self.widths[name]
+                self.texts = others
+                left_out.append(name)
+        return left_out
+
+    def blocks(self) -> Iterator[dict[str, int]]:
+        """Yield the columns of each block and their widths; each begins with those of the names.
+
+        The names are the first texts, as many as tell apart all rows that can be told apart.
+        """
+        texts, every = self.texts, self._distinct(self.texts)
+        needed = (n for n in range(1, len(texts)) if self._distinct(texts[:n]) == every)
+        names = [name for name in texts[: next(needed, len(texts))] if name in self.widths]
+        values = [name for name in self.widths if name not in names]
+        widest = max(values, key=self.widths.__getitem__, default="")
+        if self._excess(least := [*names, *filter(None, [widest])]) > 0:
+            self.widths |= {name: self._longest_word(name) for name in names}
+        if self._excess(least) > 0:  # words without room are broken
+            most = max(self.room // len(least) - _GAP, 1)
+            self.widths = {name: min(width, most) for name, width in self.widths.items()}
+        block = [*names]
+        for name in values:
+            if len(block) > len(names) and self._excess([*block, name]) > 0:
+                yield self._widened(block)
+                block = [*names]
+            block.append(name)
+        yield self._widened(block)
+
+    def _widened(self, names: Sequence[str]) -> dict[str, int]:
+        """Return widths in which what a block has to spare goes to its first columns."""
+        spare, widths = max(-self._excess(names), 0), {}
+        for name in names:
+            widths[name] = min(self.natural[name], self.widths[name] + spare)
+            spare -= widths[name] - self.widths[name]
+        return widths
+
+    def lines(self, widths: Mapping[str, int]) -> Iterator[Text]:
+        """Yield the lines of a block: its header, then its rows below their headings."""
+        lefts = [name in {*self.texts, *self.layout.wrapping} for name in widths]
+        for line in _row([*map(_heading, widths)], widths.values(), lefts):
+            yield Text(line, style="bold")
+        yield Text("".join(" " * _GAP + "─" * width for width in widths.values()))
+        before = None
+        for number, cells in enumerate(zip(*(self.columns[name] for name in widths), strict=True)):
+            group = {name: self.columns[name][number] for name in self.groups}
+            ends = group != before or True in self.layout.section_ends[number - 1 : number]
+            if number and ends:
+                yield Text("")
+            if self.has_headings and group != before:
+                named = (f"{_heading(name)} {text}" for name, text in group.items())
+                for line in _wrapped(" · ".join(named), self.room):
+                    yield Text(line, style="bold")
+            yield from map(Text, _row(cells, widths.values(), lefts))
+            before = group
+
+
+def _row(cells: Sequence[str], widths: Iterable[int], lefts: Sequence[bool]) -> Iterator[str]:
+    """Yield the lines of a row, without blanks at their ends."""
+    columns = [*zip(cells, widths, lefts, strict=True)]
+    for texts in zip_longest(*(_wrapped(text, width) for text, width, _ in columns), fillvalue=""):
+        line = ""
+        for text, (_, width, is_left) in zip(texts, columns, strict=True):
+            blanks = " " * (width - cell_len(text))
+            line += " " * _GAP + (text + blanks if is_left else blanks + text)
+        yield line.rstrip()
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Return a text in lines that end with words; only a wider word is broken."""
+    if cell_len(text) <= width:
+        return [text]
+    lines = [""]
+    for word in _WORD.findall(text):
+        if lines[-1] and cell_len(lines[-1] + word) > width:
+            lines.append("")
+        lines[-1] += word if lines[-1] or len(lines) == 1 else word.lstrip()
+    return [part for line in lines for part in chop_cells(line, width)]
+
+
+# Cells
 
 
 def cell(value: object) -> str:
     """Return a value as it stands in a table."""
     if value is None:
         return UNKNOWN
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
         return f"{value:,}"
     return rate(value) if isinstance(value, float) else str(value)
 
@@ -98,15 +228,10 @@ def rate(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def with_interval(
-    value: float | None,
-    low: float | None,
-    high: float | None,
-    show: Callable[[float], str] = rate,
-) -> str:
-    """Return a value with its interval as they stand in a table."""
+def with_interval(value: Any, low: Any, high: Any, show: Callable[[Any], str] = rate) -> str:
+    """Return a value with its limits; a missing upper one is infinite."""
     if value is None:
         return UNKNOWN
-    if low is None or high is None:
+    if low is None:
         return f"{show(value)} (no interval)"
-    return f"{show(value)} [{show(low)}, {show(high)}]"
+    return f"{show(value)} [{show(low)}, {'∞' if high is None else show(high)}]"

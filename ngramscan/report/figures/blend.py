@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ngramscan.report.canvas import (
     ALL_MODELS,
     GREY,
+    PROMPT,
     clean_axes,
+    finish_prompts,
+    label_row,
     lines_of,
     new_figure,
     shorten,
+    style,
     varying,
     wrap,
 )
-from ngramscan.report.figures.parts import PROMPT, finish_prompts, label_row, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,9 +33,9 @@ _CELL = 0.78
 def draw_blend(rows: Sequence[BlendRow], retention: Sequence[RetentionRow] = ()) -> Figure:
     """Draw markers as two matrices of prompts and methods, and their retention.
 
-    Shares and densities are numbers on colours, differences of shares in pairs of outputs are
-    points with intervals; without any there is no third panel. Where a dataset has rows of all
-    models together, only those are drawn. There is at least one row.
+    Shares and densities are numbers on colours; differences of shares in pairs of outputs, if
+    there are any, are points with intervals in a third panel. If a dataset has rows of all models
+    together, only those are drawn. There is at least one row.
     """
     shown, pairs = _pooled(rows), _pooled(retention)
     keys = list(dict.fromkeys(map(PROMPT, shown)))
@@ -71,7 +74,7 @@ def _width_of(labels: Sequence[str]) -> float:
 
 
 def _pooled(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of all models together, where a dataset has them, else all of its rows."""
+    """Return the rows of all models together if a dataset has them, else all of its rows."""
     pooled = {row.dataset for row in rows if row.model == ALL_MODELS}
     return [row for row in rows if row.model == ALL_MODELS or row.dataset not in pooled]
 

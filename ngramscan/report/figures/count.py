@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from ngramscan.report.canvas import GREY, clean_axes, finish, new_figure, shorten
-from ngramscan.report.figures.parts import label_row, style
+from ngramscan.report.canvas import GREY, clean_axes, finish, label_row, new_figure, shorten, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ngramscan.report.canvas import (
+    ALL_MODELS,
     COLOURS,
     HATCHES,
+    PROMPT,
     clean_axes,
+    finish_prompts,
+    label_row,
     lines_of,
     new_figure,
     varying,
     wrap,
 )
-from ngramscan.report.figures.parts import PROMPT, finish_prompts, label_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,10 +31,11 @@ _LEAST_SHARE = 0.05
 
 
 def draw_strategies(rows: Sequence[StrategyRow]) -> Figure:
-    """Draw how many outputs of each dataset, model and prompt follow which strategy.
+    """Draw how many outputs of each dataset, model and prompt follow which strategy, pooled first.
 
-    Bars are as long as 100 %, their parts carry their counts. There is at least one row.
+    A bar is 100 % long, and its parts carry their counts. There is at least one row.
     """
+    rows = sorted(rows, key=lambda row: row.model != ALL_MODELS)
     keys = list(dict.fromkeys(map(PROMPT, rows)))
     labels = [wrap(label, 32) for label in varying(keys)]
     figure, (axes,) = new_figure((_WIDTH, 1.5 + 0.16 * len(keys) + 0.2 * lines_of(labels)))

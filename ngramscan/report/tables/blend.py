@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 
@@ -13,56 +13,67 @@ from ngramscan.outputs.blend import (
     PresenceRow,
     RetentionRow,
 )
+from ngramscan.outputs.markers import ALL
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns
 from ngramscan.report.tables import parts
 
-_FOOTNOTES = (
-    "*: the prompt has the method, alone or joined; shares in %, of the outputs that have text,"
-    " with 95 % Wilson intervals",
-    "all: pooled; outputs of several models to one problem count as many as they are worth",
-    "ratio: own over others, of all outputs as if they were independent",
+_SHARES = "percentages of the outputs that have text, with 95 % Wilson intervals"
+_STAR = "*: the prompt has the method, alone or joined to others"
+_POOLED = "all: all models together; similar outputs for the same problem count for less"
+_RETENTION = (
+    "retention: share with the solver over share alone, for the problems with an output of both;"
+    " difference in percentage points, with Newcombe's interval for pairs; p: exact McNemar test."
+    " Not pooled over models, whose outputs for the same problem are not independent pairs"
 )
-_RETENTION_NOTE = (
-    "retention: share with the solver over share alone, of the problems with an output of both;"
-    " difference in points with Newcombe's interval for pairs; p: exact McNemar. Not pooled over"
-    " models, whose outputs to one problem are no independent pairs"
-)
+_RATIO = "ratio: share with the method's own prompts over share with others, as if independent"
+_HALF = "≈: one share is zero; the ratio is the one with a half added to both numbers of outputs"
 
 
 def print_blend(blending: BlendResult, console: Console) -> None:
-    """Print the markers in the outputs of each dataset and model, and of all."""
-    retention = parts.group_by(blending.retention, "dataset", "model")
-    isolation = parts.group_by(blending.isolation, "dataset", "model")
-    presence = parts.group_by(blending.presence, "dataset", "model")
-    for scope, rows in parts.scopes(console, blending.rows):
-        _print_markers(console, rows)
-        _print_retention(console, retention.get(scope, []))
-        _print_isolation(console, isolation.get(scope, []))
-        _print_generic(console, [row for row in presence.get(scope, []) if row.generic])
-    parts.print_notes(console, *_FOOTNOTES, *[_RETENTION_NOTE] * bool(retention))
+    """Print the markers in the outputs, in those of all models together first."""
+    rows, isolation = parts.pooled_first(blending.rows), parts.pooled_first(blending.isolation)
+    title = "Outputs with a marker, %"
+    _print_markers(console, title, rows, lambda row: parts.interval(row, "share", parts.percent))
+    title = "Occurrences of markers per 1,000 characters"
+    _print_markers(console, title, rows, lambda row: cell(row.per_1000_characters))
+    _print_retention(console, blending.retention)
+    _print_isolation(console, isolation)
+    generic = parts.pooled_first(row for row in blending.presence if row.generic)
+    for reason, group in parts.group_by(generic, "generic").items():
+        _print_generic(console, reason, group)
+    parts.print_notes(
+        console,
+        _SHARES,
+        *[_STAR] * any(row.has_method for row in rows),
+        *[_POOLED] * any(row.model == ALL for row in rows),
+        *[_RETENTION] * bool(blending.retention),
+        *[_RATIO] * any(row.ratio is not None for row in isolation),
+        *[_HALF] * any(row.ratio is not None and row.note for row in isolation),
+    )
 
 
-def _print_markers(console: Console, rows: Sequence[BlendRow]) -> None:
-    prompts = {row.prompt: row for row in rows}.values()
-    sizes = {"outputs": [cell(row.outputs) for row in prompts]}
-    if any(row.absent for row in rows):
-        sizes["absent"] = [cell(row.absent) for row in prompts]
-    shares, densities = {}, {}
-    for row in rows:
-        key, star = (row.prompt, row.method), "*" if row.has_method else ""
-        shares[key] = parts.interval(row, "share", parts.percent) + star
-        densities[key] = cell(row.per_1000_characters) + star
-    parts.print_matrix(console, "Outputs with a marker", shares, sizes)
-    parts.print_matrix(console, "Occurrences per 1,000 characters", densities, sizes)
+def _print_markers(
+    console: Console, title: str, rows: Sequence[BlendRow], show: Callable[[BlendRow], str]
+) -> None:
+    shown, cells = parts.pivot(
+        rows, "method", lambda row: show(row) + ("*" if row.has_method else "")
+    )
+    columns = parts.naming(shown, "prompt")
+    columns["outputs"] = [cell(row.outputs) for row in shown]
+    columns["absent"] = [cell(row.absent or None) for row in shown]
+    layout = Layout(3, frozenset({"prompt"}), ("absent", "outputs"), 2, title)
+    print_columns(console, columns | cells, layout)
 
 
 def _print_retention(console: Console, rows: Sequence[RetentionRow]) -> None:
     if not rows:
         return
     columns = {
-        "prefix+solver": [f"{row.prefix}+{row.solver}" for row in rows],
+        **parts.naming(rows),
+        "prompt": [f"{row.prefix}+{row.solver}" for row in rows],
         "markers of": [row.method for row in rows],
         "pairs": [cell(row.pairs) for row in rows],
+        "unpaired": [cell(row.unpaired or None) for row in rows],
         "alone": [parts.percent(row.share_alone) for row in rows],
         "with": [parts.percent(row.share_with) for row in rows],
         "difference": [parts.interval(row, "difference", parts.percent) for row in rows],
@@ -71,39 +82,46 @@ def _print_retention(console: Console, rows: Sequence[RetentionRow]) -> None:
         "only with": [cell(row.only_with) for row in rows],
         "p": [cell(row.p) for row in rows],
     }
-    wrapping = frozenset({"prefix+solver", "markers of", "difference"})
-    optional = ("only alone", "only with", "with", "alone", "pairs", "p", "retention")
-    print_columns(console, columns, Layout(2, wrapping, optional, "Prefixes with a solver"))
-    parts.print_notes(console, *(f"{row.prompt_with}: {row.note}" for row in rows if row.note))
+    optional = ("only alone", "only with", "unpaired", "retention", "pairs")
+    title = "Markers of a prefix, alone and with a solver, %"
+    wrapping = frozenset({"prompt", "markers of"})
+    print_columns(console, columns, Layout(4, wrapping, optional, 2, title))
+    notes = [f"{row.prompt_with}: {row.note}" for row in rows if row.note and not row.pairs]
+    parts.print_notes(console, *dict.fromkeys(notes))
 
 
 def _print_isolation(console: Console, rows: Sequence[IsolationRow]) -> None:
     columns = {
-        "method": [row.method for row in rows],
+        **parts.naming(rows, "method"),
         "own prompts": [parts.percent(row.share_own) for row in rows],
         "others": [parts.percent(row.share_others) for row in rows],
-        "ratio": [parts.interval(row, "ratio") for row in rows],
+        "ratio": [
+            "≈" * (row.ratio is not None and bool(row.note)) + parts.interval(row, "ratio")
+            for row in rows
+        ],
+        "note": [row.note if row.ratio is None else "" for row in rows],
     }
-    if any(row.note for row in rows):
-        columns["note"] = [row.note for row in rows]
-    layout = Layout(1, frozenset({"method", "ratio", "note"}), ("note",), "IsolationRow")
+    title = "Markers with prompts of their own method and of others, %"
+    layout = Layout(3, frozenset({"method", "note"}), (), 2, title)
     print_columns(console, columns, layout)
 
 
-def _print_generic(console: Console, rows: Sequence[PresenceRow]) -> None:
-    if not rows:
-        return
-    patterns = parts.group_by(rows, "method", "pattern")
+def _print_generic(console: Console, reason: str, rows: Sequence[PresenceRow]) -> None:
+    patterns = [*parts.group_by(rows, "dataset", "model", "method", "pattern").values()]
+    shown = [group[0] for group in patterns]
     columns = {
-        "method: pattern": [f"{method}: {pattern}" for method, pattern in patterns],
-        "own prompts": [_shares(group, True) for group in patterns.values()],
-        "others": [_shares(group, False) for group in patterns.values()],
-        "why": [group[0].generic or "" for group in patterns.values()],
+        **parts.naming(shown, "method", "pattern"),
+        "own prompts": [_shares(group, True) for group in patterns],
+        "others": [_shares(group, False) for group in patterns],
     }
-    title = "Generic patterns: they tell no method from another"
-    print_columns(console, columns, Layout(4, frozenset(columns), ("why",), title))
+    title = f"Generic patterns, {reason}, %"
+    print_columns(console, columns, Layout(4, frozenset({"pattern"}), (), 2, title))
 
 
 def _shares(rows: Sequence[PresenceRow], own: bool) -> str:
-    shares = [f"{row.prompt} {parts.percent(row.share)}" for row in rows if row.has_method == own]
-    return ", ".join(shares) or UNKNOWN
+    """Return the smallest and the largest share of some prompts."""
+    shares = [row.share for row in rows if row.has_method == own and row.share is not None]
+    if not shares:
+        return UNKNOWN
+    ends = dict.fromkeys(map(parts.percent, (min(shares), max(shares))))
+    return "–".join(ends)

@@ -16,17 +16,20 @@ _TOTALS = {
     "per document": "occurrences_per_document",
 }
 _FOOTNOTES = {
-    "combined": "documents: one over the occurrences in the document of each draw, on average;"
-    " where a document is not seen whole, the draws that are its first occurrence",
-    "size-bias": "documents: one over the occurrences in the document of each draw, on average",
-    "first": "documents: the share of draws that are the first occurrence of their document",
+    "combined": "documents: occurrences times the mean of 1 / (occurrences in the document of a"
+    " draw); where only a part of a document was seen, times the share of draws that are the first"
+    " occurrence",
+    "size-bias": "documents: occurrences times the mean of 1 / (occurrences in the document of a"
+    " draw)",
+    "first": "documents: occurrences times the share of draws that are the first in their document",
     "unique": "documents: T U/K of the paper, an upper bound; K/U can't tell 1 occurrence per"
-    " document from 15. The limits are what the coinciding pairs imply",
-    "exact": "documents without an interval are exact: all were read, or all occurrences looked at",
+    " document from 15. The limits are those that the draws from one document imply",
+    "exact": "documents without an interval are exact: all documents were read, or all occurrences"
+    " were looked at",
     "files": "documents: estimated from the files that were read",
 }
 _GENERAL = ("fewer than", "only", "ASCII")
-"""A part of a note that begins so is true of more than its row."""
+"""How the parts of a note begin that hold for more than its row."""
 
 
 def print_docnorm(norming: DocnormResult, console: Console) -> None:
@@ -41,7 +44,6 @@ def print_docnorm(norming: DocnormResult, console: Console) -> None:
         optional = ("occurrences (union)", "per document")
         parts.print_totals(console, "Totals", totals, _TOTALS, optional)
         parts.print_totals(console, "Ratios", totals, {"documents": "ratio_of_documents"})
-        console.print()
     used = {row.estimator for row in norming.rows}
     parts.print_notes(console, *(text for name, text in _FOOTNOTES.items() if name in used))
     if used - {"exact", "files"}:

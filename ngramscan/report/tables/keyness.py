@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.text import Text
 
 from ngramscan.outputs.keyness import KeynessRow
-from ngramscan.report.layout import Layout, cell, print_columns, rate
+from ngramscan.report.layout import Layout, cell, print_columns, print_line, rate
 from ngramscan.report.tables import parts
 
 _VISIBLE = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
-_FOOTNOTE = (
-    "log ratio: 1 is twice as frequent, with {level:.0%} intervals; G2 only ranks; q is of a test"
-    " of presence, problems as clusters; DP: 0 evenly spread over the outputs of the method, 1 in"
-    " one alone"
+_FOOTNOTES = (
+    "log ratio: 1 is twice as frequent, with {level:.0%} intervals; G2 only ranks the n-grams",
+    "q: false discovery rate of a test of the number of outputs, with problems as clusters",
+    "DP: dispersion, 0 evenly spread over the outputs of the method, 1 in a single one",
 )
 
 
 def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Console) -> None:
-    """Print n-grams, below some lines about what was compared."""
-    for line in lines:
-        console.print(Text(line))
+    """Print n-grams, below some lines about what was compared, the first as a headline."""
+    for number, line in enumerate(lines):
+        print_line(console, line, "" if number else "bold")
     if not rows:
         return
     columns = {
@@ -30,7 +29,7 @@ def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Con
         "count": [cell(row.count) for row in rows],
         "others": [cell(row.other_count) for row in rows],
         "per million": [rate(row.per_million) for row in rows],
-        "others'": [rate(row.other_per_million) for row in rows],
+        "others' per million": [rate(row.other_per_million) for row in rows],
         "outputs": [f"{row.document_share:.1%}" for row in rows],
         "others' outputs": [f"{row.other_document_share:.1%}" for row in rows],
         "G2": [rate(row.g2) for row in rows],
@@ -38,10 +37,10 @@ def print_keyness(rows: Sequence[KeynessRow], lines: Sequence[str], console: Con
         "DP": [f"{row.dispersion:.2f}" for row in rows],
         "q": [f"{row.q:.1g}" for row in rows],
     }
-    rates = ("per million", "others'", "DP", "q", "others' outputs", "outputs", "G2")
+    rates = ("per million", "others' per million", "DP", "q", "others' outputs", "outputs", "G2")
     optional = (*rates, "others", "count")
     print_columns(console, columns, Layout(1, frozenset({"n-gram"}), optional))
-    parts.print_notes(console, _FOOTNOTE.format(level=rows[0].level))
+    parts.print_notes(console, *(line.format(level=rows[0].level) for line in _FOOTNOTES))
 
 
 def visible(text: str) -> str:

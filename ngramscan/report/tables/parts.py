@@ -1,24 +1,22 @@
-"""What the tables of several commands share: headlines, groups, intervals, totals, matrices."""
+"""What the tables of several commands share: headlines, groups, intervals, totals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from rich.cells import cell_len
 from rich.console import Console
-from rich.text import Text
 
 from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.catalog import find_hosted
+from ngramscan.outputs.markers import ALL
 from ngramscan.prevalence.totals import Total
 from ngramscan.progress import format_bytes
-from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns
+from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, print_line, with_interval
 
 Row = TypeVar("Row")
-_WRAPPED_WIDTH = 16
 
 
 def print_index(console: Console, index: str, size: IndexSize) -> None:
@@ -30,13 +28,13 @@ def print_index(console: Console, index: str, size: IndexSize) -> None:
         parts.append(f"{format_bytes(size.bytes)} of text")
     if size.documents is not None:
         parts.append(f"{size.documents:,} documents")
-    console.print(Text(" · ".join(parts), style="bold"))
+    print_line(console, " · ".join(parts), "bold")
 
 
 def print_notes(console: Console, *lines: str) -> None:
     """Print what has to be known to read the tables above."""
     for line in lines:
-        console.print(Text(line, style="dim"))
+        print_line(console, line, "dim")
 
 
 def group_by(rows: Iterable[Row], *names: str) -> dict[Any, list[Row]]:
@@ -47,11 +45,29 @@ def group_by(rows: Iterable[Row], *names: str) -> dict[Any, list[Row]]:
     return groups
 
 
-def scopes(console: Console, rows: Iterable[Row]) -> Iterator[tuple[Any, list[Row]]]:
-    """Yield the rows of each dataset and model, after a headline that names them."""
-    for (dataset, model), group in group_by(rows, "dataset", "model").items():
-        console.print(Text(f"{dataset} · {model or 'model not named'}", style="bold"))
-        yield (dataset, model), group
+def pooled_first(rows: Iterable[Row]) -> list[Row]:
+    """Return rows, those of all models or datasets together before those of single ones."""
+    return sorted(rows, key=lambda row: -attrgetter("dataset", "model")(row).count(ALL))
+
+
+def naming(rows: Iterable[object], *names: str) -> dict[str, list[str]]:
+    """Return the columns that name the rows: dataset and model, which are headings, and others."""
+    found = [attrgetter("dataset", "model", *names)(row) for row in rows]
+    columns = dict(
+        zip(("dataset", "model", *names), map(list, zip(*found, strict=True)), strict=True)
+    )
+    return columns | {"model": [model or UNKNOWN for model in columns["model"]]}
+
+
+def pivot(
+    rows: Iterable[Row], name: str, show: Callable[[Row], str]
+) -> tuple[list[Row], dict[str, list[str]]]:
+    """Return the first row of each prompt, and a column of cells for each value of `name`."""
+    prompts = group_by(rows, "dataset", "model", "prompt").values()
+    cells = [{getattr(row, name): show(row) for row in group} for group in prompts]
+    values = dict.fromkeys(value for one in cells for value in one)
+    columns = {value: [one.get(value, UNKNOWN) for one in cells] for value in values}
+    return [group[0] for group in prompts], columns
 
 
 def section_ends(rows: Sequence[object], *names: str) -> list[bool]:
@@ -71,13 +87,8 @@ def interval(row: object, name: str, show: Callable[[Any], str] = cell) -> str:
 
 
 def _with_limits(value: Any, low: Any, high: Any, show: Callable[[Any], str] = cell) -> str:
-    if value is None:
-        return UNKNOWN
-    if value == low == high:
-        return show(value)
-    if low is None:
-        return f"{show(value)} (no interval)"
-    return f"{show(value)} [{show(low)}, {'∞' if high is None else show(high)}]"
+    is_exact = value is not None and value == low == high
+    return show(value) if is_exact else with_interval(value, low, high, show)
 
 
 def print_totals(
@@ -102,8 +113,8 @@ def print_totals(
     for name, statistic in statistics.items():
         by_name = [{total.statistic: total for total in group} for group in groups.values()]
         columns[name] = [_show_total(one.get(statistic)) for one in by_name]
-    texts = ("largest pattern",) if "largest pattern" in columns else ()
-    print_columns(console, columns, Layout(2 + len(texts), frozenset(texts), optional, title))
+    layout = Layout(2, frozenset({"largest pattern"}), optional, title=title)
+    print_columns(console, columns, layout)
 
 
 def _show_total(total: Total | None) -> str:
@@ -114,27 +125,3 @@ def _show_total(total: Total | None) -> str:
     if total.level is None:
         return cell(total.value)
     return _with_limits(total.value, total.low, total.high)
-
-
-def print_matrix(
-    console: Console,
-    title: str,
-    cells: Mapping[tuple[str, str], str],
-    sizes: Mapping[str, Sequence[str]],
-) -> None:
-    """Print cells by prompt and column; where not all columns fit, in several tables.
-
-    `sizes` are columns of each table that a narrow terminal may lack, the last one first.
-    """
-    prompts = list(dict.fromkeys(prompt for prompt, _ in cells))
-    names = list(dict.fromkeys(name for _, name in cells))
-    first = min(_WRAPPED_WIDTH, max(map(cell_len, ["prompt", *prompts])))
-    widest = min(_WRAPPED_WIDTH, max(map(cell_len, [*names, *cells.values()])))
-    at_once = max(1, (console.width - first - 3) // (widest + 3))
-    for start in range(0, len(names), at_once):
-        chosen = names[start : start + at_once]
-        columns = {"prompt": prompts, **sizes}
-        columns |= {name: [cells[prompt, name] for prompt in prompts] for name in chosen}
-        optional = tuple(reversed([*sizes]))
-        layout = Layout(1, frozenset({"prompt", *chosen}), optional, None if start else title)
-        print_columns(console, columns, layout)

@@ -1,4 +1,4 @@
-"""The tables of `strategies`."""
+"""The table of `strategies`."""
 
 from __future__ import annotations
 
@@ -6,26 +6,30 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from ngramscan.outputs.markers import ALL
 from ngramscan.outputs.strategies import StrategyRow
-from ngramscan.report.layout import cell
+from ngramscan.report.layout import Layout, cell, print_columns
 from ngramscan.report.tables import parts
 
 _FOOTNOTES = (
-    "shares in %, with 95 % Wilson intervals; those of all models count outputs to the same problem"
-    " as less where they are alike",
-    "formulas: characters within formulas of all characters in %, the mean of the outputs",
+    "shares are percentages with 95 % Wilson intervals",
+    "formulas: percentage of characters that stand in formulas, the mean over outputs",
 )
+_POOLED = "all: all models together; similar outputs for the same problem count for less"
 
 
 def print_strategies(rows: Sequence[StrategyRow], console: Console) -> None:
-    """Print the strategies of each prompt, for each dataset and model, and for all models."""
-    for _, own in parts.scopes(console, rows):
-        prompts = {row.prompt: row for row in own}.values()
-        cells = {
-            (row.prompt, row.strategy): parts.interval(row, "share", parts.percent) for row in own
-        }
-        for row in prompts:
-            cells[row.prompt, "formulas"] = parts.percent(row.formula_density_of_group)
-        outputs = [cell(row.outputs) for row in prompts]
-        parts.print_matrix(console, "Outputs of each strategy", cells, {"outputs": outputs})
-    parts.print_notes(console, *_FOOTNOTES)
+    """Print the strategies of each prompt, those of all models together first."""
+    shown, shares = parts.pivot(
+        parts.pooled_first(rows),
+        "strategy",
+        lambda row: parts.interval(row, "share", parts.percent),
+    )
+    columns = parts.naming(shown, "prompt")
+    columns["outputs"] = [cell(row.outputs) for row in shown]
+    columns |= shares
+    columns["formulas"] = [parts.percent(row.formula_density_of_group) for row in shown]
+    title = "Outputs of each strategy, %"
+    print_columns(console, columns, Layout(3, frozenset({"prompt"}), ("outputs",), 2, title))
+    is_pooled = any(row.model == ALL for row in shown)
+    parts.print_notes(console, *_FOOTNOTES, *[_POOLED] * is_pooled)
