@@ -54,7 +54,7 @@ def screen_of(function: Any, *arguments: Any, **options: Any) -> Screen:
         given.arguments[name] = checked(option, given.arguments[name])
     if FOR_TABLE in signature.parameters:
         given.arguments[FOR_TABLE] = True
-    found: Result = own(*given.args, **given.kwargs)
+    found: Result[Any] = own(*given.args, **given.kwargs)
     rows = [*found.rows]
     return found.print_table or partial(print_rows, rows=rows, row_type=found.row_type)
 
