@@ -157,7 +157,7 @@ def index_build(
     Examples
     --------
     $ ngramscan index build shards/ -o my-index
-    $ ngramscan index build 'crawl/*.jsonl.zst' -o my-index --shard-size 500MB --workers 4
+    $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --shard-size 500MB --workers 4
     """
     with _explain_absence("build"):
         from ngramscan.fm9.build import BuildRow, build_index
