@@ -17,12 +17,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import click
+from click.testing import CliRunner
 
 import evalcore.cli
 import ngramscan.cli
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS: dict[str, Path] = {}
+MAINS = {"ngramscan": ngramscan.cli.main, "evalcore": evalcore.cli.main}
 TEXTS = {
     "corpus.jsonl": r"""
 {"id": 1, "text": "Let's think step by step, one step at a time. Let us first find x."}
@@ -44,12 +46,12 @@ patterns:
 {"id": 2, "question": "How many minutes are three hours?", "answer": 180}
 {"id": 3, "question": "What is 15 % of 80?", "answer": 12}
 """,
-    "outputs/mine/some-model/cot.jsonl": r"""
+    "outputs/questions/some-model/cot.jsonl": r"""
 {"id": 1, "output": "17 and 25 are 42. The answer is 42."}
 {"id": 2, "output": "An hour has 60 minutes, so it is \\boxed{180}."}
 {"id": 3, "output": "15 % is 0.15, and 0.15 times 80 is 16. The answer is 16."}
 """,
-    "outputs/mine/some-model/f-1.jsonl": r"""
+    "outputs/questions/some-model/f-1.jsonl": r"""
 {"id": 1, "output": "x = 17 + 25, so x = \\boxed{42}."}
 {"id": 2, "output": "t = 3 \\cdot 60 = \\boxed{180}"}
 {"id": 3, "output": "x = 0.15 \\cdot 80 = \\boxed{12}"}
@@ -133,17 +135,18 @@ def show_file(name: str, language: str = "json") -> str:
 
 def usages() -> str:
     """Return the help of every command of both packages as blocks of a page."""
-    names = [name for main in (ngramscan.cli.main, evalcore.cli.main) for name in _names(main)]
-    return "\n\n".join(f"```text\n{printed(name + ' --help').strip()}\n```" for name in names)
+    return "\n\n".join(text for name, main in MAINS.items() for text in _usages(main, name))
 
 
-def _names(command: click.Command, parents: str = "") -> Iterator[str]:
-    name = f"{parents} {command.name}".strip()
-    yield name
+def _usages(command: click.Command, main: str, *names: str) -> Iterator[str]:
+    """Yield the help of a command as a block, and those of all commands in a group."""
+    shown = CliRunner().invoke(MAINS[main], [*names, "--help"], prog_name=main, terminal_width=80)
+    yield f"```text\n{shown.output.strip()}\n```"
     if isinstance(command, click.Group):
-        for each in command.list_commands(click.Context(command)):
-            if found := command.get_command(click.Context(command), each):
-                yield from _names(found, name)
+        context = click.Context(command)
+        for each in command.list_commands(context):
+            if found := command.get_command(context, each):
+                yield from _usages(found, main, *names, each)
 
 
 @functools.cache

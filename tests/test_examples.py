@@ -131,8 +131,7 @@ def write_answers(folder: Path) -> None:
             said = {"judge": judge, "rule": f"judge:{judge}", "answer": str(score["value"])}
             judged += json.dumps({**score, **said, "task": "grade", "status": "scored"}) + "\n"
     write(folder / "judged.jsonl", judged)
-    mine = (folder / "outputs/mine/some-model/cot.jsonl").read_text()
-    write(folder / "outputs/questions/some-model/cot.jsonl", mine)
+    shutil.copytree(folder / "outputs/questions", folder / "outputs/mine/questions")
     program = json.dumps({"id": "validation-8", "output": "```python\nanswer = 1\n```"}) + "\n"
     write(folder / "outputs/financemath/some-model/pot.jsonl", program)
     answer = {"question_id": "validation-8", "output": "```python\nanswer = 1\n```"}
