@@ -22,7 +22,7 @@ import evalcore
 import ngramscan
 from docs.examples import make_files
 from tests.support import made_logs, service
-from tests.support.chat_server import chat_server
+from tests.support.chat_server import Messages, chat_server
 from tests.support.command import MAINS, invoke
 from tests.support.corpus_files import PACK
 from tests.support.made_benchmarks import write, write_financemath
@@ -40,6 +40,7 @@ NOT_RUN = {
     r"capitals|unit-first|first-word": "test_extending.py",
 }
 """Examples that do not run here, and why."""
+LINKED = ("counts.csv", "compared.csv")
 PACKAGES = ("ngramscan.", "evalcore.")
 PROGRAMS = ("duckdb", "jq", "fish")
 WEEKS = ("05", "08", "13", "18", "21", "26", "30")
@@ -75,10 +76,13 @@ ALL = [line for lines in SOURCES.values() for line in lines]
 
 
 def to_run(source: str) -> Iterator[str]:
-    """Yield the examples of a source, without those that an earlier one has and that only print."""
-    earlier = [line for name in SOURCES for line in SOURCES[name] if name < source]
-    for line in SOURCES[source]:
-        is_again = line in earlier and not re.search(r" (-o|--\w+ \S+\.\w+)|>", line)
+    """Yield the examples of a source, without those of an earlier one whose files nobody reads."""
+    earlier = {line for name in SOURCES for line in SOURCES[name] if name < source}
+    lines = SOURCES[source]
+    for number, line in enumerate(lines):
+        written = re.findall(r"(?:-o|--[a-z]+|>) (\S+)", line)
+        is_used = any(name in later for name in written for later in lines[number + 1 :])
+        is_again = line in earlier and not is_used
         absent = [name for name in PROGRAMS if name in line and not shutil.which(name)]
         is_left_out = any(re.search(rule, line) for rule in NOT_RUN)
         if line and not (absent or is_again or is_left_out):
@@ -92,8 +96,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_files(folder)
     record = {"id": 1, "prompt": "cot", "output": "step by step, \\frac{1}{2}"}
     lines = json.dumps(record | {"text": "step by step", "reply": "step by step"}) + "\n"
-    for name in ("replies.jsonl", "run.jsonl", "dclm/a.jsonl", "corpus/a.jsonl"):
-        write(folder / name, lines)
+    for name in ("replies", "run", "dclm/a", "corpus/a", "a"):
+        write(folder / f"{name}.jsonl", lines)
+    write(folder / "b.jsonl", lines.replace('"id": 1', '"id": 2'))
+    (folder / ".config/fish/completions").mkdir(parents=True)
     for name in ("shards/a", "crawl/a"):
         write(folder / f"{name}.jsonl.zst", PACK[".zst"](lines.encode()))
     write(folder / "corpus.jsonl.gz", PACK[".gz"]((folder / "corpus.jsonl").read_bytes()))
@@ -113,6 +119,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_financemath(folder / ".cache/ngramscan/datasets/financemath")
     write_financemath(folder)
     write_answers(folder)
+    scores, counts, compared = (folder / name for name in ("scores.jsonl", *LINKED))
+    invoke("count", "f1", "--index", f"scan:{folder / 'corpus.jsonl'}", "-o", counts, "-q")
+    invoke("compare", scores, "--all-pairs", "-o", compared, "-q", package="evalcore")
     return folder
 
 
@@ -131,11 +140,16 @@ def write_answers(folder: Path) -> None:
             said = {"judge": judge, "rule": f"judge:{judge}", "answer": str(score["value"])}
             judged += json.dumps({**score, **said, "task": "grade", "status": "scored"}) + "\n"
     write(folder / "judged.jsonl", judged)
-    shutil.copytree(folder / "outputs/questions", folder / "outputs/mine/questions")
     program = json.dumps({"id": "validation-8", "output": "```python\nanswer = 1\n```"}) + "\n"
     write(folder / "outputs/financemath/some-model/pot.jsonl", program)
     answer = {"question_id": "validation-8", "output": "```python\nanswer = 1\n```"}
     write(folder / "raw_pot_outputs/some-model.json", [answer])
+
+
+def reply(messages: Messages) -> str:
+    """Answer as a model, or as a judge of answers or of failures."""
+    is_cause = any('"cause"' in message["content"] for message in messages)
+    return '{"cause": "C", "why": "a slip"}' if is_cause else "\\boxed{Correct}"
 
 
 def run_example(line: str, folder: Path) -> None:
@@ -160,13 +174,15 @@ def test_the_examples_of_a_page_or_a_command_run(
     shutil.copytree(made, folder)
     monkeypatch.chdir(folder)
     if source.startswith("ngramscan"):  # whose examples are of the shipped outputs
-        for name in ("mine", "made", "questions", "financemath"):
+        for name in ("made", "questions", "financemath"):
             shutil.rmtree(folder / "outputs" / name)
+    if source == "evalcore score":
+        shutil.move(folder / "outputs/questions", folder / "outputs/mine/questions")
     if "index build" in " ".join(SOURCES[source]):
         shutil.rmtree(folder / "my-index")
     shells = {"HOME": str(folder), "XDG_CACHE_HOME": str(made / ".cache"), "OPENAI_API_KEY": "-"}
     corpora = dict.fromkeys((*HOSTED, "my-index"), made / "corpus.jsonl")
-    with service.ApiServer(corpora) as api, chat_server() as chat:
+    with service.ApiServer(corpora) as api, chat_server(reply) as chat:
         for name, value in (shells | {"NGRAMSCAN_API_URL": api.url}).items():
             monkeypatch.setenv(name, value)
         monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
