@@ -21,7 +21,7 @@ BANNED = {
     "a sentence that begins with Nor": START + r"Nor\b",
     "a statement that begins with What": START + r"What\b(?![^.!?]*\?)",
     "again for more": r"\bagain for more\b",
-    "no JSON": rf"\b(?:is|are|or|and|as) no {FORMATS}\b|^no {FORMATS}\b",
+    "no JSON": rf"\b(?:is|are|or|and|as) no {FORMATS}\b|^no {FORMATS}\b(?! file)",
     "is told": r"\b(?:is|are|was|were|been|gets?) told\b(?! (?:to|apart|from)\b)",
     "tells what": r"\btells? (?:that|what)\b",
     "whoever": r"\bwho(?:m)?(?:so)?ever\b|\bof whom\b",
