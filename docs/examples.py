@@ -91,7 +91,8 @@ def _write_scores(
             for method, accuracy in methods.items():
                 key = {"dataset": "made", "model": model, "method": method, "id": str(number)}
                 is_right = dice.random() < accuracy + skill + luck
-                scores.append({**key, "rule": "numbers", "value": float(is_right)})
+                rule = {"rule": "numbers", "subtask": "even" if number % 2 == 0 else "odd"}
+                scores.append({**key, **rule, "value": float(is_right)})
                 tokens = round(dice.lognormvariate(6 + 0.4 * (method == "cot"), 0.5))
                 tokens_used = {"prompt_tokens": 80, "completion_tokens": tokens}
                 used.append({**key, "epoch": None, **tokens_used, "reasoning_tokens": 0})

@@ -99,6 +99,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("replies", "run", "dclm/a", "corpus/a", "a"):
         write(folder / f"{name}.jsonl", lines)
     write(folder / "b.jsonl", lines.replace('"id": 1', '"id": 2'))
+    write(folder / "outputs.jsonl.gz", PACK[".gz"](lines.encode()))
     (folder / ".config/fish/completions").mkdir(parents=True)
     for name in ("shards/a", "crawl/a"):
         write(folder / f"{name}.jsonl.zst", PACK[".zst"](lines.encode()))
