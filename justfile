@@ -1,5 +1,7 @@
 # Recipes of daily work; `just` lists them. Each runs in the environment that is active.
 
+cog := 'python -m cogapp --verbosity=1 -I docs -p "import cog; from examples import *; begin(cog.inFile)"'
+
 _list:
     @just --list
 
@@ -12,13 +14,15 @@ check:
     ruff check
     ruff format --check
     mypy
-    python -m cogapp --check README.md docs/commands.md docs/rows.md docs/evaluation-rows.md
+    {{cog}} --check docs/*.md
+    {{cog}} -d README.template.md | diff README.md -
 
-# Format, and generate the pages anew that show what commands print.
+# Format, and generate the README from its template, and what commands print in docs/.
 fix:
     ruff check --fix
     ruff format
-    python -m cogapp -r README.md docs/commands.md docs/rows.md docs/evaluation-rows.md
+    {{cog}} -r docs/*.md
+    {{cog}} -d -o README.md README.template.md
 
 # Time commands against named alternatives: just bench scan
 bench name *options:

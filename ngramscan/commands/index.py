@@ -160,7 +160,7 @@ def index_build(
     Examples
     --------
     $ ngramscan index build shards/ -o my-index
-    $ ngramscan index build 'crawl/*.jsonl.zst' -o my-index --shard-size 500MB --workers 4
+    $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --shard-size 500MB --workers 4
     """
     with needs_extra("ngramscan index build", "index"):
         from ngramscan.fm9.build import BuildRow, build_index

@@ -106,7 +106,7 @@ def keyness(
     --------
     $ ngramscan keyness outputs/ --of PoT --against CoT
     $ ngramscan keyness outputs/ --of F-1 --against CoT --against PoT --export f1-found.yaml
-    $ ngramscan keyness outputs/ --of CoT --against direct --unit character --n 6-10
+    $ ngramscan keyness outputs/ --of CoT --against PoT --unit character --n 6-10
     """
     if not against:
         raise InputError("--against", "a method was expected")

@@ -54,7 +54,7 @@ def strategies(
     --------
     $ ngramscan strategies outputs/
     $ ngramscan strategies outputs/ --per-output strategies.csv --figure strategies.svg
-    $ ngramscan strategies run.jsonl --prompt-field prompt --rules mine.yaml
+    $ ngramscan strategies run.jsonl --prompt-field prompt --rules rules.yaml
     """
     target, picture = optional_target(per_output), Path(figure) if figure else None
     check_target(picture)

@@ -1,0 +1,174 @@
+"""The made files that examples of the pages use, and what commands print about them, for cog."""
+
+from __future__ import annotations
+
+import atexit
+import csv
+import functools
+import io
+import json
+import os
+import random
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import click
+from click.testing import CliRunner
+
+import evalcore.cli
+import ngramscan.cli
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS: dict[str, Path] = {}
+MAINS = {"ngramscan": ngramscan.cli.main, "evalcore": evalcore.cli.main}
+TEXTS = {
+    "corpus.jsonl": r"""
+{"id": 1, "text": "Let's think step by step, one step at a time. Let us first find x."}
+{"id": 2, "text": "The formula is A = \\frac{a h}{2}; the formula is easy: r = \\sqrt{A / \\pi}."}
+{"id": 3, "text": "def solve(x):\n    return answer"}
+{"id": 4, "text": "Step by step, the valley grew wider; step by step, we slowed down."}
+""",
+    "mine.yaml": r"""
+name: mine
+patterns:
+  - {method: CoT, tier: T1, kind: narrative, text: one step at a time}
+  - {method: CoT, tier: T2, kind: narrative, text: let us first}
+  - {method: F-1, tier: T2, kind: narrative, text: the formula is}
+  - {method: F-1, tier: T2, kind: latex, text: '\sqrt{'}
+""",
+    "phrases.txt": "step by step\nlet me\n",
+    "questions.jsonl": """
+{"id": 1, "question": "What is 17 + 25?", "answer": 42}
+{"id": 2, "question": "How many minutes are three hours?", "answer": 180}
+{"id": 3, "question": "What is 15 % of 80?", "answer": 12}
+""",
+    "outputs/questions/some-model/cot.jsonl": r"""
+{"id": 1, "output": "17 and 25 are 42. The answer is 42."}
+{"id": 2, "output": "An hour has 60 minutes, so it is \\boxed{180}."}
+{"id": 3, "output": "15 % is 0.15, and 0.15 times 80 is 16. The answer is 16."}
+""",
+    "outputs/questions/some-model/f-1.jsonl": r"""
+{"id": 1, "output": "x = 17 + 25, so x = \\boxed{42}."}
+{"id": 2, "output": "t = 3 \\cdot 60 = \\boxed{180}"}
+{"id": 3, "output": "x = 0.15 \\cdot 80 = \\boxed{12}"}
+""",
+}
+METHODS = {"zero-shot": 0.45, "cot": 0.55, "pot": 0.5, "f-1": 0.68}
+VARIANTS = {"formulate-and-solve": 0.6, "f-1+zs": 0.68, "f-1+cot": 0.66, "f-1+pot": 0.6}
+VARIANTS = {"cot": 0.55, "f-1": 0.68, "f-1+verify": 0.68, **VARIANTS}
+
+
+def make_files(folder: Path) -> None:
+    """Write the files, and scores, tokens and labels drawn at random with a fixed seed."""
+    shutil.copytree(ROOT / "outputs", folder / "outputs")
+    shutil.copytree(ROOT / "patterns", folder / "patterns")
+    for name, text in TEXTS.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text.lstrip("\n"), encoding="utf-8")
+    dice = random.Random(1)
+    _write_scores(folder, "", METHODS, dice)
+    _write_scores(folder, "variants-", VARIANTS, dice)
+    labels = ["item,anna,ben,chris"]
+    for item in range(1, 41):
+        truth = dice.choice("AABCCCC")
+        said = [truth if dice.random() < 0.8 else dice.choice("ABC") for _ in range(3)]
+        labels.append(",".join([str(item), *said]))
+    (folder / "labels.csv").write_text("\n".join(labels) + "\n", encoding="utf-8")
+
+
+def _write_scores(
+    folder: Path, kind: str, methods: Mapping[str, float], dice: random.Random
+) -> None:
+    """Write the scores of made answers, and the tokens that they used."""
+    scores, used = [], []
+    for model, skill in (("large-model", 0.15), ("small-model", -0.1)):
+        for number in range(1, 121):
+            luck = dice.gauss(0, 0.25)
+            for method, accuracy in methods.items():
+                key = {"dataset": "made", "model": model, "method": method, "id": str(number)}
+                is_right = dice.random() < accuracy + skill + luck
+                rule = {"rule": "numbers", "subtask": "even" if number % 2 == 0 else "odd"}
+                scores.append({**key, **rule, "value": float(is_right)})
+                tokens = round(dice.lognormvariate(6 + 0.4 * (method == "cot"), 0.5))
+                tokens_used = {"prompt_tokens": 80, "completion_tokens": tokens}
+                used.append({**key, "epoch": None, **tokens_used, "reasoning_tokens": 0})
+    for name, records in ((f"{kind}scores.jsonl", scores), (f"{kind}usage.jsonl", used)):
+        text = "".join(json.dumps(record) + "\n" for record in records)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def begin(page: str) -> None:
+    """Give the commands of a page a folder of their own; the blocks of one page share it."""
+    if page not in FOLDERS:
+        made = FOLDERS[page] = Path(tempfile.mkdtemp())
+        atexit.register(shutil.rmtree, made, ignore_errors=True)
+        make_files(made)
+    FOLDERS["now"] = FOLDERS[page]
+
+
+def printed(command: str, columns: int = 80) -> str:
+    """Return what a command of the shell prints on a terminal of so many columns."""
+    here = FOLDERS["now"]
+    plain = {"COLUMNS": str(columns), "TERM": "dumb", "NO_COLOR": "1"}
+    env = {**os.environ, **plain, "XDG_CACHE_HOME": str(here / ".cache")}
+    return subprocess.run(
+        ["bash", "-c", command], cwd=here, env=env, text=True, check=True, stdout=subprocess.PIPE
+    ).stdout
+
+
+def show(*commands: str, lines: int | None = None, columns: int = 80) -> str:
+    """Return commands, and the first lines of what each prints, as a block of a page."""
+    shown = list[str]()
+    for command in commands:
+        text = "\n".join(map(str.rstrip, printed(command, columns).splitlines()[:lines]))
+        shown += [f"$ {command}", text.strip("\n")]
+    return "\n".join(["```console", *filter(None, shown), "```"])
+
+
+def show_file(name: str, language: str = "json") -> str:
+    """Return one of the files as a block of a page."""
+    return f"```{language}\n{TEXTS[name].strip()}\n```"
+
+
+def usages() -> str:
+    """Return the help of every command of both packages as blocks of a page."""
+    return "\n\n".join(text for name, main in MAINS.items() for text in _usages(main, name))
+
+
+def _usages(command: click.Command, main: str, *names: str) -> Iterator[str]:
+    """Yield the help of a command as a block, and those of all commands in a group."""
+    shown = CliRunner().invoke(MAINS[main], [*names, "--help"], prog_name=main, terminal_width=80)
+    yield f"```text\n{shown.output.strip()}\n```"
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for each in command.list_commands(context):
+            if found := command.get_command(context, each):
+                yield from _usages(found, main, *names, each)
+
+
+@functools.cache
+def _mismatches() -> list[dict[str, str]]:
+    rows = csv.DictReader(io.StringIO(printed("evalcore audit --format csv")))
+    return [row for row in rows if row["verdict"] == "mismatch"]
+
+
+def mismatches(*ids: str) -> str:
+    """Return the claims of the paper that do not hold, among those with such ids, as a table."""
+    lines = ["| claim | statement | printed | recomputed |", "|---|---|---:|---:|"]
+    for pattern in ids:
+        found = [row for row in _mismatches() if fnmatchcase(row["id"], pattern)]
+        assert found, f"no claim {pattern} is a mismatch"
+        lines += _lines(found)
+    return "\n".join(lines)
+
+
+def _lines(rows: Iterable[dict[str, str]]) -> Iterable[str]:
+    for row in rows:
+        decimals = max(2, len(row["published"].partition(".")[2]))
+        recomputed = f"{float(row['recomputed']):,.{decimals}f}".rstrip("0").rstrip(".")
+        statement = row["statement"].replace("|", "\\|")
+        yield f"| `{row['id']}` | {statement} | {row['published']} | {recomputed} |"

@@ -1,0 +1,118 @@
+"""Forms that no sentence of help, messages, docstrings and docs has: no colleague says them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from tests.support.command import MAINS
+
+ROOT = Path(__file__).resolve().parent.parent
+Texts = Callable[[], Iterator[tuple[str, str]]]
+START = r"(?:^|(?<=[.!?:;] )|(?<=[.!?] \())"
+FORMATS = r"(?:valid )?(?:JSON|YAML|Parquet|CSV|UTF-8|zip)"
+BANNED = {
+    "a sentence that begins with Of": START + r"Of (?!course\b)",
+    "a sentence that begins with Nor": START + r"Nor\b",
+    "a statement that begins with What": START + r"What\b(?![^.!?]*\?)",
+    "again for more": r"\bagain for more\b",
+    "no JSON": rf"\b(?:is|are|or|and|as) no {FORMATS}\b|^no {FORMATS}\b(?! file)",
+    "is told": r"\b(?:is|are|was|were|been|gets?) told\b(?! (?:to|apart|from)\b)",
+    "tells what": r"\btells? (?:that|what)\b",
+    "whoever": r"\bwho(?:m)?(?:so)?ever\b|\bof whom\b",
+    "of which one": r"\bof which (?:one|nothing|no|none|there)\b",
+    "of one's own": r"\bof one's own\b",
+    "asked after": r"\basked after\b",
+}
+"""Regexes of the forms, in texts without code and with single spaces."""
+
+
+def plain(text: str) -> str:
+    """Return a text without code, and with single spaces."""
+    return " ".join(re.sub(r"`[^`]*`", "X", text).split())
+
+
+def help_texts() -> Iterator[tuple[str, str]]:
+    """Yield the description and the options' help of every command."""
+    left = list[tuple[str, click.Command]](MAINS.items())
+    for name, command in left:
+        description, _, _ = (command.help or "").partition("Examples:\n")
+        yield from ((f"{name} --help", part) for part in description.split("\n\n"))
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                yield f"{name} {parameter.opts[0]}", parameter.help or ""
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for each in command.list_commands(context):
+                if found := command.get_command(context, each):
+                    left.append((f"{name} {each}", found))
+
+
+def source_texts() -> Iterator[tuple[str, str]]:
+    """Yield every text of the packages: messages, and the paragraphs of docstrings."""
+    for path in sorted([*ROOT.glob("ngramscan/**/*.py"), *ROOT.glob("evalcore/**/*.py")]):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        joined = [node for node in nodes if isinstance(node, ast.JoinedStr)]
+        parts = {id(part) for node in joined for part in node.values}
+        for node in nodes:
+            place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+            if isinstance(node, ast.JoinedStr):
+                values = [getattr(part, "value", None) for part in node.values]
+                yield place, "".join(one if isinstance(one, str) else "X" for one in values)
+            elif isinstance(node, ast.Constant) and id(node) not in parts:
+                given = re.split(r"\n\s*\n|\n *(?=\w+ : )|\n *-+\n", str(node.value))
+                yield from ((place, part) for part in given)
+
+
+def page_texts() -> Iterator[tuple[str, str]]:
+    """Yield the headings, paragraphs, points and cells of every page."""
+    names = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "outputs/README.md")
+    for path in [*map(ROOT.joinpath, names), *sorted(ROOT.glob("docs/*.md"))]:
+        text = re.sub(r"<!--.*?-->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+        for part in re.split(r"\n\s*\n|\n *[*-] |\n\d\. |\n(?=#)|\|", text):
+            yield str(path.relative_to(ROOT)), part.strip(" #*\n")
+
+
+@pytest.mark.parametrize("texts", [help_texts, source_texts, page_texts])
+def test_no_sentence_has_a_banned_form(texts: Texts) -> None:
+    found = [
+        f"{place}: {form}: {text[max(0, match.start() - 30) : match.end() + 60]}"
+        for place, given in texts()
+        for text in [plain(given)]
+        for form, rule in BANNED.items()
+        for match in re.finditer(rule, text)
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Of intervals.",
+        "A file. Of what is drawn at random.",
+        "Nor will any other question be answered.",
+        "What whoever runs tasks is told of meanwhile.",
+        "Where to look; again for more.",
+        "x.json: it is no JSON",
+        "The fault is told.",
+        "It tells that it goes on.",
+        "Judges, of whom one is missing.",
+        "A benchmark of which nothing is known.",
+    ],
+)
+def test_a_banned_form_is_found(sentence: str) -> None:
+    assert any(re.search(rule, sentence) for rule in BANNED.values())
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["What does it look like there?", "Of course.", "They are told apart.", "It has no JSON."],
+)
+def test_plain_sentences_pass(sentence: str) -> None:
+    assert not any(re.search(rule, sentence) for rule in BANNED.values())
