@@ -108,7 +108,7 @@ HINTS = [
     ("logs cut.eval", "cut.eval: not a .eval file of Inspect, or truncated; copy it again"),
     ("audit nowhere", "nowhere: no such file or folder; a folder of CSV files with claims.yaml"),
     ("audit empty", "claims.yaml: no such file or folder; .* or --claims FILE, was expected"),
-    ("audit --verdict mismatc", "'mismatc' is not one of 'ok', 'rounding', 'mismatch'"),
+    ("audit --verdict mismatc", "not derivable; did you mean mismatch?"),
 ]
 
 

@@ -145,7 +145,7 @@ def test_a_sample_of_a_log_has_a_longest_length(tmp_path: Path, method: int) -> 
     path.write_bytes(zip_bytes(members, method))
     assert len(read_logs([path]).rows) == 2
     told = error_of("logs", path, "--max-line", "1")
-    assert f"{path}:samples/s2_epoch_1.json: more than 1 MB in one; --max-line MB" in told
+    assert f"{path}:samples/s2_epoch_1.json: longer than 1 MB; see --max-line" in told
     # A list that lies about the size.
     lying = path.read_bytes().replace(len(long).to_bytes(4, "little"), (999).to_bytes(4, "little"))
     path.write_bytes(lying)
@@ -157,7 +157,7 @@ def test_a_line_of_a_log_has_a_longest_length(tmp_path: Path) -> None:
     long = {**row(2), "resps": [["x" * 1_000_000]]}
     whole = tmp_path / "log.json"
     whole.write_text(json.dumps({**header(), "samples": [sample("s1", text="x" * 1_000_000)]}))
-    with pytest.raises(InputError, match=r"log\.json: more than 1 MB in one"):
+    with pytest.raises(InputError, match=r"log\.json: longer than 1 MB"):
         evalcore.logs(whole, max_line=1)
     whole.unlink()
     for rows, place in (([row(1), long], 2), ([long, row(1)], 1)):

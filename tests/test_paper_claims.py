@@ -338,7 +338,7 @@ def test_verdicts_say_why_and_are_counted_in_the_documentation(
     text = (PUBLISHED.parent.parent / "docs" / "audit.md").read_text(encoding="utf-8")
     counts = Counter(row.verdict for row in rows.values())
     said = " ".join(text.split()).partition("tables are those")[2]
-    assert f"with {len(rows)} claims. Of these {counts['ok']} are `ok`, " in said
+    assert f"with {len(rows):,} claims: {counts['ok']} are `ok`, " in said
     told = [f"{n} `{verdict}`" for verdict, n in counts.items() if verdict != "ok"]
     assert all(one in said for one in told), told
     parts = re.findall(r"^\|[^|]+\| (\d+) \|$", text, re.MULTILINE)

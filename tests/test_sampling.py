@@ -377,7 +377,7 @@ def test_rows_say_which_interval_a_single_file_decides(tmp_path: Path) -> None:
     assert UNTRUSTED not in rows["governing equation"]["note"]
     table = run("count", "f1", "--index", spec, "--sample-files", "15", "-q").stdout
     assert table.count("(doubtful)") == 2  # occurrences and documents of one pattern
-    assert "doubtful: one file makes up more than a tenth of the estimate" in table
+    assert "doubtful: a single file makes up more than a tenth of the estimate" in table
     frame = docnorm("f1", index=spec, sample_files=15, method="f-1", totals=totals)
     assert said in rows_of(frame, "pattern")["solve for"]["note"]
     notes = pd.read_csv(totals).query("statistic == 'documents'")["note"]

@@ -12,6 +12,7 @@ from ngramscan.prevalence.count import CountResult, CountRow
 from ngramscan.prevalence.totals import SNAPSHOTS_NOTE, SUM_NOTE, Total
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, print_line, rate
 from ngramscan.report.tables import parts
+from ngramscan.statistics.estimates import UNTRUSTED
 
 _RATES = ("per GB", "per M documents")
 _LEAST_BYTES = 1_000_000
@@ -38,8 +39,7 @@ _RATIOS_NOTES = (
     "geometric means: ratio of those of count + 0.5, with the 95 % Welch interval over patterns as"
     " if they were drawn at random",
 )
-_UNTRUSTED = "unreliable interval"
-_OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{_UNTRUSTED})")
+_OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{UNTRUSTED})")
 """How the part of a note begins that is about the interval of a single query."""
 
 
@@ -98,7 +98,7 @@ def _print_counts(
     # What differs from query to query stands in the rows of the other formats.
     notes = dict.fromkeys(_OF_A_QUERY.split(row.note)[0] for row in rows)
     parts.print_notes(console, *filter(None, notes))
-    if any(_UNTRUSTED in row.note for row in rows):
+    if any(UNTRUSTED in row.note for row in rows):
         parts.print_notes(
             console, "doubtful: a single file makes up more than a tenth of the estimate"
         )
@@ -109,7 +109,7 @@ def _count(row: CountRow, name: str) -> str:
     if value is None or not row.estimated:
         return cell(value)
     shown = parts.interval(row, name, "{:,.0f}".format)
-    return f"≈{shown}" + " (doubtful)" * ("[" in shown and _UNTRUSTED in row.note)
+    return f"≈{shown}" + " (doubtful)" * ("[" in shown and UNTRUSTED in row.note)
 
 
 def _print_overlaps(console: Console, overlaps: Sequence[Total]) -> None:
