@@ -1,4 +1,4 @@
-"""What can go wrong, as one tree.
+"""All errors of both packages, as one tree.
 
 NgramscanError
 ├── InputError             an argument, a path or a file of the user is wrong

@@ -57,7 +57,7 @@ class Corpus:
     notices: Sequence[str] = ()
     """Notices for the user before the corpus is read."""
     skipped_label: str = "malformed lines skipped"
-    """What `Batch.skipped` counts in this corpus."""
+    """How messages describe what `Batch.skipped` counts."""
 
     @property
     def is_stream(self) -> bool:

@@ -25,10 +25,8 @@ _MARKER = "made-by-ngramscan"
 def new_folder(path: Path) -> Iterator[Path]:
     """Yield a folder to work in; its folder `content` then becomes `path`.
 
-    Raises
-    ------
-    InputError
-        The folder exists and is not empty, another process is making it, or it can't be written.
+    An InputError says that the folder exists and is not empty, that another process is making it,
+    or that it can't be written.
     """
     path = path.resolve()
     with as_input_error(path):

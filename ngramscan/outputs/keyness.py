@@ -1,8 +1,8 @@
 """Which n-grams distinguish some texts from others: frequencies, effect, evidence.
 
-Occurrences in one text are not independent: a text that has a word once tends to have it again. Nor
-are texts about the same problem. So tests and intervals take problems as clusters. G2, which treats
-occurrences as independent, only ranks n-grams.
+Occurrences in one text are not independent: a text that has a word once tends to have it again.
+Texts about the same problem are not independent either. So tests and intervals take problems as
+clusters. G2, which treats occurrences as independent, only ranks n-grams.
 """
 
 from __future__ import annotations

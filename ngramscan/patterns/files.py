@@ -57,10 +57,7 @@ def suggest_sets(path_or_name: PathOrName) -> str:
 def load_patterns(path_or_name: PathOrName) -> PatternSet:
     """Load a pattern set from a YAML file, or a shipped one by its name.
 
-    Raises
-    ------
-    InputError
-        There is no such file or set, or it breaks the format; names the file and the line.
+    An InputError says that there is none, or names the line at which it breaks the format.
     """
     path = find_patterns(path_or_name)
     if path is None:

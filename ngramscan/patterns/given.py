@@ -38,19 +38,9 @@ def load_given(
 ) -> PatternSet:
     """Return the patterns of sets, and then literals, each once.
 
-    Parameters
-    ----------
-    patterns : sequence of str or Path
-        Files, shipped sets, or texts with white space in them, which are literals.
-    literals, files : sequence of str
-        Literals, and files with one per line.
-    tiers, methods : sequence of str
-        Select from the sets.
-
-    Raises
-    ------
-    InputError
-        Something is neither a set nor a literal, or nothing was given; names the likeliest cure.
+    `tiers` and `methods` select from sets. Among `patterns` are files, shipped sets, and texts with
+    white space in them, which are literals. `files` have a literal on each line. An InputError
+    names the likeliest cure where something is neither a set nor a literal, or nothing was given.
     """
     if [*map(str, patterns), *map(str, files)].count(STDIN) > 1:
         raise InputError("standard input", "it can be read only once; - was given twice")

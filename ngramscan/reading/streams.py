@@ -31,7 +31,7 @@ CORRUPT: tuple[type[Exception], ...] = (
     EOFError,
     OSError,
 )
-"""What decompressing and reading may raise; `problem_of` says it in our words."""
+"""Errors of decompressing and reading; `problem_of` says them in our words."""
 
 _DECOMPRESSORS: dict[str, Callable[[], Any]] = {
     ".gz": partial(igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP),

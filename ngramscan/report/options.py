@@ -167,6 +167,25 @@ class _Listed(click.ParamType[Any]):
         return tuple(self.one.convert(part, param, ctx) for part in parts)
 
 
+class _Finite(click.ParamType[Any]):
+    """A number that is neither nan nor infinite, nor longer than 64 bits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        number = super().convert(value, param, ctx)
+        if not abs(number) < 2**63:
+            self.fail(f"{value} is not a number that can be used", param, ctx)
+        return number
+
+
+class _Float(_Finite, click.FloatRange):
+    name = "float"  # in messages: not a valid float
+
+
+class _Integer(_Finite, click.IntRange):
+    name = "integer"
+
+
 class FilePath(click.Path):
     """A path; `~` at its start is the home folder."""
 
@@ -206,9 +225,7 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
     if least is None and most is None:
         return click.FLOAT if float in types else click.INT
     limits: Any = (least, most, option.over is not None, option.under is not None)
-    kind = click.FloatRange(*limits) if float in types else click.IntRange(*limits)
-    kind.name = kind.name.removesuffix(" range")  # in messages: not a valid float
-    return kind
+    return _Float(*limits) if float in types else _Integer(*limits)
 
 
 # Checking what is given

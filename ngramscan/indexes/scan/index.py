@@ -153,7 +153,7 @@ class ScanIndex:
 
     @cached_property
     def _pieces(self) -> list[Piece]:
-        """What there is to read, always the same and in the same order."""
+        """The pieces to read, always the same and in the same order."""
         for notice in self._corpus.notices:
             self._run.progress.notice(notice)
         files = self._sample.files if self._sample else self._corpus.files

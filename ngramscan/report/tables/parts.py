@@ -1,4 +1,4 @@
-"""What the tables of several commands share: headlines, groups, intervals, totals."""
+"""The parts that several tables share: headlines, groups, intervals, totals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.catalog import find_hosted
 from ngramscan.outputs.markers import ALL
 from ngramscan.prevalence.totals import Total
-from ngramscan.progress import format_bytes
+from ngramscan.progress import counted, format_bytes
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, print_line, with_interval
 
 Row = TypeVar("Row")
@@ -27,7 +27,7 @@ def print_index(console: Console, index: str, size: IndexSize) -> None:
     if size.bytes is not None:
         parts.append(f"{format_bytes(size.bytes)} of text")
     if size.documents is not None:
-        parts.append(f"{size.documents:,} documents")
+        parts.append(counted(size.documents, "document"))
     print_line(console, " · ".join(parts), "bold")
 
 
