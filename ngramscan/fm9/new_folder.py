@@ -79,7 +79,6 @@ def _check_free(path: Path) -> None:
 
 @contextmanager
 def _lock_of(path: Path) -> Iterator[None]:
-    """Hold the lock of a folder that is being made."""
     lock = path.with_name(f".{path.name}.building.lock")
     with lock.open("ab") as file:
         try:

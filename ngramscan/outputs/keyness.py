@@ -271,7 +271,6 @@ def describe_keyness(
 
 
 def _scope(outputs: OutputSet, options: KeynessOptions) -> str:
-    """Return the datasets that are compared, and the model or the number of models."""
     methods = [options.of, *options.against]
     groups = {one.group for one in outputs.outputs if methods_of(one.group.prompt, methods)}
     datasets, models = {group.dataset for group in groups}, {group.model for group in groups}

@@ -78,7 +78,6 @@ def _is_set(given: PathOrName) -> bool:
 
 
 def _checked(text: str, where: str) -> str:
-    """Return a literal that can be counted, or refuse it."""
     problem = "it is empty; a text to count was expected" * (not text)
     if "\0" in text:
         problem = "it has a NUL character"
@@ -90,7 +89,6 @@ def _checked(text: str, where: str) -> str:
 
 
 def _read_literals(file: PathOrName) -> list[str]:
-    """Return the lines of a file, without empty ones."""
     if Path(file).suffix.lower() in _YAML:
         raise InputError(f"-f {file}", f"a pattern set is given without -f: {file}")
     content, where = read_named(file)

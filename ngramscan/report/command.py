@@ -293,7 +293,6 @@ def _run(
 
 
 def _name_variable(error: InputError, context: click.Context) -> None:
-    """Name the environment variable that a wrong value is from."""
     for one in context.command.params:
         is_given = context.get_parameter_source(one.name) is ParameterSource.ENVIRONMENT
         if is_given and error.where.split(" ")[0] in one.opts:
@@ -338,5 +337,4 @@ def _emit(rows: Sequence[Any], row_type: type, target: Target) -> None:
 
 
 def _say(text: str) -> None:
-    """Print a line on stderr."""
     click.echo(visible_line(text), err=True)

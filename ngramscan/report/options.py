@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 
 import click
 
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, nearest
 from ngramscan.report.completion import offered
 from ngramscan.report.rows import Target, write_rows
 
@@ -272,9 +271,8 @@ def refuse_other(option: str, value: str, known: Iterable[str]) -> None:
 
 def suggestion(value: str, known: Iterable[str]) -> str:
     """Return a hint at the value that was probably meant; empty: none is near."""
-    names = {one.lower(): one for one in known}
-    nearest = get_close_matches(value.lower(), names, n=1)
-    return f"; did you mean {names[nearest[0]]}?" if nearest else ""
+    near = nearest(value, known)
+    return f"; did you mean {near}?" if near else ""
 
 
 def check_written(

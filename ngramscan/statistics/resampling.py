@@ -114,7 +114,6 @@ class Ratio:
 
 
 def _checked_sums(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple[Floats, Floats]:
-    """Return the sums of problems and their sizes, or raise ValueError if they are invalid."""
     s = np.asarray(sums, dtype=np.float64)
     m = np.ones(s.shape) if sizes is None else np.asarray(sizes, dtype=np.float64)
     if s.ndim != 1 or not s.size or not np.isfinite(s).all() or draws < 1:

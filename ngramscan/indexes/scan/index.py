@@ -176,7 +176,6 @@ class ScanIndex:
         return results
 
     def _total(self, values: Sequence[int]) -> Estimate:
-        """Return the total over the corpus of the values of the pieces that were read."""
         if self._sample is None:
             total = sum(values)
             return Estimate(total, total, total, LEVEL)
