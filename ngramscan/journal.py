@@ -123,16 +123,10 @@ class Journal:
     def _prepare(self) -> None:
         execute = self._connection.execute
         (version,) = execute("PRAGMA user_version").fetchone()
-        if version > _VERSION:
-            raise InputError(
-                f"--journal {self.path}", "written by a newer ngramscan; name another file"
-            )
-        if version == 0:
-            (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if tables:
-                raise InputError(
-                    f"--journal {self.path}", "a database, but not a journal; name another file"
-                )
+        (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if version > _VERSION or (tables and not version):
+            found = "written by a newer ngramscan" if version else "a database, but not a journal"
+            raise InputError(f"--journal {self.path}", f"{found}; name another file")
         # Only now, so that a file that is not a journal stays as it was.
         execute("PRAGMA journal_mode = WAL")
         execute("PRAGMA synchronous = NORMAL")

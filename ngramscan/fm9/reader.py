@@ -96,7 +96,7 @@ class Fm9File(_MappedFile):
         return segments
 
     def locate(self, ranks: Sequence[int] | Integers) -> Integers:
-        """Return the position in the text of the suffix with each rank; others are IndexErrors."""
+        """Return the position in the text of the suffix with each rank, or raise an IndexError."""
         self._check_size()
         wanted = np.asarray(ranks, np.int64)
         if wanted.size and not (wanted.min() >= 0 and wanted.max() < self.n):

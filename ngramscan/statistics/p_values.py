@@ -25,8 +25,8 @@ class PValue:
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Adjust the p-values of a family of tests, which bounds the chance of any false finding.
 
-    None stands for a test that could not be made, and is ignored. Each is at least as large as
-    before, and at most 1; one outside [0, 1] is a ValueError.
+    None stands for a test that could not be made, and is ignored. Adjusted p-values are at least as
+    large as before, and at most 1. One outside [0, 1] is a ValueError.
     Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
     """
     known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)

@@ -50,9 +50,9 @@ def effective_size(marked: ArrayLike, clusters: ArrayLike, level: float | None =
 
     `marked` are the observations, `clusters` has the cluster of each: the problem that several
     outputs answer. The size is n over the estimated design effect; n if the observations do not
-    vary or there is one cluster. For an interval with a confidence level, it is reduced for few
-    clusters, which tell little about the design effect: times (z / t)², with one degree of freedom
-    fewer than clusters; a single cluster counts as one observation.
+    vary or there is one cluster. With a `level`, it is the size for an interval: times (z / t)²,
+    with one degree of freedom fewer than clusters, since few of them tell little about the design
+    effect; a single cluster counts as one observation.
     Source: Korn & Graubard 1998, Survey Methodology 24, 193-201.
     """
     values = np.asarray(marked, dtype=np.float64)
@@ -72,9 +72,8 @@ def effective_size(marked: ArrayLike, clusters: ArrayLike, level: float | None =
 def paired_difference(pairs: Pairs, level: float = 0.95) -> Estimate:
     """Estimate the difference between two shares of the same pairs, second minus first, in [-1, 1].
 
-    Squares of the Wilson limits, corrected for the correlation of the pairs; no pairs are a
-    ValueError.
-    Source: Newcombe 1998, method 10, Statistics in Medicine 17, 2635-2650.
+    Squares of the Wilson limits, corrected for the correlation of the pairs; without any pair, a
+    ValueError. Source: Newcombe 1998, method 10, Statistics in Medicine 17, 2635-2650.
     """
     n = pairs.n
     first = wilson(pairs.both + pairs.only_first, n, level)

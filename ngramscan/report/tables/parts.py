@@ -50,12 +50,9 @@ def pooled_first(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: -attrgetter("dataset", "model")(row).count(ALL))
 
 
-def naming(rows: Iterable[object], *names: str) -> dict[str, list[str]]:
+def naming(rows: Sequence[object], *names: str) -> dict[str, list[str]]:
     """Return the columns that name the rows: dataset and model, which are headings, and others."""
-    found = [attrgetter("dataset", "model", *names)(row) for row in rows]
-    columns = dict(
-        zip(("dataset", "model", *names), map(list, zip(*found, strict=True)), strict=True)
-    )
+    columns = {name: [getattr(row, name) for row in rows] for name in ("dataset", "model", *names)}
     return columns | {"model": [model or UNKNOWN for model in columns["model"]]}
 
 
