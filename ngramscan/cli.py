@@ -20,34 +20,29 @@ main = Commands(
     """,
 )
 click.version_option(__version__, prog_name="ngramscan")(main)
-main.add_command(
-    Commands(
-        "ngramscan.commands",
-        ["list", "info", "build", "verify"],
-        prefix="index_",
-        name="index",
-        help="List the hosted indexes; build, check and describe local ones.",
-    )
-)
-main.add_command(
-    Commands(
-        "ngramscan.commands",
-        ["info", "clear"],
-        prefix="journal_",
-        name="journal",
-        help="""Show or remove stored replies.
 
-        Nothing is asked twice: replies are in ~/.cache/ngramscan/replies.sqlite, on macOS in
-        ~/Library/Caches/ngramscan/replies.sqlite, or in the file of --journal.
-        """,
-    )
+
+def _add_group(name: str, names: list[str], text: str) -> None:
+    group = Commands("ngramscan.commands", names, prefix=f"{name}_", name=name, help=text)
+    main.add_command(group)
+
+
+_add_group(
+    "index",
+    ["list", "info", "build", "verify"],
+    "List the hosted indexes; build, check and describe local ones.",
 )
-main.add_command(
-    Commands(
-        "ngramscan.commands",
-        ["list", "show"],
-        prefix="patterns_",
-        name="patterns",
-        help="List the pattern sets that come with ngramscan; show one of them, or your own.",
-    )
+_add_group(
+    "journal",
+    ["info", "clear"],
+    """Show or remove stored replies.
+
+    Nothing is asked twice: replies are in ~/.cache/ngramscan/replies.sqlite, on macOS in
+    ~/Library/Caches/ngramscan/replies.sqlite, or in the file of --journal.
+    """,
+)
+_add_group(
+    "patterns",
+    ["list", "show"],
+    "List the pattern sets that come with ngramscan; show one of them, or your own.",
 )

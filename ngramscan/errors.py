@@ -1,18 +1,4 @@
-"""What can go wrong, as one tree.
-
-NgramscanError
-├── InputError             an argument, a path or a file of the user is wrong
-│   ├── CorpusError        a document of a corpus can't be read
-│   ├── DiskFullError      the disk is full
-│   └── IndexFormatError   a local index is corrupt or incomplete
-│       └── IndexChangedError  its files became shorter while it was open
-├── RemoteError            a service gave no usable answer
-│   ├── RemoteRefused      asking again won't help
-│   └── RemoteUnavailable  asking again later may help
-├── WorkerLostError        worker processes were killed repeatedly at the same task
-├── SandboxError           a program can't be run safely on this machine
-├── IncompleteError        a part of the work failed; the other part was done and kept
-└── EngineError            the matching engine disagrees with a brute-force count
+"""All errors of both packages, as one tree.
 
 A message is one line: `where: what is wrong[; what to do]`. Errors of other libraries are
 translated where they enter, with `raise … from`, so that a caller needs one `except`.
@@ -20,8 +6,9 @@ translated where they enter, with `raise … from`, so that a caller needs one `
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,6 +45,12 @@ def needs_extra(where: str, extra: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         problem = f"{error.name} is not installed; pip install 'ngramscan[{extra}]'"
         raise InputError(where, problem) from error
+
+
+def nearest(value: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the name that was probably meant, in upper or lower case; empty: none is near."""
+    names = {name.lower(): name for name in known}
+    return next((names[near] for near in get_close_matches(value.lower(), names, 1, cutoff)), "")
 
 
 class CorpusError(InputError):

@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -107,23 +108,25 @@ class Journal:
         is_disk_full = name.startswith(("SQLITE_FULL", "SQLITE_IOERR"))
         return (DiskFullError if is_disk_full else InputError)(f"--journal {self.path}", problem)
 
-    def _damaged(self, error: Exception) -> InputError:
-        problem = f"damaged ({error}); delete it, or name another file"
-        return InputError(f"--journal {self.path}", problem)
+    @contextmanager
+    def _locked(self, is_writing: bool = False) -> Iterator[sqlite3.Connection]:
+        """Yield the connection to one thread at a time, and translate its errors."""
+        try:
+            with self._lock:
+                yield self._connection
+        except sqlite3.Error as error:
+            if is_writing:
+                raise self._error(error, f"can't be written ({error})") from error
+            problem = f"damaged ({error}); delete it, or name another file"
+            raise InputError(f"--journal {self.path}", problem) from error
 
     def _prepare(self) -> None:
         execute = self._connection.execute
         (version,) = execute("PRAGMA user_version").fetchone()
-        if version > _VERSION:
-            raise InputError(
-                f"--journal {self.path}", "written by a newer ngramscan; name another file"
-            )
-        if version == 0:
-            (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if tables:
-                raise InputError(
-                    f"--journal {self.path}", "a database, but not a journal; name another file"
-                )
+        (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if version > _VERSION or (tables and not version):
+            found = "written by a newer ngramscan" if version else "a database, but not a journal"
+            raise InputError(f"--journal {self.path}", f"{found}; name another file")
         # Only now, so that a file that is not a journal stays as it was.
         execute("PRAGMA journal_mode = WAL")
         execute("PRAGMA synchronous = NORMAL")
@@ -136,14 +139,11 @@ class Journal:
         """Return the stored replies to some requests to one index of one source."""
         select = "SELECT reply, asked_at FROM replies WHERE source = ? AND name = ? AND request = ?"
         found = {}
-        try:
-            with self._lock:
-                for request in requests:
-                    key = (source, _stored(name), request)
-                    if row := self._connection.execute(select, key).fetchone():
-                        found[request] = Reply(*row)
-        except sqlite3.Error as error:
-            raise self._damaged(error) from error
+        with self._locked() as connection:
+            for request in requests:
+                key = (source, _stored(name), request)
+                if row := connection.execute(select, key).fetchone():
+                    found[request] = Reply(*row)
         return found
 
     def get_each(self, source: str, names: Iterable[str], request: str) -> dict[str, Reply]:
@@ -154,33 +154,22 @@ class Journal:
     def put(self, source: str, name: str, request: str, reply: str) -> None:
         """Store a reply; it replaces an older one."""
         row = (source, _stored(name), request, reply, now())
-        try:
-            with self._lock:
-                self._connection.execute(
-                    "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?)", row
-                )
-        except sqlite3.Error as error:
-            raise self._error(error, f"can't be written ({error})") from error
+        with self._locked(is_writing=True) as connection:
+            connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?)", row)
 
     def rows(self) -> list[JournalRow]:
         """Return what the journal has, one row per source and index."""
         select = "SELECT source, shown(source, name), count(*), min(asked_at), max(asked_at)"
-        try:
-            with self._lock:
-                found = self._connection.execute(f"{select} FROM replies GROUP BY 1, 2").fetchall()
-        except sqlite3.Error as error:
-            raise self._damaged(error) from error
+        with self._locked() as connection:
+            found = connection.execute(f"{select} FROM replies GROUP BY 1, 2").fetchall()
         return [JournalRow(*row) for row in found]
 
     def clear(self, index: str | None = None) -> None:
         """Remove all replies, or those from one index, and free their space."""
         delete = "DELETE FROM replies WHERE ?1 IS NULL OR shown(source, name) = ?1"
-        try:
-            with self._lock:
-                self._connection.execute(delete, [index])
-                self._connection.execute("VACUUM")
-        except sqlite3.Error as error:
-            raise self._error(error, f"can't be written ({error})") from error
+        with self._locked(is_writing=True) as connection:
+            connection.execute(delete, [index])
+            connection.execute("VACUUM")
 
     def close(self) -> None:
         """Close the file."""

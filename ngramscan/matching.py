@@ -130,10 +130,7 @@ class Matcher:
     def scan(self, text: Text, hit: Hit) -> None:
         """Call `hit` with the number of a query, once for each of its occurrences.
 
-        Raises
-        ------
-        EngineError
-            In one of the first texts, the engine and brute force disagree.
+        An EngineError says that it disagrees with brute force in one of the first texts.
         """
         if self._engine is None:
             return
@@ -203,7 +200,6 @@ def count_texts(
 
 
 def _unions_with(n_queries: int, unions: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the unions that each query belongs to."""
     unions_with: list[list[int]] = [[] for _ in range(n_queries)]
     for union, numbers in enumerate(unions):
         for number in set(numbers):

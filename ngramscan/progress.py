@@ -1,4 +1,4 @@
-r"""What a person sees in the terminal: progress, and foreign texts that can't control it.
+r"""The terminal as a person sees it: progress, and foreign texts that can't control it.
 
 A backend knows its own units (requests, bytes), so it reports to a `Progress`; the command decides
 whether that is shown. Texts of corpora, models and servers, and names of files, may hold escape
@@ -24,7 +24,7 @@ _STEERING = re.compile(
 
 
 class Progress:
-    """What a backend reports; here nobody looks at it."""
+    """The reports of a backend; here nobody looks at them."""
 
     def expect(self, amount: int, unit: str) -> None:
         """Say that `amount` more of `unit` will be done."""
@@ -129,6 +129,11 @@ def format_bytes(amount: float) -> str:
             return f"{amount:.3g} {unit}"
         amount /= 1000
     return f"{amount:,.4g} TB"
+
+
+def counted(amount: int, noun: str) -> str:
+    """Return an amount with its noun, in the plural unless it is one."""
+    return f"{amount:,} {noun}{'s' * (amount != 1)}"
 
 
 # Foreign texts

@@ -189,6 +189,16 @@ def test_numbers_that_can_not_be_are_refused_in_python_too(options: dict[str, An
         ngramscan.count("small.yaml", index="scan:c.jsonl", **options)
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("timeout", "nan"), ("rate", "inf"), ("limit-documents", "99999999999999999999")],
+)
+def test_numbers_that_no_computer_can_use_are_wrong_usage(option: str, value: str) -> None:
+    ran = invoke("count", "small.yaml", "--index", "scan:c.jsonl", f"--{option}", value)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert f"{value} is not a number that can be used" in ran.stderr
+
+
 def test_the_index_list_is_the_catalog() -> None:
     lines = invoke("index", "list", "--format", "csv").stdout.splitlines()
     assert lines[0] == "name,alias,corpus,kind,documents,bytes"

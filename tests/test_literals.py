@@ -172,6 +172,12 @@ def test_a_pattern_set_comes_from_standard_input_too() -> None:
         assert (ran.code, ran.stderr) == (2, f"Error: standard input{said}\n")
 
 
+def test_patterns_and_corpus_can_not_both_be_standard_input() -> None:
+    ran = piped(b"step by step\n", "count", "-f", "-", "--index", "scan:-")
+    problem = "two inputs are `-`, but it can be read only once"
+    assert (ran.code, ran.stderr) == (2, f"Error: standard input: {problem}\n")
+
+
 @pytest.mark.integration
 def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
     (here / "mine.yaml").write_text(SET)
@@ -198,6 +204,7 @@ def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
         (["mnie.yaml"], "mnie.yaml: no such file or shipped set; did you mean mine.yaml?"),
         (["Mine"], "Mine: no such file or shipped set; did you mean mine.yaml?"),
         (["my set.yaml"], "my set.yaml: no such file or shipped set; "),
+        (["a\nb.yaml"], r"a\nb.yaml: no such file or shipped set; to count the text"),
         (["a&b"], "a&b: no such file or shipped set; to count the text itself: -e 'a&b'"),
         (["x" * 5000], "no such file or shipped set; to count the text itself: -e xxx"),
         (["folder"], "folder: not a pattern set; to count in its texts: --index scan:folder"),
@@ -292,6 +299,16 @@ def test_contexts_of_a_set(here: Path) -> None:
     assert list(frame["pattern"]) == ["step by step"] * 3 + ["the"] * 3
     joined = frame["left"] + frame["pattern"] + frame["right"]
     assert all(any(piece in text for text in TEXTS) for piece in joined)
+
+
+def test_one_document_and_one_occurrence_are_singular(here: Path) -> None:
+    (here / "one.jsonl").write_text('{"text": "foo"}\n')
+    for command, said in (
+        ("count", "scan:one.jsonl · 3 B of text · 1 document"),
+        ("contexts", "scan:one.jsonl · 'foo' · 1 occurrence, all"),
+    ):
+        ran = invoke(command, "-e", "foo", "--index", "scan:one.jsonl")
+        assert ran.stdout.splitlines()[0] == said
 
 
 # Pattern sets

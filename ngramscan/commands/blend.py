@@ -89,11 +89,6 @@ def blend(
     DataFrame
         One row per dataset, model, prompt and method, then pooled ones.
 
-    Raises
-    ------
-    InputError
-        An argument, an output or a file is wrong.
-
     Examples
     --------
     $ ngramscan blend outputs/

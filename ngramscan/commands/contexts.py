@@ -92,8 +92,7 @@ def contexts(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        ignore_case,
-        input_format,
+        *(ignore_case, input_format),
     )
     found, missing = [], []
     with open_indexes(index, options, progress) as indexes:
@@ -109,7 +108,6 @@ def contexts(
 
 
 def _describe_lost(found: Sequence[ContextsResult]) -> list[str]:
-    """Return a line per index and reason why drawn occurrences could not be shown."""
     drawn, lost = Counter[str](), Counter[tuple[str, str]]()
     for one in found:
         drawn[one.index] += len(one.rows) + len(one.failures)

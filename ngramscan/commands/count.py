@@ -173,8 +173,7 @@ def count(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        ignore_case,
-        input_format,
+        *(ignore_case, input_format),
     )
     if needs_totals := bool(chosen.methods) and (for_table or target is not None):
         load_ahead("scipy.special")  # for their interval

@@ -178,8 +178,7 @@ def docnorm(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        ignore_case,
-        input_format,
+        *(ignore_case, input_format),
     )
     load_ahead("scipy.special")
     with open_indexes(index, options, progress) as indexes:

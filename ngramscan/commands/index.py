@@ -102,8 +102,7 @@ def index_info(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, True, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        ignore_case,
-        input_format,
+        *(ignore_case, input_format),
     )
     infos = []
     with open_indexes([spec], options, progress) as indexes:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
 import click
 
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, nearest
 from ngramscan.indexes.catalog import find_hosted
 from ngramscan.journal import Journal, JournalRow, default_path
 from ngramscan.progress import format_bytes
@@ -78,8 +77,8 @@ def journal_clear(
     with _open(journal) as (path, kept):
         rows = kept.rows()
         if name and name not in {row.index for row in rows}:
-            near = get_close_matches(name, [row.index for row in rows], n=1)
-            hint = f"did you mean {near[0]}?" if near else "see ngramscan journal info"
+            near = nearest(name, [row.index for row in rows])
+            hint = f"did you mean {near}?" if near else "see ngramscan journal info"
             raise InputError(f"--index {index}", f"{path} has no replies from it; {hint}")
         if rows and not yes and sys.stdin.isatty():
             what = f"the replies from {name}" if name else "all replies"

@@ -97,11 +97,6 @@ def keyness(
     DataFrame
         One row per n-gram, largest G2 first.
 
-    Raises
-    ------
-    InputError
-        An argument or a file is wrong.
-
     Examples
     --------
     $ ngramscan keyness outputs/ --of PoT --against CoT

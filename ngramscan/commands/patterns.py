@@ -99,7 +99,6 @@ def patterns_show(name: Annotated[PathOrName, Option(metavar="NAME|FILE")]) -> R
 
 
 def _print_patterns(shown: PatternSet, rows: Sequence[PatternRow], console: Console) -> None:
-    """Print the patterns of a set, then which of them overlap and the notes of the set."""
     heading = [f"{shown.name} · patterns: {len(shown.patterns)}", shown.source]
     parts.print_notes(console, *filter(None, heading))
     names = ("method", "tier", "kind", "text")

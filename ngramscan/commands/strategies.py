@@ -45,11 +45,6 @@ def strategies(
     DataFrame
         One row per group and strategy.
 
-    Raises
-    ------
-    InputError
-        An argument, a file or a rule is wrong.
-
     Examples
     --------
     $ ngramscan strategies outputs/

@@ -47,11 +47,6 @@ def tiers(
     DataFrame
         One row per dataset, model and pattern, then pooled ones.
 
-    Raises
-    ------
-    InputError
-        An argument, an output or a file is wrong.
-
     Examples
     --------
     $ ngramscan tiers outputs/

@@ -18,22 +18,9 @@ from ngramscan.corpora.python import python_files, read_python
 from ngramscan.corpora.text import read_text
 from ngramscan.corpora.warc import read_warc
 
-__all__ = [
-    "Batch",
-    "Corpus",
-    "CorpusFile",
-    "InputFormat",
-    "Piece",
-    "PythonCorpus",
-    "ReadOptions",
-    "bytes_before",
-    "has_changed",
-    "open_corpus",
-    "read_piece",
-    "records_before",
-    "split",
-    "without_excluded",
-]
+__all__ = ["Batch", "Corpus", "CorpusFile", "InputFormat", "Piece", "PythonCorpus", "ReadOptions"]
+__all__ += ["bytes_before", "has_changed", "open_corpus", "read_piece", "records_before", "split"]
+__all__ += ["without_excluded"]
 
 _READERS: dict[Format, Callable[[Piece, ReadOptions], Iterator[Batch]]] = {
     "jsonl": read_jsonl,
@@ -57,7 +44,7 @@ class Corpus:
     notices: Sequence[str] = ()
     """Notices for the user before the corpus is read."""
     skipped_label: str = "malformed lines skipped"
-    """What `Batch.skipped` counts in this corpus."""
+    """How messages describe what `Batch.skipped` counts."""
 
     @property
     def is_stream(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ngramscan.reading.streams import Chunks
 
 InputFormat = Literal["jsonl", "text", "warc", "parquet"]
-"""What `--input-format` may say."""
+"""The values of `--input-format`."""
 Format = InputFormat | Literal["python"]
 SOURCE_FIELDS = ("url", "source_url", "id", "source")
 """Fields or columns that may name the source of a document; the first that is there does."""

@@ -57,7 +57,6 @@ def find_files(location: str, exclude: Iterable[str] = (), form: Format | None =
 
 
 def _why_none(location: str, has_files: bool) -> str:
-    """Say why a location has no file that can be read."""
     path = Path(location).expanduser()
     if has_files and not path.is_dir():
         return f"its name doesn't say the format; {_CURE}"
@@ -88,7 +87,6 @@ def _open_stream(path: str, form: Format | None) -> _Found:
 
 
 def _format_in(head: bytes, name: str) -> Format:
-    """Return the format that the first bytes say."""
     starts: dict[bytes, Format] = {b"WARC/": "warc", b"PAR1": "parquet", b"{": "jsonl"}
     if head.startswith(b"[") and head[1:].lstrip().startswith(b"{"):
         raise InputError(name, "a JSON list; JSON lines were expected: jq -c '.[]' makes them")

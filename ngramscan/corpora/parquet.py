@@ -46,7 +46,6 @@ def _row_group_sizes(parquet: Any) -> list[int]:
 
 @contextmanager
 def _opened(path: str) -> Iterator[Any]:
-    """Open a Parquet file; errors of pyarrow become ours."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

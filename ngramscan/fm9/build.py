@@ -70,14 +70,9 @@ def build_index(
     one shard, in the order of the corpus. `shard_bytes` limits the text of a shard, with
     separators, and its metadata; `workers` processes sort at the same time.
 
-    Raises
-    ------
-    CorpusError
-        A document can't be read, is not UTF-8 or is larger than a shard.
-    InputError
-        The corpus has no document, the folder can't be written, or memory is short.
-    WorkerLostError
-        Processes were killed repeatedly.
+    A CorpusError names a document that can't be read, is not UTF-8 or is larger than a shard. An
+    InputError says that there is no document, that the folder can't be written, or that memory is
+    short.
     """
     _check(shard_bytes, workers)
     with new_folder(out_dir) as work:
@@ -102,7 +97,6 @@ def _check(shard_bytes: int, workers: int) -> None:
 
 
 def _needs(corpus: Corpus, shard_bytes: int, workers: int) -> str:
-    """Return a note about the maximum memory of a build."""
     sizes = [file.size for file in corpus.files]
     # A JSON escape is longer than its character, so no text is longer than its file.
     is_plain = all(file.path.endswith((".jsonl", ".ndjson", ".txt")) for file in corpus.files)
@@ -115,7 +109,6 @@ def _needs(corpus: Corpus, shard_bytes: int, workers: int) -> str:
 
 
 def _index(shards: list[_Shard], workers: int, progress: Progress) -> Iterator[BuildRow]:
-    """Index the texts of some shards and remove them."""
     parts = [(shard, name) for name in ("data", "meta") for shard in shards]
     texts = [shard.folder / f"{name}.text" for shard, name in parts]
     progress.expect(sum(shard.sizes[name] for shard, name in parts), _UNIT)

@@ -23,12 +23,8 @@ def is_shard(folder: Path) -> bool:
 def shard_folders(directory: Path) -> list[Path]:
     """Return the folders of the shards of an index, in their order.
 
-    A folder with only some files of a shard is one, too: without it all counts would be too low.
-
-    Raises
-    ------
-    InputError
-        There is no index; the message says how to make one.
+    Where there is none, an InputError says how to make one. A folder with only some files of a
+    shard is one, too: without it all counts would be too low.
     """
     if not directory.is_dir():
         problem = "not a folder" if directory.exists() else "no such folder"

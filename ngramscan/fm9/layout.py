@@ -126,13 +126,7 @@ def _code(nodes: Sequence[Node], leaf: int) -> int:
 
 
 def read_layout(data: memoryview, path: str) -> Layout:
-    """Read the header of a mapped file; `path` is for messages.
-
-    Raises
-    ------
-    IndexFormatError
-        A field contradicts the format.
-    """
+    """Read the header of a mapped file; an IndexFormatError names a field that is wrong."""
     return _Parser(data, path).parse()
 
 
@@ -268,7 +262,6 @@ class _Parser:
         return sizes
 
     def _take(self, name: str, length: int) -> bytes:
-        """Read a small field."""
         raw = bytes(self._data[self._at : self._at + length])
         self._require(name, len(raw) == length, "the file ends within it")
         self._at += length

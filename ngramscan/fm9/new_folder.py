@@ -25,10 +25,8 @@ _MARKER = "made-by-ngramscan"
 def new_folder(path: Path) -> Iterator[Path]:
     """Yield a folder to work in; its folder `content` then becomes `path`.
 
-    Raises
-    ------
-    InputError
-        The folder exists and is not empty, another process is making it, or it can't be written.
+    An InputError says that the folder exists and is not empty, that another process is making it,
+    or that it can't be written.
     """
     path = path.resolve()
     with as_input_error(path):
@@ -81,7 +79,6 @@ def _check_free(path: Path) -> None:
 
 @contextmanager
 def _lock_of(path: Path) -> Iterator[None]:
-    """Hold the lock of a folder that is being made."""
     lock = path.with_name(f".{path.name}.building.lock")
     with lock.open("ab") as file:
         try:

@@ -63,11 +63,8 @@ class Fm9File(_MappedFile):
     >>> file.locate([296330])             # positions in the text
     array([17])
 
-    Raises
-    ------
-    IndexFormatError
-        It can't be read, or its header is wrong. Some damage only shows in a query, which then
-        raises this error.
+    An IndexFormatError says that it can't be read, or that its header is wrong. Some damage only
+    shows in a query, which then raises this error.
     """
 
     def __init__(self, path: Path) -> None:
@@ -99,13 +96,7 @@ class Fm9File(_MappedFile):
         return segments
 
     def locate(self, ranks: Sequence[int] | Integers) -> Integers:
-        """Return the position in the text of the suffix with each rank.
-
-        Raises
-        ------
-        IndexError
-            A rank is not from 0 to n - 1.
-        """
+        """Return the position in the text of the suffix with each rank, or raise an IndexError."""
         self._check_size()
         wanted = np.asarray(ranks, np.int64)
         if wanted.size and not (wanted.min() >= 0 and wanted.max() < self.n):
@@ -119,13 +110,7 @@ class Fm9File(_MappedFile):
     def extract(
         self, starts: Sequence[int] | Integers, stops: Sequence[int] | Integers
     ) -> list[bytes]:
-        """Return parts of the text, from each start to its stop.
-
-        Raises
-        ------
-        IndexError
-            A part violates 0 <= start <= stop <= n.
-        """
+        """Return parts of the text, from each start to its stop, or raise an IndexError."""
         self._check_size()
         first, last = np.asarray(starts, np.int64), np.asarray(stops, np.int64)
         if first.size and not (first.min() >= 0 and last.max() <= self.n and (first <= last).all()):
@@ -224,10 +209,7 @@ class Shard:
     >>> shard.windows([296330], needle_bytes=12, context=20)
     [ShardWindow(document=0, document_bytes=4310, text=b'Let us think step by step. …', …)]
 
-    Raises
-    ------
-    IndexFormatError
-        A file is missing or wrong; some damage only shows in a query.
+    An IndexFormatError says that a file is missing or wrong; some damage only shows in a query.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -266,12 +248,7 @@ class Shard:
         """Return the text around some occurrences, within their documents.
 
         `needle_bytes` is the length of the occurrences, or an array of their lengths; `context` is
-        in bytes on each side.
-
-        Raises
-        ------
-        IndexError
-            A rank is out of range.
+        in bytes on each side. A rank out of range is an IndexError.
         """
         positions = self.data.locate(ranks)
         documents = self._documents.holding(positions)
@@ -303,14 +280,8 @@ class Shard:
 def open_shards(directory: Path, progress: Progress = SILENT) -> list[Shard]:
     """Open an index: a folder that is a shard, or one with shards in it.
 
-    `progress` gets a notice if the first call on a machine takes longer.
-
-    Raises
-    ------
-    InputError
-        There is no index there.
-    IndexFormatError
-        The index is corrupt or incomplete.
+    `progress` gets a notice if the first call on a machine takes longer. An InputError says that
+    there is no index, an IndexFormatError that it is corrupt or incomplete.
     """
     folders = shard_folders(directory)
     notice = Timer(1.5, progress.notice, [_COMPILING])

@@ -189,7 +189,6 @@ def _separators(file: Fm9File, offsets: Offsets, separator: int) -> Iterator[_Pr
 
 
 def _lines(file: Fm9File, offsets: Offsets, deep: bool) -> Iterator[_Problem]:
-    """Check that lines of metadata are JSON objects."""
     some: Sequence[int] = np.unique(_draw(file, offsets.entries)).tolist()
     numbers = range(offsets.entries) if deep else some
     for first in range(0, len(numbers), _LINES_AT_ONCE):

@@ -47,25 +47,12 @@ _Buffer = bytes | memoryview
 def write_fm9(
     text: NDArray[np.uint8], path: Path, report: Callable[[int], None] = lambda _: None
 ) -> dict[str, float]:
-    """Write the index of a text; return the seconds of each step.
+    """Write the index of a text, synced to the disk; return the seconds of each step.
 
-    Parameters
-    ----------
-    text : array of uint8
-        Ends with a byte that occurs nowhere else in it. It is overwritten, to save memory.
-    path : Path
-        The file; it is synced to the disk on return.
-    report : callable
-        Called with the number of bytes done, as a share of all steps.
-
-    Raises
-    ------
-    MemoryError
-        The text needs more memory than there is: see `MEMORY_PER_BYTE`.
-    ValueError
-        The text is empty, too long, or its last byte is not unique.
-    OSError
-        The file can't be written.
+    The text ends with a byte that occurs nowhere else in it. It is overwritten, to save memory.
+    `report` gets the number of bytes done, as a share of all steps. A MemoryError: it needs more
+    memory than there is (see `MEMORY_PER_BYTE`). A ValueError: it is empty, too long, or its last
+    byte is not unique.
     """
     frequencies = _frequencies(text)
     amounts = [round(len(text) * share) for share in _SHARES]

@@ -193,12 +193,8 @@ class Index(Protocol):
         """Start to count all queries, and yield each count as soon as it is known, in any order.
 
         All queries are given at once, since a scan reads its corpus only once. They are unique and
-        not empty.
-
-        Raises
-        ------
-        NgramscanError
-            The whole index failed; queries that were not yielded have no count.
+        not empty. An NgramscanError says that the whole index failed; then queries that were not
+        yielded have no count.
         """
 
     def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:

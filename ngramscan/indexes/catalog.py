@@ -6,8 +6,9 @@ bytes "tokens". The service has spelled crawls `v2_cc_2025-05`, and since 2026 `
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
+
+from ngramscan.errors import nearest
 
 DEFAULT_URL = "https://api.infini-gram-mini.io/"
 
@@ -74,4 +75,4 @@ def nearest_names(name: str) -> list[str]:
     hosted = [name for index in CATALOG for name in (index.alias, index.name)]
     names, asked = ["python", "paper", *hosted], name.lower()
     begun = [name for name in names if asked and name.startswith(asked)]
-    return begun[:3] or difflib.get_close_matches(asked, names, n=1)
+    return begun[:3] or [*filter(None, [nearest(name, names)])]

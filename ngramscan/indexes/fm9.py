@@ -93,7 +93,6 @@ class Fm9Index:
                 yield from windows
 
     def _read(self, places: Sequence[Place], context: int) -> list[Window | WindowFailure]:
-        """Return the windows of places in one shard."""
         number = places[0].shard
         if not 0 <= number < len(self._shards):
             problem = f"the index has no such shard, only 0 to {len(self._shards) - 1}"
@@ -140,7 +139,6 @@ class Fm9Index:
 
 
 def _tasks(places: Sequence[Place]) -> Iterator[list[Place]]:
-    """Yield places in groups that belong to one shard each."""
     by_shard: dict[int, list[Place]] = {}
     for place in places:
         by_shard.setdefault(place.shard, []).append(place)

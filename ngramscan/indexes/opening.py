@@ -6,13 +6,12 @@ import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ngramscan.corpora import PythonCorpus, open_corpus
-from ngramscan.errors import InputError, needs_extra
+from ngramscan.errors import InputError, nearest, needs_extra
 from ngramscan.fm9.folders import index_folder, is_shard
 from ngramscan.indexes.base import Index, IndexOptions, IndexSize
 from ngramscan.indexes.catalog import PAPER, find_hosted, nearest_names
@@ -41,11 +40,8 @@ def open_indexes(
 ) -> Iterator[list[Index]]:
     """Open the indexes that some specs name, in this order, each once.
 
-    Raises
-    ------
-    InputError
-        A spec names nothing; what comes nearest to it is suggested. Or an option was given that
-        would change counts, but not those of any of these indexes.
+    An InputError suggests what comes nearest to a spec that names nothing, or names an option that
+    would change counts, but not those of any of these indexes.
     """
     with ExitStack() as stack:
         opener = _Opener(options, progress, stack)
@@ -209,7 +205,7 @@ def _unknown(spec: str) -> str:
     if re.match(r"[\w.-]+:\d+/", spec):
         return f"an address begins with http://; did you mean http://{spec}?"
     kind, colon, place = spec.partition(":")
-    near = get_close_matches(kind, ("scan", "fm9", "https")) if colon else []
-    if near := [f"{near[0]}:{place}"] if near else nearest_names(spec):
-        return f"no index of this name; did you mean {' or '.join(near)}? ({_ALL})"
+    near = nearest(kind, ("scan", "fm9", "https")) if colon else ""
+    if near := f"{near}:{place}" if near else " or ".join(nearest_names(spec)):
+        return f"no index of this name; did you mean {near}? ({_ALL})"
     return f"no index of this name; expected {_FORMS}"

@@ -164,7 +164,6 @@ def run_blend(found: OutputSet, patterns: PatternSet, case_sensitive: bool = Fal
 
 
 def _presence(part: MarkerCounts, found: Ints) -> dict[str, Any]:
-    """Return the columns of how many outputs have something, and how often."""
     share = part.share(found > 0)
     return {
         "outputs": len(part.outputs),
@@ -212,7 +211,6 @@ def _presences(
 
 
 def _why_generic(part: MarkerCounts, parts: Parts, number: int, own: Flags) -> str | None:
-    """Return why a pattern tells no method from another."""
     has = part.counts[:, number] > 0
     shares = [(each.counts[:, number] > 0).mean() for each in parts.values() if each.outputs]
     if len(shares) > 1 and min(shares) >= GENERIC_SHARE:

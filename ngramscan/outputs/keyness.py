@@ -1,8 +1,8 @@
 """Which n-grams distinguish some texts from others: frequencies, effect, evidence.
 
-Occurrences in one text are not independent: a text that has a word once tends to have it again. Nor
-are texts about the same problem. So tests and intervals take problems as clusters. G2, which treats
-occurrences as independent, only ranks n-grams.
+Occurrences in one text are not independent: a text that has a word once tends to have it again.
+Texts about the same problem are not independent either. So tests and intervals take problems as
+clusters. G2, which treats occurrences as independent, only ranks n-grams.
 """
 
 from __future__ import annotations
@@ -271,7 +271,6 @@ def describe_keyness(
 
 
 def _scope(outputs: OutputSet, options: KeynessOptions) -> str:
-    """Return the datasets that are compared, and the model or the number of models."""
     methods = [options.of, *options.against]
     groups = {one.group for one in outputs.outputs if methods_of(one.group.prompt, methods)}
     datasets, models = {group.dataset for group in groups}, {group.model for group in groups}

@@ -92,8 +92,6 @@ def _dispersion(runs: _Runs, counts: Floats) -> Floats:
 def _log_ratios(runs: _Runs, level: float) -> Floats:
     """Return binary logarithms of the ratios of rates, and their limits, with problems as clusters.
 
-    Notes
-    -----
     Half an occurrence is added to each side, so that an absent n-gram has a logarithm, and half to
     its variance. The variance of a rate is that of a ratio estimate over problems.
     Sources: Hardie 2014, cass.lancs.ac.uk/log-ratio-an-informal-introduction (log ratio); Cochran

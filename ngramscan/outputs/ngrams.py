@@ -243,7 +243,6 @@ class _Part:
 
 
 def _counted(n: int, groups: _Groups, positions: Ints, documents: Integers, least: int) -> Ngrams:
-    """Return the n-grams that enough documents contain."""
     own, starts = documents[groups.places], _starts(groups.sizes)
     at, runs = runs_of(own, starts)
     counts = np.diff(at, append=own.size)

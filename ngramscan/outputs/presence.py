@@ -54,8 +54,6 @@ class Sides:
 class PresenceTest:
     """A one-sided test of whether something is in more outputs of the method.
 
-    Notes
-    -----
     In pairs: under the null hypothesis the two sides of each problem are exchangeable, and the
     differences d of their shares have random signs. Differences count as (Σ|d|)² / Σd² equal ones
     (Kish's effective number); if all are 0 or 1 the test is exact. Shares of the side with more

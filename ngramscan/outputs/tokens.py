@@ -134,7 +134,6 @@ def usual_forms(tokens: Tokens, ngrams: Sequence[tuple[int, int]], within: Flags
 
 
 def _places(ids: Integers, wanted: set[int]) -> dict[int, Ints]:
-    """Return the positions of some tokens."""
     is_wanted = np.zeros(max(int(ids.max(initial=0)), *wanted, 0) + 1, dtype=bool)
     is_wanted[list(wanted)] = True
     positions = np.flatnonzero(is_wanted[ids])

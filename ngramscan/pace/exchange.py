@@ -276,7 +276,6 @@ def retry_after_s(response: httpx.Response) -> float | None:
 
 
 def _read_whole(response: httpx.Response, most_bytes: int) -> httpx.Response:
-    """Return a response with its body read and decoded."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if response.is_stream_consumed:  # by a transport without a network
         parts, encoding = iter([response.content]), "identity"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from glob import escape, glob
 from importlib import resources
 from os import PathLike
@@ -14,14 +12,13 @@ from typing import TypeVar
 
 from yaml import MappingNode
 
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, nearest
 from ngramscan.patterns.model import KINDS, TIERS, Pattern, PatternSet, Regex
 from ngramscan.patterns.regexes import compile_regex
+from ngramscan.reading.streams import name_of, read_raw
 from ngramscan.reading.yaml_files import Node, compose_yaml, input_errors
 
 STDIN = "-"
-"""As the name of a file: standard input."""
-_STDIN_NAME = "standard input"
 PathOrName = str | PathLike[str]
 _Entry = TypeVar("_Entry", Pattern, Regex)
 
@@ -49,18 +46,15 @@ def suggest_sets(path_or_name: PathOrName) -> str:
     """Return the end of a message: the shipped set or file that was probably meant."""
     given = Path(path_or_name)
     files = [*glob("patterns/*.yaml"), *glob(f"{escape(str(given.parent))}/*.yaml")]
-    known = {Path(one).stem.lower(): os.path.normpath(one) for one in (*files, *shipped_sets())}
-    near = get_close_matches(given.stem.lower(), known, n=1, cutoff=0.5)
-    return f"; did you mean {known[near[0]]}?" if near else ""
+    known = {Path(one).stem: os.path.normpath(one) for one in (*files, *shipped_sets())}
+    near = nearest(given.stem, known, cutoff=0.5)
+    return f"; did you mean {known[near]}?" if near else ""
 
 
 def load_patterns(path_or_name: PathOrName) -> PatternSet:
     """Load a pattern set from a YAML file, or a shipped one by its name.
 
-    Raises
-    ------
-    InputError
-        There is no such file or set, or it breaks the format; names the file and the line.
+    An InputError says that there is none, or names the line at which it breaks the format.
     """
     path = find_patterns(path_or_name)
     if path is None:
@@ -72,16 +66,14 @@ def load_patterns(path_or_name: PathOrName) -> PatternSet:
 def read_named(path: PathOrName) -> tuple[str, str]:
     """Return the text of a file or of standard input, and what messages call it."""
     file = os.path.expanduser(path)
-    where = _STDIN_NAME if file == STDIN else file
-    with input_errors(where):
-        content = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
-        return content.decode("utf-8-sig"), where
+    with input_errors(where := name_of(file)):
+        return b"".join(read_raw(file)).decode("utf-8-sig"), where
 
 
 def parse_patterns(content: str, where: str) -> PatternSet:
     """Parse the content of a pattern file; errors begin with `where`."""
     root = compose_yaml(content, where)
-    if where == _STDIN_NAME and not isinstance(root.node, MappingNode):
+    if where == name_of(STDIN) and not isinstance(root.node, MappingNode):
         raise root.error("a pattern set in YAML was expected; for one text per line: -f -")
     fields = root.fields({"name", "patterns"}, {"source", "regexes"})
     source, regexes = fields.get("source"), fields.get("regexes")

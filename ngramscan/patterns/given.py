@@ -38,19 +38,9 @@ def load_given(
 ) -> PatternSet:
     """Return the patterns of sets, and then literals, each once.
 
-    Parameters
-    ----------
-    patterns : sequence of str or Path
-        Files, shipped sets, or texts with white space in them, which are literals.
-    literals, files : sequence of str
-        Literals, and files with one per line.
-    tiers, methods : sequence of str
-        Select from the sets.
-
-    Raises
-    ------
-    InputError
-        Something is neither a set nor a literal, or nothing was given; names the likeliest cure.
+    `tiers` and `methods` select from sets. Among `patterns` are files, shipped sets, and texts with
+    white space in them, which are literals. `files` have a literal on each line. An InputError
+    names the likeliest cure where something is neither a set nor a literal, or nothing was given.
     """
     if [*map(str, patterns), *map(str, files)].count(STDIN) > 1:
         raise InputError("standard input", "it can be read only once; - was given twice")
@@ -88,7 +78,6 @@ def _is_set(given: PathOrName) -> bool:
 
 
 def _checked(text: str, where: str) -> str:
-    """Return a literal that can be counted, or refuse it."""
     problem = "it is empty; a text to count was expected" * (not text)
     if "\0" in text:
         problem = "it has a NUL character"
@@ -100,7 +89,6 @@ def _checked(text: str, where: str) -> str:
 
 
 def _read_literals(file: PathOrName) -> list[str]:
-    """Return the lines of a file, without empty ones."""
     if Path(file).suffix.lower() in _YAML:
         raise InputError(f"-f {file}", f"a pattern set is given without -f: {file}")
     content, where = read_named(file)

@@ -13,10 +13,7 @@ from typing import Any
 def compile_regex(regex: str, flags: str = "") -> Any:
     """Compile an expression; the flag `i` ignores case, with `m` `^` and `$` match at lines.
 
-    Raises
-    ------
-    ValueError
-        RE2 can't read it, or it matches the empty text; the message says why.
+    A ValueError says why RE2 can't read it, or that it matches the empty text.
     """
     import re2  # slow to import, and most pattern sets have no regex
 

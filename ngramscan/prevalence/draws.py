@@ -193,22 +193,15 @@ class Share(NamedTuple):
 def document_share(
     window: Window, texts: Sequence[bytes], context: int, estimator: Estimator
 ) -> Share:
-    """Return the share of a document that a draw counts for.
+    """Return the share of a document that a draw, an occurrence of one of `texts`, counts for.
 
-    Parameters
-    ----------
-    window : Window
-        Around an occurrence of one of `texts`.
-    texts : sequence of bytes
-        The patterns, none of which contains another. In each document that contains any of them,
-        the shares of all occurrences sum to 1.
-    context : int
-        The bytes on each side that were asked for.
-    estimator : Estimator
-        `size-bias`: one over the occurrences in the document. `first`: 1 for the first occurrence
-        in the document, 0 for others. `combined`: the former for documents that are seen whole from
-        each of their occurrences, the latter for others; which kind a document is does not depend
-        on the draw, so the shares still sum to 1.
+    No text contains another. In each document that contains any of them, the shares of all
+    occurrences sum to 1. `context` is the number of bytes on each side that were asked for.
+
+    `size-bias`: one over the occurrences in the document. `first`: 1 for the first occurrence in
+    the document, 0 for others. `combined`: the former for documents that are seen whole from each
+    of their occurrences, the latter for others; which kind a document is does not depend on the
+    draw, so the shares still sum to 1.
     """
     starts = [start for text in texts for start in find_starts(text, window.text)]
     seen, reach = len(starts), context - SHIFT_BYTES

@@ -114,36 +114,18 @@ def mean_share(
     by_first: _Flags | None = None,
     added_draw: bool = True,
 ) -> tuple[Estimate, float]:
-    """Estimate the mean share p = D/T of all occurrences from some draws.
+    """Estimate the mean share p = D/T of all occurrences from some draws; also its standard error.
 
-    Parameters
-    ----------
-    shares : array of float, shape (K,)
-        Each from 0 to 1.
-    occurrences : int
-        T. K of them were drawn: independently, or without replacement where
-        `is_without_replacement` says so. With K = T, all were.
-    level : float
-        Probability that the interval covers p.
-    by_first : array of bool, shape (K,), optional
-        Which shares are 1 for a first occurrence and 0 for others, where only some are.
-    added_draw : bool
-        Whether the variance includes the added draw.
+    Each of the K shares is from 0 to 1. They were drawn independently, or without replacement where
+    `is_without_replacement` says so; with K = T, all were. `by_first` says which shares are 1 for a
+    first occurrence and 0 for others, where only some are. The standard error is without the added
+    draw, the Clopper–Pearson interval with it unless `added_draw` is False.
 
-    Returns
-    -------
-    Estimate, float
-        p with a Clopper–Pearson interval, and its standard error, without the added draw. With 30
-        draws or more, the interval uses an effective sample size, from the variance of the shares
-        and the added draw (coverage: docs/docnorm.md); with fewer, the number of draws, which is
-        valid for any shares, and wide. If shares are of both kinds, each kind has an interval, and
-        the two are combined: first occurrences may be so rare that none was drawn, and then the
-        variance does not show that they are missing.
-
-    Raises
-    ------
-    ValueError
-        No draws, or shares outside 0 to 1.
+    With 30 draws or more, the interval uses an effective sample size, from the variance of the
+    shares and the added draw (coverage: docs/docnorm.md); with fewer, the number of draws, which is
+    valid for any shares, and wide. If shares are of both kinds, each kind has an interval, and the
+    two are combined: first occurrences may be so rare that none was drawn, and then the variance
+    does not show that they are missing. No draws, or shares outside 0 to 1, are a ValueError.
     """
     y = np.asarray(shares, dtype=np.float64)
     if not y.size or y.min() < 0 or y.max() > 1:
@@ -225,23 +207,13 @@ def estimate_documents(
 ) -> BoundedEstimate:
     """Estimate how many documents contain at least one of some patterns.
 
-    Parameters
-    ----------
-    patterns : sequence of Draws
-        The draws of each pattern. If there are several, a share is one over the occurrences of
-        *all* patterns in the document, or 1 for the first occurrence of any of them and 0 for
-        others.
-    seen_documents : int
-        Distinct documents among all draws; there can't be fewer.
-    level : float
-        Confidence level.
+    If there are several patterns, a share is one over the occurrences of *all* patterns in the
+    document, or 1 for the first occurrence of any of them and 0 for others. `seen_documents` are
+    the distinct documents among all draws; there can't be fewer.
 
-    Returns
-    -------
-    BoundedEstimate
-        In documents: the sum over the patterns of T times the mean share. The limits of the
-        patterns are combined as independent errors, so a pattern whose draws do not vary still adds
-        the uncertainty of its own interval. Exact if all occurrences were drawn.
+    The estimate is the sum over the patterns of T times the mean share. The limits of the patterns
+    are combined as independent errors, so a pattern whose draws do not vary still adds the
+    uncertainty of its own interval. Exact if all occurrences were drawn.
     """
     if all(draws.lowest.size >= draws.occurrences for draws in patterns):
         return exactly(seen_documents, level)
@@ -341,21 +313,10 @@ def documents_of_repeats(
 ) -> Estimate:
     """Return T U/K, the paper's estimate of documents, with the limits that repeats support.
 
-    Parameters
-    ----------
-    documents : sequence of str
-        The document of each of K draws with replacement; at least one. U are distinct.
-    occurrences : int
-        T.
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    Estimate
-        In documents, up to T. If M of the K(K−1)/2 pairs of draws share a document, K(K−1)/2M
-        estimates T²/Σc², and there are at least so many documents. The lower limit uses the upper
-        Poisson limit of M. `note` says that K/U is no estimate of occurrences per document.
+    `documents` has the document of each of K draws with replacement; U are distinct. If M of the
+    K(K−1)/2 pairs of draws share a document, K(K−1)/2M estimates T²/Σc², and there are at least so
+    many documents. The lower limit uses the upper Poisson limit of M; the upper one is T. `note`
+    says that K/U is no estimate of occurrences per document.
     """
     from scipy.special import gammaincinv
 

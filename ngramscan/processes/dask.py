@@ -25,12 +25,8 @@ def run_on_cluster(
     `work` is a function of a module of this package, which the workers must have installed, too;
     its `Report` does nothing.
 
-    Raises
-    ------
-    InputError
-        Dask is not installed.
-    RemoteUnavailable
-        No scheduler answers at the address, or it has no workers.
+    An InputError says that Dask is not installed, a RemoteUnavailable that no scheduler answers at
+    the address, or that it has no workers.
     """
     try:
         from dask.distributed import Client

@@ -9,11 +9,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_type_hints
 
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, nearest
 from ngramscan.reading.streams import is_stream, missing, read_bytes, unpacked_path
 from ngramscan.reading.streams import name_of as name_of_file
 from ngramscan.reading.yaml_files import as_type
@@ -81,7 +80,6 @@ def _file_rows(path: Path) -> Rows:
 
 
 def _refuse_name(path: Path) -> None:
-    """Raise an InputError where a file is not there, or its name not that of a table."""
     if not path.is_file():
         folder = f"a folder; {_TABLES} was expected"
         raise InputError(str(path), folder if path.is_dir() else missing(path, _TABLES))
@@ -215,5 +213,5 @@ def _cures(missing: Sequence[str], others: Sequence[str]) -> Iterator[str]:
     """Say which columns of other names may be those that are missing."""
     for name in missing:
         known = [other for other in _OTHER_NAMES.get(name, ()) if other in others]
-        for near in (known or get_close_matches(name, others, n=1, cutoff=0.75))[:1]:
+        if near := next(iter(known), "") or nearest(name, others, cutoff=0.75):
             yield f"rename `{near}` to `{name}` if that is meant"

@@ -9,7 +9,6 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from difflib import get_close_matches
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 
 from isal import igzip_lib
 
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, nearest
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -31,7 +30,7 @@ CORRUPT: tuple[type[Exception], ...] = (
     EOFError,
     OSError,
 )
-"""What decompressing and reading may raise; `problem_of` says it in our words."""
+"""Errors of decompressing and reading; `problem_of` says them in our words."""
 
 _DECOMPRESSORS: dict[str, Callable[[], Any]] = {
     ".gz": partial(igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP),
@@ -68,9 +67,8 @@ def unpacked_path(path: object) -> Path:
 
 def missing(path: Path, expected: str) -> str:
     """Say that a file is not there, and which one beside it may be meant, or what was expected."""
-    beside = sorted(each.name for each in path.parent.glob("*"))
-    nearest = get_close_matches(path.name, beside, n=1)
-    cure = f"did you mean {path.with_name(nearest[0])}?" if nearest else f"{expected} was expected"
+    near = nearest(path.name, sorted(each.name for each in path.parent.glob("*")))
+    cure = f"did you mean {path.with_name(near)}?" if near else f"{expected} was expected"
     return f"no such file or folder; {cure}"
 
 

@@ -1,4 +1,4 @@
-"""What all figures share: colours, labels and the files they are written to."""
+"""The parts that all figures share: colours, labels and the files they are written to."""
 
 from __future__ import annotations
 

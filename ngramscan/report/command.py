@@ -31,7 +31,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from ngramscan.errors import IncompleteError, InputError, NgramscanError
-from ngramscan.progress import Terminal, open_console, visible
+from ngramscan.progress import Terminal, open_console, visible, visible_line
 from ngramscan.report.completion import offered
 from ngramscan.report.files import TAKES_NO_MORE
 from ngramscan.report.options import (
@@ -79,7 +79,7 @@ class Result(Generic[Row]):
     notices: Sequence[str] = ()
     """Notes that go with the rows, on stderr."""
     failures: Sequence[str] = ()
-    """What could not be done. Exit code 1; Python raises an IncompleteError with the rows."""
+    """A line per thing that could not be done. Exit code 1; Python raises an IncompleteError."""
     heading: str = ""
     """A line above the rows."""
     print_table: Callable[[Console], None] | None = None
@@ -293,7 +293,6 @@ def _run(
 
 
 def _name_variable(error: InputError, context: click.Context) -> None:
-    """Name the environment variable that a wrong value is from."""
     for one in context.command.params:
         is_given = context.get_parameter_source(one.name) is ParameterSource.ENVIRONMENT
         if is_given and error.where.split(" ")[0] in one.opts:
@@ -338,5 +337,4 @@ def _emit(rows: Sequence[Any], row_type: type, target: Target) -> None:
 
 
 def _say(text: str) -> None:
-    """Print a line on stderr."""
-    click.echo(visible(text), err=True)
+    click.echo(visible_line(text), err=True)

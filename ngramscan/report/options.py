@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 
 import click
 
-from ngramscan.errors import InputError
+from ngramscan.errors import InputError, nearest
 from ngramscan.report.completion import offered
 from ngramscan.report.rows import Target, write_rows
 
@@ -167,6 +166,25 @@ class _Listed(click.ParamType[Any]):
         return tuple(self.one.convert(part, param, ctx) for part in parts)
 
 
+class _Finite(click.ParamType[Any]):
+    """A number that is neither nan nor infinite, nor longer than 64 bits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        number = super().convert(value, param, ctx)
+        if not abs(number) < 2**63:
+            self.fail(f"{value} is not a number that can be used", param, ctx)
+        return number
+
+
+class _Float(_Finite, click.FloatRange):
+    name = "float"  # in messages: not a valid float
+
+
+class _Integer(_Finite, click.IntRange):
+    name = "integer"
+
+
 class FilePath(click.Path):
     """A path; `~` at its start is the home folder."""
 
@@ -206,9 +224,7 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
     if least is None and most is None:
         return click.FLOAT if float in types else click.INT
     limits: Any = (least, most, option.over is not None, option.under is not None)
-    kind = click.FloatRange(*limits) if float in types else click.IntRange(*limits)
-    kind.name = kind.name.removesuffix(" range")  # in messages: not a valid float
-    return kind
+    return _Float(*limits) if float in types else _Integer(*limits)
 
 
 # Checking what is given
@@ -255,9 +271,8 @@ def refuse_other(option: str, value: str, known: Iterable[str]) -> None:
 
 def suggestion(value: str, known: Iterable[str]) -> str:
     """Return a hint at the value that was probably meant; empty: none is near."""
-    names = {one.lower(): one for one in known}
-    nearest = get_close_matches(value.lower(), names, n=1)
-    return f"; did you mean {names[nearest[0]]}?" if nearest else ""
+    near = nearest(value, known)
+    return f"; did you mean {near}?" if near else ""
 
 
 def check_written(

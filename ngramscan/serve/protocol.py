@@ -99,10 +99,7 @@ class ServedIndex:
 def answer(indexes: Mapping[str, ServedIndex], body: bytes) -> Fields:
     """Answer a request.
 
-    Raises
-    ------
-    RefusedError
-        The request is wrong.
+    A RefusedError says that it is wrong.
     """
     started_at = time.perf_counter()
     request = _parse(body)

@@ -44,10 +44,7 @@ def serve_folders(
 ) -> bool:
     """Serve some indexes, each named after its folder, until a signal arrives.
 
-    Returns
-    -------
-    bool
-        Whether the signal was an interrupt (SIGINT) rather than SIGTERM.
+    The result says whether the signal was an interrupt (SIGINT) rather than SIGTERM.
     """
     folders = name_folders(directories)
     with open_socket(host, port) as listener:
@@ -86,7 +83,6 @@ def _open_index(name: str, folder: Path, progress: Progress) -> ServedIndex:
 
 
 def _describe(indexes: Sequence[ServedIndex], host: str, listener: socket.socket) -> Iterator[str]:
-    """Yield lines that say which indexes are served where, and how to ask them."""
     taken, port = listener.getsockname()[:2]
     address = ipaddress.ip_address(taken.partition("%")[0])
     name = "127.0.0.1" if address.is_unspecified else host

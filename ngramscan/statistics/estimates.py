@@ -42,30 +42,13 @@ def t_quantile(level: float, degrees: float) -> float:
 def geometric_mean_ratio(
     counts: ArrayLike, other_counts: ArrayLike, level: float = 0.95
 ) -> Estimate:
-    """Estimate the ratio between the counts of two lists of patterns.
+    """Estimate the ratio of the geometric means of the counts of two lists of patterns.
 
-    Parameters
-    ----------
-    counts, other_counts : array of int, shapes (n,) and (m,)
-        Occurrences per pattern. A half is added to each, so that zeros have a logarithm.
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    Estimate
-        Ratio of the geometric means, with Welch's t interval on the log scale. No interval if a
-        list has fewer than two patterns or neither list varies.
-
-    Raises
-    ------
-    ValueError
-        A list is empty or has a negative count.
-
-    Notes
-    -----
-    The interval treats the patterns as a random choice from many, but they are chosen by hand.
-    Source: Welch 1947, doi:10.1093/biomet/34.1-2.28.
+    A half is added to each count, so that zeros have a logarithm. The interval is Welch's t
+    interval on the log scale; it treats the patterns as a random choice from many, but they are
+    chosen by hand. There is none if a list has fewer than two patterns or neither list varies. An
+    empty list and a negative count are ValueErrors. Source: Welch 1947,
+    doi:10.1093/biomet/34.1-2.28.
     """
     a, b = _log_counts(counts), _log_counts(other_counts)
     difference = float(a.mean() - b.mean())
@@ -120,23 +103,14 @@ def cluster_total(
 ) -> Estimate:
     """Estimate a total from clusters (files) that were drawn without replacement.
 
-    Parameters
-    ----------
-    counts, sizes, chances : array of float, shape (n,)
-        For each drawn cluster: its count; its size, roughly proportional to counts (1 for all if
-        unknown); the probability that it was drawn, in (0, 1] (1: certain).
-    total_size : float
-        The sum of the sizes of all clusters, drawn or not.
-    level : float
-        Confidence level.
+    Each has a count; a size, roughly proportional to counts (1 for all if unknown); and the
+    probability that it was drawn, in (0, 1] (1: certain). `total_size` is the sum over all
+    clusters, drawn or not.
 
-    Returns
-    -------
-    Estimate
-        The counts of the certain clusters, plus the ratio estimate for the others: counts over
-        sizes, both weighted by 1 / chance, times the size of all others. The interval is a *t*
-        interval of that part on the log scale. `note` says why there is none, or that a single
-        cluster weighs too much to trust it.
+    The total is that of the certain clusters, plus the ratio estimate for the others: counts over
+    sizes, both weighted by 1 / chance, times the size of all others. The interval is a *t* interval
+    of that part on the log scale. `note` says why there is none, or that a single cluster weighs
+    too much to trust it.
     """
     y, x, chance = (np.asarray(one, dtype=np.float64) for one in (counts, sizes, chances))
     if not y.size or x.min() <= 0 or chance.min() <= 0 or chance.max() > 1:

@@ -25,23 +25,8 @@ class PValue:
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Adjust the p-values of a family of tests, which bounds the chance of any false finding.
 
-    Parameters
-    ----------
-    p_values : sequence of float or None
-        In [0, 1]; None for a test that could not be made, which is ignored.
-
-    Returns
-    -------
-    list of float or None
-        In the same order; each at least as large as before, and at most 1.
-
-    Raises
-    ------
-    ValueError
-        A p-value is outside [0, 1] or not a number.
-
-    Notes
-    -----
+    None stands for a test that could not be made, and is ignored. Adjusted p-values are at least as
+    large as before, and at most 1. One outside [0, 1] is a ValueError.
     Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
     """
     known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)

@@ -28,28 +28,10 @@ class Pairs:
 
 
 def wilson(k: float, n: float, level: float = 0.95) -> Estimate:
-    """Estimate a share.
+    """Estimate a share, k of n, with the score interval without continuity correction.
 
-    Parameters
-    ----------
-    k, n : float
-        How many of how many; not integers if n is an effective size.
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    Estimate
-        In [0, 1], with the score interval without continuity correction.
-
-    Raises
-    ------
-    ValueError
-        n is not positive, or k not in [0, n].
-
-    Notes
-    -----
-    Source: Wilson 1927, doi:10.1080/01621459.1927.10502953.
+    Neither has to be an integer, since n may be an effective size. If n is not positive or k not in
+    [0, n], that is a ValueError. Source: Wilson 1927, doi:10.1080/01621459.1927.10502953.
     """
     if not 0 <= k <= n or n <= 0:
         raise ValueError("0 <= k <= n and n > 0 were expected")
@@ -64,27 +46,13 @@ def wilson(k: float, n: float, level: float = 0.95) -> Estimate:
 
 
 def effective_size(marked: ArrayLike, clusters: ArrayLike, level: float | None = None) -> float:
-    """Return the effective sample size of clustered observations of a share.
+    """Return the effective sample size of clustered observations of a share: at most their number.
 
-    Parameters
-    ----------
-    marked : array of bool, shape (n,)
-        The observations.
-    clusters : array of int, shape (n,)
-        The cluster of each observation: the problem that several outputs answer.
-    level : float, optional
-        Confidence level of an interval. If given, the size is reduced for few clusters, which tell
-        little about the design effect; a single cluster counts as one observation.
-
-    Returns
-    -------
-    float
-        n over the estimated design effect, but at most n; n if the observations do not vary or
-        there is one cluster. With a level, times (z / t)², with one degree of freedom fewer than
-        clusters.
-
-    Notes
-    -----
+    `marked` are the observations, `clusters` has the cluster of each: the problem that several
+    outputs answer. The size is n over the estimated design effect; n if the observations do not
+    vary or there is one cluster. With a `level`, it is the size for an interval: times (z / t)²,
+    with one degree of freedom fewer than clusters, since few of them tell little about the design
+    effect; a single cluster counts as one observation.
     Source: Korn & Graubard 1998, Survey Methodology 24, 193-201.
     """
     values = np.asarray(marked, dtype=np.float64)
@@ -102,29 +70,10 @@ def effective_size(marked: ArrayLike, clusters: ArrayLike, level: float | None =
 
 
 def paired_difference(pairs: Pairs, level: float = 0.95) -> Estimate:
-    """Estimate the difference between two shares of the same pairs, second minus first.
+    """Estimate the difference between two shares of the same pairs, second minus first, in [-1, 1].
 
-    Parameters
-    ----------
-    pairs : Pairs
-        At least one.
-    level : float
-        Confidence level.
-
-    Returns
-    -------
-    Estimate
-        In [-1, 1].
-
-    Raises
-    ------
-    ValueError
-        There are no pairs.
-
-    Notes
-    -----
-    Squares of the Wilson limits, corrected for the correlation of the pairs. Source: Newcombe 1998,
-    method 10, Statistics in Medicine 17, 2635-2650.
+    Squares of the Wilson limits, corrected for the correlation of the pairs; without any pair, a
+    ValueError. Source: Newcombe 1998, method 10, Statistics in Medicine 17, 2635-2650.
     """
     n = pairs.n
     first = wilson(pairs.both + pairs.only_first, n, level)
@@ -190,25 +139,12 @@ def share_ratio(
     level: float = 0.95,
     sizes: tuple[float, float] | None = None,
 ) -> Estimate:
-    """Estimate the ratio of the shares of two independent samples.
+    """Estimate the ratio of the shares of two independent samples, each k of n.
 
-    Parameters
-    ----------
-    counts, others : (int, int)
-        How many of how many; an empty sample is a ValueError.
-    level : float
-        Confidence level.
-    sizes : (float, float), optional
-        Effective sizes of the samples, if their observations are in clusters.
-
-    Returns
-    -------
-    Estimate
-        With an interval that combines the Wilson intervals of both shares on the log scale. If a
-        share is zero, a half is added to all four numbers, and the interval is the log interval.
-
-    Notes
-    -----
+    `sizes` are the effective sizes of the samples, if their observations are in clusters. The
+    interval combines the Wilson intervals of both shares on the log scale. If a share is zero, a
+    half is added to all four numbers, and the interval is the log interval. An empty sample is a
+    ValueError.
     Sources: Zou & Donner 2008, doi:10.1002/sim.3095 (combined intervals); Walter 1975,
     doi:10.1093/biomet/62.2.371 (halves); Katz et al. 1978, doi:10.2307/2530610 (log interval).
     """

@@ -52,30 +52,13 @@ class Studentized(NamedTuple):
 def studentized_interval(
     found: Studentized, drawn: Studentized, n: int, level: float = 0.95, one_more: float = 0.0
 ) -> Estimate:
-    """Estimate a positive value, with an interval on the log scale.
+    """Estimate a positive value from the data and from draws, with an interval on the log scale.
 
-    Parameters
-    ----------
-    found : Studentized, shape (1,)
-        The value of the data.
-    drawn : Studentized, shape (draws,)
-        The values of the draws; those without a finite logarithm or an error are left out.
-    n : int
-        The number of items in the data.
-    level : float
-        Confidence level.
-    one_more : float
-        How far one more item, as extreme as may be expected, would move the logarithm. Its square
-        is added to the variance, since few samples of skewed values include their tail.
-
-    Returns
-    -------
-    Estimate
-        Each limit is at least as far away as that of Student's t interval, since draws take few
-        distinct values when few items differ. `note` says why there is no interval.
-
-    Notes
-    -----
+    `n` is the number of items in the data. Draws without a finite logarithm or an error are left
+    out. `one_more` is how far one more item, as extreme as may be expected, would move the
+    logarithm; its square is added to the variance, since few samples of skewed values include their
+    tail. Each limit is at least as far away as that of Student's t interval, since draws take few
+    distinct values when few items differ. `note` says why there is no interval.
     Source: Davison & Hinkley 1997, Bootstrap Methods and their Application, section 5.2.
     """
     (log,), (error,) = found.log()
@@ -131,7 +114,6 @@ class Ratio:
 
 
 def _checked_sums(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple[Floats, Floats]:
-    """Return the sums of problems and their sizes, or raise ValueError if they are invalid."""
     s = np.asarray(sums, dtype=np.float64)
     m = np.ones(s.shape) if sizes is None else np.asarray(sizes, dtype=np.float64)
     if s.ndim != 1 or not s.size or not np.isfinite(s).all() or draws < 1:
@@ -208,28 +190,12 @@ def bootstrap_t(
 ) -> MeanDifference:
     """Estimate and test a mean difference; all answers to a problem are drawn together.
 
-    Parameters
-    ----------
-    sums : array of float, shape (problems,)
-        The sum of the differences of each problem: one difference, or one from each model.
-    generator : numpy Generator
-        The source of randomness.
-    sizes : array of int, shape (problems,), optional
-        The number of differences in each sum; by default 1. A size below 1 is a ValueError, as are
-        sums that are missing or infinite, or none at all.
-    draws : int
-        Number of resamples, each of as many problems as there are, with replacement.
-    level : float
-        Confidence level.
+    `sums` has the sum of the differences of each problem: one difference, or one from each model;
+    `sizes` how many they are, by default 1. The estimate is the sum of all over their number. A
+    draw has as many problems as there are, with replacement. There is no interval and no p-value if
+    fewer than ten problems are given or differ from zero, or if all have the same mean. A size
+    below 1, a sum that is missing or infinite, and no sums at all are ValueErrors.
 
-    Returns
-    -------
-    MeanDifference
-        The sum of all differences over their number. No interval and no p-value if fewer than ten
-        problems are given or differ from zero, or if all have the same mean.
-
-    Notes
-    -----
     With few distinct values or heavy tails the draws may give a narrower interval than Student's t,
     which is used then. docs/comparing.md has the error rates of the test. Source: Davison & Hinkley
     1997, Bootstrap Methods and their Application, sections 4.4.1 and 5.2.

@@ -27,30 +27,13 @@ VALUES_AT_ONCE = 2_000_000
 def sign_flip_test(sums: ArrayLike, generator: np.random.Generator, draws: int = 10_000) -> PValue:
     """Test whether the differences of problems are equally likely to have the opposite sign.
 
-    Parameters
-    ----------
-    sums : array of float, shape (problems,)
-        The sum of the differences of each problem. All answers to a problem flip together, so the
-        test is valid even if they are alike.
-    generator : numpy Generator
-        The source of randomness, used only if no exact method is possible.
-    draws : int
-        How many times all signs are flipped then.
+    `sums` has the sum of the differences of each problem. All answers to a problem flip together,
+    so the test is valid even if they are alike. The p-value holds for the sum, and so for the mean.
+    It is exact if the values are multiples of a unit, as with right and wrong answers, or if at
+    most 20 are not zero; otherwise (r + 1) / (draws + 1), where r draws are at least as far from
+    zero. It is 1 if no problem differs. No sums, one that is missing or infinite, or no draws are a
+    ValueError.
 
-    Returns
-    -------
-    PValue
-        For the sum, and so for the mean. Exact if the values are multiples of a unit, as with right
-        and wrong answers, or if at most 20 are not zero; otherwise (r + 1) / (draws + 1), where r
-        draws are at least as far from zero. 1 if no problem differs.
-
-    Raises
-    ------
-    ValueError
-        There are no sums, one is missing or infinite, or there are no draws.
-
-    Notes
-    -----
     Sources: Fisher 1935, The Design of Experiments, section 21; Phipson & Smyth 2010,
     doi:10.2202/1544-6115.1585 (why one is added).
     """
@@ -104,27 +87,11 @@ def _as_far(totals: Floats, values: Floats) -> NDArray[np.bool_]:
 def signed_rank_test(differences: ArrayLike, zeros: Zeros = "dropped") -> PValue:
     """Test whether paired differences are symmetric around zero.
 
-    Parameters
-    ----------
-    differences : array of float, shape (n,)
-        At least one, none missing. Those that are equal up to rounding errors share a mean rank.
-    zeros : "dropped" or "pratt"
-        Whether differences of zero are left out before ranking, or after.
-
-    Returns
-    -------
-    PValue
-        Exact, over all signs of the observed ranks, for up to 1,000 pairs that differ; for more, by
-        the normal approximation with the variance of tied ranks and continuity correction. 1 if no
-        pair differs.
-
-    Raises
-    ------
-    ValueError
-        There are no differences, one is missing or infinite, or `zeros` is neither rule.
-
-    Notes
-    -----
+    Those that are equal up to rounding errors share a mean rank; `zeros` says whether those of zero
+    are left out before ranking ("dropped") or after ("pratt"). Exact, over all signs of the
+    observed ranks, for up to 1,000 pairs that differ; for more, by the normal approximation with
+    the variance of tied ranks and continuity correction. 1 if no pair differs. No differences, one
+    that is missing or infinite, and another rule for zeros are ValueErrors.
     Sources: Wilcoxon 1945, doi:10.2307/3001968; Pratt 1959, doi:10.1080/01621459.1959.10501526.
     """
     values = np.asarray(differences, dtype=np.float64)

@@ -191,7 +191,9 @@ class ApiIndex:
             occurrences = read_count(reply, self._size.bytes)
             return QueryCount(query, occurrences, None, source, asked_at)
 
-        return self._each(queries, _count_forms, read, partial(QueryFailure, self.name))
+        return self._each(
+            queries, partial(_only_form, "count"), read, partial(QueryFailure, self.name)
+        )
 
     def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
         """Start to look up all queries; yield where each occurs."""
@@ -199,7 +201,9 @@ class ApiIndex:
         def read(query: str, reply: Reply, *_: str) -> Found:
             return read_found(reply, query, self._size.bytes)
 
-        return self._each(queries, _find_forms, read, partial(QueryFailure, self.name))
+        return self._each(
+            queries, partial(_only_form, "find"), read, partial(QueryFailure, self.name)
+        )
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Start to fetch the text around all places; `context` is at most `longest_context`."""
@@ -291,12 +295,8 @@ def _collect(
             yield failure(item, error)
 
 
-def _count_forms(query: str) -> Iterator[Reply]:
-    yield {"query_type": "count", "query": query}
-
-
-def _find_forms(query: str) -> Iterator[Reply]:
-    yield {"query_type": "find", "query": query}
+def _only_form(query_type: str, query: str) -> Iterator[Reply]:
+    yield {"query_type": query_type, "query": query}
 
 
 def _window_forms(place: Place, context: int) -> Iterator[Reply]:

@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to count in a piece; with the piece itself, it determines the counts."""
+    """The queries for a piece; with the piece itself, they determine the counts."""
 
     queries: list[str]
     read: ReadOptions

@@ -153,7 +153,7 @@ class ScanIndex:
 
     @cached_property
     def _pieces(self) -> list[Piece]:
-        """What there is to read, always the same and in the same order."""
+        """The pieces to read, always the same and in the same order."""
         for notice in self._corpus.notices:
             self._run.progress.notice(notice)
         files = self._sample.files if self._sample else self._corpus.files
@@ -176,7 +176,6 @@ class ScanIndex:
         return results
 
     def _total(self, values: Sequence[int]) -> Estimate:
-        """Return the total over the corpus of the values of the pieces that were read."""
         if self._sample is None:
             total = sum(values)
             return Estimate(total, total, total, LEVEL)

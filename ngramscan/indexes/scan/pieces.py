@@ -97,7 +97,6 @@ def run_on_pieces(
 
 
 def _bundles(pieces: Mapping[int, Piece], workers: int) -> list[list[int]]:
-    """Group pieces that follow each other into tasks."""
     bundles: list[list[int]] = []
     total = sum(piece.size or 0 for piece in pieces.values())
     task_bytes = min(TASK_BYTES, max(LEAST_TASK_BYTES, total // (workers * TASKS_PER_WORKER)))

@@ -74,7 +74,6 @@ def _chances(sizes: NDArray[np.float64], n: int) -> NDArray[np.float64]:
 
 
 def _draw(chances: NDArray[np.float64], random: np.random.Generator) -> list[int]:
-    """Return the numbers of the files that are drawn, in order."""
     order = random.permutation(np.flatnonzero(chances < 1))
     ends = np.cumsum(chances[order])
     points = random.random() + np.arange(round(ends[-1]) if order.size else 0)

@@ -131,5 +131,4 @@ def cut_ends(content: bytes, start: int, end: int, context: int) -> tuple[int, i
 
 
 def _is_inside(content: bytes, position: int) -> bool:
-    """Tell whether a position is inside of a character."""
     return 0 < position < len(content) and content[position] & 0xC0 == 0x80

@@ -59,7 +59,6 @@ def read_windows(
 
 
 def _locate(place: Place, ends: Sequence[int]) -> tuple[int, int]:
-    """Return the number of the piece, and the rank in it."""
     total = ends[-1] if ends else 0
     if place.shard != 0 or not 0 <= place.rank < total:
         where = f"occurrence {place.rank} of {place.query!r} in shard {place.shard}"

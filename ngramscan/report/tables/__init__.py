@@ -9,13 +9,5 @@ from ngramscan.report.tables.keyness import print_keyness
 from ngramscan.report.tables.strategies import print_strategies
 from ngramscan.report.tables.tiers import print_tiers
 
-__all__ = [
-    "print_blend",
-    "print_contexts",
-    "print_count",
-    "print_docnorm",
-    "print_keyness",
-    "print_rows",
-    "print_strategies",
-    "print_tiers",
-]
+__all__ = ["print_blend", "print_contexts", "print_count", "print_docnorm", "print_keyness"]
+__all__ += ["print_rows", "print_strategies", "print_tiers"]

@@ -119,7 +119,6 @@ def _print_generic(console: Console, reason: str, rows: Sequence[PresenceRow]) -
 
 
 def _shares(rows: Sequence[PresenceRow], own: bool) -> str:
-    """Return the smallest and the largest share of some prompts."""
     shares = [row.share for row in rows if row.has_method == own and row.share is not None]
     if not shares:
         return UNKNOWN

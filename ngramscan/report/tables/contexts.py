@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult
+from ngramscan.progress import counted
 
 _LEAST_SIDE = 12
 _GAP = "  "
@@ -48,7 +49,7 @@ def _print_lines(console: Console, rows: Sequence[ContextRow]) -> None:
 def _headline(result: ContextsResult, seed: int) -> str:
     n, total = len(result.rows), result.occurrences
     drawn = f"{n:,} drawn at random, seed {seed}" if n < total else "all"
-    return f"{result.index} · {result.text!r} · {total:,} occurrences, {drawn}"
+    return f"{result.index} · {result.text!r} · {counted(total, 'occurrence')}, {drawn}"
 
 
 def _end_of(text: str, width: int) -> str:

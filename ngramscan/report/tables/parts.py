@@ -1,4 +1,4 @@
-"""What the tables of several commands share: headlines, groups, intervals, totals."""
+"""The parts that several tables share: headlines, groups, intervals, totals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.catalog import find_hosted
 from ngramscan.outputs.markers import ALL
 from ngramscan.prevalence.totals import Total
-from ngramscan.progress import format_bytes
+from ngramscan.progress import counted, format_bytes
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, print_line, with_interval
 
 Row = TypeVar("Row")
@@ -27,7 +27,7 @@ def print_index(console: Console, index: str, size: IndexSize) -> None:
     if size.bytes is not None:
         parts.append(f"{format_bytes(size.bytes)} of text")
     if size.documents is not None:
-        parts.append(f"{size.documents:,} documents")
+        parts.append(counted(size.documents, "document"))
     print_line(console, " · ".join(parts), "bold")
 
 
@@ -50,12 +50,9 @@ def pooled_first(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: -attrgetter("dataset", "model")(row).count(ALL))
 
 
-def naming(rows: Iterable[object], *names: str) -> dict[str, list[str]]:
+def naming(rows: Sequence[object], *names: str) -> dict[str, list[str]]:
     """Return the columns that name the rows: dataset and model, which are headings, and others."""
-    found = [attrgetter("dataset", "model", *names)(row) for row in rows]
-    columns = dict(
-        zip(("dataset", "model", *names), map(list, zip(*found, strict=True)), strict=True)
-    )
+    columns = {name: [getattr(row, name) for row in rows] for name in ("dataset", "model", *names)}
     return columns | {"model": [model or UNKNOWN for model in columns["model"]]}
 
 
