@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalcore.scores import key_of, read_scores
-from evalcore.screens import print_notes, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_table
 from ngramscan.report import optional_target
+from ngramscan.report.columns import print_notes, to_columns
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout, print_columns
 from ngramscan.report.options import save

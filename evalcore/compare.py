@@ -16,14 +16,14 @@ from numpy.random import Generator, default_rng
 from evalcore.figures import draw_comparisons
 from evalcore.pairing import CELL, LEAST, NAMES, NOT_ANSWERED, find_pairs, left_out, to_table
 from evalcore.scores import ScoreRow, read_all
-from evalcore.screens import ALL, Columns, first_of, for_paper, percent, print_pooled, to_columns
 from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.report import optional_target, refuse_other
 from ngramscan.report.canvas import check_target, save_figure
+from ngramscan.report.columns import ALL, first_of, for_paper, print_pooled, to_columns
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import UNKNOWN, Layout
+from ngramscan.report.layout import UNKNOWN, Columns, Layout, percent
 from ngramscan.report.options import save
 from ngramscan.statistics.p_values import holm
 

@@ -16,11 +16,11 @@ from evalcore.logs import UsageRow
 from evalcore.outcomes import Names, NoAnswer
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, key_of, read_chosen
-from evalcore.screens import ALL, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, read_rows
 from ngramscan.report import refuse_other
 from ngramscan.report.canvas import check_target, save_figure
+from ngramscan.report.columns import ALL, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout
 from ngramscan.statistics import resampling

@@ -15,11 +15,11 @@ import numpy as np
 from evalcore.compare import CompareRow, compare_methods, difference_text, p_text
 from evalcore.figures import draw_links
 from evalcore.scores import read_all, refuse_unscored
-from evalcore.screens import for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, read_rows, read_table
 from ngramscan.report import optional_target, refuse_other, to_frame
 from ngramscan.report.canvas import check_target, save_figure
+from ngramscan.report.columns import for_paper, print_notes, print_pooled, to_columns
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout
 from ngramscan.report.options import save

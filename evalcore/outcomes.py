@@ -12,10 +12,10 @@ import numpy as np
 
 from evalcore.pairing import CELL, LEAST, NOT_ANSWERED, NOT_ASKED, RIGHT, left_out, to_table
 from evalcore.scores import ScoreRow, read_chosen
-from evalcore.screens import ALL, first_of, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.report import optional_target, refuse_other
+from ngramscan.report.columns import ALL, first_of, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout
 from ngramscan.report.options import save

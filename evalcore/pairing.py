@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow
-from evalcore.screens import ALL
 from ngramscan.errors import InputError
+from ngramscan.report.columns import ALL
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -228,6 +228,11 @@ def rate(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def percent(share: float | None) -> str:
+    """Return a share as it stands in a column of percentages."""
+    return UNKNOWN if share is None else f"{100 * share:.1f}"
+
+
 def with_interval(value: Any, low: Any, high: Any, show: Callable[[Any], str] = rate) -> str:
     """Return a value with its limits; a missing upper one is infinite."""
     if value is None:
