@@ -56,7 +56,7 @@ class AgreementRow:
 
 @dataclass(frozen=True, slots=True)
 class VoteRow:
-    """What the judges say about one item."""
+    """The votes of the judges on one item."""
 
     item: str
     label: str | None

@@ -101,12 +101,9 @@ def _read_tables(folder: Path, reading: _ClaimsFile) -> Tables:
     names = {other: name for name, others in reading.aliases.items() for other in others}
     tables = {}
     for file in sorted(folder.glob("*.csv")):
-        rows = [_row(file.stem, texts, names, reading) for _, texts in read_table(file)]
-        if not rows:
-            raise InputError(str(file), "expected rows below a header")
-        tables[file.stem] = rows
+        tables[file.stem] = [_row(file.stem, row, names, reading) for _, row in read_table(file)]
     if not tables:
-        raise InputError(str(folder), "there are no CSV files in it")
+        raise InputError(str(folder), "it has no .csv files")
     for key in reading.keys:
         if not any(key in table[0] for table in tables.values()):
             raise ValueError(f"no table has a column {key!r}")

@@ -47,7 +47,7 @@ _QUOTIENTS = {
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyRow:
-    """What the answers of one model to one method's prompts cost; shares are fractions."""
+    """The cost of one model's answers to one method's prompts; shares are fractions."""
 
     dataset: str
     model: str

@@ -51,7 +51,7 @@ class LinkRow:
 
     index: str
     measure: str
-    """What was counted: `occurrences` or `documents`."""
+    """The unit of the counts: `occurrences` or `documents`."""
     dataset: str
     model: str
     rule: str
@@ -205,7 +205,7 @@ def link(
     tier : str or sequence of str
         Use only patterns of these tiers. By default T1 and T2.
     map : str or sequence of str
-        What the pattern sets call a method that is compared: METHOD=NAME.
+        Name of a compared method in the pattern sets, where it differs: METHOD=NAME.
     rule, run : see compare
     ranks : str or Path, optional
         Write how well the orders of methods agree to this file.

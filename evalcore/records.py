@@ -121,7 +121,10 @@ def _own(file: Path, content: bytes) -> _Placed:
     for number, line in enumerate(lines, 1):
         place = f"{name_of(file)}:{number}"
         if line.strip():
-            fields = named | as_type(decoded(place, line), dict[str, Any], place)
+            fields = as_type(decoded(place, line), dict[str, Any], place)
+            # With a method of its own in each line, the file is not DATASET/MODEL/METHOD.jsonl.
+            is_whole = fields.get("model") and fields.get("method") not in {None, file.stem}
+            fields = ({"dataset": Path(name_of(file)).stem} if is_whole else named) | fields
             if isinstance(fields.get("id"), int):
                 fields["id"] = str(fields["id"])
             yield place, fields
@@ -174,11 +177,13 @@ def read_records(
     method: str | None = None,
     dataset: str | None = None,
     on_notice: _Tell = lambda _: None,
+    is_named: bool = True,
 ) -> list[Record]:
     """Read all records of a file, or of a folder with its subfolders.
 
     In our own layout, `method` and `dataset` select records; in the others they name what the files
-    don't. `on_notice` gets a line for each file in which halves of characters were replaced.
+    don't. A dataset that is not `is_named` gives way to the only one that the outputs have, unless
+    that is a shipped one. `on_notice` gets a line for each file with replaced characters.
     """
     wanted = {name: value for name, value in (("method", method), ("dataset", dataset)) if value}
     if layout == "financemath" and not method:
@@ -188,6 +193,9 @@ def read_records(
         for file, content in _contents(path, layout, on_notice)
         for place, fields in _LAYOUTS[layout](file, content)
     ]
+    names = {one.dataset for _, one in found}
+    if not is_named and len(names) == 1 and not names & benchmarks().keys():
+        wanted["dataset"] = names.pop()
     places: dict[tuple[object, ...], str] = {}
     records = []
     for place, one in found:

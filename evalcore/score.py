@@ -198,7 +198,8 @@ def score(
     usual = find_benchmark(dataset, place, id_field, question_field, answer_field)
     benchmark = choose_scoring(usual, rule, extraction)
     problems = load_dataset(benchmark, place)
-    records = read_records(Path(outputs), layout, method, benchmark.name, progress.notice)
+    chosen = (layout, method, benchmark.name, progress.notice, bool(dataset))
+    records = read_records(Path(outputs), *chosen)
 
     def run_programs(programs: Sequence[Program]) -> list[Outcome]:
         with Sandbox(Limits(seconds=program_seconds), allow_weak_sandbox) as sandbox:

@@ -266,7 +266,7 @@ def test_of_several_runs_none_is_chosen_for_the_reader(tmp_path: Path) -> None:
     rows = [*both(A, B, run=FIRST), *scored("cot", [1.0] * 5, run=SECOND)]
     path = written(rows, tmp_path / "runs.jsonl")
     listed = f"d, m, cot, strict has 2 runs: {FIRST} (10 rows), {SECOND} (5 rows)"
-    cure = f"scores: {listed}; --run NAME says which is meant, or --run latest"
+    cure = f"scores: {listed}; choose one with --run NAME or --run latest"
     for wanted in ([], ["2026-01"], [FIRST, SECOND]):
         with pytest.raises(InputError) as caught:
             evalcore.compare(path, baseline="cot", run=wanted)
