@@ -255,7 +255,6 @@ def _vote(item: str, labels: Sequence[str | None]) -> VoteRow:
 
 
 def _print(console: Any, rows: Sequence[AgreementRow]) -> None:
-    """Print coefficients with their notes, then shares in percent."""
     found, shares = ([row for row in rows if (row.count is None) == one] for one in (True, False))
     named = [replace(row, statistic=row.statistic.replace("_", " ")) for row in found]
     print_columns(console, to_columns(named, "statistic judges items value"), Layout(2))

@@ -117,9 +117,8 @@ def compare_methods(
     Without a baseline, every method is compared with every other; without treatments, the baseline
     is compared with all others.
     """
-    for option, given, known in (("--by", by, CELL[:2]), ("--family", family, NAMES)):
-        for name in given:
-            refuse_other(option, name, known)
+    refuse_other("--by", by, CELL[:2])
+    refuse_other("--family", family, NAMES)
     how, table = how or Settings(), to_table(rows, by)
     methods = _pairs_of_methods([*table["method"].unique()], baseline, treatments)
     several = table.groupby(["dataset", "rule"])["model"].transform("nunique") > 1
@@ -273,7 +272,6 @@ def difference_text(row: Any) -> str:
 
 
 def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
-    """Return columns of rows or averages as a table shows them."""
     columns = to_columns(rows, "dataset model rule")
     columns["methods"] = [f"{row.treatment} − {row.baseline}" for row in rows]
     columns |= to_columns(rows, "n")
@@ -299,7 +297,6 @@ def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
 
 
 def _print(console: Any, rows: Any, parts: Any, stars: bool) -> None:
-    """Print comparisons, then averages."""
     print_pooled(console, rows, partial(_columns, stars=stars), Layout(4, optional=_OPTIONAL))
     layout = Layout(5, frozenset({"average"}), title="Averages, with the number of parts")
     print_pooled(console, parts, _columns, layout)

@@ -307,7 +307,7 @@ def efficiency(
         used = read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`")
     chosen = read_chosen(scores, rule, run)
     if baseline != _BASELINE:
-        refuse_other("--baseline", baseline, dict.fromkeys(row.method for row in chosen))
+        refuse_other("--baseline", baseline, (row.method for row in chosen))
     table = _outputs(chosen, used, tokens, no_answer, baseline)
     rows = list(_rows(table, baseline, Resampling(resamples, seed)))
     if target:

@@ -25,7 +25,6 @@ _LEGEND: dict[str, Any] = {"loc": "outside lower center", "frameon": False}
 
 
 def _styles(names: Iterable[Hashable]) -> dict[Any, tuple[str, str, str]]:
-    """Return a colour, a mark and a hatch for each name, in their order."""
     return dict(zip(dict.fromkeys(names), cycle(zip(COLOURS, MARKS, HATCHES, strict=True))))
 
 

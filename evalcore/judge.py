@@ -272,13 +272,12 @@ def judge(
     $ evalcore judge outputs/imo-proofbench --dataset imo-proofbench --judge NAME \
           --base-url http://localhost:8000/v1 -o judged.jsonl
     """
-    place = Path(data) if data else None
-    name_dataset(dataset, place, Path(outputs), layout)
-    benchmark = find_benchmark(dataset, place, id_field, question_field, answer_field)
+    name_dataset(dataset, data, Path(outputs), layout)
+    benchmark = find_benchmark(dataset, data, id_field, question_field, answer_field)
     prompt = choose_prompt(benchmark.judge or benchmark.name, task)
     if task == "failure-causes" and scores is None:
         raise InputError("--scores", "missing; only wrong answers have causes of failure")
-    problems = load_dataset(benchmark, place)
+    problems = load_dataset(benchmark, data)
     by_id = {problem.id: problem for problem in problems.problems}
     value = 0.0 if task == "failure-causes" else None
     wanted = None if scores is None else outputs_valued(scores, value)

@@ -14,7 +14,7 @@ import numpy as np
 
 from evalcore.compare import CompareRow, compare_methods, difference_text, p_text
 from evalcore.figures import draw_links
-from evalcore.scores import read_all, refuse_unscored
+from evalcore.scores import read_all
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, read_rows, read_table
 from ngramscan.report import optional_target, refuse_other, to_frame
@@ -93,10 +93,9 @@ def _attested(
     patterns: Sequence[PatternCount], measure: str, tiers: Sequence[str], names: Mapping[str, str]
 ) -> Lists:
     """Return counts by compared method: `f-1` is `F-1`, also in `FP/F-1`; variants add up."""
-    known = [tier for tier in dict.fromkeys(row.tier for row in patterns) if tier]
-    for tier in tiers:
-        refuse_other("--tier", tier.upper(), known)
-    wanted = [tier.upper() for tier in tiers] or ["T1", "T2"]
+    wanted = [tier.upper() for tier in tiers]
+    refuse_other("--tier", wanted, (row.tier for row in patterns if row.tier))
+    wanted = wanted or ["T1", "T2"]
     table = to_frame([row for row in patterns if row.tier in wanted], PatternCount)
     if table.empty:
         problem = f"no patterns of {', '.join(wanted)}; a set with methods and tiers was expected"
@@ -229,7 +228,7 @@ def link(
     given: Any = [*read_table(scores)]  # a pipe can be read once
     if "difference" in given[0][1]:
         every, notices = read_rows(given, CompareRow, "rows of `evalcore compare` or `score`"), []
-        refuse_unscored(rule, (row.rule for row in every))
+        refuse_other("--rule", rule, (row.rule for row in every))
         compared = [row for row in every if not rule or row.rule in rule]
     else:
         compared, _, said = compare_methods(read_all([given], [*rule], [*run]))

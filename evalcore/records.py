@@ -131,7 +131,6 @@ def _own(file: Path, content: bytes) -> _Placed:
 
 
 def _torn(content: bytes) -> bytes:
-    """Return the last line if it is incomplete, otherwise nothing."""
     last = content.rpartition(b"\n")[2]
     with suppress(ValueError, RecursionError):
         json.loads(last.strip() or b"0")
@@ -211,7 +210,7 @@ def read_records(
     return records
 
 
-def name_dataset(dataset: str | None, data: Path | None, outputs: Path, layout: str) -> None:
+def name_dataset(dataset: str | None, data: str | Path | None, outputs: Path, layout: str) -> None:
     """Raise an InputError that says which benchmark the outputs are of, if no option does."""
     if not dataset and not data and layout == "evalcore":
         names = list(dict.fromkeys(one.dataset for one in read_records(outputs)))

@@ -264,9 +264,8 @@ def run(
     $ evalcore run --dataset financemath --model NAME --method cot,pot,f-1 \
           --base-url http://localhost:8000/v1 -o outputs/
     """
-    place = Path(data) if data else None
-    benchmark = find_benchmark(dataset, place, id_field, question_field, answer_field)
-    problems = load_dataset(benchmark, place)
+    benchmark = find_benchmark(dataset, data, id_field, question_field, answer_field)
+    problems = load_dataset(benchmark, data)
     templates = load_templates(benchmark, Path(prompts) if prompts else None)
     chosen = list(dict.fromkeys(templates.resolve(name) for name in methods))
     if not chosen:

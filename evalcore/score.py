@@ -33,11 +33,9 @@ def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[
     """Return a benchmark with the wanted rules, each of which it must have."""
     if not usual.rules:
         raise InputError(f"--dataset {usual.name}", "no rule can score it; use `evalcore judge`")
-    known = usual.rules if usual.files else tuple(dict.fromkeys((*usual.rules, *RULES)))
-    for name in rules:
-        refuse_other("--rule", name, known)
-    for name in extraction:
-        refuse_other("--extraction", name, TEXT_RULES)
+    known = usual.rules if usual.files else (*usual.rules, *RULES)
+    refuse_other("--rule", rules, known)
+    refuse_other("--extraction", extraction, TEXT_RULES)
     chosen = tuple(dict.fromkeys(rules)) or usual.rules[:1]
     return replace(usual, rules=chosen, extraction=tuple(extraction) or usual.extraction)
 
@@ -105,7 +103,6 @@ def _find_answer(
 
 
 def _notices(layers: Mapping[str, str], rows: Sequence[ScoreRow], dataset: Dataset) -> list[str]:
-    """Describe missing layers of the sandbox, missing outputs of runs, and faults of the file."""
     outputs = {(f"{row.dataset}/{row.model}/{row.method}", row.id): None for row in rows}
     there, n = Counter(run for run, _ in outputs), len(dataset.problems)
     return [
@@ -193,11 +190,10 @@ def score(
     $ evalcore score outputs/mine --data questions.jsonl --rule numbers
     """
     check_target(picture := Path(figure) if figure else None)
-    place, layers = Path(data) if data else None, dict[str, str]()
-    name_dataset(dataset, place, Path(outputs), layout)
-    usual = find_benchmark(dataset, place, id_field, question_field, answer_field)
-    benchmark = choose_scoring(usual, rule, extraction)
-    problems = load_dataset(benchmark, place)
+    name_dataset(dataset, data, Path(outputs), layout)
+    usual = find_benchmark(dataset, data, id_field, question_field, answer_field)
+    benchmark, layers = choose_scoring(usual, rule, extraction), dict[str, str]()
+    problems = load_dataset(benchmark, data)
     chosen = (layout, method, benchmark.name, progress.notice, bool(dataset))
     records = read_records(Path(outputs), *chosen)
 

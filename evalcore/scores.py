@@ -16,6 +16,7 @@ from rich.console import Console
 from ngramscan.errors import InputError
 from ngramscan.progress import open_console
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
+from ngramscan.report import refuse_other
 from ngramscan.report.layout import Layout, cell, print_columns, with_interval
 
 Names = Sequence[str]
@@ -82,14 +83,6 @@ def outputs_valued(table: Table, value: float | None) -> set[ScoreKey]:
     return {key_of(row) for row in rows if row.value == value} - others
 
 
-def refuse_unscored(rules: Iterable[str], scored: Iterable[str]) -> None:
-    """Raise an InputError if nothing was scored by a rule."""
-    known = list(dict.fromkeys(scored))
-    for rule in rules:
-        if rule not in known:
-            raise InputError(f"--rule {rule}", f"not scored; there are {', '.join(known)}")
-
-
 def read_all(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[ScoreRow]:
     """Read score rows of one run per method, by all rules or by those that are named."""
     tables = as_tables(scores)
@@ -99,7 +92,7 @@ def read_all(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[S
     placed = [(row, name_of(table)) for table in tables for row in read_scores(table)]
     if not placed:
         raise InputError("scores", "there are no rows")
-    refuse_unscored(rules, (row.rule for row, _ in placed))
+    refuse_other("--rule", rules, (row.rule for row, _ in placed))
     placed = [(row, place) for row, place in placed if not rules or row.rule in rules]
     seen: dict[tuple[Any, ...], str] = {}
     for row, place in placed:

@@ -152,7 +152,6 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
                 connection.close()
 
     def _start(self, job: Job, running: dict[socket.socket, Job]) -> None:
-        """Have a program run, in a new zygote if the old one has ended."""
         needs_libraries = zygote.wanted_libraries(job.program.source) != 0
         while job.attempts < ATTEMPTS_AT_MOST:
             job.attempts += 1
@@ -170,7 +169,6 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         )
 
     def _advance(self, running: dict[socket.socket, Job]) -> None:
-        """Wait for news of running programs, and note the outcomes."""
         ready = first_ready(list(running), timeout=1.0)
         for connection in [each for each in running if each in ready]:
             piece = b""
@@ -186,7 +184,6 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
                 each.kill()
 
     def _finish(self, job: Job, running: dict[socket.socket, Job]) -> None:
-        """Read the reply for a program whose connection has closed."""
         if not job.received:
             self._start(job, running)
         elif job.received.endswith(b"}"):
