@@ -20,6 +20,7 @@ from ngramscan.reading.row_files import has_rows
 from ngramscan.reading.streams import unpacked_path
 from ngramscan.reading.yaml_files import as_type, input_errors, parse_yaml, read_text
 from ngramscan.report import listed, refuse_other, write_whole
+from ngramscan.report.columns import to_columns
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout, cell, print_columns
 from ngramscan.report.options import suggestion
@@ -165,10 +166,9 @@ def datasets_list() -> Result[DatasetRow]:
         [(file, sha256), *_] = one.files.items()
         known = (one.name, next(iter(one.sizes), None), file, one.licence, one.source)
         rows.append(DatasetRow(*known, one.url.format(name=file), sha256, one.note))
-    shown = ("name", "licence", "source")
-    columns = {name: [str(getattr(row, name)) for row in rows] for name in shown}
-    columns["pinned"] = ["no" if row.sha256 is None else "yes" for row in rows]
-    columns["problems"] = [cell(row.problems) for row in rows]
+    columns = to_columns(rows, "name licence source")
+    columns["pinned"] = [cell(row.sha256 is not None) for row in rows]
+    columns |= to_columns(rows, "problems")
     layout = Layout(4, optional=("source", "licence"))
     table = partial(print_columns, columns=columns, layout=layout)
     return Result(rows, DatasetRow, print_table=table)
@@ -225,8 +225,7 @@ def datasets_check(
     if not rows:
         absent = "no benchmark there; see `evalcore datasets fetch`, or name a copy with --data"
         raise InputError(*(told or f"{data or 'the cache'}: {absent}").split(": ", 1))
-    shown = ("dataset", "fault", "problems", "subtasks")
-    columns = {name: [cell(getattr(row, name) or "") for row in rows] for name in shown}
+    columns = to_columns(rows, "dataset fault problems subtasks")
     table = partial(print_columns, columns=columns, layout=Layout(2, frozenset({"fault"})))
     return Result(rows, CheckRow, failures=[*map(str, errors)], print_table=table)
 

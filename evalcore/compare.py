@@ -23,7 +23,7 @@ from ngramscan.report import optional_target, refuse_other
 from ngramscan.report.canvas import check_target, save_figure
 from ngramscan.report.columns import ALL, first_of, for_paper, print_pooled, to_columns
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import UNKNOWN, Columns, Layout, percent
+from ngramscan.report.layout import Columns, Layout, p_text, percent
 from ngramscan.report.options import save
 from ngramscan.statistics.p_values import holm
 
@@ -254,14 +254,6 @@ def _averages(found: Sequence[Found], how: Settings, generator: Generator) -> It
         columns: list[Any] = [*key, len(results), int(sizes.sum()), n_unknown]
         finite = (float(share) if np.isfinite(share) else None for share in shares)
         yield AverageRow(*columns, *finite)
-
-
-def p_text(p: float | None, stars: bool = False) -> str:
-    """Return a p-value with three digits, or as a power of ten if small; with stars if wanted."""
-    if p is None:
-        return UNKNOWN
-    text = f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
-    return text + "*" * sum(stars and p < limit for limit in (0.05, 0.01, 0.001))
 
 
 def difference_text(row: Any) -> str:

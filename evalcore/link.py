@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from evalcore.compare import CompareRow, compare_methods, difference_text, p_text
+from evalcore.compare import CompareRow, compare_methods, difference_text
 from evalcore.figures import draw_links
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
@@ -21,7 +21,7 @@ from ngramscan.report import optional_target, refuse_other, to_frame
 from ngramscan.report.canvas import check_target, save_figure
 from ngramscan.report.columns import for_paper, print_notes, print_pooled, to_columns
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout
+from ngramscan.report.layout import Layout, p_text
 from ngramscan.report.options import save
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
@@ -168,7 +168,6 @@ def _columns(rows: Sequence[LinkRow]) -> dict[str, Any]:
 
 
 def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
-    """Print pairs of methods, then how well their orders agree where there are at least three."""
     print_pooled(console, rows, _columns, Layout(6))
     ordered = [rank for rank in ranks if rank.tau is not None]
     columns = partial(to_columns, names="index dataset model rule methods tau p")

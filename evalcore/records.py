@@ -26,8 +26,6 @@ from ngramscan.reading.yaml_files import as_type, input_errors
 _OPENING = b'{"id": '  # how each of our lines begins
 _NOT_ENDED = "the last line was not written to its end"
 _CURE = "run `evalcore run` again, which goes on there, or delete"
-CUT_REASONS = frozenset({"length", "max_tokens"})
-"""How servers report that an answer was cut at the token limit."""
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]  # of tokens, epochs, attempts
 
 
@@ -71,8 +69,8 @@ class Record:
 
     @property
     def is_cut(self) -> bool:
-        """Tell whether the answer ends at the token limit."""
-        return self.finish_reason in CUT_REASONS
+        """Tell whether the server says that the answer ends at the token limit."""
+        return self.finish_reason in {"length", "max_tokens"}
 
     @property
     def not_scorable(self) -> str | None:

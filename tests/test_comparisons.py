@@ -16,12 +16,13 @@ from statsmodels.stats.multitest import multipletests
 
 import evalcore
 from evalcore.cli import main
-from evalcore.compare import CompareRow, compare_methods, p_text
+from evalcore.compare import CompareRow, compare_methods
 from evalcore.figures import draw_comparisons
 from evalcore.scores import ScoreRow, choose_runs
 from evalcore.statistics import Settings
 from ngramscan.errors import InputError
 from ngramscan.report import choose_target, to_frame, write_rows
+from ngramscan.report.layout import p_text
 from tests.test_figures import overlapping
 
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")

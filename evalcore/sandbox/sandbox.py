@@ -112,10 +112,9 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         if not allow_weak and layers.OK not in (self.layers["namespaces"], self.layers["landlock"]):
             self.close()
             absent = [f"{name} {state}" for name, state in self.layers.items() if state != "ok"]
-            raise SandboxError(
-                f"sandbox: programs can't be run safely on this machine: {'; '.join(absent)}; "
-                "--allow-weak-sandbox runs them with what there is"
-            )
+            problem = f"programs can't be run safely on this machine: {'; '.join(absent)}"
+            cure = "--allow-weak-sandbox runs them with what there is"
+            raise SandboxError(f"sandbox: {problem}; {cure}")
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -164,9 +163,8 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
                 running[found.ask(job.program, self._limits)] = job
                 job.deadline = time.monotonic() + self._limits.seconds + GRACE_S
                 return
-        raise SandboxError(
-            f"sandbox: its first process ended {ATTEMPTS_AT_MOST} times before a program started"
-        )
+        ended = f"its first process ended {ATTEMPTS_AT_MOST} times before a program started"
+        raise SandboxError(f"sandbox: {ended}")
 
     def _advance(self, running: dict[socket.socket, Job]) -> None:
         ready = first_ready(list(running), timeout=1.0)
