@@ -94,7 +94,6 @@ class AuditRow:
 
 
 def _read_tables(folder: Path, reading: _ClaimsFile) -> Tables:
-    """Read each `NAME.csv` of a folder; refuse names that no table has."""
     names = {other: name for name, others in reading.aliases.items() for other in others}
     tables = {}
     for file in sorted(folder.glob("*.csv")):

@@ -389,10 +389,6 @@ def compare(
     if picture and rows:
         save_figure(draw_comparisons(rows), picture)
     shown = _columns(rows, stars)
-    return Result(
-        rows,
-        CompareRow,
-        **said,
-        print_table=partial(_print, rows=rows, parts=parts, stars=stars),
-        for_paper=for_paper({name: shown[name] for name in _PAPER}),
-    )
+    printed = partial(_print, rows=rows, parts=parts, stars=stars)
+    paper = for_paper({name: shown[name] for name in _PAPER})
+    return Result(rows, CompareRow, print_table=printed, for_paper=paper, **said)

@@ -168,9 +168,8 @@ def draw_links(rows: Sequence[LinkRow]) -> Figure:
         if len(cells) > 1:
             panels[0].plot([], [], mark, color=GREY, label=label)
     figure.legend(ncols=2, fontsize=7.5, **_LEGEND)
-    return canvas.finish(
-        figure, "Prevalence of two methods and difference of their accuracies", 8.0
-    )
+    title = "Prevalence of two methods and difference of their accuracies"
+    return canvas.finish(figure, title, 8.0)
 
 
 def _draw_pair(axes: Any, rows: Sequence[LinkRow], cells: dict[Any, Any], colour: str) -> None:

@@ -309,5 +309,4 @@ def judge(
         notices.append(f"{unjudged} outputs are refusals, cut or empty, and were not judged")
     total = f"{len(cases) * len(chosen)} judgements are missing"
     failures += [f"{n} of {total} ({why}); run again for only these" for why, n in reasons.items()]
-    shown = partial(_print_judged, rows=rows)
-    return Result(rows, JudgeRow, notices, failures, print_table=shown)
+    return Result(rows, JudgeRow, notices, failures, print_table=partial(_print_judged, rows=rows))

@@ -251,7 +251,6 @@ def link(
         save_figure(draw_links(rows), picture)
     if absent := [method for method in methods if method not in found]:
         notices.append(f"left out, because they have no patterns: {', '.join(absent)}")
-    printed = partial(_print, rows=rows, ranks=orders)
     notices.append(CORRELATIONAL)
-    paper = for_paper(_columns(rows))
+    printed, paper = partial(_print, rows=rows, ranks=orders), for_paper(_columns(rows))
     return Result(rows, LinkRow, notices=notices, print_table=printed, for_paper=paper)

@@ -104,9 +104,7 @@ def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
     return folder / dataset / folder_name(model) / f"{method}.jsonl"
 
 
-# Reading: each layout yields the fields of each record after its place
-
-_Placed = Iterator[tuple[str, dict[str, Any]]]
+_Placed = Iterator[tuple[str, dict[str, Any]]]  # the fields of each record after its place
 _Tell = Callable[[str], None]
 
 

@@ -21,7 +21,7 @@ from evalcore.rules import RULES, Item, Tools, Verdict
 from evalcore.rules.formula_pool import compare_all
 from evalcore.sandbox.layers import Limits
 from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
-from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow, summarise
+from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import refuse_other
@@ -60,7 +60,11 @@ def score_records(
     rows, failures = [], []
     for row, item in answers:
         for rule in benchmark.rules:
-            said = next(verdicts[rule]) if item else Verdict(row.value, "", row.status == UNKNOWN)
+            said = (
+                next(verdicts[rule])
+                if item
+                else Verdict(row.value, "", row.status == scores.UNKNOWN)
+            )
             reason = "; ".join(filter(None, (said.reason, row.reason)))
             status = "" if item else row.status
             rows.append(replace(row, rule=rule, value=said.value, reason=reason, status=status))
@@ -86,7 +90,7 @@ def _find_answer(
     sandbox, subtask = "; ".join(map(" ".join, layers.items())) or None, problem.subtask or None
     row = ScoreRow(*run, *record.key, "", None, sandbox=sandbox, subtask=subtask)
     if record.not_scorable:
-        return replace(row, reason=record.not_scorable, status=NO_ANSWER), None
+        return replace(row, reason=record.not_scorable, status=scores.NO_ANSWER), None
     if outcome and outcome.status == "lost":
         return replace(row, reason=f"sandbox: {outcome.message}"), None
     if outcome and outcome.value is not None:
@@ -98,7 +102,7 @@ def _find_answer(
         answer, by = text
         return replace(row, answer=answer, extraction=by, reason=failed), Item(problem, answer)
     why = failed or ("no answer found" if is_text else "no program found")
-    status = "" if outcome else NOT_FOUND  # a program that failed was found
+    status = "" if outcome else scores.NOT_FOUND  # a program that failed was found
     return replace(row, value=0.0, reason=why, status=status), None
 
 
@@ -205,7 +209,7 @@ def score(
     tools = Tools(run_programs, lambda items: _counted(compare_all, items, "answers", progress))
     rows, failures = score_records(records, problems, benchmark, tools)
     if picture:
-        known = [one for one in summarise(rows) if one.accuracy is not None]
+        known = [one for one in scores.summarise(rows) if one.accuracy is not None]
         if not known:
             raise InputError(str(picture), "nothing to draw; no output has a known score")
         if len({one.rule for one in known}) > 1:

@@ -297,7 +297,7 @@ def test_what_can_not_be_compared_is_refused() -> None:
         (rows, {"family": "colour"}, "--family colour: one of dataset, model, rule, baseline"),
         (rows, {"baseline": None}, expected),
         (rows, {"all_pairs": True}, expected),
-        (rows, {"rule": "lenient"}, "--rule lenient: not scored"),
+        (rows, {"rule": "lenient"}, "--rule lenient: one of strict was expected"),
         (rows, {"level": 2.0}, "--level 2"),
         ([], {}, "data frame: there are no rows"),
     ]
