@@ -28,9 +28,8 @@ from ngramscan.report.layout import Layout, print_columns
 from ngramscan.report.options import save
 from ngramscan.statistics import resampling
 from ngramscan.statistics.proportions import wilson
-from ngramscan.statistics.resampling import Resampling, Studentized
+from ngramscan.statistics.resampling import Floats, Resampling, Studentized
 
-Floats = NDArray[np.float64]
 _JUDGED = "rows of `evalcore judge`"
 
 

@@ -24,12 +24,11 @@ from ngramscan.report.columns import ALL, for_paper, print_notes, print_pooled, 
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout
 from ngramscan.statistics import resampling
-from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Ratio, Resampling
+from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Floats, Ratio, Resampling
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 Usage = Record | UsageRow
 _BASELINE = "zero-shot"
 _KINDS = ("prompt", "completion", "reasoning")

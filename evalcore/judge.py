@@ -283,8 +283,8 @@ def judge(
     wanted = None if scores is None else outputs_valued(scores, value)
     sent, key = request_parameters(temperature, max_tokens, params), read_key(api_key_env)
     cases: list[tuple[Problem, Record, str]] = []
-    chosen = (layout, method, problems.name, progress.notice, bool(dataset))
-    for record in in_order(read_records(Path(outputs), *chosen), problems):
+    reading = (layout, method, problems.name, progress.notice, bool(dataset))
+    for record in in_order(read_records(Path(outputs), *reading), problems):
         if wanted is None or key_of(record) in wanted:
             asked = [judge_messages(prompt, by_id[record.id], record.output or ""), sent]
             request = json.dumps(asked, ensure_ascii=False, sort_keys=True)

@@ -60,11 +60,8 @@ def score_records(
     rows, failures = [], []
     for row, item in answers:
         for rule in benchmark.rules:
-            said = (
-                next(verdicts[rule])
-                if item
-                else Verdict(row.value, "", row.status == scores.UNKNOWN)
-            )
+            is_unknown = row.status == scores.UNKNOWN
+            said = next(verdicts[rule]) if item else Verdict(row.value, "", is_unknown)
             reason = "; ".join(filter(None, (said.reason, row.reason)))
             status = "" if item else row.status
             rows.append(replace(row, rule=rule, value=said.value, reason=reason, status=status))
@@ -198,8 +195,8 @@ def score(
     usual = find_benchmark(dataset, data, id_field, question_field, answer_field)
     benchmark, layers = choose_scoring(usual, rule, extraction), dict[str, str]()
     problems = load_dataset(benchmark, data)
-    chosen = (layout, method, benchmark.name, progress.notice, bool(dataset))
-    records = read_records(Path(outputs), *chosen)
+    reading = (layout, method, benchmark.name, progress.notice, bool(dataset))
+    records = read_records(Path(outputs), *reading)
 
     def run_programs(programs: Sequence[Program]) -> list[Outcome]:
         with Sandbox(Limits(seconds=program_seconds), allow_weak_sandbox) as sandbox:

@@ -274,7 +274,7 @@ def test_of_several_runs_none_is_chosen_for_the_reader(tmp_path: Path) -> None:
         assert str(caught.value) == cure
     with pytest.raises(InputError) as caught:
         evalcore.compare(path, baseline="cot", run=["Kc"])
-    assert str(caught.value) == f"--run Kc: no run has that name; {listed}"
+    assert str(caught.value) == f"--run Kc: no run has this name; {listed}"
     for name, n, n_unknown in ((FIRST, 10, 0), ("Ka", 10, 0), ("latest", 5, 5), ("Kb", 5, 5)):
         for found in (
             evalcore.compare(path, baseline="cot", run=[name]),
