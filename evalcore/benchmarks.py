@@ -226,6 +226,7 @@ def datasets_check(
         absent = "no benchmark there; see `evalcore datasets fetch`, or name a copy with --data"
         raise InputError(*(told or f"{data or 'the cache'}: {absent}").split(": ", 1))
     columns = to_columns(rows, "dataset fault problems subtasks")
+    columns["fault"] = [row.fault or "" for row in rows]
     table = partial(print_columns, columns=columns, layout=Layout(2, frozenset({"fault"})))
     return Result(rows, CheckRow, failures=[*map(str, errors)], print_table=table)
 

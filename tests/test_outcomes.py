@@ -228,7 +228,7 @@ def test_repeated_answers_and_graded_values_are_read_as_asked_for() -> None:
         with pytest.raises(InputError, match=message):
             outcomes(several, **Y, **options)
     rules = to_frame([row("x", 1, rule="strict"), row("y", 1, rule="lenient")], ScoreRow)
-    with pytest.raises(InputError, match=r"a: scored by strict, lenient; --rule says"):
+    with pytest.raises(InputError, match=r"a: scored by strict, lenient; choose one with --rule"):
         outcomes(rules, **Y)
     once = to_frame([row("x", 1.0, 1), row("x", 0.0, 2), row("y", 1.0)], ScoreRow)
     found = [records(outcomes(once, **Y, epoch=epoch), *COUNTS)[0] for epoch in (1, 2)]

@@ -27,14 +27,14 @@ _LIMITS = {"selection_accuracy": "selection_", "prevalence_ratio": "prevalence_"
 def to_columns(rows: Sequence[Any], names: str, shares: Collection[str] = ()) -> dict[str, Any]:
     """Return columns of a table: `name` or `header=name`, with the limits of intervals.
 
-    Shares are in percent. A column of exceptions (`n_unknown`) is empty where there are none.
+    Shares are in percent. In a column of exceptions (`n_unknown`) a cell is empty for none.
     """
     columns = {}
     for header, _, name in (one.rpartition("=") for one in names.split()):
         prefix, show = _LIMITS.get(name, f"{name}_"), percent if name in shares else cell
         values = [getattr(row, name) for row in rows]
-        if name.startswith("n_") and not any(values):
-            values = [""] * len(values)
+        if name.startswith("n_"):
+            values = [value or "" for value in values]
         texts = [*map(show, values)]
         if rows and hasattr(rows[0], f"{prefix}low"):
             ends = map(attrgetter(f"{prefix}low", f"{prefix}high"), rows)
