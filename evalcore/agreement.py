@@ -19,18 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalcore.scores import key_of, read_scores
-from evalcore.screens import print_notes, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_table
 from ngramscan.report import optional_target
+from ngramscan.report.columns import print_notes, to_columns
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout, print_columns
 from ngramscan.report.options import save
 from ngramscan.statistics import resampling
 from ngramscan.statistics.proportions import wilson
-from ngramscan.statistics.resampling import Resampling, Studentized
+from ngramscan.statistics.resampling import Floats, Resampling, Studentized
 
-Floats = NDArray[np.float64]
 _JUDGED = "rows of `evalcore judge`"
 
 
@@ -56,7 +55,7 @@ class AgreementRow:
 
 @dataclass(frozen=True, slots=True)
 class VoteRow:
-    """What the judges say about one item."""
+    """The votes of the judges on one item."""
 
     item: str
     label: str | None
@@ -255,7 +254,6 @@ def _vote(item: str, labels: Sequence[str | None]) -> VoteRow:
 
 
 def _print(console: Any, rows: Sequence[AgreementRow]) -> None:
-    """Print coefficients with their notes, then shares in percent."""
     found, shares = ([row for row in rows if (row.count is None) == one] for one in (True, False))
     named = [replace(row, statistic=row.statistic.replace("_", " ")) for row in found]
     print_columns(console, to_columns(named, "statistic judges items value"), Layout(2))

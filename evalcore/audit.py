@@ -93,20 +93,13 @@ class AuditRow:
     note: str | None
 
 
-# Tables and claims, as files have them
-
-
 def _read_tables(folder: Path, reading: _ClaimsFile) -> Tables:
-    """Read each `NAME.csv` of a folder; refuse names that no table has."""
     names = {other: name for name, others in reading.aliases.items() for other in others}
     tables = {}
     for file in sorted(folder.glob("*.csv")):
-        rows = [_row(file.stem, texts, names, reading) for _, texts in read_table(file)]
-        if not rows:
-            raise InputError(str(file), "expected rows below a header")
-        tables[file.stem] = rows
+        tables[file.stem] = [_row(file.stem, row, names, reading) for _, row in read_table(file)]
     if not tables:
-        raise InputError(str(folder), "there are no CSV files in it")
+        raise InputError(str(folder), "it has no .csv files")
     for key in reading.keys:
         if not any(key in table[0] for table in tables.values()):
             raise ValueError(f"no table has a column {key!r}")
@@ -188,9 +181,6 @@ def audit_rows(
     return rows
 
 
-# Verdicts
-
-
 def _check(claim: Claim, tables: Tables, formulas: Mapping[str, ast.expr]) -> AuditRow:
     text, evaluator = claim.published, Evaluator(tables, formulas)
     if claim.cell is not None:
@@ -241,15 +231,14 @@ def judge(
     return ROUNDING if is_near else MISMATCH, None
 
 
-# What the terminal shows
-
-
 def print_audit(console: Console, rows: Sequence[AuditRow], is_chosen: bool, verbose: bool) -> None:
     """Print the verdicts on each table; or the claims that were chosen, with details if wanted."""
     if verbose:
         _print_details(console, [row for row in rows if is_chosen or row.verdict != OK])
     elif is_chosen:
-        _print_claims(console, rows)
+        shown = ("verdict", "id", "where", "published", "recomputed")
+        columns = {name: [_figure(getattr(row, name)) for row in rows] for name in shown}
+        print_columns(console, columns, Layout(3, frozenset({"where"})))
     if not is_chosen:
         _print_counts(console, rows)
 
@@ -263,12 +252,6 @@ def _print_details(console: Console, rows: Sequence[AuditRow]) -> None:
 
 def _figure(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else cell(value)
-
-
-def _print_claims(console: Console, rows: Sequence[AuditRow]) -> None:
-    shown = ("verdict", "id", "where", "published", "recomputed")
-    columns = {name: [_figure(getattr(row, name)) for row in rows] for name in shown}
-    print_columns(console, columns, Layout(3, frozenset({"where"})))
 
 
 def _print_counts(console: Console, rows: Sequence[AuditRow]) -> None:

@@ -6,7 +6,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache, partial
 from importlib import resources
 from itertools import product
@@ -16,13 +15,15 @@ from typing import Annotated
 import platformdirs
 
 from evalcore.formats import FORMATS, Benchmark, Problem
-from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
+from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable, needs_extra
 from ngramscan.reading.row_files import has_rows
 from ngramscan.reading.streams import unpacked_path
 from ngramscan.reading.yaml_files import as_type, input_errors, parse_yaml, read_text
 from ngramscan.report import listed, refuse_other, write_whole
+from ngramscan.report.columns import to_columns
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout, cell, print_columns
+from ngramscan.report.options import suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def benchmarks() -> dict[str, Benchmark]:
     return {name: one for name, one in sorted(_entries().items()) if one.files}
 
 
-def find_benchmark(name: str | None, data: Path | None = None, *fields: str) -> Benchmark:
+def find_benchmark(name: str | None, data: str | Path | None = None, *fields: str) -> Benchmark:
     """Return a shipped benchmark, or one for a file of questions with id, question and answer."""
     columns = {"id": "id", "question": "question", "answer": "answer"}
     columns |= zip(columns, fields, strict=False)
@@ -61,19 +62,20 @@ def find_benchmark(name: str | None, data: Path | None = None, *fields: str) -> 
         if named := [each for each in columns if columns[each] != each]:
             raise InputError(f"--{named[0]}-field", f"the columns of {name} are fixed")
         return known
-    near = get_close_matches((name or "").lower(), benchmarks(), n=1)
     if data is None or not has_rows(data):
-        meant = f"did you mean {near[0]}?" if near else f"known: {', '.join(benchmarks())}"
+        meant = suggestion(name or "", benchmarks()) or f"; known: {', '.join(benchmarks())}"
         cure = "for your own questions give --data FILE (JSONL, CSV, JSON or Parquet)"
         place = f"--dataset {name}" if name else "--dataset"
-        raise InputError(place, f"{'unknown benchmark' if name else 'missing'}; {cure}; {meant}")
-    if name is None and unpacked_path(data).stem in benchmarks():
-        raise InputError(str(data), f"if it is a copy of the benchmark, add --dataset {data.stem}")
-    return replace(_entries()["questions"], name=name or unpacked_path(data).stem, columns=columns)
+        raise InputError(place, f"{'unknown benchmark' if name else 'missing'}; {cure}{meant}")
+    stem = unpacked_path(data).stem
+    if name is None and stem in benchmarks():
+        raise InputError(str(data), f"if it is a copy of the benchmark, add --dataset {stem}")
+    return replace(_entries()["questions"], name=name or stem, columns=columns)
 
 
-def load_dataset(benchmark: Benchmark, path: Path | None) -> Dataset:
+def load_dataset(benchmark: Benchmark, data: str | Path | None) -> Dataset:
     """Load a benchmark from its file, its folder, a folder of such folders, or the cache."""
+    path = Path(data) if data else None
     place, paths = str(path or benchmark.name), _find(benchmark, path)
     if path is None and not paths:
         cure = f"run `evalcore datasets fetch {place}`, or give a copy with --data PATH"
@@ -119,9 +121,8 @@ def _find(benchmark: Benchmark, path: Path | None) -> list[Path]:
         if not absent:
             return [folder / name for name in each]
         if len(absent) < len(each):
-            raise InputError(
-                str(folder), f"{len(absent)} of {len(each)} files missing: {absent[0]}, …"
-            )
+            problem = f"{len(absent)} of {len(each)} files missing: {absent[0]}, …"
+            raise InputError(str(folder), problem)
     return []
 
 
@@ -165,10 +166,9 @@ def datasets_list() -> Result[DatasetRow]:
         [(file, sha256), *_] = one.files.items()
         known = (one.name, next(iter(one.sizes), None), file, one.licence, one.source)
         rows.append(DatasetRow(*known, one.url.format(name=file), sha256, one.note))
-    shown = ("name", "licence", "source")
-    columns = {name: [str(getattr(row, name)) for row in rows] for name in shown}
-    columns["pinned"] = ["no" if row.sha256 is None else "yes" for row in rows]
-    columns["problems"] = [cell(row.problems) for row in rows]
+    columns = to_columns(rows, "name licence source")
+    columns["pinned"] = [cell(row.sha256 is not None) for row in rows]
+    columns |= to_columns(rows, "problems")
     layout = Layout(4, optional=("source", "licence"))
     table = partial(print_columns, columns=columns, layout=layout)
     return Result(rows, DatasetRow, print_table=table)
@@ -211,12 +211,11 @@ def datasets_check(
     $ evalcore datasets check financemath --data validation.json
     """
     rows, errors = list[CheckRow](), list[NgramscanError]()
-    place = Path(data) if data else None
     for name in listed(names) or benchmarks():
         try:
-            benchmark = find_benchmark(name, place)
-            if names or _find(benchmark, place):
-                one = load_dataset(benchmark, place)
+            benchmark = find_benchmark(name, data)
+            if names or _find(benchmark, Path(data) if data else None):
+                one = load_dataset(benchmark, data)
                 subtasks = len({problem.subtask for problem in one.problems})
                 known = (one.name, len(one.problems), subtasks, one.sha256)
                 rows += [CheckRow(*known, fault) for fault in one.faults or (None,)]
@@ -226,8 +225,8 @@ def datasets_check(
     if not rows:
         absent = "no benchmark there; see `evalcore datasets fetch`, or name a copy with --data"
         raise InputError(*(told or f"{data or 'the cache'}: {absent}").split(": ", 1))
-    shown = ("dataset", "fault", "problems", "subtasks")
-    columns = {name: [cell(getattr(row, name) or "") for row in rows] for name in shown}
+    columns = to_columns(rows, "dataset fault problems subtasks")
+    columns["fault"] = [row.fault or "" for row in rows]
     table = partial(print_columns, columns=columns, layout=Layout(2, frozenset({"fault"})))
     return Result(rows, CheckRow, failures=[*map(str, errors)], print_table=table)
 
@@ -280,10 +279,8 @@ def _fetch(url: str, published: str | None, place: Path) -> str:
     """Fetch one file unless it is there, and return its SHA-256."""
     if place.is_file() and published in (None, sha256 := _sha256(place)):
         return sha256
-    try:
+    with needs_extra(url, "eval"):
         import requests
-    except ImportError as error:
-        raise InputError("requests", "not installed; pip install 'ngramscan[eval]'") from error
     try:
         answer = requests.get(url, timeout=60)
     except requests.RequestException as error:

@@ -20,8 +20,6 @@ from evalcore.statistics import t_detectable, t_power
 from ngramscan.statistics.proportions import mcnemar, wilson
 from ngramscan.statistics.sign_tests import two_sided_p
 
-# Cells of published tables, and which of them a selection finds
-
 
 def parse_printed(text: str, decimals: int | None = None) -> tuple[Fraction, Fraction, bool] | None:
     """Read a number printed with this many meaningful decimals; None if the text is not one.
@@ -108,8 +106,6 @@ def select(tables: Tables, node: ast.expr) -> tuple[list[Cell], set[str]]:
                 raise ValueError(f'{text}: expected column == "text", !=, in (…), or < number, …')
     return cells, fixed
 
-
-# The language
 
 Scalar = Fraction | str | bool
 
@@ -291,9 +287,6 @@ _SIGNS: Mapping[type, Callable[..., Scalar]] = {
     ast.Gt: _numbers(operator.gt),
     ast.GtE: _numbers(operator.ge),
 }
-
-
-# Functions of formulas
 
 
 def _all(*values: Value) -> list[Fraction]:

@@ -16,14 +16,14 @@ from numpy.random import Generator, default_rng
 from evalcore.figures import draw_comparisons
 from evalcore.pairing import CELL, LEAST, NAMES, NOT_ANSWERED, find_pairs, left_out, to_table
 from evalcore.scores import ScoreRow, read_all
-from evalcore.screens import ALL, Columns, first_of, for_paper, percent, print_pooled, to_columns
 from evalcore.statistics import Comparison, GradedTest, Settings, compare_pairs
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.report import optional_target, refuse_other
 from ngramscan.report.canvas import check_target, save_figure
+from ngramscan.report.columns import ALL, first_of, for_paper, print_pooled, to_columns
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import UNKNOWN, Layout
+from ngramscan.report.layout import Columns, Layout, p_text, percent
 from ngramscan.report.options import save
 from ngramscan.statistics.p_values import holm
 
@@ -117,9 +117,8 @@ def compare_methods(
     Without a baseline, every method is compared with every other; without treatments, the baseline
     is compared with all others.
     """
-    for option, given, known in (("--by", by, CELL[:2]), ("--family", family, NAMES)):
-        for name in given:
-            refuse_other(option, name, known)
+    refuse_other("--by", by, CELL[:2])
+    refuse_other("--family", family, NAMES)
     how, table = how or Settings(), to_table(rows, by)
     methods = _pairs_of_methods([*table["method"].unique()], baseline, treatments)
     several = table.groupby(["dataset", "rule"])["model"].transform("nunique") > 1
@@ -257,14 +256,6 @@ def _averages(found: Sequence[Found], how: Settings, generator: Generator) -> It
         yield AverageRow(*columns, *finite)
 
 
-def p_text(p: float | None, stars: bool = False) -> str:
-    """Return a p-value with three digits, or as a power of ten if small; with stars if wanted."""
-    if p is None:
-        return UNKNOWN
-    text = f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
-    return text + "*" * sum(stars and p < limit for limit in (0.05, 0.01, 0.001))
-
-
 def difference_text(row: Any) -> str:
     """Return a row's difference of accuracies and its interval, in percentage points."""
     ends = row.difference_low, row.difference_high
@@ -273,7 +264,6 @@ def difference_text(row: Any) -> str:
 
 
 def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
-    """Return columns of rows or averages as a table shows them."""
     columns = to_columns(rows, "dataset model rule")
     columns["methods"] = [f"{row.treatment} − {row.baseline}" for row in rows]
     columns |= to_columns(rows, "n")
@@ -299,7 +289,6 @@ def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
 
 
 def _print(console: Any, rows: Any, parts: Any, stars: bool) -> None:
-    """Print comparisons, then averages."""
     print_pooled(console, rows, partial(_columns, stars=stars), Layout(4, optional=_OPTIONAL))
     layout = Layout(5, frozenset({"average"}), title="Averages, with the number of parts")
     print_pooled(console, parts, _columns, layout)
@@ -400,10 +389,6 @@ def compare(
     if picture and rows:
         save_figure(draw_comparisons(rows), picture)
     shown = _columns(rows, stars)
-    return Result(
-        rows,
-        CompareRow,
-        **said,
-        print_table=partial(_print, rows=rows, parts=parts, stars=stars),
-        for_paper=for_paper({name: shown[name] for name in _PAPER}),
-    )
+    printed = partial(_print, rows=rows, parts=parts, stars=stars)
+    paper = for_paper({name: shown[name] for name in _PAPER})
+    return Result(rows, CompareRow, print_table=printed, for_paper=paper, **said)

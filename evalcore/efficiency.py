@@ -16,20 +16,19 @@ from evalcore.logs import UsageRow
 from evalcore.outcomes import Names, NoAnswer
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow, key_of, read_chosen
-from evalcore.screens import ALL, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, read_rows
 from ngramscan.report import refuse_other
 from ngramscan.report.canvas import check_target, save_figure
+from ngramscan.report.columns import ALL, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout
 from ngramscan.statistics import resampling
-from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Ratio, Resampling
+from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Floats, Ratio, Resampling
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 Usage = Record | UsageRow
 _BASELINE = "zero-shot"
 _KINDS = ("prompt", "completion", "reasoning")
@@ -47,7 +46,7 @@ _QUOTIENTS = {
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyRow:
-    """What the answers of one model to one method's prompts cost; shares are fractions."""
+    """The cost of one model's answers to one method's prompts; shares are fractions."""
 
     dataset: str
     model: str
@@ -307,7 +306,7 @@ def efficiency(
         used = read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`")
     chosen = read_chosen(scores, rule, run)
     if baseline != _BASELINE:
-        refuse_other("--baseline", baseline, dict.fromkeys(row.method for row in chosen))
+        refuse_other("--baseline", baseline, (row.method for row in chosen))
     table = _outputs(chosen, used, tokens, no_answer, baseline)
     rows = list(_rows(table, baseline, Resampling(resamples, seed)))
     if target:

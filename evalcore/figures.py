@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ngramscan.report import canvas
-from ngramscan.report.canvas import COLOURS, GREY, HATCHES, MARKS, clean_axes, finish, wrap
+from ngramscan.report.canvas import COLOURS, GREY, HATCHES, MARKS, clean_axes, finish_prompts, wrap
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +25,6 @@ _LEGEND: dict[str, Any] = {"loc": "outside lower center", "frameon": False}
 
 
 def _styles(names: Iterable[Hashable]) -> dict[Any, tuple[str, str, str]]:
-    """Return a colour, a mark and a hatch for each name, in their order."""
     return dict(zip(dict.fromkeys(names), cycle(zip(COLOURS, MARKS, HATCHES, strict=True))))
 
 
@@ -58,16 +57,15 @@ def draw_accuracy(rows: Sequence[SummaryRow]) -> Figure:
             if row.accuracy_low is not None:
                 axes.plot(ends, [top, top], color="white", lw=3.2, solid_capstyle="butt")
                 axes.plot(ends, [top, top], color="black", lw=1.3, gid="interval")
-            axes.text(ends[1] + 1.2, top, f"{end:.1f}", va="center", fontsize=7.5)
+            axes.text(ends[1] + 0.012, top, f"{100 * end:.1f}", va="center", fontsize=7.5)
     axes.set_yticks(middles, labels)
     axes.set_ylim(sum(lines) + 0.6 * (len(groups) - 1) - 0.3, -0.7)
-    axes.set_xlim(0, 112)
-    axes.set_xticks([0, 25, 50, 75, 100], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    axes.set_xlim(0, 1.12)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     axes.set_xlabel("accuracy; lines: intervals")
     clean_axes(axes)
     figure.legend(ncols=4, handlelength=2.2, **_LEGEND)
-    of = canvas.common(groups)
-    return finish(figure, "Accuracy of each method, with intervals" + (of and f": {of}"), 7.5)
+    return finish_prompts(figure, "Accuracy of each method, with intervals", groups, 7.5)
 
 
 def draw_comparisons(rows: Sequence[CompareRow]) -> Figure:
@@ -106,7 +104,7 @@ def draw_comparisons(rows: Sequence[CompareRow]) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     of = canvas.common([*groups]) if len(groups) > 1 else " · ".join(filter(None, *groups))
-    return finish(figure, "Differences between methods" + (of and f": {of}"), 7.5)
+    return canvas.finish(figure, "Differences between methods" + (of and f": {of}"), 7.5)
 
 
 def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
@@ -126,9 +124,7 @@ def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
             up = _arms(y, row.accuracy_low, row.accuracy_high)
             inside = colour if row.on_frontier else "white"
             axes.errorbar(x, y, up, across, mark, color=colour, mfc=inside, ms=6, elinewidth=0.8)
-        axes.set_axisbelow(True)
-        axes.grid(color="#E8E8E8", lw=0.6)
-        clean_axes(axes, None)
+        clean_axes(axes, "both")
         axes.margins(0.12)
         axes.locator_params(axis="x", nbins=4)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
@@ -142,8 +138,7 @@ def draw_frontier(rows: Sequence[EfficiencyRow]) -> Figure:
         panels[0].plot([], [], mark, color=colour, label=method)
     panels[0].plot([], [], color=GREY, lw=1, ls="--", label="frontier (filled)")
     figure.legend(ncols=4 if width < 6 else 6, fontsize=8, **_LEGEND)
-    of = canvas.common(groups)
-    return finish(figure, "Accuracy and its cost" + (of and f": {of}"), 0.85 * width)
+    return finish_prompts(figure, "Accuracy and its cost", groups, 0.85 * width)
 
 
 def draw_links(rows: Sequence[LinkRow]) -> Figure:
@@ -173,7 +168,8 @@ def draw_links(rows: Sequence[LinkRow]) -> Figure:
         if len(cells) > 1:
             panels[0].plot([], [], mark, color=GREY, label=label)
     figure.legend(ncols=2, fontsize=7.5, **_LEGEND)
-    return finish(figure, "Prevalence of two methods and difference of their accuracies", 8.0)
+    title = "Prevalence of two methods and difference of their accuracies"
+    return canvas.finish(figure, title, 8.0)
 
 
 def _draw_pair(axes: Any, rows: Sequence[LinkRow], cells: dict[Any, Any], colour: str) -> None:

@@ -272,19 +272,19 @@ def judge(
     $ evalcore judge outputs/imo-proofbench --dataset imo-proofbench --judge NAME \
           --base-url http://localhost:8000/v1 -o judged.jsonl
     """
-    place = Path(data) if data else None
-    name_dataset(dataset, place, Path(outputs), layout)
-    benchmark = find_benchmark(dataset, place, id_field, question_field, answer_field)
+    name_dataset(dataset, data, Path(outputs), layout)
+    benchmark = find_benchmark(dataset, data, id_field, question_field, answer_field)
     prompt = choose_prompt(benchmark.judge or benchmark.name, task)
     if task == "failure-causes" and scores is None:
         raise InputError("--scores", "missing; only wrong answers have causes of failure")
-    problems = load_dataset(benchmark, place)
+    problems = load_dataset(benchmark, data)
     by_id = {problem.id: problem for problem in problems.problems}
     value = 0.0 if task == "failure-causes" else None
     wanted = None if scores is None else outputs_valued(scores, value)
     sent, key = request_parameters(temperature, max_tokens, params), read_key(api_key_env)
     cases: list[tuple[Problem, Record, str]] = []
-    for record in in_order(read_records(Path(outputs), layout, method, problems.name), problems):
+    reading = (layout, method, problems.name, progress.notice, bool(dataset))
+    for record in in_order(read_records(Path(outputs), *reading), problems):
         if wanted is None or key_of(record) in wanted:
             asked = [judge_messages(prompt, by_id[record.id], record.output or ""), sent]
             request = json.dumps(asked, ensure_ascii=False, sort_keys=True)
@@ -309,5 +309,4 @@ def judge(
         notices.append(f"{unjudged} outputs are refusals, cut or empty, and were not judged")
     total = f"{len(cases) * len(chosen)} judgements are missing"
     failures += [f"{n} of {total} ({why}); run again for only these" for why, n in reasons.items()]
-    shown = partial(_print_judged, rows=rows)
-    return Result(rows, JudgeRow, notices, failures, print_table=shown)
+    return Result(rows, JudgeRow, notices, failures, print_table=partial(_print_judged, rows=rows))

@@ -12,16 +12,16 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from evalcore.compare import CompareRow, compare_methods, difference_text, p_text
+from evalcore.compare import CompareRow, compare_methods, difference_text
 from evalcore.figures import draw_links
-from evalcore.scores import read_all, refuse_unscored
-from evalcore.screens import for_paper, print_notes, print_pooled, to_columns
+from evalcore.scores import read_all
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, read_rows, read_table
 from ngramscan.report import optional_target, refuse_other, to_frame
 from ngramscan.report.canvas import check_target, save_figure
+from ngramscan.report.columns import for_paper, print_notes, print_pooled, to_columns
 from ngramscan.report.command import Option, Result, command
-from ngramscan.report.layout import Layout
+from ngramscan.report.layout import Layout, p_text
 from ngramscan.report.options import save
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
@@ -51,7 +51,7 @@ class LinkRow:
 
     index: str
     measure: str
-    """What was counted: `occurrences` or `documents`."""
+    """The unit of the counts: `occurrences` or `documents`."""
     dataset: str
     model: str
     rule: str
@@ -93,10 +93,9 @@ def _attested(
     patterns: Sequence[PatternCount], measure: str, tiers: Sequence[str], names: Mapping[str, str]
 ) -> Lists:
     """Return counts by compared method: `f-1` is `F-1`, also in `FP/F-1`; variants add up."""
-    known = [tier for tier in dict.fromkeys(row.tier for row in patterns) if tier]
-    for tier in tiers:
-        refuse_other("--tier", tier.upper(), known)
-    wanted = [tier.upper() for tier in tiers] or ["T1", "T2"]
+    wanted = [tier.upper() for tier in tiers]
+    refuse_other("--tier", wanted, (row.tier for row in patterns if row.tier))
+    wanted = wanted or ["T1", "T2"]
     table = to_frame([row for row in patterns if row.tier in wanted], PatternCount)
     if table.empty:
         problem = f"no patterns of {', '.join(wanted)}; a set with methods and tiers was expected"
@@ -169,7 +168,6 @@ def _columns(rows: Sequence[LinkRow]) -> dict[str, Any]:
 
 
 def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
-    """Print pairs of methods, then how well their orders agree where there are at least three."""
     print_pooled(console, rows, _columns, Layout(6))
     ordered = [rank for rank in ranks if rank.tau is not None]
     columns = partial(to_columns, names="index dataset model rule methods tau p")
@@ -205,7 +203,7 @@ def link(
     tier : str or sequence of str
         Use only patterns of these tiers. By default T1 and T2.
     map : str or sequence of str
-        What the pattern sets call a method that is compared: METHOD=NAME.
+        Name of a compared method in the pattern sets, where it differs: METHOD=NAME.
     rule, run : see compare
     ranks : str or Path, optional
         Write how well the orders of methods agree to this file.
@@ -229,7 +227,7 @@ def link(
     given: Any = [*read_table(scores)]  # a pipe can be read once
     if "difference" in given[0][1]:
         every, notices = read_rows(given, CompareRow, "rows of `evalcore compare` or `score`"), []
-        refuse_unscored(rule, (row.rule for row in every))
+        refuse_other("--rule", rule, (row.rule for row in every))
         compared = [row for row in every if not rule or row.rule in rule]
     else:
         compared, _, said = compare_methods(read_all([given], [*rule], [*run]))
@@ -253,7 +251,6 @@ def link(
         save_figure(draw_links(rows), picture)
     if absent := [method for method in methods if method not in found]:
         notices.append(f"left out, because they have no patterns: {', '.join(absent)}")
-    printed = partial(_print, rows=rows, ranks=orders)
     notices.append(CORRELATIONAL)
-    paper = for_paper(_columns(rows))
+    printed, paper = partial(_print, rows=rows, ranks=orders), for_paper(_columns(rows))
     return Result(rows, LinkRow, notices=notices, print_table=printed, for_paper=paper)

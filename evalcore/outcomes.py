@@ -12,10 +12,10 @@ import numpy as np
 
 from evalcore.pairing import CELL, LEAST, NOT_ANSWERED, NOT_ASKED, RIGHT, left_out, to_table
 from evalcore.scores import ScoreRow, read_chosen
-from evalcore.screens import ALL, first_of, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.report import optional_target, refuse_other
+from ngramscan.report.columns import ALL, first_of, for_paper, print_notes, print_pooled, to_columns
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.layout import Layout
 from ngramscan.report.options import save
@@ -136,7 +136,6 @@ def _find_levels(
 
 
 def _rows(levels: pd.DataFrame, lowest: int) -> Iterator[OutcomeRow]:
-    """Yield rows of each benchmark, by model and for all models; then of each model, for all."""
     for dataset, own in levels.groupby(level="dataset", sort=False):
         models = [*own.groupby(level="model", sort=False)]
         for model, part in models + [(ALL, own)] * (len(models) > 1):
@@ -169,7 +168,6 @@ def _row(dataset: Any, model: Any, levels: pd.DataFrame, lowest: int) -> Outcome
 
 
 def _wins(levels: pd.DataFrame, lowest: int, alpha: float) -> Iterator[WinRow]:
-    """Yield how often the first method beats each of the others, by model and for all models."""
     models = [*levels.groupby(level="model", sort=False)]
     for model, own in models + [(ALL, levels)] * (len(models) > 1):
         adaptive, *baselines = levels.columns
@@ -248,7 +246,7 @@ def outcomes(
     if not baselines:
         raise InputError("--baselines", "at least one method was expected")
     target, lowest, chosen = optional_target(wins), LEAST[no_answer], read_chosen(scores, rule, run)
-    methods, known = [adaptive, *baselines], dict.fromkeys(row.method for row in chosen)
+    methods, known = [adaptive, *baselines], [row.method for row in chosen]
     for number, name in enumerate(methods):
         refuse_other("--baselines" if number else "--adaptive", name, known)
         if name in methods[:number]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, ScoreRow
-from evalcore.screens import ALL
 from ngramscan.errors import InputError
+from ngramscan.report.columns import ALL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CELL = ["dataset", "model", "rule"]
 NAMES = [*CELL, "baseline", "treatment"]
 NOT_ASKED, NOT_KNOWN, NOT_ANSWERED, ANSWERED, RIGHT = range(5)
-"""What is known about an answer; the lowest level of a pair or problem decides if it counts."""
+"""How much is known about an answer; a pair or problem counts by its lowest level."""
 LEAST = {"wrong": NOT_ANSWERED, "exclude": ANSWERED}
 """The lowest level that counts, by how missing answers are treated."""
 

@@ -26,8 +26,6 @@ from ngramscan.reading.yaml_files import as_type, input_errors
 _OPENING = b'{"id": '  # how each of our lines begins
 _NOT_ENDED = "the last line was not written to its end"
 _CURE = "run `evalcore run` again, which goes on there, or delete"
-CUT_REASONS = frozenset({"length", "max_tokens"})
-"""How servers report that an answer was cut at the token limit."""
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]  # of tokens, epochs, attempts
 
 
@@ -71,8 +69,8 @@ class Record:
 
     @property
     def is_cut(self) -> bool:
-        """Tell whether the answer ends at the token limit."""
-        return self.finish_reason in CUT_REASONS
+        """Tell whether the server says that the answer ends at the token limit."""
+        return self.finish_reason in {"length", "max_tokens"}
 
     @property
     def not_scorable(self) -> str | None:
@@ -106,9 +104,7 @@ def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
     return folder / dataset / folder_name(model) / f"{method}.jsonl"
 
 
-# Reading: each layout yields the fields of each record after its place
-
-_Placed = Iterator[tuple[str, dict[str, Any]]]
+_Placed = Iterator[tuple[str, dict[str, Any]]]  # the fields of each record after its place
 _Tell = Callable[[str], None]
 
 
@@ -121,14 +117,16 @@ def _own(file: Path, content: bytes) -> _Placed:
     for number, line in enumerate(lines, 1):
         place = f"{name_of(file)}:{number}"
         if line.strip():
-            fields = named | as_type(decoded(place, line), dict[str, Any], place)
+            fields = as_type(decoded(place, line), dict[str, Any], place)
+            # With a method of its own in each line, the file is not DATASET/MODEL/METHOD.jsonl.
+            is_whole = fields.get("model") and fields.get("method") not in {None, file.stem}
+            fields = ({"dataset": Path(name_of(file)).stem} if is_whole else named) | fields
             if isinstance(fields.get("id"), int):
                 fields["id"] = str(fields["id"])
             yield place, fields
 
 
 def _torn(content: bytes) -> bytes:
-    """Return the last line if it is incomplete, otherwise nothing."""
     last = content.rpartition(b"\n")[2]
     with suppress(ValueError, RecursionError):
         json.loads(last.strip() or b"0")
@@ -174,11 +172,13 @@ def read_records(
     method: str | None = None,
     dataset: str | None = None,
     on_notice: _Tell = lambda _: None,
+    is_named: bool = True,
 ) -> list[Record]:
     """Read all records of a file, or of a folder with its subfolders.
 
     In our own layout, `method` and `dataset` select records; in the others they name what the files
-    don't. `on_notice` gets a line for each file in which halves of characters were replaced.
+    don't. A dataset that is not `is_named` gives way to the only one that the outputs have, unless
+    that is a shipped one. `on_notice` gets a line for each file with replaced characters.
     """
     wanted = {name: value for name, value in (("method", method), ("dataset", dataset)) if value}
     if layout == "financemath" and not method:
@@ -188,6 +188,9 @@ def read_records(
         for file, content in _contents(path, layout, on_notice)
         for place, fields in _LAYOUTS[layout](file, content)
     ]
+    names = {one.dataset for _, one in found}
+    if not is_named and len(names) == 1 and not names & benchmarks().keys():
+        wanted["dataset"] = names.pop()
     places: dict[tuple[object, ...], str] = {}
     records = []
     for place, one in found:
@@ -203,7 +206,7 @@ def read_records(
     return records
 
 
-def name_dataset(dataset: str | None, data: Path | None, outputs: Path, layout: str) -> None:
+def name_dataset(dataset: str | None, data: str | Path | None, outputs: Path, layout: str) -> None:
     """Raise an InputError that says which benchmark the outputs are of, if no option does."""
     if not dataset and not data and layout == "evalcore":
         names = list(dict.fromkeys(one.dataset for one in read_records(outputs)))

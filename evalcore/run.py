@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import product, takewhile
@@ -62,9 +62,8 @@ class Usage:
         return words
 
 
-@contextmanager
-def open_replay(path: Path, model: str) -> Iterator[Ask]:
-    """Open recorded outputs that answer in the place of a model."""
+def replay_from(path: Path, model: str) -> Ask:
+    """Return recorded outputs that answer in the place of a model."""
     recorded = {
         (record.dataset, record.method, record.key): record
         for record in read_records(path)
@@ -86,7 +85,7 @@ def open_replay(path: Path, model: str) -> Iterator[Ask]:
         known = {name: getattr(asked, name) for name in unlike}
         return replace(found, asked_at=now(), attempts=found.attempts or 1, **known)
 
-    yield answer
+    return answer
 
 
 def ask_missing(
@@ -264,9 +263,8 @@ def run(
     $ evalcore run --dataset financemath --model NAME --method cot,pot,f-1 \
           --base-url http://localhost:8000/v1 -o outputs/
     """
-    place = Path(data) if data else None
-    benchmark = find_benchmark(dataset, place, id_field, question_field, answer_field)
-    problems = load_dataset(benchmark, place)
+    benchmark = find_benchmark(dataset, data, id_field, question_field, answer_field)
+    problems = load_dataset(benchmark, data)
     templates = load_templates(benchmark, Path(prompts) if prompts else None)
     chosen = list(dict.fromkeys(templates.resolve(name) for name in methods))
     if not chosen:
@@ -284,7 +282,7 @@ def run(
         path = records.record_path(Path(output), problems.name, model, name)
         tasks[path].append(Question(Record(id=problem.id, epoch=epoch, **known), messages))
     usage = Usage(token_budget, price_in, price_out)
-    lent = open_replay(Path(replay), model) if replay else None
+    lent = nullcontext(replay_from(Path(replay), model)) if replay else None
     with lent or open_endpoint(base_url, read_key(api_key_env), rate, timeout_s, progress) as ask:
         told = [ask_missing(ask, *task, usage, concurrency, progress) for task in tasks.items()]
     notices = [said for said, _ in told]

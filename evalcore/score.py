@@ -21,7 +21,7 @@ from evalcore.rules import RULES, Item, Tools, Verdict
 from evalcore.rules.formula_pool import compare_all
 from evalcore.sandbox.layers import Limits
 from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
-from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow, summarise
+from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import refuse_other
@@ -33,11 +33,9 @@ def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[
     """Return a benchmark with the wanted rules, each of which it must have."""
     if not usual.rules:
         raise InputError(f"--dataset {usual.name}", "no rule can score it; use `evalcore judge`")
-    known = usual.rules if usual.files else tuple(dict.fromkeys((*usual.rules, *RULES)))
-    for name in rules:
-        refuse_other("--rule", name, known)
-    for name in extraction:
-        refuse_other("--extraction", name, TEXT_RULES)
+    known = usual.rules if usual.files else (*usual.rules, *RULES)
+    refuse_other("--rule", rules, known)
+    refuse_other("--extraction", extraction, TEXT_RULES)
     chosen = tuple(dict.fromkeys(rules)) or usual.rules[:1]
     return replace(usual, rules=chosen, extraction=tuple(extraction) or usual.extraction)
 
@@ -62,7 +60,8 @@ def score_records(
     rows, failures = [], []
     for row, item in answers:
         for rule in benchmark.rules:
-            said = next(verdicts[rule]) if item else Verdict(row.value, "", row.status == UNKNOWN)
+            is_unknown = row.status == scores.UNKNOWN
+            said = next(verdicts[rule]) if item else Verdict(row.value, "", is_unknown)
             reason = "; ".join(filter(None, (said.reason, row.reason)))
             status = "" if item else row.status
             rows.append(replace(row, rule=rule, value=said.value, reason=reason, status=status))
@@ -88,7 +87,7 @@ def _find_answer(
     sandbox, subtask = "; ".join(map(" ".join, layers.items())) or None, problem.subtask or None
     row = ScoreRow(*run, *record.key, "", None, sandbox=sandbox, subtask=subtask)
     if record.not_scorable:
-        return replace(row, reason=record.not_scorable, status=NO_ANSWER), None
+        return replace(row, reason=record.not_scorable, status=scores.NO_ANSWER), None
     if outcome and outcome.status == "lost":
         return replace(row, reason=f"sandbox: {outcome.message}"), None
     if outcome and outcome.value is not None:
@@ -100,12 +99,11 @@ def _find_answer(
         answer, by = text
         return replace(row, answer=answer, extraction=by, reason=failed), Item(problem, answer)
     why = failed or ("no answer found" if is_text else "no program found")
-    status = "" if outcome else NOT_FOUND  # a program that failed was found
+    status = "" if outcome else scores.NOT_FOUND  # a program that failed was found
     return replace(row, value=0.0, reason=why, status=status), None
 
 
 def _notices(layers: Mapping[str, str], rows: Sequence[ScoreRow], dataset: Dataset) -> list[str]:
-    """Describe missing layers of the sandbox, missing outputs of runs, and faults of the file."""
     outputs = {(f"{row.dataset}/{row.model}/{row.method}", row.id): None for row in rows}
     there, n = Counter(run for run, _ in outputs), len(dataset.problems)
     return [
@@ -193,12 +191,12 @@ def score(
     $ evalcore score outputs/mine --data questions.jsonl --rule numbers
     """
     check_target(picture := Path(figure) if figure else None)
-    place, layers = Path(data) if data else None, dict[str, str]()
-    name_dataset(dataset, place, Path(outputs), layout)
-    usual = find_benchmark(dataset, place, id_field, question_field, answer_field)
-    benchmark = choose_scoring(usual, rule, extraction)
-    problems = load_dataset(benchmark, place)
-    records = read_records(Path(outputs), layout, method, benchmark.name, progress.notice)
+    name_dataset(dataset, data, Path(outputs), layout)
+    usual = find_benchmark(dataset, data, id_field, question_field, answer_field)
+    benchmark, layers = choose_scoring(usual, rule, extraction), dict[str, str]()
+    problems = load_dataset(benchmark, data)
+    reading = (layout, method, benchmark.name, progress.notice, bool(dataset))
+    records = read_records(Path(outputs), *reading)
 
     def run_programs(programs: Sequence[Program]) -> list[Outcome]:
         with Sandbox(Limits(seconds=program_seconds), allow_weak_sandbox) as sandbox:
@@ -208,7 +206,7 @@ def score(
     tools = Tools(run_programs, lambda items: _counted(compare_all, items, "answers", progress))
     rows, failures = score_records(records, problems, benchmark, tools)
     if picture:
-        known = [one for one in summarise(rows) if one.accuracy is not None]
+        known = [one for one in scores.summarise(rows) if one.accuracy is not None]
         if not known:
             raise InputError(str(picture), "nothing to draw; no output has a known score")
         if len({one.rule for one in known}) > 1:

@@ -16,7 +16,9 @@ from rich.console import Console
 from ngramscan.errors import InputError
 from ngramscan.progress import open_console
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
-from ngramscan.report.layout import Layout, cell, print_columns, with_interval
+from ngramscan.report import refuse_other
+from ngramscan.report.columns import to_columns
+from ngramscan.report.layout import Layout, print_columns
 
 Names = Sequence[str]
 SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")
@@ -82,14 +84,6 @@ def outputs_valued(table: Table, value: float | None) -> set[ScoreKey]:
     return {key_of(row) for row in rows if row.value == value} - others
 
 
-def refuse_unscored(rules: Iterable[str], scored: Iterable[str]) -> None:
-    """Raise an InputError if nothing was scored by a rule."""
-    known = list(dict.fromkeys(scored))
-    for rule in rules:
-        if rule not in known:
-            raise InputError(f"--rule {rule}", f"not scored; there are {', '.join(known)}")
-
-
 def read_all(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[ScoreRow]:
     """Read score rows of one run per method, by all rules or by those that are named."""
     tables = as_tables(scores)
@@ -99,7 +93,7 @@ def read_all(scores: GivenTables, rules: Names = (), runs: Names = ()) -> list[S
     placed = [(row, name_of(table)) for table in tables for row in read_scores(table)]
     if not placed:
         raise InputError("scores", "there are no rows")
-    refuse_unscored(rules, (row.rule for row, _ in placed))
+    refuse_other("--rule", rules, (row.rule for row, _ in placed))
     placed = [(row, place) for row, place in placed if not rules or row.rule in rules]
     seen: dict[tuple[Any, ...], str] = {}
     for row, place in placed:
@@ -167,7 +161,7 @@ def _meant(runs: Sequence[str | None], wanted: Sequence[str]) -> Sequence[str | 
 
 
 class SummaryRow(NamedTuple):
-    """Accuracy of one model with one method by one rule, in percent; no answer counts as wrong."""
+    """Accuracy of a model with a method by a rule, as a fraction; no answer counts as wrong."""
 
     dataset: str
     model: str
@@ -175,14 +169,14 @@ class SummaryRow(NamedTuple):
     rule: str
     run: str | None
     n: int
-    """Outputs whose score is known; `unknown` counts the others."""
+    """Outputs whose score is known; `n_unknown` counts the others."""
     accuracy: float | None
     accuracy_low: float | None
     """None for graded values, and for several answers to a problem, which are dependent."""
     accuracy_high: float | None
     answered: float | None
-    no_answer: int
-    unknown: int
+    n_no_answer: int
+    n_unknown: int
 
 
 def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
@@ -199,9 +193,9 @@ def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
             from ngramscan.statistics.proportions import wilson
 
             share = wilson(sum(values), n)
-            low, high = (100 * (limit or 0.0) for limit in (share.low, share.high))
+            low, high = share.low, share.high
         n_answered = sum(row.answer is not None for row in known)
-        accuracy, answered = (100 * k / n if n else None for k in (sum(values), n_answered))
+        accuracy, answered = (k / n if n else None for k in (sum(values), n_answered))
         no_answer = sum(row.status == NO_ANSWER for row in known)
         found.append(SummaryRow(*group, n, accuracy, low, high, answered, no_answer, len(own) - n))
     return found
@@ -218,12 +212,7 @@ def describe_summaries(rows: Iterable[ScoreRow]) -> str:
 def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:
     """Print accuracies per run."""
     found = summarise(rows)
-    has_runs, show = len({one[:4] for one in found}) < len(found), "{:.1f}".format
-    names = SummaryRow._fields[: 4 + has_runs]
-    columns = {name: [getattr(one, name) or "" for one in found] for name in names}
-    columns["n"] = [cell(one.n) for one in found]
-    columns["accuracy"] = [with_interval(*one[6:9], show) for one in found]
-    columns["answered"] = [show(one.answered) if one.n else cell(None) for one in found]
-    for name in ("no_answer", "unknown"):
-        columns[name.replace("_", " ")] = [cell(getattr(one, name) or "") for one in found]
-    print_columns(console, columns, Layout(len(names), optional=("answered",)))
+    run = "run" * (len({one[:4] for one in found}) < len(found))
+    names = f"dataset model method rule {run} n accuracy answered no_answer=n_no_answer"
+    columns = to_columns(found, f"{names} unknown=n_unknown", ("accuracy", "answered"))
+    print_columns(console, columns, Layout(4 + bool(run), optional=("answered",)))

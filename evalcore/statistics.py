@@ -8,16 +8,15 @@ from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, special, stats
 
 from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.p_values import PValue
 from ngramscan.statistics.proportions import Pairs, mcnemar, mid_p_mcnemar, paired_difference
-from ngramscan.statistics.resampling import MeanDifference, bootstrap_t
+from ngramscan.statistics.resampling import Floats, MeanDifference, bootstrap_t
 from ngramscan.statistics.sign_tests import round_float_noise, sign_flip_test, signed_rank_test
 
-Floats = NDArray[np.float64]
 GradedTest = Literal["bootstrap-t", "signed-rank", "sign-flip"]
 _ALPHA, _POWER = 0.05, 0.8
 """A difference is found if p is at most alpha; power is how often that happens."""

@@ -68,7 +68,7 @@ def allowed_for(module: str) -> set[str]:
     room = room_of(module)
     if module.startswith("evalcore"):
         own = {*EVALCORE[: EVALCORE.index(room) + 1]}
-        return own | {"efficiency", "link"} if room == "figures" else own
+        return own | {"compare", "efficiency", "link"} if room == "figures" else own
     allowed = MAY_IMPORT[room].split()
     return {*MAY_IMPORT} - {"cli"} if allowed == ["*"] else {room, *allowed}
 

@@ -279,7 +279,7 @@ def test_wilson_and_power_are_those_of_statsmodels(compute: Compute) -> None:
 NO_NUMBERS = [b'""', b".", b"10-100+", b'"1,000"', b"no", b"+"]
 ONE = {"t.csv": b"a\n1\n"}
 UNREADABLE: list[tuple[dict[str, bytes], dict[str, object], str]] = [
-    ({}, {}, "there are no CSV files in it"),
+    ({}, {}, "it has no .csv files"),
     ({"t.csv": b"a\n"}, {}, "t.csv: there are no rows"),
     ({"t.csv": b"a\n\xff\n"}, {}, "t.csv:2: not UTF-8"),
     ({"t.csv/a": b""}, {}, r"t\.csv: a folder; a table"),

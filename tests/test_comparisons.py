@@ -16,12 +16,13 @@ from statsmodels.stats.multitest import multipletests
 
 import evalcore
 from evalcore.cli import main
-from evalcore.compare import CompareRow, compare_methods, p_text
+from evalcore.compare import CompareRow, compare_methods
 from evalcore.figures import draw_comparisons
 from evalcore.scores import ScoreRow, choose_runs
 from evalcore.statistics import Settings
 from ngramscan.errors import InputError
 from ngramscan.report import choose_target, to_frame, write_rows
+from ngramscan.report.layout import p_text
 from tests.test_figures import overlapping
 
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")
@@ -296,7 +297,7 @@ def test_what_can_not_be_compared_is_refused() -> None:
         (rows, {"family": "colour"}, "--family colour: one of dataset, model, rule, baseline"),
         (rows, {"baseline": None}, expected),
         (rows, {"all_pairs": True}, expected),
-        (rows, {"rule": "lenient"}, "--rule lenient: not scored"),
+        (rows, {"rule": "lenient"}, "--rule lenient: one of strict was expected"),
         (rows, {"level": 2.0}, "--level 2"),
         ([], {}, "data frame: there are no rows"),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import zipfile
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from evalcore import score as to_scores
 from ngramscan.pace.pace import Clock
 from tests.support.chat_server import chat_server
 from tests.support.command import Ran, invoke
@@ -108,7 +110,7 @@ HINTS = [
     ("logs cut.eval", "cut.eval: not a .eval file of Inspect, or truncated; copy it again"),
     ("audit nowhere", "nowhere: no such file or folder; a folder of CSV files with claims.yaml"),
     ("audit empty", "claims.yaml: no such file or folder; .* or --claims FILE, was expected"),
-    ("audit --verdict mismatc", "not derivable; did you mean mismatch?"),
+    ("audit --verdict mismatc", "'mismatc' is not one of ok, .*did you mean mismatch"),
 ]
 
 
@@ -173,6 +175,35 @@ def test_scores_in_a_file_or_pipe_end_with_the_summary_that_the_terminal_shows(h
         )
     assert len((here / "scores.jsonl").read_text().splitlines()) == 8
     assert "75.0" in evalcore("logs scores.jsonl -o again.jsonl").stderr
+
+
+@pytest.mark.parametrize("outputs", ["outputs/mine", "mine.jsonl", "-"])
+def test_own_questions_answer_for_the_only_outputs_that_there_are(
+    here: Path, outputs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = {} if outputs == "outputs/mine" else {"model": "m", "method": "cot"}
+    lines = jsonl(*({"id": id_, "output": "The answer is 1.", **named} for id_ in ("q0", "q1")))
+    write(here / "outputs/mine/m/cot.jsonl", lines)
+    write(here / "mine.jsonl", lines)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+    found = to_scores(outputs, data="questions.jsonl", rule="numbers")
+    own = "standard input" if outputs == "-" else "mine"
+    names = [found[name].unique().tolist() for name in ("dataset", "model", "method")]
+    assert (names, found["value"].tolist()) == ([[own], ["m"], ["cot"]], [1, 0])
+    ran = evalcore(f"score outputs/mine {OWN} --rule numbers -o - --format jsonl")
+    assert (ran.code, [json.loads(row)["value"] for row in ran.stdout.splitlines()]) == (0, [1, 0])
+
+
+def test_own_questions_never_answer_for_a_shipped_benchmark_or_for_several(here: Path) -> None:
+    write(here / "outputs/more/m/cot.jsonl", jsonl({"id": "q0", "output": "1"}))
+    own = "--data other.jsonl --id-field key --question-field problem"
+    for outputs, there in (
+        ("of-finance", "cot of financemath"),
+        ("outputs", "cot of more, cot of"),
+    ):
+        ran = evalcore(f"score {outputs} {own}")
+        message = f"Error: {outputs}: no outputs of other in it; it has {there}"
+        assert (ran.code, ran.stderr[: len(message)]) == (2, message)
 
 
 @pytest.mark.usefixtures("here")

@@ -91,7 +91,7 @@ def test_what_can_not_be_joined_is_refused() -> None:
     refused("--tier T3: one of T1 was", tier="T3")
     undocumented = [replace(one, documents=None) for one in COUNTS]
     refused("no documents in this row; see ngramscan docnorm", undocumented, measure="documents")
-    refused("--rule nope: not scored; there are strict", rule="nope")
+    refused("--rule nope: one of strict was expected", rule="nope")
 
 
 def test_three_methods_have_an_order_two_have_none_and_nine_no_p(tmp_path: Path) -> None:

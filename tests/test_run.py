@@ -18,7 +18,7 @@ import pytest
 
 from evalcore.endpoint import ApiKey, Ask, Question, open_endpoint
 from evalcore.records import Record, read_records
-from evalcore.run import Usage, ask_missing, open_replay
+from evalcore.run import Usage, ask_missing, replay_from
 from ngramscan.errors import InputError, RemoteRefused
 from ngramscan.progress import SILENT, Progress
 from tests.support.chat_server import chat_server, hash_of
@@ -150,9 +150,9 @@ def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None
         + recorded(id="p-1", epoch=None, output=None, refusal="No.").line()
         + recorded(id="p-2", messages_sha256="0" * 64).line()
     )
-    with open_replay(tmp_path / "recorded", "lab--made-1") as replayed:
-        said, missing = run(replayed, tmp_path, 4, parameters={"replayed": True})
-        assert "cot, p-0, epoch 2" in run(replayed, tmp_path / "new", 1, epochs=2)[1]
+    replayed = replay_from(tmp_path / "recorded", "lab--made-1")
+    said, missing = run(replayed, tmp_path, 4, parameters={"replayed": True})
+    assert "cot, p-0, epoch 2" in run(replayed, tmp_path / "new", 1, epochs=2)[1]
     assert said == "2 answered, 1 refused of 4"
     assert "recorded output of sums, cot, p-2 answers other messages" in missing
     assert "no recorded output of sums, cot, p-3" in missing
@@ -160,7 +160,7 @@ def test_recorded_outputs_answer_in_the_place_of_a_model(tmp_path: Path) -> None
     assert (one.output, one.attempts, one.prompts_sha256) == ("4", 1, "e" * 64)
     assert (two.refusal, two.parameters) == ("No.", {"replayed": True})
     with pytest.raises(InputError, match="no recorded outputs of 'made-2' in it"):
-        open_replay(tmp_path / "recorded", "made-2").__enter__()
+        replay_from(tmp_path / "recorded", "made-2")
 
 
 def test_ctrl_c_ends_at_once_and_keeps_what_was_written(tmp_path: Path) -> None:

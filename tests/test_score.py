@@ -178,10 +178,10 @@ def test_a_summary_counts_no_answer_as_wrong_and_leaves_out_what_is_not_known() 
     given = rows([right, record(None, id="2"), wrong])
     unknown, _ = scored([record("\\boxed{5}", dataset=MATH.name)], dataset=MATH)
     twice = rows([record("The answer is 0.5.", epoch=epoch) for epoch in (1, 2)])
-    told = [(one.n, one.accuracy, one.answered, one.no_answer) for one in summarise(given)]
-    assert told == [(2, 50.0, 50.0, 1), (1, 0.0, 100.0, 0)]
+    told = [(one.n, one.accuracy, one.answered, one.n_no_answer) for one in summarise(given)]
+    assert told == [(2, 0.5, 0.5, 1), (1, 0.0, 1.0, 0)]
     (nothing,) = summarise(unknown)
-    assert (nothing.n, nothing.accuracy, nothing.unknown) == (0, None, 1)
+    assert (nothing.n, nothing.accuracy, nothing.n_unknown) == (0, None, 1)
     shown = StringIO()
     for each in ([*unknown, *given], twice):
         print_summaries(Console(file=shown, width=120), each)

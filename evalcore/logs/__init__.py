@@ -17,7 +17,7 @@ from evalcore import scores
 from evalcore.logs.readers import Log, UsageRow, decode, read_inspect, read_lm_eval
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import input_errors
-from ngramscan.report import optional_target
+from ngramscan.report import optional_target, refuse_other
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.options import save
 
@@ -90,7 +90,7 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
         together.rows += log.rows
         together.usage += log.usage
         together.notices += log.notices
-    scores.refuse_unscored(together.wanted, together.rules)
+    refuse_other("--rule", together.wanted, together.rules)
     if _SAMPLES in {kind for _, kind in found.values()}:
         together.notices.append(_NO_ERRORS)
     together.notices += _describe_split_benchmarks(together.rows)

@@ -323,7 +323,6 @@ def _read_zip(log: Log) -> _Header:
 
 
 def _members(log: Log) -> Iterator[tuple[str, str, bytes]]:
-    """Yield the place, name and content of each member that is read."""
     place, problem = str(log.path), "not a .eval file of Inspect, or truncated; copy it again"
     try:
         with log.path.open("rb") as file:

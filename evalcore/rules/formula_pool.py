@@ -64,7 +64,6 @@ def compare_texts(item: Item) -> Verdict | None:
 
 
 def _start(seconds: float, stack: ExitStack, items: Sequence[Item]) -> subprocess.Popen[bytes]:
-    """Start a process that compares these items, until the stack is closed."""
     with tempfile.TemporaryFile() as file:
         pickle.dump(items, file)
         file.seek(0)

@@ -241,7 +241,6 @@ def _equal(gold: str, answer: str, tolerance: float | None) -> bool:
 
 
 def _is_too_large(found: Any) -> bool:
-    """Tell whether a power or factorial within has too many digits."""
     for part in sympy.postorder_traversal(found):  # parts come before wholes
         if isinstance(part, sympy.Pow | sympy.exp | factorial) and not part.args[-1].free_symbols:
             base = getattr(part, "base", sympy.S(10**5)).evalf(15)  # n! < n^n

@@ -18,7 +18,6 @@ from typing import Any
 from evalcore.sandbox.layers import RESULT
 
 TEXT_AT_MOST = 500
-
 Report = dict[str, Any]
 
 

@@ -112,10 +112,9 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         if not allow_weak and layers.OK not in (self.layers["namespaces"], self.layers["landlock"]):
             self.close()
             absent = [f"{name} {state}" for name, state in self.layers.items() if state != "ok"]
-            raise SandboxError(
-                f"sandbox: programs can't be run safely on this machine: {'; '.join(absent)}; "
-                "--allow-weak-sandbox runs them with what there is"
-            )
+            problem = f"programs can't be run safely on this machine: {'; '.join(absent)}"
+            cure = "--allow-weak-sandbox runs them with what there is"
+            raise SandboxError(f"sandbox: {problem}; {cure}")
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -152,7 +151,6 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
                 connection.close()
 
     def _start(self, job: Job, running: dict[socket.socket, Job]) -> None:
-        """Have a program run, in a new zygote if the old one has ended."""
         needs_libraries = zygote.wanted_libraries(job.program.source) != 0
         while job.attempts < ATTEMPTS_AT_MOST:
             job.attempts += 1
@@ -165,12 +163,10 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
                 running[found.ask(job.program, self._limits)] = job
                 job.deadline = time.monotonic() + self._limits.seconds + GRACE_S
                 return
-        raise SandboxError(
-            f"sandbox: its first process ended {ATTEMPTS_AT_MOST} times before a program started"
-        )
+        ended = f"its first process ended {ATTEMPTS_AT_MOST} times before a program started"
+        raise SandboxError(f"sandbox: {ended}")
 
     def _advance(self, running: dict[socket.socket, Job]) -> None:
-        """Wait for news of running programs, and note the outcomes."""
         ready = first_ready(list(running), timeout=1.0)
         for connection in [each for each in running if each in ready]:
             piece = b""
@@ -186,7 +182,6 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
                 each.kill()
 
     def _finish(self, job: Job, running: dict[socket.socket, Job]) -> None:
-        """Read the reply for a program whose connection has closed."""
         if not job.received:
             self._start(job, running)
         elif job.received.endswith(b"}"):

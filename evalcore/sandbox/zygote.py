@@ -90,7 +90,6 @@ def main(arguments: str) -> None:
     except OSError as error:
         control.sendall(json.dumps({"failed": str(error)}).encode() + b"\n")
         return
-    # Small ones that programs often use, beside those that are loaded here anyway.
     load(["cmath", "datetime", "statistics", "string"])
     control.sendall(json.dumps({"layers": found, "base": base}).encode() + b"\n")
     # The children end by themselves and are not waited for one by one.
@@ -98,7 +97,6 @@ def main(arguments: str) -> None:
     try:
         serve(control, World(active, readable, base, mapped), config["parent"])
     finally:
-        # All supervisors end, and end their programs.
         os.killpg(0, signal.SIGTERM)
         with contextlib.suppress(ChildProcessError):
             os.wait()

@@ -56,7 +56,7 @@ def read_table(table: Table) -> Rows:
         raise InputError(name_of(table), "there are no rows")
 
 
-def has_rows(path: Path) -> bool:
+def has_rows(path: str | Path) -> bool:
     """Tell whether the name of a file is that of a table."""
     return unpacked_path(path).suffix.lower() in _READERS
 

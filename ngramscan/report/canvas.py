@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import compress
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ngramscan.errors import InputError
 from ngramscan.report import check_writable, write_whole
@@ -94,12 +94,12 @@ def finish(figure: Figure, title: str, width: float) -> Figure:
     return figure
 
 
-def clean_axes(axes: Axes, grid: str | None = "x") -> None:
+def clean_axes(axes: Axes, grid: Literal["x", "both"] | None = "x") -> None:
     """Remove the lines that show no data."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(length=3, width=0.7)
-    if grid == "x":
-        axes.grid(axis="x", color="#E0E0E0", lw=0.6)
+    if grid:
+        axes.grid(axis=grid, color="#E0E0E0", lw=0.6)
         axes.set_axisbelow(True)
 
 

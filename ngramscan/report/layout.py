@@ -228,6 +228,20 @@ def rate(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def percent(share: float | None) -> str:
+    """Return a share as it stands in a column of percentages."""
+    # 51 of 80 are 63.75 %, which the float noise of 100 * share must not round down.
+    return UNKNOWN if share is None else f"{round(100 * share, 9):.1f}"
+
+
+def p_text(p: float | None, stars: bool = False) -> str:
+    """Return a p-value with three digits, or as a power of ten if small; with stars if wanted."""
+    if p is None:
+        return UNKNOWN
+    text = f"{p:.3f}" if p >= 0.001 else f"{p:.1e}"
+    return text + "*" * sum(stars and p < limit for limit in (0.05, 0.01, 0.001))
+
+
 def with_interval(value: Any, low: Any, high: Any, show: Callable[[Any], str] = rate) -> str:
     """Return a value with its limits; a missing upper one is infinite."""
     if value is None:

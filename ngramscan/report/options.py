@@ -248,7 +248,7 @@ def checked(option: click.Parameter, value: Any) -> Any:
                 values.append(kind.convert(str(one), None, None))  # as typed: 1.5 is no integer
             except click.UsageError as error:
                 if isinstance(kind, click.Choice):  # whose own message has them in lower case
-                    refuse_other(option.opts[-1], one, kind.choices)
+                    refuse_other(option.opts[-1], str(one), kind.choices)
                 problem = error.message.removesuffix(".")
                 raise InputError(f"{option.opts[-1]} {one}", problem) from error
     return tuple(values) if option.multiple else values[0]
@@ -261,12 +261,13 @@ def listed(given: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
-def refuse_other(option: str, value: str, known: Iterable[str]) -> None:
+def refuse_other(option: str, given: str | Iterable[str], known: Iterable[str]) -> None:
     """Raise an InputError for an unknown value of an option, which is named as in the terminal."""
-    names = list(known)
-    if value not in names:
-        problem = f"one of {', '.join(names)} was expected{suggestion(str(value), names)}"
-        raise InputError(f"{option} {value}", problem)
+    names = list(dict.fromkeys(known))
+    for value in [given] if isinstance(given, str) else given:
+        if value not in names:
+            problem = f"one of {', '.join(names)} was expected{suggestion(value, names)}"
+            raise InputError(f"{option} {value}", problem)
 
 
 def suggestion(value: str, known: Iterable[str]) -> str:

@@ -14,7 +14,8 @@ from ngramscan.outputs.blend import (
     RetentionRow,
 )
 from ngramscan.outputs.markers import ALL
-from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns
+from ngramscan.report.columns import pooled_first
+from ngramscan.report.layout import UNKNOWN, Layout, cell, percent, print_columns
 from ngramscan.report.tables import parts
 
 _SHARES = "percentages of the outputs that have text, with 95 % Wilson intervals"
@@ -31,14 +32,14 @@ _HALF = "≈: one share is zero; the ratio is the one with a half added to both 
 
 def print_blend(blending: BlendResult, console: Console) -> None:
     """Print the markers in the outputs, in those of all models together first."""
-    rows, isolation = parts.pooled_first(blending.rows), parts.pooled_first(blending.isolation)
+    rows, isolation = pooled_first(blending.rows), pooled_first(blending.isolation)
     title = "Outputs with a marker, %"
-    _print_markers(console, title, rows, lambda row: parts.interval(row, "share", parts.percent))
+    _print_markers(console, title, rows, lambda row: parts.interval(row, "share", percent))
     title = "Occurrences of markers per 1,000 characters"
     _print_markers(console, title, rows, lambda row: cell(row.per_1000_characters))
     _print_retention(console, blending.retention)
     _print_isolation(console, isolation)
-    generic = parts.pooled_first(row for row in blending.presence if row.generic)
+    generic = pooled_first(row for row in blending.presence if row.generic)
     for reason, group in parts.group_by(generic, "generic").items():
         _print_generic(console, reason, group)
     parts.print_notes(
@@ -74,10 +75,10 @@ def _print_retention(console: Console, rows: Sequence[RetentionRow]) -> None:
         "markers of": [row.method for row in rows],
         "pairs": [cell(row.pairs) for row in rows],
         "unpaired": [cell(row.unpaired or None) for row in rows],
-        "alone": [parts.percent(row.share_alone) for row in rows],
-        "with": [parts.percent(row.share_with) for row in rows],
-        "difference": [parts.interval(row, "difference", parts.percent) for row in rows],
-        "retention": [parts.percent(row.retention) for row in rows],
+        "alone": [percent(row.share_alone) for row in rows],
+        "with": [percent(row.share_with) for row in rows],
+        "difference": [parts.interval(row, "difference", percent) for row in rows],
+        "retention": [percent(row.retention) for row in rows],
         "only alone": [cell(row.only_alone) for row in rows],
         "only with": [cell(row.only_with) for row in rows],
         "p": [cell(row.p) for row in rows],
@@ -93,8 +94,8 @@ def _print_retention(console: Console, rows: Sequence[RetentionRow]) -> None:
 def _print_isolation(console: Console, rows: Sequence[IsolationRow]) -> None:
     columns = {
         **parts.naming(rows, "method"),
-        "own prompts": [parts.percent(row.share_own) for row in rows],
-        "others": [parts.percent(row.share_others) for row in rows],
+        "own prompts": [percent(row.share_own) for row in rows],
+        "others": [percent(row.share_others) for row in rows],
         "ratio": [
             "≈" * (row.ratio is not None and bool(row.note)) + parts.interval(row, "ratio")
             for row in rows
@@ -122,5 +123,5 @@ def _shares(rows: Sequence[PresenceRow], own: bool) -> str:
     shares = [row.share for row in rows if row.has_method == own and row.share is not None]
     if not shares:
         return UNKNOWN
-    ends = dict.fromkeys(map(parts.percent, (min(shares), max(shares))))
+    ends = dict.fromkeys(map(percent, (min(shares), max(shares))))
     return "–".join(ends)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow
-from ngramscan.report.layout import Layout, cell, print_columns
+from ngramscan.report.layout import Layout, cell, percent, print_columns
 from ngramscan.report.tables import parts
 
 _TOTALS = {
@@ -67,7 +67,7 @@ def _print_rows(console: Console, rows: Sequence[DocnormRow]) -> None:
     if any(row.draws for row in rows):
         columns["draws"] = [cell(row.draws) for row in rows]
         columns["different"] = [cell(row.unique_documents) for row in rows]
-        columns["truncated %"] = [parts.percent(row.truncated_share) for row in rows]
+        columns["truncated %"] = [percent(row.truncated_share) for row in rows]
     optional = ("different", "truncated %", "draws", "occurrences", "tier", "per document")
     ends = parts.section_ends(rows, "method", "tier")
     layout = Layout(3, frozenset({"pattern"}), optional, section_ends=ends)

@@ -11,7 +11,6 @@ from rich.console import Console
 
 from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.catalog import find_hosted
-from ngramscan.outputs.markers import ALL
 from ngramscan.prevalence.totals import Total
 from ngramscan.progress import counted, format_bytes
 from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, print_line, with_interval
@@ -45,11 +44,6 @@ def group_by(rows: Iterable[Row], *names: str) -> dict[Any, list[Row]]:
     return groups
 
 
-def pooled_first(rows: Iterable[Row]) -> list[Row]:
-    """Return rows, those of all models or datasets together before those of single ones."""
-    return sorted(rows, key=lambda row: -attrgetter("dataset", "model")(row).count(ALL))
-
-
 def naming(rows: Sequence[object], *names: str) -> dict[str, list[str]]:
     """Return the columns that name the rows: dataset and model, which are headings, and others."""
     columns = {name: [getattr(row, name) for row in rows] for name in ("dataset", "model", *names)}
@@ -70,11 +64,6 @@ def pivot(
 def section_ends(rows: Sequence[object], *names: str) -> list[bool]:
     """Return after which rows the value of one of the columns changes."""
     return [one != following for one, following in pairwise(map(attrgetter(*names), rows))]
-
-
-def percent(share: float | None) -> str:
-    """Return a share as it stands in a column of percentages."""
-    return UNKNOWN if share is None else f"{100 * share:.1f}"
 
 
 def interval(row: object, name: str, show: Callable[[Any], str] = cell) -> str:

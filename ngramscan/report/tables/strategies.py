@@ -8,7 +8,8 @@ from rich.console import Console
 
 from ngramscan.outputs.markers import ALL
 from ngramscan.outputs.strategies import StrategyRow
-from ngramscan.report.layout import Layout, cell, print_columns
+from ngramscan.report.columns import pooled_first
+from ngramscan.report.layout import Layout, cell, percent, print_columns
 from ngramscan.report.tables import parts
 
 _FOOTNOTES = (
@@ -21,14 +22,14 @@ _POOLED = "all: all models together; similar outputs for the same problem count 
 def print_strategies(rows: Sequence[StrategyRow], console: Console) -> None:
     """Print the strategies of each prompt, those of all models together first."""
     shown, shares = parts.pivot(
-        parts.pooled_first(rows),
+        pooled_first(rows),
         "strategy",
-        lambda row: parts.interval(row, "share", parts.percent),
+        lambda row: parts.interval(row, "share", percent),
     )
     columns = parts.naming(shown, "prompt")
     columns["outputs"] = [cell(row.outputs) for row in shown]
     columns |= shares
-    columns["formulas"] = [parts.percent(row.formula_density_of_group) for row in shown]
+    columns["formulas"] = [percent(row.formula_density_of_group) for row in shown]
     title = "Outputs of each strategy, %"
     print_columns(console, columns, Layout(3, frozenset({"prompt"}), ("outputs",), 2, title))
     is_pooled = any(row.model == ALL for row in shown)

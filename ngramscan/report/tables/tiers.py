@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from ngramscan.outputs.tiers import TierResult, TierRow
-from ngramscan.report.layout import Layout, cell, print_columns
+from ngramscan.report.columns import pooled_first
+from ngramscan.report.layout import Layout, cell, percent, print_columns
 from ngramscan.report.tables import parts
 
 _FOOTNOTES = (
@@ -25,7 +26,7 @@ _HALF = "≈: no occurrence on one side; the ratio is the one with a half added 
 
 def print_tiers(tiering: TierResult, console: Console) -> None:
     """Print the patterns of each method, in the outputs of all models together first."""
-    rows = [row for row in parts.pooled_first(tiering.rows) if row.ratio is not None]
+    rows = [row for row in pooled_first(tiering.rows) if row.ratio is not None]
     if rows:
         _print_rows(console, rows)
         parts.print_notes(console, _RATES[rows[0].measure], *_FOOTNOTES)
@@ -43,7 +44,7 @@ def print_tiers(tiering: TierResult, console: Console) -> None:
 
 
 def _print_rows(console: Console, rows: Sequence[TierRow]) -> None:
-    show = parts.percent if rows[0].measure == "outputs" else cell
+    show = percent if rows[0].measure == "outputs" else cell
     columns = {
         **parts.naming(rows, "method", "pattern"),
         "tier": [row.tier for row in rows],

@@ -1,37 +1,40 @@
-"""What the tables of several commands share: columns, pooled rows, notes, the form of a paper."""
+"""Columns of rows whose fields are in the table: shares in percent, values with their limits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import make_dataclass, replace
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
-from ngramscan.report.layout import UNKNOWN, Layout, cell, print_columns, with_interval
+from ngramscan.report.layout import (
+    Columns,
+    Layout,
+    cell,
+    percent,
+    print_columns,
+    print_line,
+    with_interval,
+)
 
+Row = TypeVar("Row")
 ALL = "all"
 """Stands in place of a name: all of them together."""
-Columns = Mapping[str, Sequence[str]]
 _LIMITS = {"selection_accuracy": "selection_", "prevalence_ratio": "prevalence_", "value": ""}
-
-
-def percent(share: float | None) -> str:
-    """Return a fraction as it stands in a column of percentages."""
-    return UNKNOWN if share is None else f"{100 * share:.1f}"
 
 
 def to_columns(rows: Sequence[Any], names: str, shares: Collection[str] = ()) -> dict[str, Any]:
     """Return columns of a table: `name` or `header=name`, with the limits of intervals.
 
-    Shares are in percent. A column of exceptions (`n_unknown`) is empty where there are none.
+    Shares are in percent. In a column of exceptions (`n_unknown`) a cell is empty for none.
     """
     columns = {}
     for header, _, name in (one.rpartition("=") for one in names.split()):
-        prefix, show = _LIMITS.get(name, f"{name}_"), percent if name in shares else _show
+        prefix, show = _LIMITS.get(name, f"{name}_"), percent if name in shares else cell
         values = [getattr(row, name) for row in rows]
-        if name.startswith("n_") and not any(values):
-            values = [""] * len(values)
+        if name.startswith("n_"):
+            values = [value or "" for value in values]
         texts = [*map(show, values)]
         if rows and hasattr(rows[0], f"{prefix}low"):
             ends = map(attrgetter(f"{prefix}low", f"{prefix}high"), rows)
@@ -40,17 +43,18 @@ def to_columns(rows: Sequence[Any], names: str, shares: Collection[str] = ()) ->
     return columns
 
 
-def _show(value: Any) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else cell(value)
-
-
 def print_pooled(
     console: Any, rows: Iterable[Any], columns: Callable[[list[Any]], Columns], layout: Layout
 ) -> None:
     """Print a table of rows, if there are any; those of all models or datasets come first."""
-    if ordered := sorted(rows, key=_breadth, reverse=True):
+    if ordered := pooled_first(rows):
         ends = [_breadth(one) != _breadth(other) for one, other in pairwise(ordered)]
         print_columns(console, columns(ordered), replace(layout, section_ends=ends))
+
+
+def pooled_first(rows: Iterable[Row]) -> list[Row]:
+    """Return rows, those of all models or datasets together before those of single ones."""
+    return sorted(rows, key=_breadth, reverse=True)
 
 
 def _breadth(row: Any) -> int:
@@ -71,7 +75,7 @@ def print_notes(console: Any, rows: Iterable[Any], *names: str) -> None:
     for note, own in notes.items():
         told = "; ".join(dict.fromkeys(own)) if len({*own}) < 4 else f"{len(own)} rows"
         if note:
-            console.print(note if len(notes) == 1 else f"{told}: {note}", style="dim")
+            print_line(console, note if len(notes) == 1 else f"{told}: {note}", "dim")
 
 
 def first_of(texts: Sequence[str]) -> str:
