@@ -10,18 +10,17 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import evalcore
-from evalcore.cli import main
 from evalcore.compare import CompareRow, compare_methods, p_text
 from evalcore.figures import draw_comparisons
 from evalcore.scores import ScoreRow, choose_runs
 from evalcore.statistics import Settings
 from ngramscan.errors import InputError
 from ngramscan.report import choose_target, to_frame, write_rows
+from tests.support.command import invoke
 from tests.test_figures import overlapping
 
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")
@@ -319,8 +318,8 @@ def test_a_terminal_and_a_paper_get_tables(tmp_path: Path) -> None:
     rows += [replace(row, model="m2") for row in rows]
     rows += both([1.0, None, "?"], [0.0, 1.0, 1.0], dataset="e")
     asked = ["compare", str(written(rows, tmp_path / "s.jsonl")), "--baseline", "cot", "--stars"]
-    done, paper = (CliRunner().invoke(main, [*asked, *to]) for to in ([], ["--format", "latex"]))
-    assert (done.exit_code, paper.exit_code) == (0, 0)
+    done, paper = (invoke(*asked, *to) for to in ([], ["--format", "latex"]))
+    assert (done.code, paper.code) == (0, 0)
     assert done.stderr == "e, m, strict, pot − cot: 1 pair left out: 1 with an unknown result\n"
     heading, *lines = done.stdout.splitlines()
     assert heading == "1 of 43 pairs is left out, because one of the results is unknown"
@@ -338,7 +337,7 @@ def test_a_terminal_and_a_paper_get_tables(tmp_path: Path) -> None:
     cells = paper.stdout.splitlines()[5].split(" & ")
     assert cells[:8] == ["d", "m", "pot $-$ cot", "20", "12", "0", "40.0", "100.0"]
     assert cells[9] == "2.4e-04***"
-    CliRunner().invoke(main, [*asked, "--averages", str(tmp_path / "averages.tex")])
+    invoke(*asked, "--averages", tmp_path / "averages.tex")
     assert "micro (2) & all & m &" in (tmp_path / "averages.tex").read_text(encoding="utf-8")
 
 
@@ -373,7 +372,7 @@ def test_a_forest_plot_has_a_point_per_row_at_its_difference(baseline: str | Non
 def test_many_notices_of_one_kind_are_one(tmp_path: Path) -> None:
     asked = ["compare", str(written(many_models(), tmp_path / "s.jsonl")), "--baseline", "cot"]
     asked += ["--resamples", "100", "--figure", str(tmp_path / "f.svg")]
-    done = CliRunner().invoke(main, asked)
+    done = invoke(*asked)
     left_out, warning = done.stderr.splitlines()
     assert left_out.endswith(
         ": 1 pair left out: 1 with an unknown result; see n_unknown for 23 more"

@@ -23,6 +23,7 @@ import evalcore
 import ngramscan
 from docs.examples import make_files
 from evalcore.audit import audit_rows
+from ngramscan.corpora.python import python_files
 from tests.support import made_logs, service
 from tests.support.chat_server import Messages, chat_server
 from tests.support.command import MAINS, Ran, invoke
@@ -43,7 +44,6 @@ NOT_RUN = {
 }
 """Examples that do not run here, and why."""
 LINKED = ("counts.csv", "compared.csv")
-PACKAGES = ("ngramscan.", "evalcore.")
 PROGRAMS = ("duckdb", "jq", "fish")
 WEEKS = ("05", "08", "13", "18", "21", "26", "30")
 HOSTED = ("v2_dclm_all", "v2_piletrain", "v2_pileval", *(f"v2_cc-2025-{week}" for week in WEEKS))
@@ -126,7 +126,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_answers(folder)
     scores, counts, compared = (folder / name for name in ("scores.jsonl", *LINKED))
     invoke("count", "f1", "--index", f"scan:{folder / 'corpus.jsonl'}", "-o", counts, "-q")
-    invoke("compare", scores, "--all-pairs", "-o", compared, "-q", package="evalcore")
+    invoke("compare", scores, "--all-pairs", "-o", compared, "-q")
     return folder
 
 
@@ -173,7 +173,11 @@ def run_example(line: str, folder: Path) -> None:
         content = ran.stdout.encode()
 
 
-audit_once = functools.cache(audit_rows)
+ONCE = [
+    (sys.modules["evalcore.audit"], "audit_rows", functools.cache(audit_rows)),
+    (ngramscan.corpora, "python_files", functools.cache(python_files)),
+]
+"""The same for all examples: the claims of the paper, and the list of Python's own files."""
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -190,8 +194,8 @@ def test_the_examples_of_a_page_or_a_command_run(
         shutil.move(folder / "outputs/questions", folder / "outputs/mine/questions")
     if "index build" in " ".join(SOURCES[source]):
         shutil.rmtree(folder / "my-index")
-    # The shipped claims are recomputed once, whatever is then shown of the rows.
-    monkeypatch.setattr(sys.modules["evalcore.audit"], "audit_rows", audit_once)
+    for module, name, function in ONCE:
+        monkeypatch.setattr(module, name, function)
     shells = {"HOME": str(folder), "XDG_CACHE_HOME": str(made / ".cache"), "OPENAI_API_KEY": "-"}
     corpora = dict.fromkeys((*HOSTED, "my-index"), made / "corpus.jsonl")
     with service.ApiServer(corpora) as api, chat_server(reply) as chat:

@@ -17,7 +17,6 @@ import pytest
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.journal import Journal
-from ngramscan.pace.pace import Clock
 from tests.support.command import NGRAMSCAN, invoke
 
 SHARDS = Path(__file__).parent / "replay" / "index" / "replay2"
@@ -30,9 +29,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A corpus, indexes whole and damaged, and what is neither, in the current and home folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("NGRAMSCAN_TEXT_FIELD", raising=False)
-    # Nobody waits between attempts; test_http_index.py proves how long the pauses are.
-    monkeypatch.setattr(Clock, "wait", lambda _, seconds: None)
+    monkeypatch.setattr("ngramscan.indexes.http.index.UNREACHABLE_AFTER_S", 0.3)
     for folder in ("corpus", "empty"):
         Path(folder).mkdir()
     documents = [json.dumps({"text": f"step by step {n}"}) + "\n" for n in range(3)]
@@ -133,8 +130,8 @@ def test_an_incomplete_shard_is_never_left_out_of_the_counts() -> None:
     assert (ran.code, ran.stdout) == (1, "")
     assert "Error: cut/1/meta.fm9: missing; copy it here, or build the index again" in ran.stderr
     verified = invoke("index", "verify", "cut", "--format", "csv")
-    found = [(row["shard"], row["problem"]) for row in verified.rows]
-    assert (verified.code, found) == (1, [("cut/1", "missing")])
+    found = [(row["shard"], row["file"], row["problem"]) for row in verified.rows]
+    assert (verified.code, found) == (1, [("cut/1", "meta.fm9", "missing")])
 
 
 def test_an_index_is_taken_by_its_spec_wherever_its_folder_is() -> None:
@@ -219,12 +216,6 @@ def test_mistakes_end_with_2_and_failures_with_1(command: str) -> None:
     ran = invoke(*command.split(), *["--journal", "j.sqlite"] * (not is_given))
     assert ran.code == ENDINGS[command], ran.stderr
     assert (ran.stdout, "Error: " in ran.stderr, "Traceback" in ran.stderr) == ("", True, False)
-
-
-def test_a_port_that_is_taken_suggests_a_free_one(taken_port: int) -> None:
-    ran = invoke("serve", "my-index", "--port", str(taken_port))
-    where = f"Error: --host 127.0.0.1 --port {taken_port}: address already in use"
-    assert (ran.code, ran.stderr) == (2, f"{where}; --port 0 takes any that is free\n")
 
 
 @pytest.mark.integration

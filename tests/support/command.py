@@ -40,9 +40,11 @@ def run(*arguments: str | Path, timeout_s: float = 120) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-def invoke(*arguments: str | Path, package: str = "ngramscan", content: bytes | None = None) -> Ran:
-    """Run the command in this process with this standard input; what is not ours is raised."""
-    main, given = MAINS[package], [*map(str, arguments)]
+def invoke(*arguments: str | Path, package: str = "", content: bytes | None = None) -> Ran:
+    """Run a command in this process, by default of the package that has one of this name."""
+    named = "evalcore" if arguments[0] in evalcore.cli.main.commands else "ngramscan"
+    main, given = MAINS[package or named], [*map(str, arguments)]
+    # What a command does not anticipate is raised.
     done = CliRunner(catch_exceptions=False).invoke(main, given, input=content)
     return Ran(done.exit_code, done.stdout, done.stderr)
 
