@@ -139,8 +139,6 @@ def test_of_many_reasons_some_are_shown_and_all_counted(here: Path) -> None:
         ("COUNT -o no/x.csv", 2, "there is no folder no"),
         ("COUNT -o /proc/x.csv", 2, "can't be written"),
         ("COUNT --totals /proc/x.csv", 2, "can't be written"),
-        ("COUNT --method ToT", 2, "has no such method"),
-        ("COUNT --tier T3", 2, "no such tier; it has T1, T2"),
         ("COUNT --tier T9", 2, "'T9' is not one of"),
         ("COUNT --case-variants --ignore-case", 2, "it can't go with --ignore-case"),
         ("COUNT --limit-documents 5 --sample-files 1", 2, "can't go with --limit-documents"),

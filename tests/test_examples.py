@@ -162,7 +162,7 @@ def run_example(line: str, folder: Path) -> None:
     content = b""
     for part in PIPE.split(line):
         if OF_THE_SHELL.search(re.sub(QUOTED, "", part)):
-            shell = {"cwd": folder, "input": content, "capture_output": True}
+            shell: Any = {"cwd": folder, "input": content, "capture_output": True}
             done = subprocess.run(["bash", "-c", part], **shell, check=False)
             ran = Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
         else:
