@@ -220,6 +220,6 @@ def test_a_table_counts_verdicts_and_the_chosen_claims_are_listed(tmp_path: Path
         assert invoke(tmp_path, *more)[1].startswith(details)
     rows = invoke(tmp_path, "--verdict", "ok", "--format", "csv").rows
     assert [row["id"] for row in rows] == ["claim-0", "claim-2", "claim-4"]
-    code, _, said = invoke(tmp_path, "--verdict", "mismatc")
+    code, _, said = invoke(str(tmp_path), "--verdict", "mismatc")
     assert (code, "'mismatc' is not one of ok, rounding, mismatch" in said) == (2, True)
     assert len(audit(tmp_path, verdict=["mismatch", "ok"])) == 5
