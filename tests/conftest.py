@@ -24,7 +24,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     """No test reads or writes the journal of the person who runs it, or asks a real host."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     for name in os.environ.keys() - {"NGRAMSCAN_FULL"}:
-        if name.startswith(("NGRAMSCAN_", "EVALCORE_")):
+        if name.startswith(("NGRAMSCAN_", "EVALCORE_", "OPENAI_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("COLUMNS", "120")
 

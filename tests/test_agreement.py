@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -19,9 +18,9 @@ from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_oracle
 
 from evalcore import agreement
 from evalcore.agreement import coefficient
-from evalcore.cli import main
 from ngramscan.errors import InputError
 from ngramscan.statistics.resampling import Resampling
+from tests.support.command import invoke
 
 LONG = "item,judge,label\n"
 # Krippendorff's example of four judges and twelve units, with labels missing.
@@ -242,8 +241,8 @@ FORMS = {
 def test_the_command_prints_rows_and_says_how_often_it_drew(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text(FORMS[path.name])
-    done = CliRunner().invoke(main, ["agreement", str(path), "--resamples", "200", "--seed", "7"])
-    assert (done.exit_code, "cohen kappa" in done.stdout) == (0, True)
+    done = invoke("agreement", path, "--resamples", "200", "--seed", "7")
+    assert (done.code, "cohen kappa" in done.stdout) == (0, True)
     shares = [line.split() for line in done.stdout.splitlines() if "unanimous" in line]
     assert shares == [["unanimous", "all", "3", "2", "66.7", "[20.8,", "93.9]"]]
     assert "krippendorff alpha: nominal; no interval: 5 items; 10 are needed" in done.stdout
@@ -280,6 +279,7 @@ TWO = LONG + "1,x,a\n1,y,b\n"
 ONE_NUMBER = LONG + "1,x,a\n1,y,3\n"
 OTHER_RULE = '{"dataset":"d","model":"m","method":"a","id":"1","rule":"r","value":1}'
 MEASURED = LONG + "".join(f"{n},{j},{n}\n" for n in range(51) for j in "xy")
+ORDINAL = {"scale": "ordinal"}
 REFUSED: list[tuple[str, str | None, dict[str, Any], str]] = [
     ("no.csv", None, {}, "no such file"),
     ("l.txt", "item\n", {}, r"a table \(\.csv, \.jsonl or"),
@@ -292,20 +292,10 @@ REFUSED: list[tuple[str, str | None, dict[str, Any], str]] = [
     ("l.jsonl", '{"item": 1, "x": [1], "y": 2}', {}, r"label \[1\]; text or"),
     ("l.jsonl", OTHER_RULE, {}, r"l\.jsonl:1: rule r; rows of `evalcore judge`"),
     ("l.csv", ONE_NUMBER, {"scale": "interval"}, "'a' is not a number$"),
-    (
-        "l.csv",
-        ONE_NUMBER,
-        {"scale": "ordinal"},
-        "'a' is not a number; give the order of labels with --order",
-    ),
+    ("l.csv", ONE_NUMBER, ORDINAL, "'a' is not a number; give the order of labels with --order"),
     ("l.csv", ONE_NUMBER, {"weights": "linear"}, "--weights linear: label 'a' is not a number"),
-    (
-        "l.csv",
-        TWO,
-        {"scale": "ordinal", "order": "a"},
-        "--order: each label was expected once: a, b",
-    ),
-    ("l.csv", TWO, {"scale": "ordinal", "order": "a,b,a"}, "each label was expected once: a, b"),
+    ("l.csv", TWO, ORDINAL | {"order": "a"}, "--order: each label was expected once: a, b"),
+    ("l.csv", TWO, ORDINAL | {"order": "a,b,a"}, "each label was expected once: a, b"),
     ("l.csv", TWO, {"order": "a,b"}, "--order: not used by --scale nominal"),
     (
         "l.csv",

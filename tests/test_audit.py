@@ -1,21 +1,20 @@
 from __future__ import annotations
 
-import csv
-import io
 import re
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from evalcore.audit import DIFFERENT, AuditRow, audit, audit_rows, judge
 from evalcore.claim_formulas import parse_printed
-from evalcore.cli import main
 from ngramscan.errors import InputError
+from tests.support import command
 
 SCORES = "task,pct,n,mark\nx,10.0,4,a\ny,20.5,4,b\n"
+invoke = partial(command.invoke, "audit")
 CLAIM = """
 claims:
 - id: one
@@ -30,11 +29,6 @@ def check(folder: Path, claims: str, scores: str = SCORES) -> list[AuditRow]:
     (folder / "scores.csv").write_text(scores)
     (folder / "claims.yaml").write_text(claims, encoding="utf-8")
     return audit_rows(folder)
-
-
-def invoke(*arguments: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, ["audit", *arguments])
-    return result.exit_code, result.stdout, result.stderr
 
 
 def test_the_worked_example_of_the_documentation_gives_what_it_says(tmp_path: Path) -> None:
@@ -132,7 +126,7 @@ CLAIMED: list[tuple[str, dict[str, Any]]] = [
 def test_the_last_claim_gives_a_row(tmp_path: Path, claims: str, expected: dict[str, Any]) -> None:
     row = check(tmp_path, claims)[-1]
     assert {name: getattr(row, name) for name in expected} == expected
-    assert invoke(str(tmp_path), "--strict")[0] == 0
+    assert invoke(tmp_path, "--strict")[0] == 0
 
 
 WRONG: list[tuple[str, str]] = [
@@ -182,18 +176,15 @@ def test_what_is_not_there_and_claims_that_are_no_text_are_refused(tmp_path: Pat
 
 def test_a_mismatch_fails_a_strict_audit_only_and_claims_have_any_name(tmp_path: Path) -> None:
     check(tmp_path, CLAIM.replace("30.5", "40.5"))
-    code, shown, said = invoke(str(tmp_path))
+    code, shown, said = invoke(tmp_path)
     assert (code, said) == (0, "")
     failed = (1, shown, "Error: 1 of 1 claims are mismatches\n")
-    assert invoke(str(tmp_path), "--strict") == failed
-    assert invoke(str(tmp_path), "--strict", "--verdict", "ok")[0] == 1, "whatever is listed"
+    assert invoke(tmp_path, "--strict") == failed
+    assert invoke(tmp_path, "--strict", "--verdict", "ok")[0] == 1, "whatever is listed"
     check(tmp_path, CLAIM)
-    code, shown, said = invoke(str(tmp_path), "--strict")
-    assert (code, re.findall("text 1|all 1|--verdict", re.sub(" +", " ", shown)), said) == (
-        0,
-        ["text 1", "all 1"],
-        "",
-    )
+    code, shown, said = invoke(tmp_path, "--strict")
+    assert (code, said) == (0, "")
+    assert re.findall("text 1|all 1|--verdict", re.sub(" +", " ", shown)) == ["text 1", "all 1"]
     frame = audit(tmp_path, claims=(tmp_path / "claims.yaml").rename(tmp_path / "other.yaml"))
     assert frame.verdict.tolist() == ["ok"]
     assert str(frame.dtypes["recomputed"]) == "Float64"
@@ -209,18 +200,13 @@ def test_a_table_counts_verdicts_and_the_chosen_claims_are_listed(tmp_path: Path
         entry = entry.replace("30.5", "40.5") if number % 2 else entry
         entries.append(entry.replace("id: one", f"id: claim-{number}"))
     check(tmp_path, "claims:\n" + "".join(entries))
-    lines = invoke(str(tmp_path))[1].splitlines()
+    lines = invoke(tmp_path)[1].splitlines()
     counts = [line.split() for line in lines if re.match(r" +(figure|table|text|all)", line)]
-    assert counts == [
-        ["figure", "1", "1"],
-        ["table", "2", "1", "1"],
-        ["table", "3", "1"],
-        ["text", "1"],
-        ["all", "3", "2"],
-    ]
+    shown = "; ".join(map(" ".join, counts))
+    assert shown == "figure 1 1; table 2 1 1; table 3 1; text 1; all 3 2"
     assert lines[-1].startswith("--verdict mismatch lists the mismatches, -v explains")
     assert len(lines) < 15
-    listed = invoke(str(tmp_path), "--verdict", "mismatch")[1]
+    listed = invoke(tmp_path, "--verdict", "mismatch")[1]
     for cells in (
         ("claim-1", "tables 1 and 2", "40.5", "30.5"),
         ("claim-3", "figure 1, example 2"),
@@ -231,10 +217,8 @@ def test_a_table_counts_verdicts_and_the_chosen_claims_are_listed(tmp_path: Path
     details += "  recomputed: 30.5\n  low: 30.4\n  high: 30.6\n  verdict: mismatch\n"
     details += "  formula: sum(scores.pct)\n  inputs: scores[].pct = 10.0; scores[].pct = 20.5\n\n"
     for more in (("-v",), ("--verdict", "mismatch", "-v")):
-        assert invoke(str(tmp_path), *more)[1].startswith(details)
-    rows = list(
-        csv.DictReader(io.StringIO(invoke(str(tmp_path), "--verdict", "ok", "--format", "csv")[1]))
-    )
+        assert invoke(tmp_path, *more)[1].startswith(details)
+    rows = invoke(tmp_path, "--verdict", "ok", "--format", "csv").rows
     assert [row["id"] for row in rows] == ["claim-0", "claim-2", "claim-4"]
     code, _, said = invoke(str(tmp_path), "--verdict", "mismatc")
     assert (code, "'mismatc' is not one of ok, rounding, mismatch" in said) == (2, True)

@@ -24,7 +24,6 @@ from tests.support.command import invoke
 from tests.support.outputs import (
     count_starts,
     outputs_of,
-    refusal,
     shown_in,
     write_lines,
     write_texts,
@@ -322,10 +321,6 @@ def test_rows_go_where_they_are_asked_to(folder: Path) -> None:
     assert list(json.loads(line)) == list(RetentionRow.__dataclass_fields__)
     assert (folder / "i.parquet").exists()
     assert "</svg>" in (folder / "f.svg").read_text(encoding="utf-8")
-
-
-def test_a_figure_of_another_format_is_refused_before_any_work(folder: Path) -> None:
-    assert "f.txt" in refusal("blend", folder / "outputs", "--figure", folder / "f.txt")
 
 
 def test_the_default_set_is_the_paper_s_and_can_be_narrowed(folder: Path) -> None:

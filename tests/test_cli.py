@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import subprocess
 import sys
 import threading
 from contextlib import redirect_stderr, redirect_stdout, suppress
@@ -19,7 +18,7 @@ import pytest
 import ngramscan
 from ngramscan.cli import main
 from ngramscan.errors import IncompleteError, InputError
-from tests.support.command import NGRAMSCAN, invoke
+from tests.support.command import invoke
 
 SET = """\
 name: small
@@ -90,7 +89,7 @@ def test_rows_in_all_formats_on_stdout() -> None:
 def test_rows_and_totals_in_files(here: Path) -> None:
     before = set(here.iterdir())
     ran = invoke(*COUNT, "-o", "rows.parquet", "--totals", "totals.csv")
-    assert (ran.code, ran.stdout, ran.stderr) == (0, "", "")
+    assert ran == (0, "", "")
     assert pd.read_parquet("rows.parquet")["occurrences"].tolist() == [2, 1, 3]
     totals = pd.read_csv("totals.csv")
     ratio = totals.query("statistic == 'ratio_of_sums' and tiers == 'T1+T2'")
@@ -134,43 +133,23 @@ def test_of_many_reasons_some_are_shown_and_all_counted(here: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
-        ("count no.yaml", 2, "Error: no.yaml: no such file"),
         ("count key.yaml", 2, "Error: key.yaml:3: patterns[0]: unknown key 'teir'"),
-        ("count", 2, "nothing to count; give texts"),
         ("SCAN:cut.jsonl.gz", 1, "Error: cut.jsonl.gz:1: the file is truncated"),
-        ("SCAN:cut.jsonl.zst", 1, "Error: cut.jsonl.zst:1: the file is truncated"),
-        ("SCAN:field.jsonl", 1, "1: no field 'text'; it has: body (see --text-field)"),
-        ("count small.yaml --index dlcm", 2, "no index of this name; did you mean dclm?"),
-        ("count small.yaml --index c.jsonl", 2, "a corpus; to read it: --index scan:c.jsonl"),
-        (
-            "count small.yaml --index http://127.0.0.1:9/",
-            2,
-            "no index named; http://127.0.0.1:9/NAME",
-        ),
-        ("count small.yaml --index dclm --journal small.yaml", 2, "can't be opened as a journal"),
         ("COUNT -o .", 2, "it is a folder"),
         ("COUNT -o no/x.csv", 2, "there is no folder no"),
         ("COUNT -o /proc/x.csv", 2, "can't be written"),
         ("COUNT --totals /proc/x.csv", 2, "can't be written"),
-        ("COUNT --method ToT", 2, "has no such method"),
-        ("COUNT --tier T3", 2, "no such tier; it has T1, T2"),
         ("COUNT --tier T9", 2, "'T9' is not one of"),
         ("COUNT --case-variants --ignore-case", 2, "it can't go with --ignore-case"),
         ("COUNT --limit-documents 5 --sample-files 1", 2, "can't go with --limit-documents"),
         ("COUNT --figure x.pdf", 2, "a figure's name ends in .svg or .png"),
-        ("docnorm --target 5 --dry-run", 2, "a share between 0 and 100 %"),
-        ("docnorm --target x --dry-run", 2, "a share between 0 and 100 %"),
-        ("docnorm --target 10% --estimator unique --dry-run", 2, "unique has no interval"),
-        ("index info c4", 2, "no index of this name"),
     ],
 )
 def test_bad_input_is_one_line_that_names_the_place(
     here: Path, line: str, code: int, message: str
 ) -> None:
     (here / "key.yaml").write_text(SET.replace("tier: T1", "teir: T1"))
-    (here / "field.jsonl").write_bytes(b'{"body": "a"}\n')
     (here / "cut.jsonl.gz").write_bytes(bytes.fromhex("1f8b0800000000000003ab562a49ad"))
-    (here / "cut.jsonl.zst").write_bytes(bytes.fromhex("28b52ffd04589900"))
     before = sorted(here.iterdir())
     line = line.replace("SCAN", "count small.yaml --index scan").replace("COUNT", " ".join(COUNT))
     ran = invoke(*line.split())
@@ -220,13 +199,6 @@ def test_an_error_of_our_own_is_no_one_liner(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "load_given", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         invoke("docnorm", "--dry-run")
-
-
-def test_a_reader_that_stops_early_is_no_error() -> None:
-    line = f"{' '.join([*NGRAMSCAN, *COUNT])} --format csv | head -1"
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("index,")
-    assert done.stderr == ""
 
 
 def test_progress_bars_are_for_terminals_only(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,10 +173,8 @@ def test_what_the_terminal_refuses_python_refuses(options: dict[str, Any], line:
         assert str(caught.value) == "--unit inch: one of metre, foot was expected"
         with pytest.raises(InputError, match=r"one of metre, foot .*; did you mean foot\?"):
             measure("x", unit="foott")  # type: ignore[arg-type]
-        assert (
-            "'FOOTT' is not one of metre, foot; did you mean foot?"
-            in terminal("measure x --unit FOOTT")[2]
-        )
+        cure = "'FOOTT' is not one of metre, foot; did you mean foot?"
+        assert cure in terminal("measure x --unit FOOTT")[2]
     else:
         assert str(caught.value).removeprefix(f"{line}: ") in stderr, "in the same words"
 
@@ -261,10 +259,8 @@ def test_a_variable_gives_an_option_and_is_named_where_it_is_wrong(
     assert terminal(f"{line} --index wrong") == (2, "", f"{problem}\n")
     monkeypatch.setenv("TESTS_RATE", "x")
     code, _, stderr = terminal(line)
-    assert (code, "'--rate' (env var: 'TESTS_RATE'): 'x' is not a valid float" in stderr) == (
-        2,
-        True,
-    )
+    assert code == 2
+    assert "'--rate' (env var: 'TESTS_RATE'): 'x' is not a valid float" in stderr
     assert do_look(index="d")["value"].tolist() == ["('d',)", "0.0"], "Python reads none"
 
 
@@ -273,18 +269,12 @@ def test_the_home_folder_is_meant_by_a_tilde(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "labels.csv").write_text("item,a,b\n1,x,x\n2,y,y\n3,x,y\n")
-    ran = invoke("agreement", "~/labels.csv", "-o", "~/rows.csv", "-q", package="evalcore")
-    assert (ran.code, ran.stdout, ran.stderr) == (0, "", "")
+    ran = invoke("agreement", "~/labels.csv", "-o", "~/rows.csv", "-q")
+    assert ran == (0, "", "")
     rows = pd.read_csv(tmp_path / "rows.csv")
     for given in ("~/labels.csv", Path("~/labels.csv"), ["~/labels.csv"]):
         assert len(evalcore.agreement(given, votes=Path("~/votes.csv"))) == len(rows)
     assert (tmp_path / "votes.csv").exists()
-
-
-def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    problem = f"Error: --averages {path}: -o writes to the same file; two files were expected\n"
-    assert terminal(f"measure x -o {path} --averages {path}") == (2, "", problem)
 
 
 def test_what_goes_wrong_is_one_line_and_an_exit_code() -> None:

@@ -10,12 +10,10 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import evalcore
-from evalcore.cli import main
 from evalcore.compare import CompareRow, compare_methods
 from evalcore.figures import draw_comparisons
 from evalcore.scores import ScoreRow, choose_runs
@@ -23,6 +21,7 @@ from evalcore.statistics import Settings
 from ngramscan.errors import InputError
 from ngramscan.report import choose_target, to_frame, write_rows
 from ngramscan.report.layout import p_text
+from tests.support.command import invoke
 from tests.test_figures import overlapping
 
 ROW = ScoreRow("d", "m", "cot", "1", None, "strict", 1.0, None, None, "")
@@ -320,26 +319,23 @@ def test_a_terminal_and_a_paper_get_tables(tmp_path: Path) -> None:
     rows += [replace(row, model="m2") for row in rows]
     rows += both([1.0, None, "?"], [0.0, 1.0, 1.0], dataset="e")
     asked = ["compare", str(written(rows, tmp_path / "s.jsonl")), "--baseline", "cot", "--stars"]
-    done, paper = (CliRunner().invoke(main, [*asked, *to]) for to in ([], ["--format", "latex"]))
-    assert (done.exit_code, paper.exit_code) == (0, 0)
+    done, paper = (invoke(*asked, *to) for to in ([], ["--format", "latex"]))
+    assert (done.code, paper.code) == (0, 0)
     assert done.stderr == "e, m, strict, pot − cot: 1 pair left out: 1 with an unknown result\n"
     heading, *lines = done.stdout.splitlines()
     assert heading == "1 of 43 pairs is left out, because one of the results is unknown"
     named = [line.split() for line in lines if line.split()[:1] == ["d"]]
     assert [cells[1] for cells in named[:3]] == ["all", "m", "m2"], "all models come first"
     first = named[1][named[1].index("20") :]
-    assert (first[1], first[4], first[6:10]) == (
-        "+60.0",
-        "2.4e-04***",
-        ["40.0", "100.0", "12", "0"],
-    )
+    assert [first[1], *first[6:10]] == ["+60.0", "40.0", "100.0", "12", "0"]
+    assert first[4] == "2.4e-04***"
     texts = "both answered", "1: -100.0, p 0.500", "macro over benchmarks (2)", "micro (2)"
     assert [text for text in texts if text not in done.stdout] == []
     assert paper.stdout.splitlines()[1] == "\\begin{tabular}{@{}lllrrrrrrrr@{}}"
     cells = paper.stdout.splitlines()[5].split(" & ")
     assert cells[:8] == ["d", "m", "pot $-$ cot", "20", "12", "0", "40.0", "100.0"]
     assert cells[9] == "2.4e-04***"
-    CliRunner().invoke(main, [*asked, "--averages", str(tmp_path / "averages.tex")])
+    invoke(*asked, "--averages", tmp_path / "averages.tex")
     assert "micro (2) & all & m &" in (tmp_path / "averages.tex").read_text(encoding="utf-8")
 
 
@@ -374,7 +370,7 @@ def test_a_forest_plot_has_a_point_per_row_at_its_difference(baseline: str | Non
 def test_many_notices_of_one_kind_are_one(tmp_path: Path) -> None:
     asked = ["compare", str(written(many_models(), tmp_path / "s.jsonl")), "--baseline", "cot"]
     asked += ["--resamples", "100", "--figure", str(tmp_path / "f.svg")]
-    done = CliRunner().invoke(main, asked)
+    done = invoke(*asked)
     left_out, warning = done.stderr.splitlines()
     assert left_out.endswith(
         ": 1 pair left out: 1 with an unknown result; see n_unknown for 23 more"

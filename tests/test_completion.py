@@ -67,8 +67,8 @@ def offers(line: str) -> list[str]:
         ("ngramscan count none.yaml --method ", []),
         ("ngramscan count --method cot,p", ["cot,PoT"]),
         ("ngramscan count --tier T1,", ["T1,T1", "T1,T2", "T1,T3"]),
+        ("ngramscan count --tier T1,T2 --format par", ["parquet"]),
         ("ngramscan count --sort occ", ["occurrences", "occurrences_low", "occurrences_high"]),
-        ("ngramscan count --format p", ["parquet"]),
         ("ngramscan count --figure tw", [r"two\ words.txt"]),
         ("ngramscan blend -o ./.", []),
         ("evalcore ag", ["agreement"]),
@@ -112,11 +112,8 @@ SHELLS = {
 }
 LINES = {
     "ngramscan cou": "ngramscan count",
-    "ngramscan count --index pyt": "ngramscan count --index python",
     "ngramscan count --index scan:co": "ngramscan count --index scan:corpus.jsonl",
     "ngramscan count --index fm9:fol": "ngramscan count --index fm9:folder/",
-    "ngramscan count own.yaml --method X": "ngramscan count own.yaml --method X-ray",
-    "ngramscan count --tier T1,T2 --format par": "ngramscan count --tier T1,T2 --format parquet",
     "evalcore run --dataset finan": "evalcore run --dataset financemath",
 }
 

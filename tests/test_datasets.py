@@ -319,9 +319,6 @@ def test_what_is_no_benchmark_says_what_there_is() -> None:
         (("imo", Path()), r"for your own questions give --data FILE \(JSONL, CSV, JSON or"),
         ((None,), "--dataset: missing; .*; known: aicrypto"),
         (("financemath", None, "key"), "--id-field: the columns of financemath are fixed"),
-        (
-            (None, Path("financemath.csv")),
-            "if it is a copy of the benchmark, add --data",
-        ),
+        ((None, Path("financemath.csv")), "if it is a copy of the benchmark, add --data"),
     ):
         refused(message, find_benchmark, *given)

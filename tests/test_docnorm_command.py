@@ -26,15 +26,9 @@ from ngramscan.report.tables import print_contexts
 from tests.support.command import NGRAMSCAN
 from tests.support.command import invoke as run
 from tests.support.service import ApiServer, Faults, Spawned, spawn
+from tests.test_literals import SHARDS, TEXTS
 
 DOCS = Path(__file__).parent / "replay" / "docs"
-SHARDS = [DOCS / "a.jsonl", DOCS / "b.jsonl"]
-TEXTS = [
-    json.loads(line)["text"]
-    for file in SHARDS
-    for line in file.read_text(encoding="utf-8").split("\n")
-    if line
-]
 
 
 @pytest.fixture(scope="module")
@@ -164,36 +158,16 @@ def test_what_failed_is_missing_and_the_rest_is_there(tmp_path: Path) -> None:
         assert len(error.value.rows) == 7
 
 
-def test_without_a_network_one_line_says_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ngramscan.indexes.http.index.UNREACHABLE_AFTER_S", 0.3)
-    given = arguments("http://127.0.0.1:9/", tmp_path / "j")
-    ran = run(*given)
-    assert (ran.code, ran.stdout) == (1, "")
-    assert ran.stderr == (
-        "Error: http://127.0.0.1:9/: can't be reached ([Errno 111] Connection refused); 42 of 42"
-        " estimates missing (v2_dclm_all); without a network: --index python, or --index scan:PATH"
-        " for a corpus of your own\n"
-    )
-    of_contexts = run("contexts", "-e", "the", *given[1:])
-    assert (of_contexts.code, of_contexts.stdout) == (1, "")
-    assert of_contexts.stderr == ran.stderr.replace(
-        "42 of 42 estimates missing (v2_dclm_all)", 'the lookup of "the" in v2_dclm_all is missing'
-    )
-
-
 @pytest.mark.parametrize(
     ("more", "words"),
     [
         (["--target", "0%"], "--target 0%: a share between 0 and 100 %"),
+        (["--target", "5", "--dry-run"], "a share between 0 and 100 %"),
         (["--target", "x"], "--target x: a share"),
         (["--target", "5%", "--estimator", "unique"], "no interval that draws could narrow"),
         (["--target", "5%", "--draws", "9"], "--draws: it can't go with --target"),
         (["--max-draws", "9"], "--max-draws: it goes with --target"),
         (["--drawn", "d.txt"], "-o d.txt: no file format named"),
-        (["nothing.yaml"], "nothing.yaml"),
-        (["--index", "dlcm"], "did you mean dclm"),
     ],
 )
 def test_wrong_usage_is_one_line(more: list[str], words: str) -> None:
@@ -238,37 +212,6 @@ def test_contexts_are_what_stands_around_the_text(contexts: Contexts, text: str)
     # All are shown where there are few.
     assert len(contexts("write code to", "-n", "100")) == str(TEXTS).count("write code to")
     assert contexts("no such text") == []
-
-
-def test_an_empty_text_is_no_question() -> None:
-    ran = run("contexts", "")
-    said = "Error: PATTERNS: it is empty; a text to count was expected\n"
-    assert (ran.code, ran.stderr) == (2, said)
-    with pytest.raises(InputError, match="-n 0"):
-        ngramscan.contexts(literal="a", n=0)
-
-
-def test_contexts_from_python_and_of_a_corpus_that_is_read(tmp_path: Path) -> None:
-    frame = ngramscan.contexts(
-        "step by step", index=f"scan:{DOCS}/*.jsonl", n=10, width=20, journal=tmp_path / "j"
-    )
-    assert list(frame.columns) == list(ContextRow.__dataclass_fields__)
-    assert len(frame) == 10
-    joined = frame["left"] + frame["match"] + frame["right"]
-    assert all(any(piece in text for text in TEXTS) for piece in joined)
-
-
-def test_contexts_that_can_t_be_had_are_missing(tmp_path: Path) -> None:
-    body = json.dumps({"cnt": 3, "segment_by_shard": [[0, 3]], "latency": 1.0})
-    with ApiServer({"v2_dclm_all": SHARDS}, faults=Faults(bodies={"key": body})) as server:
-        ran = run("contexts", "-e", "key", "--api-url", server.url, "--journal", tmp_path / "j")
-        assert ran.code == 1
-        assert "'key' · 3 occurrences" in ran.stdout
-        assert "no window in the reply" in ran.stderr
-        assert ran.stderr.endswith("; 3 of 3 contexts missing (v2_dclm_all)\n")
-        assert ran.stderr.count("\n") == 1
-        with pytest.raises(IncompleteError):
-            ngramscan.contexts(literal="key", api_url=server.url, journal=tmp_path / "j")
 
 
 # The lines of a terminal

@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
 from evalcore import efficiency
-from evalcore.cli import main
 from evalcore.efficiency import estimate_costs, pareto_frontier
 from evalcore.logs import UsageRow
 from evalcore.records import Record, record_path
@@ -25,6 +23,7 @@ from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.report import choose_target, to_frame, write_rows
 from ngramscan.statistics.resampling import Resampling
+from tests.support.command import Ran, invoke
 
 USAGE = [field.name for field in fields(UsageRow)][:8]
 
@@ -59,11 +58,9 @@ class Made:
         rows = json.loads(frame.to_json(orient="records", double_precision=15))
         return {f"{row['model']} {row['method']}": row for row in rows}
 
-    def command(self, *more: str) -> tuple[int, str, str]:
+    def command(self, *more: str) -> Ran:
         self.write()
-        arguments = ["efficiency", str(self.scores), "--usage", str(self.usage), *more]
-        done = CliRunner().invoke(main, arguments)
-        return done.exit_code, done.stdout, done.stderr
+        return invoke("efficiency", self.scores, "--usage", self.usage, *more)
 
 
 @pytest.fixture

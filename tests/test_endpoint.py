@@ -81,11 +81,7 @@ def test_what_is_unusable_is_refused_unseen(monkeypatch: pytest.MonkeyPatch) -> 
     table: list[tuple[Any, Any, str]] = [
         (parameters, ["seed"], "--param seed: KEY=VALUE was expected"),
         (parameters, ["model=x"], "'model' can't be set this way"),
-        (
-            parameters,
-            [f"api_key={SECRET}"],
-            "^--param api_key: outputs would keep the secret; ",
-        ),
+        (parameters, [f"api_key={SECRET}"], "^--param api_key: outputs would keep the secret; "),
         (address, "", "--base-url: missing"),
         (address, "ftp://host/v1", "--base-url.*not a URL; http://HOST"),
         (address, "http://", "--base-url.*not a URL; http://HOST"),

@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import evalcore
 from evalcore.benchmarks import find_benchmark, load_dataset
-from evalcore.cli import main
 from evalcore.prompts import load_templates
 from evalcore.records import read_records
 from evalcore.scores import read_scores
 from ngramscan.errors import IncompleteError
 from ngramscan.pace.pace import Clock
+from tests.support import command
 from tests.support.chat_server import Answer, ChatServer, Faults, Messages, chat_server, hash_of
 from tests.support.made_benchmarks import write, write_financemath, write_proofbench
 
@@ -40,8 +39,6 @@ SCORE = ("score", "outputs", *FINANCE)
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     # Pauses are a hundredth of their length; `test_http_index` proves how long they are.
     monkeypatch.setattr(Clock, "wait", lambda _, seconds: time.sleep(seconds / 100))
     write_financemath(tmp_path)
@@ -50,9 +47,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def invoke(*arguments: str, code: int = 0) -> tuple[str, str]:
     """Return what a command that ends with this code prints, and what it says besides."""
-    result = CliRunner().invoke(main, list(arguments))
-    assert result.exit_code == code, result.output
-    return result.stdout, result.stderr
+    ran = command.invoke(*arguments)
+    assert ran.code == code, ran
+    return ran.stdout, ran.stderr
 
 
 def json_rows(text: str) -> list[dict[str, Any]]:
@@ -155,19 +152,6 @@ def test_a_dry_run_prints_the_exact_messages_and_asks_no_one(here: Path) -> None
         texts = [message["content"] for message in prompts.render(method, problem)]
         for text in (*texts, f"# financemath, validation-0, {method}{end}"):
             assert text in stdout
-
-
-@pytest.mark.usefixtures("here")
-def test_wrong_usage_is_one_line_and_ends_with_2() -> None:
-    for more, message in {
-        "--dataset gsm9k": "gsm9k is not a shipped benchmark",
-        "": "--base-url: missing",
-        "--method ,": "--method: missing",
-    }.items():
-        method = () if "--method" in more else ("--method", "cot")
-        stdout, stderr = invoke("run", *FINANCE, "--model", "m", *method, *more.split(), code=2)
-        assert (stdout, message in stderr) == ("", True)
-        assert stderr.count("\n") == 1 + stderr.count("Note: ")
 
 
 def test_functions_return_the_rows_of_the_commands(here: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import json
 import re
@@ -21,9 +22,11 @@ import pytest
 import evalcore
 import ngramscan
 from docs.examples import make_files
+from evalcore.audit import audit_rows
+from ngramscan.corpora.python import python_files
 from tests.support import made_logs, service
 from tests.support.chat_server import Messages, chat_server
-from tests.support.command import MAINS, invoke
+from tests.support.command import MAINS, Ran, invoke
 from tests.support.corpus_files import PACK
 from tests.support.made_benchmarks import write, write_financemath
 
@@ -41,11 +44,12 @@ NOT_RUN = {
 }
 """Examples that do not run here, and why."""
 LINKED = ("counts.csv", "compared.csv")
-PACKAGES = ("ngramscan.", "evalcore.")
 PROGRAMS = ("duckdb", "jq", "fish")
 WEEKS = ("05", "08", "13", "18", "21", "26", "30")
 HOSTED = ("v2_dclm_all", "v2_piletrain", "v2_pileval", *(f"v2_cc-2025-{week}" for week in WEEKS))
-OF_THE_SHELL = re.compile(r"[|<>$*~]|&&|^\w+=|^(?!ngramscan |evalcore )")
+QUOTED = r"""'[^']*'|"[^"]*\""""
+PIPE = re.compile(rf" \| (?=(?:{QUOTED}|[^'\"])*$)")
+OF_THE_SHELL = re.compile(r"[<>$*~]|&&|^\w+=|^(?!ngramscan |evalcore )")
 
 
 def commands(name: str, command: click.Command) -> Iterator[tuple[str, list[str]]]:
@@ -104,8 +108,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("shards/a", "crawl/a"):
         write(folder / f"{name}.jsonl.zst", PACK[".zst"](lines.encode()))
     write(folder / "corpus.jsonl.gz", PACK[".gz"]((folder / "corpus.jsonl").read_bytes()))
-    for name in ("my-index", "other-index"):
-        invoke("index", "build", folder / "corpus.jsonl", "-o", folder / name, "-q")
+    invoke("index", "build", folder / "corpus.jsonl", "-o", folder / "my-index", "-q")
+    shutil.copytree(folder / "my-index", folder / "other-index")
     for name in ("runs/a", "logs/cot", "logs/pot"):
         changes: dict[str, Any] = {"metadata": {"method": name[-3:]}}
         log = made_logs.header(**changes)
@@ -122,7 +126,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_answers(folder)
     scores, counts, compared = (folder / name for name in ("scores.jsonl", *LINKED))
     invoke("count", "f1", "--index", f"scan:{folder / 'corpus.jsonl'}", "-o", counts, "-q")
-    invoke("compare", scores, "--all-pairs", "-o", compared, "-q", package="evalcore")
+    invoke("compare", scores, "--all-pairs", "-o", compared, "-q")
     return folder
 
 
@@ -154,17 +158,26 @@ def reply(messages: Messages) -> str:
 
 
 def run_example(line: str, folder: Path) -> None:
-    """Run an example: in a shell if it needs one, otherwise in this process."""
-    if OF_THE_SHELL.search(line):
-        shell = ["bash", "-c", f"set -o pipefail; {line}"]
-        done = subprocess.run(shell, cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
-        return
-    package, *arguments = shlex.split(line)
-    ran = invoke(*arguments, package=package)
-    assert ran.code == 0, f"{line}\n{ran.stderr}"
-    assert "Traceback" not in ran.stderr
-    assert "Error" not in ran.stderr, f"{line}\n{ran.stderr}"
+    """Run an example: in a shell what needs one, otherwise in this process."""
+    content = b""
+    for part in PIPE.split(line):
+        if OF_THE_SHELL.search(re.sub(QUOTED, "", part)):
+            shell: Any = {"cwd": folder, "input": content, "capture_output": True}
+            done = subprocess.run(["bash", "-c", part], **shell, check=False)
+            ran = Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+        else:
+            package, *arguments = shlex.split(part)
+            ran = invoke(*arguments, package=package, content=content)
+            assert not re.search("Traceback|Error", ran.stderr), f"{line}\n{ran.stderr}"
+        assert ran.code == 0, f"{line}\n{ran.stderr}"
+        content = ran.stdout.encode()
+
+
+ONCE = [
+    (sys.modules["evalcore.audit"], "audit_rows", functools.cache(audit_rows)),
+    (ngramscan.corpora, "python_files", functools.cache(python_files)),
+]
+"""The same for all examples: the claims of the paper, and the list of Python's own files."""
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -181,6 +194,8 @@ def test_the_examples_of_a_page_or_a_command_run(
         shutil.move(folder / "outputs/questions", folder / "outputs/mine/questions")
     if "index build" in " ".join(SOURCES[source]):
         shutil.rmtree(folder / "my-index")
+    for module, name, function in ONCE:
+        monkeypatch.setattr(module, name, function)
     shells = {"HOME": str(folder), "XDG_CACHE_HOME": str(made / ".cache"), "OPENAI_API_KEY": "-"}
     corpora = dict.fromkeys((*HOSTED, "my-index"), made / "corpus.jsonl")
     with service.ApiServer(corpora) as api, chat_server(reply) as chat:

@@ -13,12 +13,11 @@ from typing import Any, ClassVar, cast
 
 import pytest
 import responses
-from click.testing import CliRunner
 
 import evalcore
 from evalcore.benchmarks import benchmarks
-from evalcore.cli import main
 from ngramscan.errors import InputError, RemoteError
+from tests.support.command import invoke
 from tests.support.made_benchmarks import refused
 
 BODY = b"some published bytes\n"
@@ -94,10 +93,10 @@ def test_a_failure_is_one_line_and_leaves_nothing(
 
 @pytest.mark.parametrize(("name", "files"), [("aicrypto", 18), (UNPINNED, 1)])
 def test_hashes_that_are_not_pinned_are_told(asked: list[str], name: str, files: int) -> None:
-    ran = CliRunner().invoke(main, ["datasets", "fetch", name])
+    ran = invoke("datasets", "fetch", name)
     told = [line.rpartition(" has SHA-256 ") for line in ran.stderr.splitlines()]
     paths = [Path(place.removeprefix("not pinned: ")) for place, _, _ in told]
-    assert (ran.exit_code, {sha256 for _, _, sha256 in told}) == (0, {SHA256})
+    assert (ran.code, {sha256 for _, _, sha256 in told}) == (0, {SHA256})
     assert [path.read_bytes() for path in paths] == [BODY] * files == [BODY] * len(asked)
     shown = Path(ran.stdout.strip())
     assert shown == (paths[0].parent.parent if files > 1 else paths[0])

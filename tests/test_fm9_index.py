@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 from collections.abc import Generator
 from pathlib import Path
@@ -171,32 +170,6 @@ def test_it_is_opened_by_its_spec() -> None:
     (count,) = index.counts(["step by step"])
     assert isinstance(count, QueryCount)
     assert count == QueryCount("step by step", 713, None, "fm9", count.asked_at)
-
-
-def test_a_spec_without_an_index_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no such folder; that of an index was expected"):
-        opened(f"fm9:{tmp_path / 'nothing'}")
-    with pytest.raises(InputError, match="nothing after the colon; expected scan:PATH, fm9:DIR"):
-        opened("fm9:")
-    with pytest.raises(InputError, match="only scan: and python take it"):
-        opened(f"fm9:{tmp_path}", ignore_case=True)
-    with pytest.raises(InputError, match="a corpus; to read it: --index scan:"):
-        opened(str(REPLAY / "docs"))
-    with pytest.raises(InputError, match="--sample-files: it can't go with --limit-documents"):
-        opened("python", sample_files=3, limit_documents=3)
-
-
-def test_without_numba_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without_numba(name: str, *more: Any) -> Any:
-        if name == "ngramscan.indexes.fm9":
-            raise ModuleNotFoundError("No module named 'numba'", name="numba")
-        return real(name, *more)
-
-    monkeypatch.setattr(builtins, "__import__", without_numba)
-    with pytest.raises(InputError, match=r"fm9:x: numba is not installed; pip install 'ngramscan"):
-        opened("fm9:x")
 
 
 @pytest.mark.parametrize("line", [b"not JSON", b"[1]", b"\xe9"])

@@ -66,7 +66,7 @@ def frame() -> pd.DataFrame:
 def test_python_and_the_terminal_run_the_same_function() -> None:
     options = ("--index", "scan:c.jsonl", "--case-variants", "--totals", "terminal.csv")
     ran = invoke("count", "small.yaml", *options, "-o", "rows.csv")
-    assert (ran.code, ran.stdout, ran.stderr) == (0, "", "")
+    assert ran == (0, "", "")
     found = ngramscan.count("small.yaml", **COUNT, case_variants=True, totals="python.csv")
     assert Path("python.csv").read_text() == Path("terminal.csv").read_text()
     found.to_csv("python.csv", index=False)

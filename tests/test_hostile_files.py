@@ -8,15 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 import evalcore
 import ngramscan
-from evalcore.cli import main as evalcore_main
 from evalcore.logs import read_logs
-from ngramscan.cli import main as ngramscan_main
 from ngramscan.corpora import Piece, ReadOptions, open_corpus, read_piece
 from ngramscan.errors import CorpusError, InputError
+from tests.support.command import invoke
 from tests.support.corpus_files import PACK
 from tests.support.made_benchmarks import write_financemath
 from tests.support.made_logs import header, row, sample, write_lm_eval, zip_bytes
@@ -32,16 +30,10 @@ PATTERNS = (
 )
 
 
-def run(*arguments: str | Path) -> Result:
-    """Run a command of evalcore if it has one of this name, else of ngramscan."""
-    main = evalcore_main if arguments[0] in evalcore_main.commands else ngramscan_main
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
 def error_of(*arguments: str | Path, code: int = 2) -> str:
     """Return the only line that a command writes."""
-    result = run(*arguments)
-    assert (result.exit_code, result.stdout) == (code, ""), result.output
+    result = invoke(*arguments)
+    assert (result.code, result.stdout) == (code, ""), result
     (line,) = result.stderr.splitlines()
     return line
 
@@ -127,7 +119,7 @@ def test_commands_take_the_longest_length(here: Path) -> None:
     options = ("--index", "scan:c.jsonl", "--workers", "1", "-q")
     told = error_of("count", "p.yaml", *options, "--max-line", "1", code=1)
     assert "c.jsonl:1: a line of more than 1 MB" in told
-    assert run("count", "p.yaml", *options).exit_code == 0
+    assert invoke("count", "p.yaml", *options).code == 0
     with pytest.raises(CorpusError, match=r"c\.jsonl:1: a line of more than 1 MB"):
         ngramscan.index_build("c.jsonl", output=here / "index", max_line=1)
     assert not (here / "index").exists()
@@ -224,8 +216,8 @@ def test_halves_of_characters_in_records_lose_no_grading(here: Path) -> None:
     with path.open("ab") as file:
         half = "\udc00".encode("utf-8", "surrogatepass")
         file.write(b'{"id": "validation-4", "output": "' + half + b' the answer is 0.5"}\n')
-    done = run(*SCORE, "-o", "rows.parquet")
-    assert done.exit_code == 0, done.output
+    done = invoke(*SCORE, "-o", "rows.parquet")
+    assert done.code == 0, done
     told = f"{path}: halves of characters (lone surrogates) replaced by U+FFFD: 2"
     assert told in done.stderr
     scored = evalcore.score("outputs", dataset="financemath", data="validation.json")
@@ -241,8 +233,8 @@ def test_halves_of_characters_in_outputs_lose_no_run(here: Path) -> None:
         "s.parquet": ("strategies", "outputs"),
         "k.csv": (*KEYNESS, "--min-count", "1"),
     }.items():
-        done = run(*command, "-o", name)
-        assert done.exit_code == 0, done.output
+        done = invoke(*command, "-o", name)
+        assert done.code == 0, done
         assert done.stderr.count("replaced by U+FFFD: 1") == 2
         assert (here / name).stat().st_size > 0
 
@@ -275,11 +267,11 @@ def test_csv_can_be_made_safe_for_spreadsheets(here: Path) -> None:
     (here / "q.yaml").write_text(f"name: q\npatterns:\n{''.join(entries)}")
     (here / "c.jsonl").write_text('{"text": "plain"}\n')
     options = ("--index", "scan:c.jsonl", "--workers", "1", "--format", "csv")
-    usual = run("count", "q.yaml", *options).stdout
-    safe = run("count", "q.yaml", *options, "--csv-safe").stdout
+    usual = invoke("count", "q.yaml", *options).stdout
+    safe = invoke("count", "q.yaml", *options, "--csv-safe").stdout
     for text in texts:
         raw = text.encode().decode("unicode_escape")
         assert f"'{raw}" not in usual
         assert (f"'{raw}" in safe) == (text not in {"plain", "a=1"})
     for command in (("datasets", "list"), ("strategies", "outputs")):
-        assert "--csv-safe" in run(*command, "--help").stdout
+        assert "--csv-safe" in invoke(*command, "--help").stdout

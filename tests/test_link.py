@@ -8,14 +8,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 from scipy import stats
 
 import evalcore
-from evalcore.cli import main
 from evalcore.compare import CompareRow, compare_methods
 from evalcore.figures import draw_links
 from evalcore.link import CORRELATIONAL, LinkRow, PatternCount, rank_agreement
@@ -23,6 +21,7 @@ from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.report import to_frame
 from ngramscan.statistics.estimates import geometric_mean_ratio
+from tests.support.command import invoke
 
 SCORED = [
     ScoreRow("d", "m", method, str(n), None, "strict", float(n < right))
@@ -143,8 +142,8 @@ def test_the_command_takes_scores_or_comparisons(tmp_path: Path) -> None:
     to_frame(SCORED, ScoreRow).to_csv(scored)
     assert_frame_equal(evalcore.link(counted, scored), link(COUNTS, rule=["strict"]))
     command = "link {} {} --figure {} --ranks {}".format(*paths).split()
-    shown = CliRunner().invoke(main, command)
-    assert (shown.exit_code, shown.stderr) == (0, CORRELATIONAL + "\n")
+    shown = invoke(*command)
+    assert (shown.code, shown.stderr) == (0, CORRELATIONAL + "\n")
     assert "f-1 : cot" in shown.stdout
     assert "+20.0 [" in shown.stdout
     assert (figure.stat().st_size > 1000, len(pd.read_csv(ranks))) == (True, 1)

@@ -9,15 +9,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import ngramscan
-from ngramscan.cli import main
 from ngramscan.errors import InputError
 from ngramscan.patterns.files import load_patterns
 from ngramscan.patterns.given import load_given
+from ngramscan.prevalence.contexts import ContextRow
 from tests.support import oracle
-from tests.support.command import NGRAMSCAN, Ran, invoke
+from tests.support.command import NGRAMSCAN, invoke
 from tests.support.service import ApiServer, Faults
 
 REPLAY = Path(__file__).parent / "replay"
@@ -41,20 +40,14 @@ patterns:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, which is the current one."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path
 
 
 def rows_of(*given: str, command: str = "count", content: bytes | None = None) -> list[Any]:
     """Return the rows of a command that counts in the corpus, with this standard input."""
-    ran = piped(content, command, *given, "--index", SCAN, "--format", "csv", "-q")
+    ran = invoke(command, *given, "--index", SCAN, "--format", "csv", "-q", content=content)
     assert (ran.code, ran.stderr) == (0, "")
     return ran.rows
-
-
-def piped(content: bytes | None, *arguments: str) -> Ran:
-    done = CliRunner(catch_exceptions=False).invoke(main, [*arguments], input=content)
-    return Ran(done.exit_code, done.stdout, done.stderr)
 
 
 def assert_counted(rows: list[Any], texts: list[str], documents: bool = True) -> None:
@@ -168,12 +161,12 @@ def test_a_pattern_set_comes_from_standard_input_too() -> None:
         ),
         (b"", ["-", "-f", "-"], ": it can be read only once; - was given twice"),
     ):
-        ran = piped(content, "count", *given, "--index", SCAN)
+        ran = invoke("count", *given, "--index", SCAN, content=content)
         assert (ran.code, ran.stderr) == (2, f"Error: standard input{said}\n")
 
 
 def test_patterns_and_corpus_can_not_both_be_standard_input() -> None:
-    ran = piped(b"step by step\n", "count", "-f", "-", "--index", "scan:-")
+    ran = invoke("count", "-f", "-", "--index", "scan:-", content=b"step by step\n")
     problem = "two inputs are `-`, but it can be read only once"
     assert (ran.code, ran.stderr) == (2, f"Error: standard input: {problem}\n")
 
@@ -216,6 +209,7 @@ def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
         (["-f", "nul.txt"], "nul.txt:3: it has a NUL character"),
         (["-f", "latin.txt"], "latin.txt: not UTF-8 at byte 4"),
         (["-e", ""], "--literal: it is empty; a text to count was expected"),
+        ([""], "PATTERNS: it is empty; a text to count was expected"),
         (["-e", "a\udcff"], "--literal: it is not valid UTF-8"),
         (["-e", "a", "--tier", "T1"], "--tier T1: it selects from pattern sets, and only literals"),
         (["a b", "--method", "CoT"], "--method CoT: it selects from pattern sets, and only"),
@@ -287,6 +281,7 @@ def test_contexts_of_several_patterns_name_them_and_outlive_a_failure() -> None:
         assert row["match"] == row["pattern"]
         assert row["left"] + row["match"] + row["right"] in TEXTS[int(row["document"])]
     missing, lost = ran.stderr.splitlines()
+    assert "no window in the reply" in lost
     assert missing.endswith('; the lookup of "code to" in v2_dclm_all is missing')
     assert lost.endswith("; 3 of 11 contexts missing (v2_dclm_all)")
     heads = [line for line in shown.stdout.splitlines() if " occurrences" in line]
@@ -296,6 +291,7 @@ def test_contexts_of_several_patterns_name_them_and_outlive_a_failure() -> None:
 def test_contexts_of_a_set(here: Path) -> None:
     (here / "mine.yaml").write_text(SET)
     frame = ngramscan.contexts("mine.yaml", method="cot", literal="the", index=SCAN, n=3, width=9)
+    assert list(frame.columns) == list(ContextRow.__dataclass_fields__)
     assert list(frame["pattern"]) == ["step by step"] * 3 + ["the"] * 3
     joined = frame["left"] + frame["pattern"] + frame["right"]
     assert all(any(piece in text for text in TEXTS) for piece in joined)

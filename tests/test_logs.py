@@ -10,14 +10,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import evalcore
-from evalcore.cli import main
 from evalcore.logs import read_logs
 from evalcore.scores import ScoreRow, read_scores
 from ngramscan.errors import InputError
 from ngramscan.report import choose_target, write_rows
+from tests.support.command import invoke
 from tests.support.made_logs import (
     TIME,
     failed,
@@ -177,27 +176,22 @@ def test_what_can_not_be_opened_is_refused(tmp_path: Path, monkeypatch: pytest.M
 # The command
 
 
-def invoke(*arguments: str | Path) -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, ["logs", *map(str, arguments)])
-    return result.exit_code, result.stdout, result.stderr
-
-
 def test_the_command_writes_scores_tokens_and_a_summary(tmp_path: Path) -> None:
     target, usage, log = (tmp_path / name for name in ("scores.jsonl", "usage.csv", "log.eval"))
     write_inspect(log, [sample("s1"), sample("s2", "I", text="", answer=None), failed("s3")])
     kinds = "empty reply scored as wrong (1), error without a score (1)"
     said = f"{log}: 2 of 3 samples are failures: {kinds}; they have no value here\n"
-    code, stdout, stderr = invoke(log, "-o", target, "--usage", usage)
+    code, stdout, stderr = invoke("logs", log, "-o", target, "--usage", usage)
     assert (code, stdout, stderr[: len(said)]) == (0, "", said)
     assert re.search("sums +lab/made +cot +answer +2 +50.0 ", stderr), "the summary"
     assert [r.value for r in read_scores(target)] == [1.0, None, None]
     assert pd.read_csv(usage).prompt_tokens.fillna(-1).tolist() == [10, 10, -1]
-    assert invoke(log, "-o", target, "-q", "--missing", "as-recorded") == (0, "", "")
+    assert invoke("logs", log, "-o", target, "-q", "--missing", "as-recorded") == (0, "", "")
     assert [r.value for r in read_scores(target)] == [1.0, 0.0, None]
-    cells = [line.split() for line in invoke(log)[1].splitlines()]
+    cells = [line.split() for line in invoke("logs", log)[1].splitlines()]
     [summary] = [line for line in cells if line[:1] == ["sums"]]
     [header] = [line for line in cells if "accuracy" in line]
     assert header[-3:] == ["no", "answer", "unknown"]
     assert " ".join(summary[:6] + summary[-2:]) == "sums lab/made cot answer 2 50.0 1 1"
     write_lm_eval(tmp_path / "lm", [row(1), row(2), row(3)])
-    assert "these logs do not record tokens" in invoke(tmp_path / "lm", "--usage", usage)[2]
+    assert "these logs do not record tokens" in invoke("logs", tmp_path / "lm", "--usage", usage)[2]

@@ -25,17 +25,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     for name in package.__all__
 }
 ONLY_TERMINAL = {
-    "format",
-    "sort",
-    "csv_safe",
-    "yes",
-    "quiet",
-    "verbose",
-    "output",
-    "help",
-    "stars",
-    "strict",
-    "wide",
+    *("format", "sort", "csv_safe", "output", "wide", "stars"),
+    *("yes", "quiet", "verbose", "help", "strict"),
 }
 
 

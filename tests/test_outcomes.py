@@ -12,14 +12,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from scipy.stats import binomtest
 
-from evalcore.cli import main
 from evalcore.outcomes import outcomes
 from evalcore.scores import ScoreRow
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.report import to_frame
+from tests.support.command import invoke
 
 Answers = Mapping[tuple[str, str, str], Iterable[str]]
 TWO: Answers = {
@@ -64,11 +63,6 @@ def records(frame: Any, *names: str) -> list[Any]:
     return [tuple(one[name] for name in names) if names else one for one in found]
 
 
-def run(path: Path, *more: str) -> tuple[int, str, str]:
-    done = CliRunner().invoke(main, ["outcomes", str(path), *more])
-    return done.exit_code, done.stdout, done.stderr
-
-
 def test_each_problem_counts_once_and_all_benchmarks_of_a_model_together() -> None:
     found = outcomes(table(TWO), **F1)
     assert records(found, "dataset", "model", *COUNTS, "all_fail", "rule") == [
@@ -97,11 +91,11 @@ def test_where_nothing_is_known_there_is_no_row_and_the_command_ends_with_1(tmp_
         no_answer: Any = "exclude" if "-" in x else "wrong"
         path = write(tmp_path / "s.jsonl", {("a", "m", "x"): x, ("a", "m", "y"): y})
         options = ("--baselines", "x", "--adaptive", "y", "--no-answer", no_answer)
-        code, stdout, stderr = run(path, *options, "--format", "csv")
+        code, stdout, stderr = invoke("outcomes", path, *options, "--format", "csv")
         message = f"a, m, rule-a: nothing to compare; 2 problems left out: {why}"
         assert (code, len(stdout.splitlines())) == (1, 1)
         assert stderr.splitlines()[-1] == f"Error: {message}"
-        assert run(path, *options)[1].count("\n") <= 1
+        assert invoke("outcomes", path, *options)[1].count("\n") <= 1
         with pytest.raises(IncompleteError, match=message) as caught:
             outcomes(path, **Y, no_answer=no_answer)
         assert len(caught.value.rows) == 0
@@ -254,7 +248,7 @@ def test_what_can_not_be_used_is_refused(tmp_path: Path) -> None:
 
 def test_the_command_prints_rows_and_says_which_models_are_left_out(tmp_path: Path) -> None:
     path, asked = write(tmp_path / "s.jsonl", TWO), ("--baselines", "cot", "--adaptive", "f-1")
-    code, stdout, stderr = run(path, *asked, "--format", "csv")
+    code, stdout, stderr = invoke("outcomes", path, *asked, "--format", "csv")
     assert code == 0
     assert stdout.splitlines()[2].startswith("b,m,rule-b,f-1,cot,2,0,0,0,1,0,0,1,0,1.0,0.5,1.0")
     assert stderr.splitlines() == [
@@ -262,13 +256,13 @@ def test_the_command_prints_rows_and_says_which_models_are_left_out(tmp_path: Pa
         "b, n: left out, no scores for f-1",
         "a, m, rule-a: 1 problem left out: 1 not put to every method",
     ]
-    assert run(path, *asked, "--format", "csv", "-q")[2] == ""
-    code, stdout, told = run(path, *asked)
+    assert invoke("outcomes", path, *asked, "--format", "csv", "-q")[2] == ""
+    code, stdout, told = invoke("outcomes", path, *asked)
     assert [*stdout.splitlines()[:1], *told.splitlines()] == stderr.splitlines()
     assert (code, "selection accuracy" in stdout, "wins by test" in stdout) == (0, True, True)
     named = [line.split() for line in stdout.splitlines() if "rule-" in line]
     assert [cells[0] for cells in named] == ["all", "a", "b"], "all benchmarks come first"
     # The accuracy is 2 of 2, and the upper bound 1 of 2: in percent, as in LaTeX.
-    paper = run(path, *asked, "--format", "latex")[1]
+    paper = invoke("outcomes", path, *asked, "--format", "latex")[1]
     assert "100.0 50.0" in " ".join(named[2])
     assert "100.0 & 50.0" in paper

@@ -10,10 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from ngramscan.cli import main
-from tests.support.command import run
+from tests.support.command import invoke, run
 
 CONTROLLING = "\x1b[31m\x07 \x9b2J \u202eabc\u2066"
 FORMS = ("table", "csv", "jsonl", "json", "latex")
@@ -67,12 +65,12 @@ def test_names_of_files_are_shown_as_escapes(tmp_path: Path) -> None:
 
 def test_json_and_files_keep_every_character(corpus: str, tmp_path: Path) -> None:
     contexts = ("contexts", "-e", "step", "--index", corpus, "--format")
-    printed = CliRunner().invoke(main, [*contexts, "jsonl"]).stdout
+    printed = invoke(*contexts, "jsonl").stdout
     texts = "".join(json.loads(line)["right"] for line in printed.splitlines())
     assert CONTROLLING in texts
-    assert CONTROLLING in CliRunner().invoke(main, [*contexts, "csv"]).stdout
+    assert CONTROLLING in invoke(*contexts, "csv").stdout
     path = tmp_path / "rows.csv"
-    CliRunner().invoke(main, [*contexts[:-1], "-o", str(path)])
+    invoke(*contexts[:-1], "-o", path)
     assert CONTROLLING in path.read_bytes().decode()
 
 
@@ -86,8 +84,3 @@ def test_names_that_are_not_utf8_and_a_plain_locale_do_no_harm(
     done = run("contexts", "-e", "été", "--index", f"scan:{tmp_path}", "--format", "csv")
     assert (done.code, [row["match"] for row in done.rows]) == (0, ["été"])
     assert done.rows[0]["document"].endswith(r"\udcff.jsonl:1")
-
-
-def test_a_text_that_is_not_utf8_is_one_line() -> None:
-    done = CliRunner().invoke(main, ["contexts", "-e", "x\udcff", "--index", "python"])
-    assert (done.exit_code, done.stderr) == (2, "Error: --literal: it is not valid UTF-8\n")

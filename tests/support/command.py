@@ -7,8 +7,8 @@ import io
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from click.testing import CliRunner
 
@@ -19,8 +19,7 @@ NGRAMSCAN = (sys.executable, "-m", "ngramscan")
 MAINS = {"ngramscan": ngramscan.cli.main, "evalcore": evalcore.cli.main}
 
 
-@dataclass(frozen=True)
-class Ran:
+class Ran(NamedTuple):
     """How a command ended."""
 
     code: int
@@ -41,9 +40,12 @@ def run(*arguments: str | Path, timeout_s: float = 120) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-def invoke(*arguments: str | Path, package: str = "ngramscan") -> Ran:
-    """Run the command in this process; what it does not anticipate is raised."""
-    done = CliRunner(catch_exceptions=False).invoke(MAINS[package], [*map(str, arguments)])
+def invoke(*arguments: str | Path, package: str = "", content: bytes | None = None) -> Ran:
+    """Run a command in this process, by default of the package that has one of this name."""
+    named = "evalcore" if arguments[0] in evalcore.cli.main.commands else "ngramscan"
+    main, given = MAINS[package or named], [*map(str, arguments)]
+    # What a command does not anticipate is raised.
+    done = CliRunner(catch_exceptions=False).invoke(main, given, input=content)
     return Ran(done.exit_code, done.stdout, done.stderr)
 
 

@@ -156,46 +156,41 @@ class Made:
         rows = [Finding(f"shard-{k}", "sa.bin", f"byte {1000 * k}", problem) for k in range(3)]
         return partial(print_rows, rows=rows, row_type=Finding)
 
-    def judged(self) -> Screen:
-        with chat_server(lambda _: "\\boxed{Correct}") as server:
-            options = {"judges": "judge-1", "base_url": server.url}
-            folder = self.outputs / DATASET
-            return screen_of(
-                evalcore.judge, folder, dataset=DATASET, data=self.questions, **options
-            )
+    def scored(self) -> Screen:
+        asked = {"dataset": DATASET, "data": self.questions}
+        return screen_of(evalcore.score, self.outputs / DATASET, **asked, rule="numbers")
 
-    def screen(self, command: str) -> Screen:
-        """Return what prints the rows of a command."""
-        e, n = evalcore, ngramscan
-        made: dict[str, Callable[[], Screen]] = {
-            "count": lambda: screen_of(n.count, "f1", index=self.corpus),
-            "count of literals": self.literals,
-            "docnorm": lambda: screen_of(n.docnorm, "f1", index=self.corpus),
-            "blend": lambda: screen_of(n.blend, self.outputs),
-            "tiers": lambda: screen_of(n.tiers, self.outputs),
-            "keyness": lambda: screen_of(n.keyness, self.outputs, of="f-1", against="cot"),
-            "strategies": lambda: screen_of(n.strategies, self.outputs),
-            "index list": lambda: screen_of(n.index_list),
-            "index info": lambda: screen_of(n.index_info, self.corpus),
-            "index verify": self.findings,
-            "score": lambda: screen_of(
-                *(e.score, self.outputs / DATASET),
-                dataset=DATASET,
-                data=self.questions,
-                rule="numbers",
-            ),
-            "compare": lambda: screen_of(e.compare, self.scores, baseline="cot"),
-            "outcomes": lambda: screen_of(
-                e.outcomes, self.scores, baselines="cot,pot", adaptive="f-1"
-            ),
-            "efficiency": lambda: screen_of(
-                e.efficiency, self.scores, usage=self.usage(), baseline="cot"
-            ),
-            "agreement": lambda: screen_of(e.agreement, self.labels()),
-            "logs": lambda: screen_of(e.logs, self.logs()),
-            "judge": self.judged,
-            "link": lambda: screen_of(e.link, self.counts, self.scores),
-            "datasets list": lambda: screen_of(e.datasets_list),
-            "audit": lambda: screen_of(e.audit, self.claims()),
-        }
-        return made[command]()
+    def judged(self) -> Screen:
+        asked = {"dataset": DATASET, "data": self.questions, "judges": "judge-1"}
+        with chat_server(lambda _: "\\boxed{Correct}") as server:
+            return screen_of(evalcore.judge, self.outputs / DATASET, **asked, base_url=server.url)
+
+
+e, n = evalcore, ngramscan
+COMMANDS: dict[str, Callable[[Made], Screen]] = {
+    "count": lambda made: screen_of(n.count, "f1", index=made.corpus),
+    "count of literals": Made.literals,
+    "docnorm": lambda made: screen_of(n.docnorm, "f1", index=made.corpus),
+    "blend": lambda made: screen_of(n.blend, made.outputs),
+    "tiers": lambda made: screen_of(n.tiers, made.outputs),
+    "keyness": lambda made: screen_of(n.keyness, made.outputs, of="f-1", against="cot"),
+    "strategies": lambda made: screen_of(n.strategies, made.outputs),
+    "index list": lambda _: screen_of(n.index_list),
+    "index info": lambda made: screen_of(n.index_info, made.corpus),
+    "index verify": Made.findings,
+    "score": Made.scored,
+    "compare": lambda made: screen_of(e.compare, made.scores, baseline="cot"),
+    "outcomes": lambda made: screen_of(
+        e.outcomes, made.scores, baselines="cot,pot", adaptive="f-1"
+    ),
+    "efficiency": lambda made: screen_of(
+        e.efficiency, made.scores, usage=made.usage(), baseline="cot"
+    ),
+    "agreement": lambda made: screen_of(e.agreement, made.labels()),
+    "logs": lambda made: screen_of(e.logs, made.logs()),
+    "judge": Made.judged,
+    "link": lambda made: screen_of(e.link, made.counts, made.scores),
+    "datasets list": lambda _: screen_of(e.datasets_list),
+    "audit": lambda made: screen_of(e.audit, made.claims()),
+}
+"""What prints the rows of each command."""
