@@ -401,3 +401,17 @@ def test_single_claims_have_the_values_that_are_known(
     tolerance = 1e-9 if claim.startswith("p-") else 0.006
     assert rows[claim].recomputed == pytest.approx(recomputed, abs=tolerance)
     assert verdict in {None, rows[claim].verdict}
+
+
+def test_the_page_of_the_paper_states_every_mismatch_of_the_audit_and_no_other(
+    rows: Mapping[str, AuditRow],
+) -> None:
+    page = (PUBLISHED.parent.parent / "docs" / "paper.md").read_text(encoding="utf-8")
+    wrong = {id_: row for id_, row in rows.items() if row.verdict == "mismatch"}
+
+    stated = re.findall(r"^\| `([^`]+)` \| .* \| (\S+) \| (\S+) \|$", page, flags=re.MULTILINE)
+    assert sorted(id_ for id_, *_ in stated) == sorted(wrong)
+    for id_, published, recomputed in stated:
+        assert published == wrong[id_].published
+        value = wrong[id_].recomputed
+        assert float(recomputed.replace(",", "")) == pytest.approx(value, rel=0.01, abs=0.0051)
