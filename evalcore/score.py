@@ -213,5 +213,5 @@ def score(
             known = [one._replace(method=f"{one.method}, {one.rule}") for one in known]
         save_figure(draw_accuracy(known), picture)
     notices, shown = _notices(layers, rows, problems), partial(scores.print_summaries, rows=rows)
-    notices += [] if for_table else [scores.describe_summaries(rows)]
+    notices += [] if for_table else scores.describe_summaries(rows)
     return Result(rows, ScoreRow, notices, failures, print_table=shown)

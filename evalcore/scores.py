@@ -201,12 +201,12 @@ def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
     return found
 
 
-def describe_summaries(rows: Iterable[ScoreRow]) -> str:
-    """Return the table of `print_summaries` as plain text."""
+def describe_summaries(rows: Iterable[ScoreRow]) -> list[str]:
+    """Return the lines of the table of `print_summaries`."""
     console = open_console(stderr=True)
     console.record, console.file = True, io.StringIO()
     print_summaries(console, rows)
-    return console.export_text().strip("\n")
+    return console.export_text().strip("\n").splitlines()
 
 
 def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:

@@ -209,6 +209,6 @@ def logs(
     save(found.usage, UsageRow, target)
     if target and not found.usage:
         found.notices.append("these logs do not record tokens")
-    found.notices += [] if for_table else [scores.describe_summaries(found.rows)]
+    found.notices += [] if for_table else scores.describe_summaries(found.rows)
     shown = partial(scores.print_summaries, rows=found.rows)
     return Result(found.rows, scores.ScoreRow, notices=found.notices, print_table=shown)
