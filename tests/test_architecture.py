@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "patterns": "errors reading",
     "corpora": "errors reading",
     "matching": "errors",
-    "fm9": "errors progress processes corpora",
+    "fm9": "errors progress pace reading processes corpora",
     "serve": "errors progress processes fm9",
     "indexes": "errors progress journal pace processes statistics corpora matching fm9",
     "prevalence": "errors statistics patterns matching indexes",
@@ -182,7 +182,7 @@ def test_modules_are_short() -> None:
     assert not [name for name, n in lengths.items() if n > longest[name.split(".")[0]]]
     assert len([*(ROOT / "ngramscan").glob("*.py")]) <= 7
     assert sum(n for name, n in lengths.items() if name.startswith("evalcore")) <= 8000
-    assert sum(n for name, n in lengths.items() if name.startswith("ngramscan")) <= 17200
+    assert sum(n for name, n in lengths.items() if name.startswith("ngramscan")) <= 18700
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -1,0 +1,116 @@
+"""The manifest of an index: its shards, and the size and SHA-256 of each of their files.
+
+`manifest.json` in a folder describes the shards in that folder. Of a shard it is written last, so a
+shard that has it is complete; of an index with several shards it lists all of them, so that it can
+be read where folders can't be listed. Indexes of the original tools have none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ngramscan.errors import IndexFormatError
+from ngramscan.fm9.layout import FILES
+
+MANIFEST = "manifest.json"
+PLAN = "plan.json"
+"""In the folder of an index while it is being built: what is still to be done."""
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file of a shard."""
+
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShardEntry:
+    """One shard."""
+
+    folder: str
+    """Its folder in that of the manifest; empty: the same folder."""
+    documents: int
+    bytes: int
+    """Bytes of the documents, without separators."""
+    files: Mapping[str, FileEntry]
+
+    @property
+    def index_bytes(self) -> int:
+        """Bytes of the files."""
+        return sum(file.bytes for file in self.files.values())
+
+
+def describe_shard(
+    folder: Path, documents: int, text_bytes: int, report: Callable[[int], None] = lambda _: None
+) -> ShardEntry:
+    """Return the entry of a shard, read from its files; `report` gets the bytes read."""
+    files = {}
+    for name in FILES:
+        with (folder / name).open("rb") as file:
+            digest = sha256_of(file, report)
+            files[name] = FileEntry(file.tell(), digest)
+    return ShardEntry("", documents, text_bytes, files)
+
+
+def sha256_of(file: BinaryIO, report: Callable[[int], None] = lambda _: None) -> str:
+    """Return the SHA-256 of the rest of a file; `report` gets the bytes read."""
+    digest = hashlib.sha256()
+    while chunk := file.read(_CHUNK):
+        digest.update(chunk)
+        report(len(chunk))
+    return digest.hexdigest()
+
+
+def to_manifest(entries: Iterable[ShardEntry]) -> bytes:
+    """Return the content of a manifest: the same shards give the same bytes."""
+    lines = ",\n  ".join(json.dumps(asdict(entry)) for entry in entries)
+    return f'{{"format": "fm9", "shards": [\n  {lines}\n]}}\n'.encode()
+
+
+def parse_manifest(content: bytes, where: str) -> list[ShardEntry]:
+    """Return the shards of a manifest, in their order; an IndexFormatError says what is wrong."""
+    try:
+        rows = json.loads(content)["shards"]
+        entries = [_entry(row) for row in rows]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        problem = "not a manifest of an index; build the index again, or remove this file"
+        raise IndexFormatError(where, problem) from error
+    folders = [entry.folder for entry in entries]
+    if not entries or len(set(folders)) < len(folders):
+        raise IndexFormatError(where, "it lists no shard, or one shard twice")
+    return entries
+
+
+def _entry(row: dict[str, Any]) -> ShardEntry:
+    named = {name: row["files"][name] for name in FILES}
+    files = {name: FileEntry(int(f["bytes"]), str(f["sha256"])) for name, f in named.items()}
+    folder, documents, text_bytes = str(row["folder"]), int(row["documents"]), int(row["bytes"])
+    if "/" in folder or folder.startswith("."):
+        raise ValueError(folder)  # a manifest must not lead out of its folder
+    return ShardEntry(folder, documents, text_bytes, files)
+
+
+def read_manifest(folder: Path) -> list[ShardEntry] | None:
+    """Return the shards that a folder's manifest lists; None: it has no manifest."""
+    path = folder / MANIFEST
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise IndexFormatError(str(path), f"can't be read: {error.strerror}") from error
+    return parse_manifest(content, str(path))
+
+
+def in_folder(entry: ShardEntry, folder: str) -> ShardEntry:
+    """Return the entry of a shard as the manifest of the folder above has it."""
+    return replace(entry, folder=folder)
