@@ -19,8 +19,9 @@ import numpy as np
 from ngramscan.errors import IndexChangedError, IndexFormatError
 from ngramscan.fm9 import kernels
 from ngramscan.fm9.folders import shard_folders
+from ngramscan.fm9.header import read_layout
 from ngramscan.fm9.kernels import Integers
-from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR, read_layout
+from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR
 from ngramscan.progress import SILENT, Progress
 
 _CHECKED_AT_ONCE = 1 << 20
