@@ -7,7 +7,6 @@ on disk until a query needs them. These checks make sure that no later read can 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -111,7 +110,7 @@ class _Parser:
         char2comp = self._payload(self._vector("char2comp", 8, 256))
         comp2char = self._payload(self._vector("comp2char", 8, sigma))[:sigma]
         c = np.frombuffer(self._payload(self._vector("C", 64, sigma + 1)), "<u8")
-        in_order = all(low < high for low, high in pairwise(comp2char))
+        in_order = comp2char == bytes(sorted({*comp2char}))
         self._require("comp2char", in_order, "the bytes are not in order")
         numbers = bytearray(256)
         for number, byte in enumerate(comp2char):
@@ -154,7 +153,8 @@ class _Parser:
     ) -> tuple[Numbers, NDArray[np.uint64]]:
         """Check that the code of each byte leads to its leaf, and that other bytes have none."""
         known_leaves, known_codes = byte_tables(tree)
-        in_text = np.isin(np.arange(256), [*comp2char])
+        in_text = np.zeros(256, np.bool_)
+        in_text[[*comp2char]] = True
         wrong = in_text & ((leaf_of != known_leaves) | (leaf_of == NONE))
         self._refuse("leaf_of", wrong, lambda byte: f"byte {byte} has no leaf at {leaf_of[byte]}")
         wrong = ~in_text & (leaf_of != NONE)
