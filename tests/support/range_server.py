@@ -12,9 +12,9 @@ import os
 import random
 import re
 import socket
+import stat
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Mapping
 from contextlib import suppress
@@ -109,7 +109,9 @@ class _Server:
             to = {"redirect": f"/moved/{path}", "loop": f"/{path}"}.get(fault, "http://0.0.0.0:1/")
             return _reply(307, b"", f"Location: {to}"), fault
         reply = self.read(path.removeprefix("moved/"), head, range(start, stop), fault)
-        return (reply.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" if head[:4] == b"HEAD" else reply), fault
+        if head.startswith(b"HEAD"):
+            reply = reply.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+        return reply, fault
 
     def read(self, path: str, head: bytes, asked: range, fault: str) -> bytes:
         try:
@@ -117,16 +119,16 @@ class _Server:
         except OSError:
             return _reply(404, b"not found")
         try:
-            stat = os.fstat(file)
-            if not os.path.isfile(os.path.join(self.folder, path)):
+            info = os.fstat(file)
+            if not stat.S_ISREG(info.st_mode):
                 return _reply(404, b"a folder")
-            size, etag = stat.st_size, self.etag(stat)
+            size, etag = info.st_size, self.etag(info)
             wanted = _IF_MATCH.search(head)
             if wanted and wanted[1].decode() != etag and fault != "no_etag":
                 return _reply(412, b"changed")
             headers = [f"ETag: {etag}"] * (fault not in {"no_etag", "date"})
             headers += ["Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"] * (fault == "date")
-            if not asked and not asked.start or fault == "no_ranges":
+            if not (asked or asked.start) or fault == "no_ranges":
                 return _reply(200, os.pread(file, size, 0), *headers)
             stop = min(asked.stop or size, size)
             if asked.start >= size:
@@ -140,10 +142,10 @@ class _Server:
         finally:
             os.close(file)
 
-    def etag(self, stat: os.stat_result) -> str:
+    def etag(self, info: os.stat_result) -> str:
         changed_from = self.faults.changed_from
         is_changed = changed_from is not None and len(self.asked) >= changed_from
-        return f'"{stat.st_mtime_ns:x}-{stat.st_size:x}{"-new" * is_changed}"'
+        return f'"{info.st_mtime_ns:x}-{info.st_size:x}{"-new" * is_changed}"'
 
 
 _PLAIN: dict[str, tuple[Any, ...]] = {
@@ -210,10 +212,11 @@ async def _serve(folder: str, latency_s: float, faults: Faults) -> None:
     loop = asyncio.get_running_loop()
     server = _Server(folder, latency_s, faults)
     listening = await loop.create_server(lambda: _Connection(server), "127.0.0.1", 0, backlog=1024)
-    print(listening.sockets[0].getsockname()[1], flush=True)
-    over = asyncio.Event()
+    sys.stdout.write(f"{listening.sockets[0].getsockname()[1]}\n")
+    sys.stdout.flush()
     # The end of standard input is the end of the process that started this one.
-    loop.add_reader(sys.stdin, lambda: sys.stdin.buffer.read1() or over.set())
+    over = asyncio.Event()
+    loop.add_reader(sys.stdin, over.set)
     await over.wait()
     listening.close()
 
@@ -253,5 +256,4 @@ class RangeServer:
 if __name__ == "__main__":
     given = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
     given["faults"] = Faults(**given.get("faults", {}))
-    started = time.monotonic()
     asyncio.run(_serve(sys.argv[1], given.get("latency_s", 0.0), given["faults"]))
