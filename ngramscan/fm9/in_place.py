@@ -12,12 +12,13 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import islice, pairwise
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9 import kernels
+from ngramscan.fm9.header import read_layout
 from ngramscan.fm9.kernels import (
     BT,
     BTNR,
@@ -32,8 +33,9 @@ from ngramscan.fm9.kernels import (
     TEXT_WIDTH,
     Integers,
 )
-from ngramscan.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK, Field, Layout, read_layout
-from ngramscan.fm9.ranges import Ranges, RemoteFile
+from ngramscan.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK, Field, Layout
+from ngramscan.fm9.range_sources import RemoteFile
+from ngramscan.fm9.ranges import Ranges
 
 _BITS = BLOCK * SUPERBLOCK
 _TYPES = 7 * SUPERBLOCK
@@ -43,6 +45,7 @@ _SLOTS = {RANK: 0, BTNRP: 24, INVERT: 48, BT: 56, BTNR: 96}
 """Where the buffer of one step has the bytes of each field."""
 _BUFFER = 96 + _LONGEST_NUMBER * SUPERBLOCK // 8 + 48
 _HEADER_PART = 4096
+_CONTRADICTION = "field rrr: the bits contradict their number"
 _WALKS_AT_ONCE = 1024
 
 T = TypeVar("T")
@@ -90,7 +93,7 @@ class InPlaceFile:
         self._tables = kernels.make_tables(np.zeros(0, np.uint8), layout)
         self._at: list[int] = self._tables.at.tolist()
         self._nodes: list[list[int]] = self._tables.nodes.tolist()
-        self._codes: list[int] = self._tables.codes.tolist()
+        self._under = _bytes_under(self._nodes)
         self._leaves: list[int] = self._tables.leaves.tolist()
         self.steps: list[int] = self._tables.lengths.tolist()
         """How many steps one byte of a pattern takes, by the byte."""
@@ -120,7 +123,7 @@ class InPlaceFile:
         """Return the error for a file that contradicts itself."""
         return IndexFormatError(self._file.url, problem)
 
-    # One step: a bit of the wavelet tree, and the ones before it
+    # One step: bits of the wavelet tree, and the ones before them
 
     async def _bits(self, column: int, first: int, bits: int) -> tuple[int, bytes]:
         """Return some bits of a field: the number of their first byte in it, and the bytes."""
@@ -129,6 +132,36 @@ class InPlaceFile:
             return start, self._top[column][start:stop]
         at = self._at[column]
         return start, await self._ranges.read(self._file, at + start, at + stop)
+
+    async def _ones(self, *positions: int) -> list[int]:
+        """Return what `kernels.bit_and_ones` returns for bits of the whole file, in their order."""
+        first, last = positions[0] // BLOCK, positions[-1] // BLOCK
+        if first // SUPERBLOCK == last // SUPERBLOCK:
+            return await self._ones_of(first // SUPERBLOCK, positions)
+        each = (self._ones_of(at // _BITS, [at]) for at in positions)
+        return [got for (got,) in await asyncio.gather(*each)]
+
+    async def _ones_of(self, number: int, positions: Sequence[int]) -> list[int]:
+        """Return the same for bits of one superblock."""
+        pieces, width = await self._superblock(number), self._at[RANK_WIDTH]
+        ones, after = (_entry(pieces[RANK], at, width) for at in (number, number + 1))
+        if after == ones:
+            return [2 * ones for _ in positions]
+        if after == ones + _BITS:
+            return [2 * (ones + at % _BITS) + 1 for at in positions]
+        blocks = [at % _BITS // BLOCK for at in positions]
+        pieces |= await self._numbers(number, blocks, pieces)
+        data, offsets = bytearray(_BUFFER), self._tables.at.copy()
+        for column, (start, raw) in pieces.items():
+            slot = _SLOTS[column]
+            data[slot : slot + len(raw)] = raw
+            offsets[column] = slot - start
+        buffer = np.frombuffer(bytes(data), np.uint8)
+        tables = self._tables._replace(data=buffer, at=offsets)
+        found = [int(kernels.bit_and_ones(tables, at)) for at in positions]
+        if min(found) < 0:
+            raise self.corrupt(_CONTRADICTION)
+        return found
 
     async def _superblock(self, number: int) -> dict[int, tuple[int, bytes]]:
         """Return what is known of a superblock before its numbers are read."""
@@ -141,46 +174,24 @@ class InPlaceFile:
         reads = (self._bits(column, *bits) for column, bits in wanted.items())
         return dict(zip(wanted, await asyncio.gather(*reads), strict=True))
 
-    async def _bit_and_ones(self, position: int) -> int:
-        """Return what `kernels.bit_and_ones` returns for the whole file."""
-        number, offset = divmod(position, _BITS)
-        pieces = await self._superblock(number)
-        width = self._at[RANK_WIDTH]
-        ones, after = (_entry(pieces[RANK], at, width) for at in (number, number + 1))
-        if after == ones:
-            return 2 * ones
-        if after == ones + _BITS:
-            return 2 * (ones + offset) + 1
-        pieces |= await self._numbers(number, offset // BLOCK, pieces)
-        data, at = bytearray(_BUFFER), self._tables.at.copy()
-        for column, (start, raw) in pieces.items():
-            slot = _SLOTS[column]
-            data[slot : slot + len(raw)] = raw
-            at[column] = slot - start
-        buffer = np.frombuffer(bytes(data), np.uint8)
-        got = int(kernels.bit_and_ones(self._tables._replace(data=buffer, at=at), position))
-        if got < 0:
-            raise self.corrupt("field rrr: the bits contradict their number")
-        return got
-
     async def _numbers(
-        self, number: int, block: int, pieces: dict[int, tuple[int, bytes]]
+        self, number: int, blocks: Sequence[int], pieces: dict[int, tuple[int, bytes]]
     ) -> dict[int, tuple[int, bytes]]:
-        """Return the number of one block of a superblock, and its types if they are unknown.
+        """Return the numbers of some blocks of a superblock, and its types if they are unknown.
 
-        Where the types are known, they say where the number is. Where they aren't, all numbers up
-        to this one are read together with them, so that nothing has to wait.
+        The types say where the numbers are. Where they are unknown, all numbers that may be before
+        these are read together with the types, so that nothing has to wait.
         """
         width, end = self._at[BTNRP_WIDTH], self._at[BTNR_BITS]
         first = _entry(pieces[BTNRP], number, width)
         if BT in pieces:
             kinds = int.from_bytes(pieces[BT][1], "little")
-            widths = [_NUMBER_BITS[kinds >> 7 * at & 127] for at in range(block + 1)]
-            first, stop = first + sum(widths[:-1]), first + sum(widths)
+            widths = [_NUMBER_BITS[kinds >> 7 * at & 127] for at in range(blocks[-1] + 1)]
+            first, stop = first + sum(widths[: blocks[0]]), first + sum(widths)
         else:
             # The pointer of a superblock without a bit is 0, and the last one has none behind it.
             stop = _entry(pieces[BTNRP], number + 1, width)
-            stop = min(stop if stop > first else end, first + (block + 1) * _LONGEST_NUMBER)
+            stop = min(stop if stop > first else end, first + (blocks[-1] + 1) * _LONGEST_NUMBER)
         if not 0 <= first <= stop <= end:
             raise self.corrupt("field rrr.btnrp: a pointer leads out of the numbers")
         numbers = self._bits(BTNR, first, stop - first)
@@ -197,56 +208,58 @@ class InPlaceFile:
         Both stay 0 for a pattern that does not occur.
         """
         segments[trie.get(ENDS, [])] = 0, self.n
-        for byte in trie.keys() - {ENDS}:
-            group.create_task(self._follow(byte, trie[byte], (0, self.n), segments, group))
+        group.create_task(self._follow(trie, segments, group, self._present(trie), 0, 0, self.n))
+
+    def _present(self, trie: Trie) -> list[int]:
+        return [byte for byte in trie if byte != ENDS and self._leaves[byte] >= 0]
 
     async def _follow(
         self,
-        byte: int,
         trie: Trie,
-        ranks: tuple[int, int],
         segments: Integers,
         group: asyncio.TaskGroup,
+        wanted: list[int],
+        number: int,
+        low: int,
+        high: int,
     ) -> None:
-        while True:
-            ranks = await self._extend(byte, *ranks)
-            if ranks[0] == ranks[1]:
-                return
-            segments[trie.get(ENDS, [])] = ranks
-            if not (branches := [*(trie.keys() - {ENDS})]):
-                return
-            byte, *others = branches
-            for other in others:
-                group.create_task(self._follow(other, trie[other], ranks, segments, group))
-            trie = trie[byte]
+        """Go on from a node of the wavelet tree to the leaves of all wanted bytes, and so on.
 
-    async def _extend(self, byte: int, low: int, high: int) -> tuple[int, int]:
-        """Return the ranks of the suffixes with a byte in front, or two equal ones."""
-        if self._leaves[byte] < 0:
-            return 0, 0
-        number, code = 0, self._codes[byte]
-        for _ in range(self.steps[byte]):
+        The bits from `low` to `high` of the node are the suffixes that begin with what led to
+        `trie`. Where wanted bytes part, another task takes one side.
+        """
+        while wanted:
             node = self._nodes[number]
-            ends = self._ones(node, low), self._ones(node, high)
-            ones = await asyncio.gather(*ends)
-            is_right, code = code & 1, code >> 1
-            low, high = ones if is_right else (low - ones[0], high - ones[1])
-            number = node[kernels.RIGHT if is_right else kernels.LEFT]
-            if low == high:
-                return 0, 0
-            if not 0 <= low < high <= self._nodes[number][kernels.SIZE]:
-                raise self.corrupt("field rrr: the bits contradict their number")
-        first = self._nodes[number][kernels.FIRST]
-        return first + low, first + high
+            if node[kernels.LEFT] < 0:
+                low, high = node[kernels.FIRST] + low, node[kernels.FIRST] + high
+                trie = trie[wanted[0]]
+                segments[trie.get(ENDS, [])] = low, high
+                number, wanted = 0, self._present(trie)
+                continue
+            ones = await self._ones_in(node, low, high)
+            sides = []
+            for side, start, stop in (
+                (kernels.LEFT, low - ones[0], high - ones[1]),
+                (kernels.RIGHT, *ones),
+            ):
+                below = node[side]
+                if not 0 <= start <= stop <= self._nodes[below][kernels.SIZE]:
+                    raise self.corrupt(_CONTRADICTION)
+                if stop > start and (some := [byte for byte in wanted if byte in self._under[below]]):
+                    sides.append((some, below, start, stop))
+            for side in sides[1:]:
+                group.create_task(self._follow(trie, segments, group, *side))
+            wanted, number, low, high = sides[0] if sides else ([], 0, 0, 0)
 
-    async def _ones(self, node: list[int], stop: int) -> int:
-        """Return the number of ones among the first bits of a node; of none and all it is known."""
-        if stop == 0:
-            return 0
-        if stop == node[kernels.SIZE]:
-            return self._nodes[node[kernels.RIGHT]][kernels.SIZE]
-        got = await self._bit_and_ones(node[kernels.START] + stop)
-        return (got >> 1) - node[kernels.BEFORE]
+    async def _ones_in(self, node: list[int], low: int, high: int) -> tuple[int, int]:
+        """Return the numbers of ones before two bits of a node; of none and of all it is known."""
+        start, before, size = node[kernels.START], node[kernels.BEFORE], node[kernels.SIZE]
+        known = {0: 0, size: self._nodes[node[kernels.RIGHT]][kernels.SIZE]}
+        unknown = [at for at in (low, high) if at not in known]
+        if unknown:
+            found = await self._ones(*(start + at for at in unknown))
+            known |= {at: (got >> 1) - before for at, got in zip(unknown, found, strict=True)}
+        return known[low], known[high]
 
     # Walking through the text
 
@@ -254,12 +267,12 @@ class InPlaceFile:
         """Return the rank of the suffix that is one byte longer, and that byte."""
         node, at = self._nodes[0], rank
         while node[kernels.LEFT] >= 0:
-            got = await self._bit_and_ones(node[kernels.START] + at)
+            (got,) = await self._ones(node[kernels.START] + at)
             ones = (got >> 1) - node[kernels.BEFORE]
             at = ones if got & 1 else at - ones
             node = self._nodes[node[kernels.RIGHT if got & 1 else kernels.LEFT]]
             if not 0 <= at < node[kernels.SIZE]:
-                raise self.corrupt("field rrr: the bits contradict their number")
+                raise self.corrupt(_CONTRADICTION)
         return node[kernels.FIRST] + at, node[kernels.BYTE]
 
     async def locate(self, rank: int) -> int:
@@ -302,6 +315,15 @@ class InPlaceFile:
         return bytes(text[::-1][: stop - start])
 
 
+def _bytes_under(nodes: list[list[int]]) -> list[set[int]]:
+    """Return the bytes whose leaves are under each node; a node's children come behind it."""
+    found: list[set[int]] = [set() for _ in nodes]
+    for number, node in reversed([*enumerate(nodes)]):
+        left, right = node[kernels.LEFT], node[kernels.RIGHT]
+        found[number] = {node[kernels.BYTE]} if left < 0 else found[left] | found[right]
+    return found
+
+
 def _length(field: Field) -> int:
     return -(-field.bits // 64) * 8
 
@@ -342,7 +364,7 @@ async def _read_header(ranges: Ranges, file: RemoteFile) -> Layout:
     header = _Header(file.size)
     while True:
         try:
-            return read_layout(header, file.url)
+            return read_layout(cast(memoryview, header), file.url)
         except _MissingPart as missing:
             start, stop = missing.args
             stop = min(file.size, max(stop, start + _HEADER_PART))

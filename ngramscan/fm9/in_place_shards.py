@@ -12,7 +12,8 @@ from ngramscan.fm9.in_place import InPlaceFile, make_trie, tasks, together
 from ngramscan.fm9.kernels import Integers
 from ngramscan.fm9.layout import FILES, NEWLINE, SEPARATOR
 from ngramscan.fm9.manifest import MANIFEST, PLAN, ShardEntry, parse_manifest
-from ngramscan.fm9.ranges import Ranges, RemoteFile
+from ngramscan.fm9.range_sources import RemoteFile
+from ngramscan.fm9.ranges import Ranges
 from ngramscan.fm9.reader import ShardWindow
 
 _UPLOAD = "copy the files of this shard there again"
@@ -86,10 +87,10 @@ class InPlaceShard:
         return repr([(file.size, file.etag) for file in self._files])
 
     def windows(
-        self, ranks: Sequence[int], needle_bytes: Sequence[int], context: int
+        self, ranks: Sequence[int], needle_bytes: Integers, context: int
     ) -> list[ShardWindow]:
         """Return the text around some occurrences, as `Shard.windows` does."""
-        each = zip(ranks, needle_bytes, strict=True)
+        each = zip(ranks, needle_bytes.tolist(), strict=True)
         return self._ranges.run(together(self._window(*one, context) for one in each))
 
     async def _window(self, rank: int, needle_bytes: int, context: int) -> ShardWindow:
