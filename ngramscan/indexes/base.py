@@ -16,6 +16,8 @@ MAX_LINE = 256
 """The default of --max-line, in MB."""
 TIMEOUT_S = 45.0
 """The default of --timeout."""
+CACHE = "256MB"
+"""The default of --cache."""
 
 Source = Literal["api", "scan", "fm9", "journal"]
 """Where a count comes from; `journal`: from a service, in an earlier run."""
@@ -26,7 +28,8 @@ class IndexOptions:
     """How indexes are opened: the options of commands, in their order."""
 
     api_url: str = DEFAULT_URL
-    concurrency: int = 4
+    concurrency: int | None = None
+    """None: 4 requests to a service at a time, and 64 to index files in place."""
     rate: float | None = None
     """None: 4 requests per second, but no limit for a loopback address."""
     timeout_s: float = TIMEOUT_S
@@ -44,6 +47,8 @@ class IndexOptions:
     max_line: int = MAX_LINE
     ignore_case: bool = False
     input_format: InputFormat | None = None
+    cache: str = CACHE
+    cache_dir: str | Path | None = None
 
     def __post_init__(self) -> None:
         if self.sample_files is not None and self.limit_documents is not None:
@@ -179,6 +184,16 @@ class DocumentCounts:
     """Documents with at least one query of each union; where exact, low equals high."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What some questions to an index probably take."""
+
+    requests_at_most: int = 0
+    requests: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+
+
 class Index(Protocol):
     """A searchable corpus; it numbers the occurrences of a query, so that some can be drawn."""
 
@@ -206,3 +221,6 @@ class Index(Protocol):
         A window has `context` bytes on each side, or up to three fewer so that no character is
         cut, or ends where the document does.
         """
+
+    def cost(self, queries: Sequence[str], windows: int, context: int) -> Cost:
+        """Return what it takes to look up some queries and to fetch some windows; ask nothing."""
