@@ -100,3 +100,5 @@ class Batch:
     """Malformed lines that were skipped, or files that are not text."""
     fields: Sequence[dict[str, Any]] = ()
     """The other fields of each JSON line where asked for; else empty."""
+    lines_read: int = 0
+    """Lines of the piece up to the end of this batch; 0: its records are no lines."""

@@ -121,7 +121,7 @@ class _Parser:
             if texts and len(texts) == n_lines:
                 first = self.lines_read + 1
                 self.lines_read += n_lines
-                return Batch(texts, range(first, first + n_lines), consumed)
+                return Batch(texts, range(first, first + n_lines), consumed, lines_read=self.lines_read)
         return self._parse_lines(block, consumed)
 
     def _parse_lines(self, block: bytes, consumed: int) -> Batch:
@@ -149,7 +149,7 @@ class _Parser:
                 del row[self._field]
                 fields.append(row)
         self.lines_read = after
-        return Batch(texts, records, consumed, sources, skipped, fields)
+        return Batch(texts, records, consumed, sources, skipped, fields, after)
 
     def _text_of(self, row: Any) -> bytes:
         name = self._field
