@@ -121,7 +121,9 @@ class _Parser:
             if texts and len(texts) == n_lines:
                 first = self.lines_read + 1
                 self.lines_read += n_lines
-                return Batch(texts, range(first, first + n_lines), consumed, lines_read=self.lines_read)
+                return Batch(
+                    texts, range(first, first + n_lines), consumed, lines_read=self.lines_read
+                )
         return self._parse_lines(block, consumed)
 
     def _parse_lines(self, block: bytes, consumed: int) -> Batch:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple, TypeVar
@@ -88,7 +88,13 @@ class Plan:
             for name in ("files", "shards")
         }
         parts = [f'"{name}": [\n  {lines}\n]' for name, lines in lists.items()]
-        return f'{{"options": {json.dumps(self.options)},\n{",\n".join(parts)}}}\n'.encode()
+        parts.insert(0, f'"options": {json.dumps(self.options)}')
+        return "{{{}}}\n".format(",\n".join(parts)).encode()
+
+    def files_of(self, number: int) -> Sequence[FilePlan]:
+        """Return the file in which a shard begins, and those up to where the next one does."""
+        last = self.shards[number + 1].file if number + 1 < len(self.shards) else len(self.files)
+        return self.files[self.shards[number].file : last + 1]
 
     def difference(self, options: Mapping[str, Any], files: Sequence[FilePlan]) -> str:
         """Return the first thing in which a corpus and its options differ; empty: nothing."""
@@ -138,7 +144,7 @@ class Workers:
         amounts: Sequence[int],
         unit: str,
         is_reported: bool = True,
-    ) -> Iterator[Done[R]]:
+    ) -> Generator[Done[R]]:
         """Do tasks, and yield each as it is done, in any order.
 
         `amounts` are those of the tasks, in the unit of the progress. Where `work` reports them
@@ -225,13 +231,13 @@ def plan_shards(
     tasks = [(bundle, read) for bundle in bundles]
     skipped = 0
 
-    def measured() -> Iterator[tuple[int, Piece, _Sizes]]:
+    def measured() -> Generator[tuple[int, Piece, _Sizes]]:
         nonlocal skipped
-        with closing(workers.run(measure, tasks, amounts, unit, is_sized)) as results:
-            for task, sizes in _in_order(results):
-                for (piece, _), one in zip(bundles[task], sizes, strict=True):
-                    yield numbers[piece.file.path], piece, one
-                    skipped += one.skipped
+        results = workers.run(measure, tasks, amounts, unit, is_sized)
+        for task, sizes in _in_order(results):
+            for (piece, _), one in zip(bundles[task], sizes, strict=True):
+                yield numbers[piece.file.path], piece, one
+                skipped += one.skipped
 
     with closing(measured()) as all_sizes:
         return list(_cut(all_sizes, shard_bytes)), skipped
