@@ -74,6 +74,7 @@ def index_info(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
     progress: Progress = SILENT,
 ) -> Result[IndexInfo]:
     """Ask one index for its size, and check that it answers.
@@ -86,7 +87,7 @@ def index_info(
         The index.
     api_url, concurrency, rate, timeout_s, journal, text_field, workers, scheduler : see count
     sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line : see count
-    ignore_case, input_format, progress : see count
+    ignore_case, input_format, skip_unknown, progress : see count
 
     Returns
     -------
@@ -102,7 +103,7 @@ def index_info(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, True, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        *(ignore_case, input_format),
+        *(ignore_case, input_format, skip_unknown),
     )
     infos = []
     with open_indexes([spec], options, progress) as indexes:
@@ -130,6 +131,7 @@ def index_build(
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
     progress: Progress = SILENT,
 ) -> Result[Any]:
     """Build a local index of a corpus, in the format of infini-gram-mini.
@@ -149,7 +151,8 @@ def index_build(
         memory.
     workers : int
         Number of processes that sort shards; each needs the memory for one shard.
-    text_field, exclude_source, skip_bad_lines, max_line, input_format, progress : see count
+    text_field, exclude_source, skip_bad_lines, max_line, input_format : see count
+    skip_unknown, progress : see count
 
     Returns
     -------
@@ -165,9 +168,9 @@ def index_build(
         from ngramscan.fm9.build import BuildRow, build_index
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
     files = corpus.removeprefix("scan:")
-    globs = read.exclude_sources
+    found_by = read.exclude_sources, input_format, skip_unknown
     with suggest_spec(corpus, files.removeprefix("fm9:"), "scan"):
-        opened = PythonCorpus() if corpus == "python" else open_corpus(files, globs, input_format)
+        opened = PythonCorpus() if corpus == "python" else open_corpus(files, *found_by)
     shard_bytes, folder = parse_size(shard_size), index_folder(output)
     return Result(build_index(opened, folder, progress, read, shard_bytes, workers), BuildRow)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from ngramscan.corpora import (
     CorpusFile,
     Piece,
     ReadOptions,
+    describe_skipped,
     read_piece,
     without_excluded,
 )
@@ -233,17 +235,17 @@ def _read_documents(corpus: Corpus, read: ReadOptions, progress: Progress) -> It
     is_sized = len(sizes) == len(corpus.files)
     unit = "bytes read" if is_sized else "files read"
     progress.expect(sum(sizes) if is_sized else len(corpus.files), unit)
-    skipped = 0
+    skipped = Counter[str]()
     for file, name in zip(corpus.files, _relative_names(corpus), strict=True):
         for batch in read_piece(Piece(file, size=file.size), options):
-            skipped += batch.skipped
+            skipped.update(batch.skipped)
             yield from _of_batch(without_excluded(batch, options.exclude_sources), file, name)
             if is_sized:
                 progress.advance(batch.consumed, unit)
         if not is_sized:
             progress.advance(1, unit)
     if skipped:
-        progress.notice(f"{corpus.name}: {corpus.skipped_label}: {skipped}")
+        progress.notice(f"{corpus.name}: {describe_skipped(skipped)}")
 
 
 def _of_batch(batch: Batch, file: CorpusFile, name: str) -> Iterator[_Document]:
