@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ngramscan.corpora import Corpus, CorpusFile, ReadOptions
+from ngramscan.corpora import Corpus, CorpusFile, ReadOptions, describe_skipped
 from ngramscan.corpora.base import local_file
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.fm9 import places
@@ -123,7 +123,7 @@ def build_index(
             kept = _kept_shards(place, progress) if options.is_adding else _check_free(place)
             shards, skipped = plan_shards(files, read, limit, workers)
             if skipped:
-                progress.notice(f"{corpus.name}: {corpus.skipped_label}: {skipped}")
+                progress.notice(f"{corpus.name}: {describe_skipped(skipped)}")
             if not shards:
                 raise InputError(corpus.name, "no document in it")
             plan = Plan(decisive, files, _numbered(kept, shards))

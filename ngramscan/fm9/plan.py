@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
@@ -180,7 +181,8 @@ class _Sizes(NamedTuple):
     """Without the digits of the line's number."""
     lines: int
     """Lines of the piece; 0: in this format, records are numbered from the start of the file."""
-    skipped: int
+    skipped: Mapping[str, int]
+    """By what is wrong with them."""
     error: NgramscanError | None
     """Why the rest of the piece can't be read."""
 
@@ -197,8 +199,7 @@ def measure(task: tuple[Sequence[_Named], ReadOptions], report: Report) -> list[
 
 def _measure(piece: Piece, name: str, read: ReadOptions, report: Report) -> _Sizes:
     records, texts, metadata = array("q"), array("q"), array("q")
-    lines = skipped = 0
-    error = None
+    lines, skipped, error = 0, Counter[str](), None
     try:
         for documents, batch in read_documents(piece, name, 0, read):
             for record, text, line in documents:
@@ -206,7 +207,7 @@ def _measure(piece: Piece, name: str, read: ReadOptions, report: Report) -> _Siz
                 texts.append(len(text))
                 metadata.append(len(line) - len(str(record - 1)))
             lines = batch.lines_read
-            skipped += batch.skipped
+            skipped.update(batch.skipped)
             report(batch.consumed)
     except NgramscanError as problem:
         error = problem
@@ -215,7 +216,7 @@ def _measure(piece: Piece, name: str, read: ReadOptions, report: Report) -> _Siz
 
 def plan_shards(
     files: Sequence[FilePlan], read: ReadOptions, shard_bytes: int, workers: Workers
-) -> tuple[list[ShardPlan], int]:
+) -> tuple[list[ShardPlan], Mapping[str, int]]:
     """Read a corpus; return its shards, in the order of its documents, and what was skipped.
 
     `shard_bytes` limits the text of a shard, with separators, and its metadata. A CorpusError names
@@ -229,15 +230,14 @@ def plan_shards(
     amounts = [sum(piece.size or 0 if is_sized else 1 for piece, _ in some) for some in bundles]
     workers.progress.expect(sum(amounts), unit)
     tasks = [(bundle, read) for bundle in bundles]
-    skipped = 0
+    skipped = Counter[str]()
 
     def measured() -> Generator[tuple[int, Piece, _Sizes]]:
-        nonlocal skipped
         results = workers.run(measure, tasks, amounts, unit, is_sized)
         for task, sizes in _in_order(results):
             for (piece, _), one in zip(bundles[task], sizes, strict=True):
                 yield numbers[piece.file.path], piece, one
-                skipped += one.skipped
+                skipped.update(one.skipped)
 
     with closing(measured()) as all_sizes:
         return list(_cut(all_sizes, shard_bytes)), skipped
