@@ -9,9 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
+from ngramscan.commands.index import parse_size
 from ngramscan.corpora import InputFormat
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions
+from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import DEFAULT_SPEC, open_indexes
 from ngramscan.patterns.files import PathOrName
@@ -55,7 +56,7 @@ def count(
     totals: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
-    concurrency: Annotated[int, Option(least=1)] = 4,
+    concurrency: Annotated[int | None, Option(least=1)] = None,
     rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
     timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
     journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
@@ -71,6 +72,9 @@ def count(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
+    cache: Annotated[str | int, Option(metavar="SIZE")] = CACHE,
+    cache_dir: Annotated[str | Path | None, Option(metavar="DIR")] = None,
     progress: Progress = SILENT,
     for_table: bool = False,
 ) -> Result[CountRow]:
@@ -132,13 +136,15 @@ def count(
     exclude_source : str or sequence of str
         Leave out documents whose path, URL or id matches this glob.
     skip_bad_lines : bool
-        Skip malformed JSON lines, and count them, instead of stopping.
+        Skip JSON lines that can't be read, and count them, instead of stopping.
     max_line : int
         Maximum length of a line of JSON, in MB; a longer one is an error.
     ignore_case : bool
         Ignore the case of ASCII letters, in corpora that are read.
     input_format : str, optional
         Format of corpus files. By default their names say it; for scan:- the first bytes do.
+    skip_unknown : bool
+        Leave out files whose names say no format, instead of stopping.
     progress : Progress
         Reports requests and bytes read.
 
@@ -173,7 +179,7 @@ def count(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        *(ignore_case, input_format),
+        *(ignore_case, input_format, skip_unknown, parse_size(cache, "--cache"), cache_dir),
     )
     if needs_totals := bool(chosen.methods) and (for_table or target is not None):
         load_ahead("scipy.special")  # for their interval

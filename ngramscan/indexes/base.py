@@ -17,7 +17,7 @@ MAX_LINE = 256
 TIMEOUT_S = 45.0
 """The default of --timeout."""
 CACHE = "256MB"
-"""The default of --cache."""
+"""The default of --cache, and of `IndexOptions.cache_bytes`."""
 
 Source = Literal["api", "scan", "fm9", "journal"]
 """Where a count comes from; `journal`: from a service, in an earlier run."""
@@ -47,7 +47,8 @@ class IndexOptions:
     max_line: int = MAX_LINE
     ignore_case: bool = False
     input_format: InputFormat | None = None
-    cache: str = CACHE
+    skip_unknown: bool = False
+    cache_bytes: int = 256_000_000
     cache_dir: str | Path | None = None
 
     def __post_init__(self) -> None:
