@@ -28,7 +28,8 @@ from ngramscan.corpora import (
 )
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.fm9.layout import END, FILES, SEPARATOR
-from ngramscan.fm9.new_folder import as_input_error, new_folder, sync
+from ngramscan.fm9.new_folder import new_folder
+from ngramscan.fm9.places import as_input_error, sync
 from ngramscan.fm9.writer import LONGEST_TEXT, MEMORY_PER_BYTE, write_fm9
 from ngramscan.processes.pool import Report, Watch, run_on_processes
 from ngramscan.progress import Progress, format_bytes

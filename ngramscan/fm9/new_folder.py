@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ngramscan.errors import InputError
+from ngramscan.fm9.places import as_input_error, sync
 
 _MARKER = "made-by-ngramscan"
 
@@ -45,25 +46,6 @@ def new_folder(path: Path) -> Iterator[Path]:
                 sync(path.parent)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
-
-
-@contextmanager
-def as_input_error(path: Path) -> Iterator[None]:
-    """Translate errors of writing to a path."""
-    try:
-        yield
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(str(path), f"can't be written ({reason})") from error
-
-
-def sync(path: Path) -> None:
-    """Wait until a file, or the entries of a folder, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _check_free(path: Path) -> None:
