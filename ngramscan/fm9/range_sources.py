@@ -6,33 +6,42 @@ a small request when many are under way.
 
 from __future__ import annotations
 
+import asyncio
+import posixpath
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Protocol
+from functools import cache, partial
+from typing import Any, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+import fsspec
 from yarl import URL
 
-from ngramscan.errors import IndexChangedError, InputError, RemoteRefused
+from ngramscan.corpora.streams import file_system
+from ngramscan.errors import IndexChangedError, InputError, NgramscanError, RemoteRefused
 from ngramscan.pace.exchange import (
     NoConnectionError,
     RateLimitedError,
     TransientError,
     retry_after_s,
 )
+from ngramscan.reading.streams import reason_of
 
 HEAD_BYTES = 4096
 """A file is opened by reading this much of its beginning."""
 _CONNECT_TIMEOUT_S = 10.0
 _ADDRESS_AGE_S = 60.0
 """A refusal at an address that is older may mean that it has expired."""
-_MOST_OF_ERROR = 4000
-_CONTENT_RANGE = re.compile(r"bytes (?:(\d{1,20})-(\d{1,20})|\*)/(\d{1,20})")
+_SIGNED_FOR_S = 12 * 3600
+_ERROR_BYTES = 4000
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,20})-(\d{1,20})/(\d{1,20})")
+
+T = TypeVar("T")
 
 
 @dataclass(eq=False, slots=True)
@@ -44,31 +53,14 @@ class RemoteFile:
     size: int
     etag: str
     """ETag, or else the time of the last change; empty: the server tells neither."""
-    head: bytes
+    head: bytes = b""
     """Its first bytes."""
-    source: Source
-    origin: str
+    origin: str = ""
     """What it was opened by; may hold a login."""
-    address: str
-    """Where its bytes are read, after redirects."""
+    address: str = ""
+    """Where its bytes are read, after redirects; may hold a signature."""
     asked_at: float = field(default_factory=time.monotonic)
-    """When the address was found."""
-
-
-class Source(Protocol):
-    """One way to get bytes: its errors are TransientErrors, and final ones."""
-
-    async def open(self, url: str) -> RemoteFile | None:
-        """Return a file with its head; None: there is none."""
-
-    async def fetch(self, file: RemoteFile, start: int, stop: int) -> bytes:
-        """Return exactly these bytes of the file that was opened."""
-
-    async def names(self, url: str) -> list[str] | None:
-        """Return the names of the folders there; None: they can't be listed."""
-
-    async def close(self) -> None:
-        """Close all connections."""
+    """When the address was asked for."""
 
 
 def shown(url: str) -> str:
@@ -77,7 +69,7 @@ def shown(url: str) -> str:
 
 
 class HttpSource:
-    """Files over HTTP; made and used on one event loop."""
+    """Files over HTTP; made and used on one event loop. Errors are TransientErrors or final."""
 
     def __init__(self, timeout_s: float, concurrency: int) -> None:
         self._timeout_s = timeout_s
@@ -95,33 +87,28 @@ class HttpSource:
         async with self._get(url, name, 0, HEAD_BYTES, {}) as response:
             if response.status in {404, 410}:
                 return None
-            address, etag = str(response.url), _validator(response)
+            file = RemoteFile(name, 0, _validator(response), b"", url, str(response.url))
             if response.status == 416 and response.headers.get("Content-Range") == "bytes */0":
-                return RemoteFile(name, 0, etag, b"", self, url, address)
-            size = await _check(response, name, 0, HEAD_BYTES)
-            head = await _read_exactly(response, min(HEAD_BYTES, size))
-            return RemoteFile(name, size, etag, head, self, url, address)
+                return file
+            file.size = await _check(response, name, 0, HEAD_BYTES)
+            file.head = await _read_exactly(response, min(HEAD_BYTES, file.size))
+            return file
 
     async def fetch(self, file: RemoteFile, start: int, stop: int) -> bytes:
         """Return exactly these bytes of the file that was opened."""
-        async with self._get(
-            file.address, file.url, start, stop, _condition(file.etag)
-        ) as response:
+        unchanged = _condition(file.etag)
+        async with self._get(file.address, file.url, start, stop, unchanged) as response:
             status = response.status
-            if status in {401, 403, 404, 410} and self._may_be_expired(file):
+            if status in {401, 403, 404, 410} and _may_be_expired(file):
                 file.address, file.asked_at = file.origin, time.monotonic()
                 raise TransientError(f"HTTP {status}")
             if status in {404, 410, 412} or (status == 206 and _validator(response) != file.etag):
-                raise IndexChangedError(file.url, "it changed while it was read; start again")
+                raise changed(file)
             size = await _check(response, file.url, start, stop)
             if size != file.size:
-                raise TransientError(f"a Content-Range of {size:,} bytes in all, not {file.size:,}")
+                raise TransientError(f"a file of {size:,} bytes, not {file.size:,}")
             file.address = str(response.url)
             return await _read_exactly(response, stop - start)
-
-    def _may_be_expired(self, file: RemoteFile) -> bool:
-        is_old = time.monotonic() - file.asked_at > _ADDRESS_AGE_S
-        return file.address != file.origin and is_old
 
     @asynccontextmanager
     async def _get(
@@ -145,7 +132,7 @@ class HttpSource:
         except aiohttp.ClientError as error:
             raise TransientError(f"connection lost ({type(error).__name__})") from error
 
-    async def names(self, url: str) -> None:
+    async def folders(self, url: str) -> None:
         """Return None: HTTP lists no folders."""
 
     async def close(self) -> None:
@@ -153,10 +140,19 @@ class HttpSource:
         await self._session.close()
 
 
+def changed(file: RemoteFile) -> IndexChangedError:
+    """Return the error of a file that is not the one that was opened."""
+    return IndexChangedError(file.url, "it changed while it was read; run the command again")
+
+
 @cache
 def _proxy(scheme: str, host: str) -> str | None:
     """Return the proxy that the environment names; aiohttp would look in a thread each time."""
     return None if proxy_bypass(host) else getproxies().get(scheme)
+
+
+def _may_be_expired(file: RemoteFile) -> bool:
+    return file.address != file.origin and time.monotonic() - file.asked_at > _ADDRESS_AGE_S
 
 
 def _validator(response: aiohttp.ClientResponse) -> str:
@@ -178,7 +174,7 @@ async def _check(response: aiohttp.ClientResponse, name: str, start: int, stop: 
         raise RemoteRefused(f"{name}: the server sends parts of files compressed")
     stated = response.headers.get("Content-Range", "")
     found = _CONTENT_RANGE.fullmatch(stated)
-    first, last, size = (int(each or -1) for each in found.groups()) if found else (-1, -1, -1)
+    first, last, size = map(int, found.groups()) if found else (-1, -1, -1)
     if first != start or last != min(stop, size) - 1:
         raise TransientError(f"bytes {start}-{stop - 1} asked for, {stated[:80] or 'others'} sent")
     return size
@@ -186,8 +182,8 @@ async def _check(response: aiohttp.ClientResponse, name: str, start: int, stop: 
 
 async def _read_exactly(response: aiohttp.ClientResponse, size: int) -> bytes:
     """Return a body of a known size; never more of it is read."""
-    body = await response.content.read(size + 1) if size else b""
-    while len(body) < size and (more := await response.content.read(size + 1 - len(body))):
+    body = b""
+    while len(body) <= size and (more := await response.content.read(size + 1 - len(body))):
         body += more
     if len(body) != size:
         raise TransientError(f"a body of {len(body):,} bytes in place of {size:,}")
@@ -201,20 +197,163 @@ async def _refusal(response: aiohttp.ClientResponse, name: str) -> Exception:
         return RateLimitedError(f"HTTP {status}", retry_after_s(response.headers))
     if status >= 500 or status == 408:
         return TransientError(f"HTTP {status}", retry_after_s(response.headers))
-    return RemoteRefused(f"{name}: {await _problem(response)}")
-
-
-async def _problem(response: aiohttp.ClientResponse) -> str:
-    status = response.status
+    problem = f"HTTP {status}"
     if status == 200:
+        problem = "the server can't send a part of a file; download the index, or ask its owner"
         if "html" in response.content_type:
-            return "an HTML page, not a file; check the address"
-        return "the server can't send a part of a file; copy the index here, or to another server"
-    if status == 301 and (region := response.headers.get("x-amz-bucket-region")):
-        return f"the bucket is in the region {region}; name it in the address"
-    if status in {401, 403}:
-        said = await response.content.read(_MOST_OF_ERROR)
+            problem = "an HTML page, not a file; check the address"
+    elif status == 301 and (region := response.headers.get("x-amz-bucket-region")):
+        problem = f"the bucket is in the region {region}; set AWS_DEFAULT_REGION={region}"
+    elif status in {401, 403}:
+        said = await response.content.read(_ERROR_BYTES)
+        problem = f"HTTP {status}, access denied; is it public, and its name right?"
         if b"requester pays" in said.lower() or "x-amz-request-charged" in response.headers:
-            return "its owner has the requester pay (requester pays); copy it with your own account"
-        return f"HTTP {status}, access denied; is it public, and its name right?"
-    return f"HTTP {status}"
+            problem = f"HTTP {status}: its owner has the requester pay; {_REQUESTER_PAYS}"
+    return RemoteRefused(f"{name}: {problem}")
+
+
+_REQUESTER_PAYS = "use s3://… with credentials, and FSSPEC_S3_REQUESTER_PAYS=true"
+
+
+class StoreSource:
+    """Files of any protocol that fsspec has, read in threads; those on S3 are read over HTTP.
+
+    A signed URL of S3 is read as fast as any other, and the server itself checks that the file is
+    the same. It is asked anonymously at first: nobody needs credentials for a public bucket.
+    """
+
+    def __init__(self, http: HttpSource, timeout_s: float, concurrency: int) -> None:
+        self._http, self._timeout_s = http, timeout_s
+        self._threads = ThreadPoolExecutor(concurrency)
+        self._needs_login: set[str] = set()
+
+    async def open(self, url: str) -> RemoteFile | None:
+        """Return a file with its head; None: there is none."""
+        if not url.startswith("s3://"):
+            return await self._in_thread(url, _open)
+        file = await self._with_login(url, self._open_signed)
+        if file:
+            file.url, file.origin = shown(url), url
+        return file
+
+    async def _open_signed(self, url: str, **login: bool) -> RemoteFile | None:
+        return await self._http.open(await self._in_thread(url, _sign, **login))
+
+    async def fetch(self, file: RemoteFile, start: int, stop: int) -> bytes:
+        """Return exactly these bytes of the file that was opened."""
+        if not file.origin.startswith("s3://"):
+            return await self._in_thread(file.origin, _fetch, file=file, start=start, stop=stop)
+        if file.address == file.origin:  # its signature has expired
+            login = {} if _bucket(file.origin) in self._needs_login else {"anon": True}
+            file.address = await self._in_thread(file.origin, _sign, **login)
+        return await self._http.fetch(file, start, stop)
+
+    async def folders(self, url: str) -> list[str] | None:
+        """Return the names of the folders there; None: they can't be listed."""
+        try:
+            if url.startswith("s3://"):
+                return await self._with_login(url, partial(self._in_thread, action=_folders))
+            return await self._in_thread(url, _folders)
+        except RemoteRefused:  # files may be public where a listing is not
+            return None
+
+    async def _with_login(self, url: str, action: Callable[..., Awaitable[T]]) -> T:
+        """Do something anonymously, and if that is refused, with the user's credentials."""
+        if _bucket(url) in self._needs_login or _LOGIN & fsspec.config.conf.get("s3", {}).keys():
+            return await action(url)
+        try:
+            return await action(url, anon=True)
+        except RemoteRefused as refused:
+            try:
+                answer = await action(url)
+            except NoLoginError:
+                raise refused from None
+        self._needs_login.add(_bucket(url))
+        return answer
+
+    async def _in_thread(self, url: str, action: Callable[..., T], **options: Any) -> T:
+        run = asyncio.get_running_loop().run_in_executor
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await run(self._threads, partial(action, url, **options))
+        except TimeoutError as error:
+            raise TransientError(f"no answer in {self._timeout_s:g} s") from error
+        except NgramscanError:
+            raise
+        except Exception as error:
+            reason, name = reason_of(error), type(error).__name__
+            if name.endswith("CredentialsError"):  # of botocore
+                raise NoLoginError(f"{shown(url)}: there are no credentials ({reason})") from error
+            if isinstance(error, PermissionError):
+                raise RemoteRefused(f"{shown(url)}: access denied ({reason})") from error
+            if isinstance(error, (TypeError, ValueError, NotImplementedError)):
+                raise RemoteRefused(f"{shown(url)}: can't be read ({reason})") from error
+            raise TransientError(reason) from error
+
+    async def close(self) -> None:
+        """End all threads that wait for nothing."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class NoLoginError(RemoteRefused):
+    """There are no credentials that could be tried."""
+
+
+_LOGIN = {"anon", "key", "secret", "token", "profile"}
+"""Options of s3fs; with one of them in fsspec's configuration it is the user who decides."""
+
+
+def _bucket(url: str) -> str:
+    return url.split("/")[2]
+
+
+def _store(url: str, **options: Any) -> Any:
+    """Return fsspec's file system; without its cache of listings, which would hide a change."""
+    return file_system(url, use_listings_cache=False, **options)
+
+
+def _sign(url: str, **login: bool) -> str:
+    """Return the address of a file on S3 for HTTP; of a public one it has no signature."""
+    store = _store(url, **login)
+    return str(store.sign(store._strip_protocol(url), expiration=_SIGNED_FOR_S, **store.req_kw))
+
+
+def _folders(url: str, **login: bool) -> list[str]:
+    try:
+        found = _store(url, **login).ls(url, detail=True)
+    except FileNotFoundError:
+        return []
+    names = (each["name"].rstrip("/") for each in found if each["type"] == "directory")
+    return [posixpath.basename(name) for name in names]
+
+
+def _open(url: str) -> RemoteFile | None:
+    store = _store(url)
+    try:
+        info = store.info(url)
+        if info["type"] != "file":
+            return None
+        head = store.cat_file(url, 0, min(HEAD_BYTES, info["size"]))
+    except (FileNotFoundError, IsADirectoryError):
+        return None
+    return RemoteFile(shown(url), info["size"], _version(info), head, url, url)
+
+
+def _fetch(url: str, file: RemoteFile, start: int, stop: int) -> bytes:
+    store = _store(url)
+    try:
+        content = bytes(store.cat_file(url, start, stop))
+        info = store.info(url)
+    except FileNotFoundError:
+        raise changed(file) from None
+    # Looked at afterwards: the bytes were still those of the file that was opened.
+    if (info["size"], _version(info)) != (file.size, file.etag):
+        raise changed(file)
+    if len(content) != stop - start:
+        raise TransientError(f"{len(content):,} bytes in place of {stop - start:,}")
+    return content
+
+
+def _version(info: dict[str, Any]) -> str:
+    keys = ("ETag", "etag", "md5Hash", "mtime", "created")
+    return str(next((info[key] for key in keys if info.get(key)), ""))

@@ -16,8 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from ngramscan.errors import RemoteRefused, RemoteUnavailable
-from ngramscan.fm9.range_sources import HttpSource, RemoteFile, Source, shown
+from ngramscan.errors import IndexChangedError, RemoteRefused, RemoteUnavailable
+from ngramscan.fm9.range_cache import RangeCache
+from ngramscan.fm9.range_sources import HttpSource, RemoteFile, StoreSource, shown
 from ngramscan.pace.exchange import NoConnectionError, RateLimitedError, TransientError
 from ngramscan.pace.pace import LONGEST_PAUSE_S
 from ngramscan.progress import Progress
@@ -36,8 +37,8 @@ _ENTRY_BYTES = 400
 """What Python needs to keep a piece, besides its bytes."""
 
 T = TypeVar("T")
-Key = tuple[int, int, int]
-"""Identity of a file, start, stop."""
+Key = tuple[RemoteFile, int, int]
+"""File, start, stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,9 @@ class RangeOptions:
     cache_bytes: int = 256_000_000
     """Memory for what was read."""
     cache_dir: Path | None = None
+    """Folder for what was read, up to four times as much; None: it is not kept after the run."""
     refresh: bool = False
+    """Look whether files have changed, also those that were opened lately."""
 
 
 class Ranges:
@@ -69,7 +72,6 @@ class Ranges:
         self._options, self._progress = options, progress
         self.requests = self.bytes = self.hits = 0
         """Requests sent, bytes received, and reads that needed no request."""
-        self._sources: dict[str, Source] = {}
         self._slots = asyncio.Semaphore(options.concurrency)
         self._waiting: dict[RemoteFile, list[tuple[int, int]]] = {}
         self._under_way: dict[Key, asyncio.Future[bytes]] = {}
@@ -77,9 +79,17 @@ class Ranges:
         self._kept_bytes = 0
         self._resume_at = 0.0
         self._has_answered = False
+        most_bytes, folder = 4 * options.cache_bytes, options.cache_dir
+        self._disk = RangeCache(folder, most_bytes, progress) if folder else None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
+        self._http, self._store = self.run(self._make_sources())
+
+    async def _make_sources(self) -> tuple[HttpSource, StoreSource]:
+        terms = self._options.timeout_s, self._options.concurrency
+        http = HttpSource(*terms)
+        return http, StoreSource(http, *terms)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Return what a coroutine returns; Ctrl-C cancels it."""
@@ -91,7 +101,14 @@ class Ranges:
 
     async def open(self, url: str) -> RemoteFile | None:
         """Return a file as it is now; None: there is none."""
-        return await self._patiently(shown(url), lambda: self._source(url).open(url))
+        file = None
+        if self._disk and not self._options.refresh:
+            file = self._disk.opened(url)
+        if file is None:
+            file = await self._patiently(shown(url), lambda: self._source(url).open(url))
+            if file and self._disk:
+                self._disk.add(file)
+        return file
 
     async def read(self, file: RemoteFile, start: int, stop: int) -> bytes:
         """Return exactly the bytes from start to stop."""
@@ -103,9 +120,8 @@ class Ranges:
             starts = range(start, stop, _PIECE_BYTES)
             reads = (self.read(file, at, min(at + _PIECE_BYTES, stop)) for at in starts)
             return b"".join(await asyncio.gather(*reads))
-        key = (id(file), start, stop)
-        if (content := self._kept.pop(key, None)) is not None:
-            self._kept[key] = content
+        key = (file, start, stop)
+        if (content := self._recall(key)) is not None:
             self.hits += 1
             return content
         if (future := self._under_way.get(key)) is None:
@@ -127,14 +143,10 @@ class Ranges:
 
     async def list(self, url: str) -> Sequence[str] | None:
         """Return the names of the folders in a folder; None: this protocol can't list."""
-        return await self._patiently(shown(url), lambda: self._source(url).names(url))
+        return await self._patiently(shown(url), lambda: self._source(url).folders(url))
 
-    def _source(self, url: str) -> Source:
-        protocol = url.partition("://")[0]
-        if protocol not in self._sources:
-            options = self._options
-            self._sources[protocol] = HttpSource(options.timeout_s, options.concurrency)
-        return self._sources[protocol]
+    def _source(self, url: str) -> HttpSource | StoreSource:
+        return self._http if url.startswith(("http://", "https://")) else self._store
 
     def _fetch_waiting(self) -> None:
         """Start the requests for all reads that came since the last turn of the loop."""
@@ -142,7 +154,7 @@ class Ranges:
         for file, wanted in waiting.items():
             for pieces in _merged(wanted):
                 start, stop = pieces[0][0], max(stop for _, stop in pieces)
-                fetch = partial(file.source.fetch, file, start, stop)
+                fetch = partial(self._source(file.origin).fetch, file, start, stop)
                 task = self._loop.create_task(self._patiently(file.url, fetch))
                 task.add_done_callback(partial(self._hand_out, file, pieces))
 
@@ -154,7 +166,7 @@ class Ranges:
         body = b"" if error or fetched.cancelled() else fetched.result()
         self.bytes += len(body)
         for start, stop in pieces:
-            key = (id(file), start, stop)
+            key = (file, start, stop)
             future = self._under_way.pop(key)
             if fetched.cancelled():
                 future.cancel()
@@ -164,6 +176,18 @@ class Ranges:
                 content = body[start - pieces[0][0] : stop - pieces[0][0]]
                 self._keep(key, content)
                 future.set_result(content)
+                if self._disk:
+                    self._disk.put(file, start, content)
+        if self._disk and isinstance(error, IndexChangedError):
+            self._disk.forget(file)
+
+    def _recall(self, key: Key) -> bytes | None:
+        content = self._kept.pop(key, None)
+        if content is not None:
+            self._kept[key] = content
+        elif self._disk and (content := self._disk.get(*key)) is not None:
+            self._keep(key, content)
+        return content
 
     def _keep(self, key: Key, content: bytes) -> None:
         self._kept[key] = content
@@ -216,15 +240,17 @@ class Ranges:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
+            if self._disk:
+                self._disk.close()
 
     async def _end(self) -> None:
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for source in self._sources.values():
-            await source.close()
-        await self._loop.shutdown_default_executor()
+        await self._store.close()
+        await self._http.close()
+        await self._loop.shutdown_default_executor()  # names of hosts are looked up there
 
     def __enter__(self) -> Self:
         return self
