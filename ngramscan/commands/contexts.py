@@ -18,8 +18,9 @@ from ngramscan.indexes.opening import open_indexes
 from ngramscan.patterns.files import PathOrName
 from ngramscan.patterns.given import load_given
 from ngramscan.patterns.model import Tier
-from ngramscan.prevalence.contexts import ContextRow, ContextsResult, run_contexts
+from ngramscan.prevalence.contexts import ContextRow, ContextsResult, bytes_of, run_contexts
 from ngramscan.prevalence.count import describe_missing, explained
+from ngramscan.prevalence.plan import PlanRow, make_plan
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import tables
 from ngramscan.report.command import Option, Result, command
@@ -35,6 +36,7 @@ def contexts(
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     n: Annotated[int, Option(flags="-n", least=1)] = 20,
     width: Annotated[int, Option(least=0)] = 60,
+    dry_run: bool = False,
     api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
     concurrency: Annotated[int | None, Option(least=1)] = None,
     rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
@@ -56,7 +58,7 @@ def contexts(
     cache: Annotated[str | int, Option(metavar="SIZE")] = CACHE,
     cache_dir: Annotated[str | Path | None, Option(metavar="DIR")] = None,
     progress: Progress = SILENT,
-) -> Result[ContextRow]:
+) -> Result[ContextRow] | Result[PlanRow]:
     r"""Show random occurrences of texts in context.
 
     They show what a pattern really catches. Every occurrence is as likely as any other, so
@@ -69,8 +71,8 @@ def contexts(
         Number of occurrences of each pattern from each index.
     width : int
         Number of characters on each side; fewer in a narrow terminal.
-    api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
-    scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
+    dry_run, api_url, concurrency, rate, timeout_s, journal, refresh, text_field : see count
+    workers, scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
     max_line, ignore_case, input_format, skip_unknown, cache, cache_dir, progress : see count
 
     Returns
@@ -100,6 +102,9 @@ def contexts(
     )
     found, missing = [], []
     with open_indexes(index, options, progress) as indexes:
+        if dry_run:
+            plan = make_plan(len(queries), texts, n * len(texts), bytes_of(width), indexes)
+            return Result(plan, PlanRow)
         for one in indexes:
             shown, failed = run_contexts(texts, one, n, width, seed)
             found += shown

@@ -119,6 +119,11 @@ class InPlaceFile:
         """How many reads one step takes."""
         return 2 if self._top else 5
 
+    @property
+    def rounds_per_step(self) -> int:
+        """How many of them have to wait for each other."""
+        return 1 if self._top else 2
+
     def corrupt(self, problem: str) -> IndexFormatError:
         """Return the error for a file that contradicts itself."""
         return IndexFormatError(self._file.url, problem)
@@ -245,7 +250,9 @@ class InPlaceFile:
                 below = node[side]
                 if not 0 <= start <= stop <= self._nodes[below][kernels.SIZE]:
                     raise self.corrupt(_CONTRADICTION)
-                if stop > start and (some := [byte for byte in wanted if byte in self._under[below]]):
+                if stop > start and (
+                    some := [byte for byte in wanted if byte in self._under[below]]
+                ):
                     sides.append((some, below, start, stop))
             for side in sides[1:]:
                 group.create_task(self._follow(trie, segments, group, *side))

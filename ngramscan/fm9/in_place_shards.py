@@ -222,7 +222,10 @@ async def _numbered(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
         present = [files for files in found if files]
         shards += present
         if found[: len(present)] != present:
-            raise IndexFormatError(f"{url}{found.index(None) + numbers[0]}", "no shard of this number, but of higher ones")
+            raise IndexFormatError(
+                f"{url}{found.index(None) + numbers[0]}",
+                "no shard of this number, but of higher ones",
+            )
         if len(present) < tried:
             return shards
         tried = _PROBED_AT_ONCE

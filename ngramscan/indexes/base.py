@@ -16,6 +16,8 @@ MAX_LINE = 256
 """The default of --max-line, in MB."""
 TIMEOUT_S = 45.0
 """The default of --timeout."""
+IN_PLACE_CONCURRENCY = 64
+"""The default of --concurrency for index files in place."""
 CACHE = "256MB"
 """The default of --cache, and of `IndexOptions.cache_bytes`."""
 
@@ -193,6 +195,8 @@ class Cost:
     requests: int = 0
     bytes: int = 0
     seconds: float = 0.0
+    is_in_place: bool = False
+    """Requests and bytes are those of an object store, which have a price."""
 
 
 class Index(Protocol):

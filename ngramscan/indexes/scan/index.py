@@ -11,6 +11,7 @@ from itertools import accumulate
 from ngramscan.corpora import Corpus, Piece, describe_skipped, split
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
+    Cost,
     DocumentCounts,
     Found,
     IndexOptions,
@@ -144,6 +145,11 @@ class ScanIndex:
         list(self.find(list(dict.fromkeys(place.query for place in places))))
         question = self._question([], [])
         yield from read_windows(self._run, self._pieces, self._ends, places, context, question)
+
+    def cost(self, queries: Sequence[str], windows: int, context: int) -> Cost:
+        """Return the bytes of the files, as far as they are known; windows are read once more."""
+        files = self._sample.files if self._sample else self._corpus.files
+        return Cost(bytes=sum(file.size or 0 for file in files) * (2 if windows else 1))
 
     def _question(self, queries: Sequence[str], unions: Sequence[Sequence[str]]) -> Question:
         numbers = {query: number for number, query in enumerate(queries)}
