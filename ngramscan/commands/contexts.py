@@ -72,8 +72,9 @@ def contexts(
     width : int
         Number of characters on each side; fewer in a narrow terminal.
     dry_run, api_url, concurrency, rate, timeout_s, journal, refresh, text_field : see count
-    workers, scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
-    max_line, ignore_case, input_format, skip_unknown, cache, cache_dir, progress : see count
+    workers, scheduler, sample_files, seed, limit_documents, exclude_source : see count
+    skip_bad_lines, max_line, ignore_case, input_format, skip_unknown, cache : see count
+    cache_dir, progress : see count
 
     Returns
     -------

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import islice, pairwise
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -80,6 +80,11 @@ def make_trie(patterns: Sequence[bytes]) -> Trie:
             node = node.setdefault(byte, {})
         node.setdefault(ENDS, []).append(number)
     return root
+
+
+class _Search(NamedTuple):
+    segments: Integers
+    group: asyncio.TaskGroup
 
 
 class InPlaceFile:
@@ -213,20 +218,14 @@ class InPlaceFile:
         Both stay 0 for a pattern that does not occur.
         """
         segments[trie.get(ENDS, [])] = 0, self.n
-        group.create_task(self._follow(trie, segments, group, self._present(trie), 0, 0, self.n))
+        search = _Search(segments, group)
+        group.create_task(self._follow(search, trie, self._present(trie), 0, 0, self.n))
 
     def _present(self, trie: Trie) -> list[int]:
         return [byte for byte in trie if byte != ENDS and self._leaves[byte] >= 0]
 
     async def _follow(
-        self,
-        trie: Trie,
-        segments: Integers,
-        group: asyncio.TaskGroup,
-        wanted: list[int],
-        number: int,
-        low: int,
-        high: int,
+        self, search: _Search, trie: Trie, wanted: list[int], number: int, low: int, high: int
     ) -> None:
         """Go on from a node of the wavelet tree to the leaves of all wanted bytes, and so on.
 
@@ -238,25 +237,28 @@ class InPlaceFile:
             if node[kernels.LEFT] < 0:
                 low, high = node[kernels.FIRST] + low, node[kernels.FIRST] + high
                 trie = trie[wanted[0]]
-                segments[trie.get(ENDS, [])] = low, high
+                search.segments[trie.get(ENDS, [])] = low, high
                 number, wanted = 0, self._present(trie)
                 continue
             ones = await self._ones_in(node, low, high)
-            sides = []
-            for side, start, stop in (
-                (kernels.LEFT, low - ones[0], high - ones[1]),
-                (kernels.RIGHT, *ones),
-            ):
-                below = node[side]
-                if not 0 <= start <= stop <= self._nodes[below][kernels.SIZE]:
-                    raise self.corrupt(_CONTRADICTION)
-                if stop > start and (
-                    some := [byte for byte in wanted if byte in self._under[below]]
-                ):
-                    sides.append((some, below, start, stop))
+            sides = [
+                (some, below, start, stop)
+                for below, start, stop in (
+                    (node[kernels.LEFT], low - ones[0], high - ones[1]),
+                    (node[kernels.RIGHT], *ones),
+                )
+                if (some := [byte for byte in wanted if byte in self._under[below]])
+                and self._checked(below, start, stop)
+            ]
             for side in sides[1:]:
-                group.create_task(self._follow(trie, segments, group, *side))
+                search.group.create_task(self._follow(search, trie, *side))
             wanted, number, low, high = sides[0] if sides else ([], 0, 0, 0)
+
+    def _checked(self, number: int, low: int, high: int) -> bool:
+        """Whether a part of a node has any bits; an IndexFormatError says that it has no such."""
+        if not 0 <= low <= high <= self._nodes[number][kernels.SIZE]:
+            raise self.corrupt(_CONTRADICTION)
+        return low < high
 
     async def _ones_in(self, node: list[int], low: int, high: int) -> tuple[int, int]:
         """Return the numbers of ones before two bits of a node; of none and of all it is known."""

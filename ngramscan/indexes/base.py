@@ -16,6 +16,8 @@ MAX_LINE = 256
 """The default of --max-line, in MB."""
 TIMEOUT_S = 45.0
 """The default of --timeout."""
+PUBLIC_RATE = 4.0
+"""The default of --rate for services, requests per second."""
 IN_PLACE_CONCURRENCY = 64
 """The default of --concurrency for index files in place."""
 CACHE = "256MB"
@@ -195,8 +197,6 @@ class Cost:
     requests: int = 0
     bytes: int = 0
     seconds: float = 0.0
-    is_in_place: bool = False
-    """Requests and bytes are those of an object store, which have a price."""
 
 
 class Index(Protocol):
@@ -226,6 +226,3 @@ class Index(Protocol):
         A window has `context` bytes on each side, or up to three fewer so that no character is
         cut, or ends where the document does.
         """
-
-    def cost(self, queries: Sequence[str], windows: int, context: int) -> Cost:
-        """Return what it takes to look up some queries and to fetch some windows; ask nothing."""

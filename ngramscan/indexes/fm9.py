@@ -16,7 +16,6 @@ from ngramscan.errors import IndexFormatError, InputError, RemoteError
 from ngramscan.fm9.kernels import Integers
 from ngramscan.fm9.reader import Shard, ShardWindow, find_in_all, is_object, open_shards
 from ngramscan.indexes.base import (
-    Cost,
     Found,
     IndexSize,
     Place,
@@ -104,10 +103,6 @@ class Fm9Index:
                 running.extend(islice(submitted, 1))
                 self._progress.advance(len(windows), "windows")
                 yield from windows
-
-    def cost(self, queries: Sequence[str], windows: int, context: int) -> Cost:
-        """Return that local files cost nothing."""
-        return Cost()
 
     def _read(self, places: Sequence[Place], context: int) -> list[Window | WindowFailure]:
         number = places[0].shard

@@ -228,7 +228,7 @@ class InPlaceIndex:
         concurrency = self._options.concurrency or IN_PLACE_CONCURRENCY
         per_second = min(concurrency / _LATENCY_S, _REQUESTS_PER_S)
         seconds = max(rounds * _LATENCY_S, requests / per_second)
-        return Cost(at_most, requests, requests * _BYTES_PER_REQUEST, seconds, is_in_place=True)
+        return Cost(at_most, requests, requests * _BYTES_PER_REQUEST, seconds)
 
 
 def _written(window: Window) -> list[Any]:

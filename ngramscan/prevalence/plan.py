@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ngramscan.indexes.base import Index
+from ngramscan.indexes.base import PUBLIC_RATE, Cost, Index
+from ngramscan.indexes.scan.index import ScanIndex
 
 DOLLARS_PER_REQUEST, DOLLARS_PER_BYTE = 0.0004 / 1000, 0.09 / 1e9
 """Of Amazon S3 in us-east-1 in 2025 (aws.amazon.com/s3/pricing): GET requests, and bytes to the
@@ -41,15 +42,35 @@ def make_plan(
     patterns: int, lookups: Sequence[str], windows: int, context: int, indexes: Iterable[Index]
 ) -> list[PlanRow]:
     """Return what it takes to look up some texts and fetch windows, at most, in each index."""
-    rows = []
-    for index in indexes:
-        cost = index.cost(lookups, windows, context)
-        asked = (len(lookups), windows) if cost.requests else (0, 0)
-        requests, size = (cost.requests, cost.bytes) if cost.is_in_place else (0, 0)
-        in_region = requests * DOLLARS_PER_REQUEST
-        money = round(in_region, 4), round(in_region + size * DOLLARS_PER_BYTE, 4)
-        seconds = round(cost.seconds)
-        clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-        takes = cost.requests_at_most, cost.requests, cost.bytes, clock
-        rows.append(PlanRow(index.name, patterns, *asked, *takes, *money))
-    return rows
+    return [_row(index, patterns, lookups, windows, context) for index in indexes]
+
+
+def _row(
+    index: Index, patterns: int, lookups: Sequence[str], windows: int, context: int
+) -> PlanRow:
+    price = 0.0
+    if isinstance(index, ScanIndex):
+        # Windows are read once more.
+        lookups, windows, cost = [], 0, Cost(bytes=index.file_bytes * (2 if windows else 1))
+    elif index.name.startswith("fm9:"):
+        from ngramscan.indexes.in_place import InPlaceIndex  # slow, and needs an extra
+
+        cost = Cost()
+        if isinstance(index, InPlaceIndex):
+            price, cost = DOLLARS_PER_REQUEST, index.cost(lookups, windows, context)
+    else:
+        requests = len(lookups) + windows
+        cost = Cost(requests, requests, seconds=requests / PUBLIC_RATE)
+    seconds, in_region = round(cost.seconds), cost.requests * price
+    return PlanRow(
+        index=index.name,
+        patterns=patterns,
+        lookups=len(lookups),
+        windows_at_most=windows,
+        requests_at_most=cost.requests_at_most,
+        requests=cost.requests,
+        bytes=cost.bytes,
+        duration=f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}",
+        dollars_in_region=round(in_region, 4),
+        dollars_to_internet=round(in_region + cost.bytes * DOLLARS_PER_BYTE * bool(price), 4),
+    )

@@ -17,7 +17,7 @@ import httpx
 from ngramscan import __version__
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
 from ngramscan.indexes.base import (
-    Cost,
+    PUBLIC_RATE,
     Found,
     IndexOptions,
     IndexSize,
@@ -50,7 +50,7 @@ twice, takes less than 400,000 and its metadata."""
 UNREACHABLE_AFTER_S = 8.0
 SLOW_DOWNS = 4
 """How many requests to slow down one question may get while others are answered."""
-_PUBLIC_RATE, _CONCURRENCY = 4.0, 4
+_CONCURRENCY = 4
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _DAMAGED = (AttributeError, LookupError, TypeError)
 """Errors of reading a stored reply that is damaged."""
@@ -86,7 +86,7 @@ class ApiClient:
         self.refresh, self._concurrency = options.refresh, options.concurrency or _CONCURRENCY
         is_loopback = urlsplit(self.url).hostname in _LOOPBACK
         self._may_be_ours = is_loopback and url != options.api_url
-        default_rate = 0.0 if is_loopback else _PUBLIC_RATE
+        default_rate = 0.0 if is_loopback else PUBLIC_RATE
         terms = Terms(
             most_bytes=LONGEST_REPLY_BYTES,
             within_s=options.timeout_s,
@@ -214,11 +214,6 @@ class ApiIndex:
 
         forms = partial(_window_forms, context=context)
         return self._each(places, forms, read, WindowFailure)
-
-    def cost(self, queries: Sequence[str], windows: int, context: int) -> Cost:
-        """Return the number of requests, as if the journal had no reply."""
-        requests = len(queries) + windows
-        return Cost(requests, requests, seconds=requests / _PUBLIC_RATE)
 
     def _each(
         self,

@@ -11,7 +11,6 @@ from itertools import accumulate
 from ngramscan.corpora import Corpus, Piece, describe_skipped, split
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
-    Cost,
     DocumentCounts,
     Found,
     IndexOptions,
@@ -146,10 +145,11 @@ class ScanIndex:
         question = self._question([], [])
         yield from read_windows(self._run, self._pieces, self._ends, places, context, question)
 
-    def cost(self, queries: Sequence[str], windows: int, context: int) -> Cost:
-        """Return the bytes of the files, as far as they are known; windows are read once more."""
+    @property
+    def file_bytes(self) -> int:
+        """Bytes of the files that are read, as far as they are known."""
         files = self._sample.files if self._sample else self._corpus.files
-        return Cost(bytes=sum(file.size or 0 for file in files) * (2 if windows else 1))
+        return sum(file.size or 0 for file in files)
 
     def _question(self, queries: Sequence[str], unions: Sequence[Sequence[str]]) -> Question:
         numbers = {query: number for number, query in enumerate(queries)}
