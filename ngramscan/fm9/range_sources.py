@@ -105,6 +105,8 @@ class HttpSource:
             if status in {404, 410, 412} or (status == 206 and _validator(response) != file.etag):
                 raise changed(file)
             size = await _check(response, file.url, start, stop)
+            if size != file.size and not file.etag:
+                raise changed(file)
             if size != file.size:
                 raise TransientError(f"a file of {size:,} bytes, not {file.size:,}")
             file.address = str(response.url)
