@@ -459,10 +459,7 @@ def test_two_processes_share_a_folder_and_a_killed_one_harms_nobody(
     server: RangeServer, tmp_path: Path
 ) -> None:
     command = [sys.executable, "-c", READER, server.url + "fine/file", str(tmp_path)]
-    runs = [
-        subprocess.Popen([*command, how], stdout=subprocess.PIPE)
-        for how in ("kill", "stay", "stay")
-    ]
+    runs = [subprocess.Popen([*command, how]) for how in ("kill", "stay", "stay")]
     assert [run.wait() for run in runs] == [-signal.SIGKILL, 0, 0]
     pieces = [(at, at + 100) for at in range(10_000, 130_000, 100)]
     with ranges_of(cache_dir=tmp_path) as ranges:
