@@ -42,7 +42,19 @@ REFUSED = {
     "416": "HTTP 416",
     "loop": "redirected in a circle",
 }
-OTHERS = ("404", "redirect", "no_etag", "date", "weak", "stall", "slow", "away", "fine", "empty")
+OTHERS = (
+    "404",
+    "login",
+    "redirect",
+    "no_etag",
+    "date",
+    "weak",
+    "stall",
+    "slow",
+    "away",
+    "fine",
+    "empty",
+)
 
 
 @pytest.fixture(scope="module")
@@ -371,6 +383,41 @@ def test_other_protocols_are_read_through_fsspec(tmp_path: Path) -> None:
             with pytest.raises(IndexChangedError, match=r"data\.fm9: it changed while it was read"):
                 read_all(ranges, file, [(100_000, 100_100)])
     memory.rm("/ranges", recursive=True)
+
+
+def test_s3_is_asked_anonymously_and_then_with_the_credentials_that_there_are(
+    server: RangeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("s3fs")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for keys in ([], ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]):
+        for key in keys:
+            monkeypatch.setenv(key, "Secret")
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
+        with ranges_of() as ranges:
+            file = opened(ranges, "s3://fine/file")
+            assert file.address == server.url + "fine/file"
+            file.address = file.origin  # as after its signature has expired
+            assert read_all(ranges, file, [(30_000, 30_009)]) == [CONTENT[30_000:30_009]]
+            assert ranges.run(ranges.open("s3://fine/missing")) is None
+            with pytest.raises(RemoteRefused, match="/file: HTTP 403, access denied; is it public"):
+                opened(ranges, "s3://403/file")
+            if not keys:
+                with pytest.raises(RemoteRefused, match="login/file: HTTP 403"):
+                    opened(ranges, "s3://login/file")
+                continue
+            file = opened(ranges, "s3://login/file")
+            assert "X-Amz-Signature" in file.address
+            assert "Secret" not in repr(file)
+            for at in (30_000, 40_000):
+                assert read_all(ranges, file, [(at, at + 9)]) == [CONTENT[at : at + 9]]
+                file.address = file.origin
+    faults = [each.fault for each in server.record().requests if each.path == "login/file"]
+    assert faults == ["403", "403", "", "", ""]
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
 
 
 @pytest.mark.parametrize(
