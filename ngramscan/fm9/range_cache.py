@@ -11,7 +11,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from ngramscan.errors import InputError
@@ -24,6 +24,9 @@ _TRUSTED_S = 3600.0
 _WAITING_PIECES = 500
 """New pieces are stored when there are so many, and at the end."""
 _SCHEMA = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA foreign_keys = ON;
 CREATE TABLE IF NOT EXISTS files (
     id INTEGER PRIMARY KEY,
     url TEXT NOT NULL,          -- a digest: a URL may hold a login
@@ -63,12 +66,11 @@ class RangeCache:
             self._connection = sqlite3.connect(
                 self._path, timeout=5, isolation_level=None, check_same_thread=False
             )
-            execute = self._connection.execute
-            execute("PRAGMA journal_mode = WAL")
-            execute("PRAGMA synchronous = NORMAL")
-            execute("PRAGMA foreign_keys = ON")
-            self._connection.executescript(_SCHEMA)
-            self._make_room()
+            with ExitStack() as stack:
+                stack.callback(self._connection.close)
+                self._connection.executescript(_SCHEMA)
+                self._make_room()
+                stack.pop_all()
         except (OSError, sqlite3.Error) as error:
             reason = (getattr(error, "strerror", None) or str(error)).lower()
             problem = f"can't be used as a cache ({reason}); remove the file, or name a folder"

@@ -53,11 +53,11 @@ class RemoteFile:
     size: int
     etag: str
     """ETag, or else the time of the last change; empty: the server tells neither."""
-    head: bytes = b""
+    head: bytes = field(default=b"", repr=False)
     """Its first bytes."""
-    origin: str = ""
+    origin: str = field(default="", repr=False)
     """What it was opened by; may hold a login."""
-    address: str = ""
+    address: str = field(default="", repr=False)
     """Where its bytes are read, after redirects; may hold a signature."""
     asked_at: float = field(default_factory=time.monotonic)
     """When the address was asked for."""
@@ -105,6 +105,8 @@ class HttpSource:
             if status in {404, 410, 412} or (status == 206 and _validator(response) != file.etag):
                 raise changed(file)
             size = await _check(response, file.url, start, stop)
+            if size != file.size and not file.etag:
+                raise changed(file)
             if size != file.size:
                 raise TransientError(f"a file of {size:,} bytes, not {file.size:,}")
             file.address = str(response.url)
@@ -299,6 +301,7 @@ class NoLoginError(RemoteRefused):
     """There are no credentials that could be tried."""
 
 
+_SIGNATURE = {"signature_version": "s3v4"}
 _LOGIN = {"anon", "key", "secret", "token", "profile"}
 """Options of s3fs; with one of them in fsspec's configuration it is the user who decides."""
 
@@ -314,7 +317,9 @@ def _store(url: str, **options: Any) -> Any:
 
 def _sign(url: str, **login: bool) -> str:
     """Return the address of a file on S3 for HTTP; of a public one it has no signature."""
-    store = _store(url, **login)
+    # New buckets take no older signature; each bucket is asked in its own region.
+    signed = {**fsspec.config.conf.get("s3", {}).get("config_kwargs", {}), **_SIGNATURE}
+    store = _store(url, config_kwargs=signed, cache_regions=True, **login)
     return str(store.sign(store._strip_protocol(url), expiration=_SIGNED_FOR_S, **store.req_kw))
 
 

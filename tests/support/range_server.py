@@ -7,6 +7,7 @@ tests. `python -m tests.support.range_server FOLDER '{"latency_s": 0.03}'` serve
 from __future__ import annotations
 
 import asyncio
+import email.utils
 import json
 import os
 import random
@@ -41,12 +42,12 @@ class Faults:
     `rate` is the share of requests that get one of `kinds`, drawn by `seed`; `always` maps the
     beginning of a path (without its slash) to the kind that every request there gets. From request
     `changed_from` on (numbered from 1), files have another ETag. Kinds: `500`, `503` (Retry-After
-    0), `429`, `cut` (a body that ends early), `drop` (no answer), `stall` (none for 60 s),
-    `slow` (a byte every 20 ms), `wrong_range`, `wrong_total`, `wrong_bytes` (206 with a shorter
-    range than asked), `no_ranges` (200 and the whole file), `no_etag`, `date` (Last-Modified in
-    place of an ETag), `gzip`, `html`, `403`, `pays` (requester pays), `404`, `416`, `redirect`
-    (307 to /moved/…, which is the same folder), `loop` (a redirect to itself), `away` (to
-    another host).
+    0), `429`, `cut` (a body that ends early), `drop` (no answer), `stall` (none for 60 s), `slow`
+    (a byte every 20 ms), `wrong_range`, `wrong_total`, `wrong_bytes` (one less than asked for),
+    `no_ranges` (200 and the whole file), `no_etag`, `weak` (ETag), `date` (Last-Modified in place
+    of an ETag), `gzip`, `html`, `401`, `403`, `login`
+    (403 without a signature of S3), `pays` (requester pays), `404`, `416`, `redirect`
+    (307 to /moved/…, the same folder), `loop` (a redirect to itself), `away` (to another host).
     """
 
     seed: int = 0
@@ -101,6 +102,8 @@ class _Server:
         start = int(found[1]) if found else 0
         stop = int(found[2]) + 1 if found and found[2] else 0
         fault = self.fault(path)
+        if fault == "login":
+            fault = "" if b"X-Amz-Signature=" in head else "403"
         self.asked.append(Asked(path, start, stop, fault))
         if fault in _PLAIN:
             status, body, *headers = _PLAIN[fault]
@@ -127,7 +130,8 @@ class _Server:
             if wanted and wanted[1].decode() != etag and fault != "no_etag":
                 return _reply(412, b"changed")
             headers = [f"ETag: {etag}"] * (fault not in {"no_etag", "date"})
-            headers += ["Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"] * (fault == "date")
+            date = email.utils.formatdate(info.st_mtime, usegmt=True)
+            headers += [f"Last-Modified: {date}"] * (fault == "date")
             if not (asked or asked.start) or fault == "no_ranges":
                 return _reply(200, os.pread(file, size, 0), *headers)
             stop = min(asked.stop or size, size)
@@ -145,7 +149,8 @@ class _Server:
     def etag(self, info: os.stat_result) -> str:
         changed_from = self.faults.changed_from
         is_changed = changed_from is not None and len(self.asked) >= changed_from
-        return f'"{info.st_mtime_ns:x}-{info.st_size:x}{"-new" * is_changed}"'
+        weak = "W/" * (self.asked[-1].fault == "weak")
+        return f'{weak}"{info.st_mtime_ns:x}-{info.st_size:x}{"-new" * is_changed}"'
 
 
 _PLAIN: dict[str, tuple[Any, ...]] = {
@@ -196,16 +201,20 @@ class _Connection(asyncio.Protocol):
         self.server.under_way -= 1
         if fault == "slow":
             head, _, body = reply.partition(b"\r\n\r\n")
-            self.transport.write(head + b"\r\n\r\n")
+            self.write(head + b"\r\n\r\n")
             for i in range(len(body)):
-                self.loop.call_later(0.02 * i, self.transport.write, body[i : i + 1])
+                self.loop.call_later(0.02 * i, self.write, body[i : i + 1])
             return
         if fault == "cut":
-            self.transport.write(reply[: -1 - (len(reply) - reply.index(b"\r\n\r\n") - 4) // 2])
+            self.write(reply[: -1 - (len(reply) - reply.index(b"\r\n\r\n") - 4) // 2])
         elif fault != "drop":
-            self.transport.write(reply)
+            self.write(reply)
         if fault in {"cut", "drop"}:
             self.transport.close()
+
+    def write(self, content: bytes) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(content)
 
 
 async def _serve(folder: str, latency_s: float, faults: Faults) -> None:
