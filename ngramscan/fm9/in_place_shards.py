@@ -222,10 +222,8 @@ async def _numbered(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
         present = [files for files in found if files]
         shards += present
         if found[: len(present)] != present:
-            raise IndexFormatError(
-                f"{url}{found.index(None) + numbers[0]}",
-                "no shard of this number, but of higher ones",
-            )
+            problem = f"missing, though there are shards behind it; {_UPLOAD}"
+            raise IndexFormatError(f"{url}{numbers[found.index(None)]}", problem)
         if len(present) < tried:
             return shards
         tried = _PROBED_AT_ONCE
