@@ -187,9 +187,9 @@ def _read_response(response: httpx.Response, key: ApiKey) -> dict[str, Any]:
     if status == httpx.codes.TOO_MANY_REQUESTS:
         if {_at(body, str, "error", "code"), _at(body, str, "error", "type")} & _NOTHING_LEFT:
             raise ServiceUnusable(problem)
-        raise RateLimitedError(problem, exchange.retry_after_s(response))
+        raise RateLimitedError(problem, exchange.retry_after_s(response.headers))
     if status >= 500 or status in {408, 409, 425}:
-        raise TransientError(problem, exchange.retry_after_s(response))
+        raise TransientError(problem, exchange.retry_after_s(response.headers))
     if status in _REFUSES_ALL:
         raise ServiceUnusable(problem + _REFUSES_ALL[status])
     if status != httpx.codes.OK:

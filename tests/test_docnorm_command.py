@@ -97,7 +97,7 @@ def test_a_dry_run_asks_nothing_and_says_what_it_would_take(tmp_path: Path) -> N
     assert (plan["lookups"], plan["windows_at_most"]) == ("45", "8400")
     assert plan["requests_at_most"] == "8445"
     # 8445 requests, four a second: 2111 seconds.
-    assert plan["at_4_requests_per_second"] == "0:35:11"
+    assert plan["duration"] == "0:35:11"
     (plan,) = run(*nowhere, "--format", "csv", "--method", "cot", "--target", "10%").rows
     assert plan["windows_at_most"] == "16000"
     rows = run(*nowhere, "--format", "csv", "--index", f"scan:{DOCS}", "--index", "dclm").rows

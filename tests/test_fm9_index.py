@@ -19,7 +19,7 @@ from ngramscan.indexes.base import (
     Window,
     WindowFailure,
 )
-from ngramscan.indexes.fm9 import Fm9Index
+from ngramscan.indexes.fm9 import Fm9Index, open_fm9
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.progress import Progress
 from tests.test_fm9_reader import write_shard
@@ -39,7 +39,7 @@ SHARDS = pytest.mark.parametrize(("name", "shards"), [("replay", 1), ("replay2",
 
 
 def local(name: str = "replay2", progress: Progress | None = None) -> Fm9Index:
-    return Fm9Index(REPLAY / "index" / name, progress or Progress())
+    return open_fm9(REPLAY / "index" / name, progress or Progress())
 
 
 def brute_force(query: str) -> int:
@@ -178,7 +178,7 @@ def test_it_is_opened_by_its_spec() -> None:
 def test_metadata_that_are_none_fail_their_window(tmp_path: Path, line: bytes) -> None:
     """The index is corrupt then, and what else it shows may be wrong too."""
     write_shard(tmp_path, [b"a key", b"key key"], [b'{"n": 1}', line])
-    index = Fm9Index(tmp_path, Progress())
+    index = open_fm9(tmp_path, Progress())
     windows = list(index.windows(places_of(index, "key"), 50))
     good = [window for window in windows if isinstance(window, Window)]
     assert [window.document for window in good] == ["0"]

@@ -10,15 +10,17 @@ from typing import Annotated
 
 from ngramscan.commands.count import TextFiles, Texts
 from ngramscan.commands.docnorm import DEFAULT_INDEX
+from ngramscan.commands.index import parse_size
 from ngramscan.corpora import InputFormat
-from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions
+from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.patterns.files import PathOrName
 from ngramscan.patterns.given import load_given
 from ngramscan.patterns.model import Tier
-from ngramscan.prevalence.contexts import ContextRow, ContextsResult, run_contexts
+from ngramscan.prevalence.contexts import ContextRow, ContextsResult, bytes_of, run_contexts
 from ngramscan.prevalence.count import describe_missing, explained
+from ngramscan.prevalence.plan import PlanRow, make_plan
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import tables
 from ngramscan.report.command import Option, Result, command
@@ -34,8 +36,9 @@ def contexts(
     method: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     n: Annotated[int, Option(flags="-n", least=1)] = 20,
     width: Annotated[int, Option(least=0)] = 60,
+    dry_run: bool = False,
     api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
-    concurrency: Annotated[int, Option(least=1)] = 4,
+    concurrency: Annotated[int | None, Option(least=1)] = None,
     rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
     timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
     journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
@@ -51,8 +54,11 @@ def contexts(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
+    cache: Annotated[str | int, Option(metavar="SIZE")] = CACHE,
+    cache_dir: Annotated[str | Path | None, Option(metavar="DIR")] = None,
     progress: Progress = SILENT,
-) -> Result[ContextRow]:
+) -> Result[ContextRow] | Result[PlanRow]:
     r"""Show random occurrences of texts in context.
 
     They show what a pattern really catches. Every occurrence is as likely as any other, so
@@ -65,9 +71,10 @@ def contexts(
         Number of occurrences of each pattern from each index.
     width : int
         Number of characters on each side; fewer in a narrow terminal.
-    api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
-    scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
-    max_line, ignore_case, input_format, progress : see count
+    dry_run, api_url, concurrency, rate, timeout_s, journal, refresh, text_field : see count
+    workers, scheduler, sample_files, seed, limit_documents, exclude_source : see count
+    skip_bad_lines, max_line, ignore_case, input_format, skip_unknown, cache : see count
+    cache_dir, progress : see count
 
     Returns
     -------
@@ -92,10 +99,13 @@ def contexts(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        *(ignore_case, input_format),
+        *(ignore_case, input_format, skip_unknown, parse_size(cache, "--cache"), cache_dir),
     )
     found, missing = [], []
     with open_indexes(index, options, progress) as indexes:
+        if dry_run:
+            plan = make_plan(len(queries), texts, n * len(texts), bytes_of(width), indexes)
+            return Result(plan, PlanRow)
         for one in indexes:
             shown, failed = run_contexts(texts, one, n, width, seed)
             found += shown

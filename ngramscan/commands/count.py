@@ -9,15 +9,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
+from ngramscan.commands.index import parse_size
 from ngramscan.corpora import InputFormat
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions
+from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import DEFAULT_SPEC, open_indexes
 from ngramscan.patterns.files import PathOrName
 from ngramscan.patterns.given import load_given
 from ngramscan.patterns.model import PatternSet, Tier
-from ngramscan.prevalence.count import CountRow, describe_missing, run_count
+from ngramscan.prevalence.count import CountRow, describe_missing, run_count, texts_of
+from ngramscan.prevalence.plan import PlanRow, make_plan
 from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import optional_target, tables
@@ -54,8 +56,9 @@ def count(
     case_variants: bool = False,
     totals: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    dry_run: bool = False,
     api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
-    concurrency: Annotated[int, Option(least=1)] = 4,
+    concurrency: Annotated[int | None, Option(least=1)] = None,
     rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
     timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
     journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
@@ -71,9 +74,12 @@ def count(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
+    cache: Annotated[str | int, Option(metavar="SIZE")] = CACHE,
+    cache_dir: Annotated[str | Path | None, Option(metavar="DIR")] = None,
     progress: Progress = SILENT,
     for_table: bool = False,
-) -> Result[CountRow]:
+) -> Result[CountRow] | Result[PlanRow]:
     """Count how often texts occur in corpora.
 
     PATTERNS are texts with a space in them, pattern sets in YAML files, or names of shipped sets
@@ -92,7 +98,7 @@ def count(
         Count each line of this file as it is; empty lines are skipped, `-` is standard input.
     index : str or sequence of str
         Where to count: a hosted index, `paper` (its eight corpora), http://HOST:PORT/NAME,
-        scan:PATH, fm9:DIR or `python`.
+        scan:PATH, fm9:DIR_OR_URL or `python`.
     tier : str or sequence of str
         Only patterns of this tier, from pattern sets.
     method : str or sequence of str
@@ -104,10 +110,13 @@ def count(
         Write totals and ratios of the methods to this file.
     figure : str or Path, optional
         Draw the occurrences of each pattern, by method: .svg or .png.
+    dry_run : bool
+        Print how many requests, bytes, hours and dollars it would take, one row per index, and ask
+        nothing but the headers of index files.
     api_url : str
         Address of the service that has the hosted indexes.
-    concurrency : int
-        Maximum number of simultaneous requests.
+    concurrency : int, optional
+        Maximum number of simultaneous requests. By default 4; 64 for index files in place.
     rate : float, optional
         Maximum requests per second; 0 for no limit. By default 4; no limit for loopback addresses.
     timeout_s : float
@@ -132,13 +141,19 @@ def count(
     exclude_source : str or sequence of str
         Leave out documents whose path, URL or id matches this glob.
     skip_bad_lines : bool
-        Skip malformed JSON lines, and count them, instead of stopping.
+        Skip JSON lines that can't be read, and count them, instead of stopping.
     max_line : int
         Maximum length of a line of JSON, in MB; a longer one is an error.
     ignore_case : bool
         Ignore the case of ASCII letters, in corpora that are read.
     input_format : str, optional
         Format of corpus files. By default their names say it; for scan:- the first bytes do.
+    skip_unknown : bool
+        Leave out files whose names say no format, instead of stopping.
+    cache : str or int
+        Memory for parts of index files in place: 256MB, or bytes.
+    cache_dir : str or Path, optional
+        Folder that keeps parts of index files in place for later runs.
     progress : Progress
         Reports requests and bytes read.
 
@@ -173,11 +188,14 @@ def count(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        *(ignore_case, input_format),
+        *(ignore_case, input_format, skip_unknown, parse_size(cache, "--cache"), cache_dir),
     )
     if needs_totals := bool(chosen.methods) and (for_table or target is not None):
         load_ahead("scipy.special")  # for their interval
     with open_indexes(index, options, progress) as indexes:
+        if dry_run:
+            texts = texts_of(queries, needs_totals)
+            return Result(make_plan(len(queries), texts, 0, 0, indexes), PlanRow)
         counting = run_count(queries, indexes, needs_totals)
     rows, sums = counting.rows, make_totals(counting) if needs_totals else []
     if known := sum(row.source == "journal" for row in rows):

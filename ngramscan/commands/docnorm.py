@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from ngramscan.commands.count import TextFiles, Texts, load_ahead, refuse_totals
+from ngramscan.commands.index import parse_size
 from ngramscan.corpora import InputFormat
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, Index, IndexOptions
+from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
-from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.patterns.files import PathOrName
 from ngramscan.patterns.given import load_given
-from ngramscan.patterns.model import Query, Tier
+from ngramscan.patterns.model import Tier
 from ngramscan.patterns.overlaps import merged_of_unions
 from ngramscan.prevalence.count import describe_missing
 from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
 from ngramscan.prevalence.draws import DRAWS, MAX_DRAWS, DocnormOptions, DrawRow, Estimator
+from ngramscan.prevalence.plan import PlanRow, make_plan
 from ngramscan.prevalence.totals import Total
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import optional_target, tables
@@ -31,38 +31,6 @@ from ngramscan.report.options import save
 DEFAULT_INDEX = "dclm"
 DEFAULT_SET = "f1"
 DEFAULT_TIERS: tuple[Tier, ...] = ("T1", "T2")
-
-
-@dataclass(frozen=True, slots=True)
-class PlanRow:
-    """The requests that estimating the documents of some patterns in one index takes."""
-
-    index: str
-    patterns: int
-    lookups: int
-    """Requests for the places of the patterns."""
-    windows_at_most: int
-    """Requests for documents."""
-    requests_at_most: int
-    at_4_requests_per_second: str
-    """How long they take at the default rate for the public service, HH:MM:SS."""
-
-
-def _plan(
-    queries: Sequence[Query], indexes: Iterable[Index], norm: DocnormOptions
-) -> list[PlanRow]:
-    """Return how many requests the estimates would take; none is sent."""
-    texts = {query.text for query in queries}
-    lookups = len(texts) + len(merged_of_unions(queries))
-    windows = len(texts) * (norm.draws if norm.target is None else norm.max_draws)
-    plans = []
-    for index in indexes:
-        asks = not isinstance(index, ScanIndex)
-        of = (lookups, windows, lookups + windows) if asks else (0, 0, 0)
-        seconds = round(of[2] / 4)
-        clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-        plans.append(PlanRow(index.name, len(queries), *of, clock))
-    return plans
 
 
 def _share(target: str | float) -> float:
@@ -93,7 +61,7 @@ def docnorm(
     drawn: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     dry_run: bool = False,
     api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
-    concurrency: Annotated[int, Option(least=1)] = 4,
+    concurrency: Annotated[int | None, Option(least=1)] = None,
     rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
     timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
     journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
@@ -109,6 +77,9 @@ def docnorm(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
+    cache: Annotated[str | int, Option(metavar="SIZE")] = CACHE,
+    cache_dir: Annotated[str | Path | None, Option(metavar="DIR")] = None,
     progress: Progress = SILENT,
 ) -> Result[DocnormRow] | Result[PlanRow]:
     """Estimate how many documents contain texts, with intervals.
@@ -134,11 +105,10 @@ def docnorm(
         Write the documents and ratios of the methods to this file.
     drawn : str or Path, optional
         Write the occurrences that were drawn, with their text, to this file.
-    dry_run : bool
-        Print how many requests it would take, one row per index, and send none.
+    dry_run : see count
     api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
     scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
-    max_line, ignore_case, input_format, progress : see count
+    max_line, ignore_case, input_format, skip_unknown, cache, cache_dir, progress : see count
 
     Returns
     -------
@@ -178,12 +148,15 @@ def docnorm(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        *(ignore_case, input_format),
+        *(ignore_case, input_format, skip_unknown, parse_size(cache, "--cache"), cache_dir),
     )
     load_ahead("scipy.special")
     with open_indexes(index, options, progress) as indexes:
         if dry_run:
-            return Result(_plan(queries, indexes, norm), PlanRow)
+            texts = list(dict.fromkeys(query.text for query in queries))
+            windows = len(texts) * (norm.draws if share is None else norm.max_draws)
+            lookups = texts + merged_of_unions(queries)
+            return Result(make_plan(len(queries), lookups, windows, context, indexes), PlanRow)
         norming = run_docnorm(queries, indexes, norm)
     if norming.rows:
         save(norming.totals, Total, totals_target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,15 @@ from typing import Annotated, Any
 from ngramscan.corpora import InputFormat, PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError, needs_extra
 from ngramscan.fm9.folders import index_folder, planned_shards, shard_folders
-from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions, IndexSize, QueryFailure
+from ngramscan.indexes.base import (
+    CACHE,
+    MAX_LINE,
+    TIMEOUT_S,
+    Index,
+    IndexOptions,
+    IndexSize,
+    QueryFailure,
+)
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow
 from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.prevalence.count import explained
@@ -68,7 +77,7 @@ def index_info(
     spec: str,
     *,
     api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
-    concurrency: Annotated[int, Option(least=1)] = 4,
+    concurrency: Annotated[int | None, Option(least=1)] = None,
     rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
     timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
     journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
@@ -83,6 +92,9 @@ def index_info(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
+    cache: Annotated[str | int, Option(metavar="SIZE")] = CACHE,
+    cache_dir: Annotated[str | Path | None, Option(metavar="DIR")] = None,
     progress: Progress = SILENT,
 ) -> Result[IndexInfo]:
     """Ask one index for its size, and check that it answers.
@@ -96,7 +108,7 @@ def index_info(
         The index.
     api_url, concurrency, rate, timeout_s, journal, text_field, workers, scheduler : see count
     sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line : see count
-    ignore_case, input_format, progress : see count
+    ignore_case, input_format, skip_unknown, cache, cache_dir, progress : see count
 
     Returns
     -------
@@ -113,13 +125,12 @@ def index_info(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, True, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        *(ignore_case, input_format),
+        *(ignore_case, input_format, skip_unknown, parse_size(cache, "--cache"), cache_dir),
     )
-    folder = index_folder(spec)
-    if spec.startswith("fm9:") and (planned := planned_shards(folder)) is not None:
-        return _partial_info(spec, folder, len(planned), progress)
-    infos, notices = [], []
-    with open_indexes([spec], options, progress) as indexes:
+    folder, notices, failures = index_folder(spec), [], []
+    planned = planned_shards(folder) if spec.startswith("fm9:") and folder.is_dir() else None
+    infos = []
+    with _opened(spec, options, planned is not None, progress) as indexes:
         for index in indexes:
             source, started_at = "", time.perf_counter()
             for reply in index.counts(["the"]):
@@ -130,32 +141,30 @@ def index_info(
             infos.append(_info(index.name, size, seconds))
             if source == "scan" and size.bytes:
                 notices.append(_as_index(index.name, size.bytes))
-    return Result(infos, IndexInfo, notices)
+            if planned is not None:
+                built = f"{size.shards} of {len(planned)} shards are built"
+                failures.append(f"{folder}: incomplete: {built}")
+    return Result(infos, IndexInfo, notices, failures)
 
 
-def _partial_info(spec: str, folder: Path, planned: int, progress: Progress) -> Result[IndexInfo]:
-    """Return the size of the shards of an index that are built already."""
+def _opened(
+    spec: str, options: IndexOptions, is_partial: bool, progress: Progress
+) -> AbstractContextManager[Sequence[Index]]:
+    if not is_partial:
+        return open_indexes([spec], options, progress)
     with needs_extra(f"--index {spec}", "index"):
-        from ngramscan.fm9.reader import find_in_all, open_shards
-    shards = open_shards(folder, progress, allow_partial=True)
-    started_at = time.perf_counter()
-    find_in_all(shards, [b"the"])
-    seconds = round(time.perf_counter() - started_at, 3)
-    texts = [shard.text_bytes for shard in shards]
-    documents = sum(shard.documents for shard in shards)
-    files = sum(shard.index_bytes for shard in shards)
-    size = IndexSize(documents, sum(texts), len(shards), files, max(texts))
-    problem = f"{folder}: incomplete: {len(shards)} of {planned} shards are built"
-    return Result([_info(spec, size, seconds)], IndexInfo, failures=[problem])
+        from ngramscan.indexes.fm9 import open_fm9
+    return nullcontext([open_fm9(index_folder(spec), progress, allow_partial=True)])
 
 
 def _info(name: str, size: IndexSize, seconds: float) -> IndexInfo:
     ratio = size.index_bytes / size.bytes if size.index_bytes and size.bytes else None
-    shards = size.shards if size.index_bytes else None
-    asking = None if shards is None else _ASKING_BYTES + _ASKING_PER_SHARD * shards
+    is_local = size.shards and "://" not in name
+    asking = _ASKING_BYTES + _ASKING_PER_SHARD * (size.shards or 0)
     largest = size.largest_shard_bytes
     return IndexInfo(
-        *(name, size.documents, size.bytes, seconds, size.shards, size.index_bytes, ratio, asking),
+        *(name, size.documents, size.bytes, seconds, size.shards, size.index_bytes, ratio),
+        asking if is_local else None,
         None if largest is None else _memory_to_build(largest),
     )
 
@@ -177,33 +186,40 @@ def index_build(
     corpus: str,
     output: Annotated[str | Path, Option(flags="-o --output", metavar="DIR")],
     *,
-    shard_size: Annotated[str | int, Option(metavar="SIZE")] = "1GB",
+    shard_size: Annotated[str | int | None, Option(metavar="SIZE")] = None,
+    memory: Annotated[str | int | None, Option(metavar="SIZE")] = None,
     workers: Annotated[int, Option(least=1, envvar="")] = 1,
+    scheduler: Annotated[str | None, Option(metavar="ADDRESS")] = None,
     text_field: Annotated[str, Option(metavar="NAME")] = "text",
     exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
     progress: Progress = SILENT,
 ) -> Result[Any]:
     """Build a local index of a corpus, in the format of infini-gram-mini.
 
-    CORPUS is a file, folder, glob or URL, as after `scan:`, or `python`. The folder of the index
-    appears only when it is complete. Prints one row per shard: documents, their bytes, bytes of the
-    index, and seconds.
+    CORPUS is a file, folder, glob or URL, as after `scan:`, or `python`. All of it is read once to
+    plan the shards; then each is built. After an interruption, the same command builds only the
+    shards that are missing. Prints one row per shard: documents, their bytes, bytes of the index,
+    and seconds.
 
     Parameters
     ----------
     corpus : str
         The files to index.
     output : str or Path
-        Folder of the index; new or empty.
+        Folder or URL of the index; new or empty.
     shard_size : str or int
         Maximum text per shard, below 2.147GB: 500MB, or bytes. Sorting needs 5.2 times as much
-        memory.
+        memory.  [default: 1GB]
+    memory : str or int
+        Memory for all workers together, like 16GB; the size of shards follows from it.
     workers : int
-        Number of processes that sort shards; each needs the memory for one shard.
-    text_field, exclude_source, skip_bad_lines, max_line, input_format, progress : see count
+        Number of shards that are built at the same time, where memory allows.
+    scheduler, text_field, exclude_source, skip_bad_lines, max_line, input_format : see count
+    skip_unknown, progress : see count
 
     Returns
     -------
@@ -213,24 +229,89 @@ def index_build(
     Examples
     --------
     $ ngramscan index build shards/ -o my-index
-    $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --shard-size 500MB --workers 4
+    $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --memory 16GB --workers 4
     """
-    with needs_extra("ngramscan index build", "index"):
-        from ngramscan.fm9.build import BuildRow, build_index
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
-    files = corpus.removeprefix("scan:")
-    globs = read.exclude_sources
+    how = *_sizes(shard_size, memory), workers, scheduler, False
+    return _build(corpus, output, read, (input_format, skip_unknown), how, progress)
+
+
+@command
+def index_add(
+    corpus: str,
+    directory: Annotated[str | Path, Option(metavar="DIR")],
+    *,
+    shard_size: Annotated[str | int | None, Option(metavar="SIZE")] = None,
+    memory: Annotated[str | int | None, Option(metavar="SIZE")] = None,
+    workers: Annotated[int, Option(least=1, envvar="")] = 1,
+    scheduler: Annotated[str | None, Option(metavar="ADDRESS")] = None,
+    text_field: Annotated[str, Option(metavar="NAME")] = "text",
+    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
+    skip_bad_lines: bool = False,
+    max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
+    input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
+    progress: Progress = SILENT,
+) -> Result[Any]:
+    """Add documents to an index, as new shards.
+
+    The shards that are there, and the numbers of their documents, stay as they are. Until all new
+    ones are built, the index can't be asked; after an interruption, the same command goes on.
+
+    Parameters
+    ----------
+    corpus : str
+        The files to add.
+    directory : str or Path
+        Folder or URL of the index.
+    shard_size, memory, workers, skip_unknown : see index_build
+    scheduler, text_field, exclude_source, skip_bad_lines, max_line, input_format : see count
+    progress : see count
+
+    Returns
+    -------
+    DataFrame
+        One row per shard of the index, as of `index_build`; seconds only of new ones.
+
+    Examples
+    --------
+    $ ngramscan index add new-documents/ my-index
+    """
+    read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
+    how = *_sizes(shard_size, memory), workers, scheduler, True
+    return _build(corpus, directory, read, (input_format, skip_unknown), how, progress)
+
+
+def _sizes(shard_size: str | int | None, memory: str | int | None) -> tuple[int, int | None]:
+    if shard_size is not None and memory is not None:
+        raise InputError("--memory", "the size of shards follows from it; leave out --shard-size")
+    limit = None if memory is None else parse_size(memory, "--memory")
+    return parse_size("1GB" if shard_size is None else shard_size), limit
+
+
+def _build(
+    corpus: str,
+    place: str | Path,
+    read: ReadOptions,
+    found_by: tuple[InputFormat | None, bool],
+    how: tuple[int, int | None, int, str | None, bool],
+    progress: Progress,
+) -> Result[Any]:
+    with needs_extra("ngramscan index build", "index"):
+        from ngramscan.fm9.build import BuildOptions, BuildRow, build_index
+    files, place = corpus.removeprefix("scan:"), str(place).removeprefix("fm9:")
+    named = read.exclude_sources, *found_by
     with suggest_spec(corpus, files.removeprefix("fm9:"), "scan"):
-        opened = PythonCorpus() if corpus == "python" else open_corpus(files, globs, input_format)
-    shard_bytes, folder = parse_size(shard_size), index_folder(output)
-    return Result(build_index(opened, folder, progress, read, shard_bytes, workers), BuildRow)
+        opened = PythonCorpus() if corpus == "python" else open_corpus(files, *named)
+    target = place if "://" in place else index_folder(place)
+    return Result(build_index(opened, target, progress, read, BuildOptions(*how)), BuildRow)
 
 
-def parse_size(text: str | int) -> int:
+def parse_size(text: str | int, where: str = "--shard-size") -> int:
     """Return the bytes of a size like 500MB, 1.5GB or 1000; units are powers of 1000."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", str(text).strip().upper(), re.ASCII)
     if found is None or found[2] not in _UNITS:
-        raise InputError(f"--shard-size {text}", "a size like 500MB or 1GB was expected")
+        raise InputError(f"{where} {text}", "a size like 500MB or 1GB was expected")
     return round(float(found[1]) * _UNITS[found[2]])
 
 

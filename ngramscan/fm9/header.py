@@ -230,7 +230,8 @@ class _Parser:
 
     def _entry(self, field: Field, number: int) -> int:
         first = number * field.width
-        raw = self._data[field.offset + first // 8 :][:9]
+        at = field.offset + first // 8
+        raw = self._data[at : at + 9]
         return int.from_bytes(raw, "little") >> first % 8 & ((1 << field.width) - 1)
 
     def _check_width(self, name: str, field: Field, expected: int) -> None:

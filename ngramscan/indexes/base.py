@@ -16,6 +16,12 @@ MAX_LINE = 256
 """The default of --max-line, in MB."""
 TIMEOUT_S = 45.0
 """The default of --timeout."""
+PUBLIC_RATE = 4.0
+"""The default of --rate for services, requests per second."""
+IN_PLACE_CONCURRENCY = 64
+"""The default of --concurrency for index files in place."""
+CACHE = "256MB"
+"""The default of --cache, and of `IndexOptions.cache_bytes`."""
 
 Source = Literal["api", "scan", "fm9", "journal"]
 """Where a count comes from; `journal`: from a service, in an earlier run."""
@@ -26,7 +32,8 @@ class IndexOptions:
     """How indexes are opened: the options of commands, in their order."""
 
     api_url: str = DEFAULT_URL
-    concurrency: int = 4
+    concurrency: int | None = None
+    """None: 4 requests to a service at a time, and 64 to index files in place."""
     rate: float | None = None
     """None: 4 requests per second, but no limit for a loopback address."""
     timeout_s: float = TIMEOUT_S
@@ -44,6 +51,9 @@ class IndexOptions:
     max_line: int = MAX_LINE
     ignore_case: bool = False
     input_format: InputFormat | None = None
+    skip_unknown: bool = False
+    cache_bytes: int = 256_000_000
+    cache_dir: str | Path | None = None
 
     def __post_init__(self) -> None:
         if self.sample_files is not None and self.limit_documents is not None:
@@ -179,6 +189,16 @@ class DocumentCounts:
     """In the order of the queries."""
     unions: list[Estimate]
     """Documents with at least one query of each union; where exact, low equals high."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What some questions to an index probably take."""
+
+    requests_at_most: int = 0
+    requests: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
 
 
 class Index(Protocol):

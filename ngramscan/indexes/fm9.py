@@ -1,17 +1,20 @@
-"""A local index in the format of infini-gram-mini, built here or copied; needs no service."""
+"""An index in the format of infini-gram-mini: its files, local or in place."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ngramscan.errors import IndexFormatError, InputError
-from ngramscan.fm9.reader import ShardWindow, is_object, open_shards
+from ngramscan.errors import IndexFormatError, InputError, RemoteError
+from ngramscan.fm9.kernels import Integers
+from ngramscan.fm9.reader import Shard, ShardWindow, find_in_all, is_object, open_shards
 from ngramscan.indexes.base import (
     Found,
     IndexSize,
@@ -26,6 +29,9 @@ from ngramscan.journal import now
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
 
+if TYPE_CHECKING:
+    from ngramscan.fm9.in_place_shards import InPlaceShard
+
 _WINDOWS_AT_ONCE = 64
 """In one task: enough to make calls cheap, few enough to show progress."""
 _QUERIES_AT_ONCE = 256
@@ -34,18 +40,25 @@ _QUERIES_AT_ONCE = 256
 class Fm9Index:
     """Counts occurrences exactly and shows any of them, from files in the format `.fm9`.
 
-    It doesn't know how many documents contain a query. `directory` is a shard or contains shards.
-    All methods but `windows`, which fails for single places, raise an IndexFormatError if the index
-    is corrupt.
+    It doesn't know how many documents contain a query. All methods but `windows`, which fails for
+    single places, raise an IndexFormatError if the index is corrupt, and a RemoteError if it is in
+    place and can't be read. `readers` is how many threads ask for windows.
     """
 
     longest_context = 1 << 40
     """Documents are shown whole."""
 
-    def __init__(self, directory: Path, progress: Progress) -> None:
-        self.name = f"fm9:{directory}"
-        self._progress = progress
-        self._shards = open_shards(directory, progress)
+    def __init__(
+        self,
+        name: str,
+        shards: Sequence[Shard | InPlaceShard],
+        find_in_all: Callable[[Sequence[bytes]], Sequence[Integers]],
+        progress: Progress,
+        readers: int,
+    ) -> None:
+        self.name = name
+        self._shards, self._find_in_all = shards, find_in_all
+        self._progress, self._readers = progress, readers
         self._first_documents = [0, *accumulate(shard.documents for shard in self._shards)]
 
     def size(self) -> IndexSize:
@@ -69,10 +82,11 @@ class Fm9Index:
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
             some = queries[start : start + _QUERIES_AT_ONCE]
             patterns = [query.encode() for query in some]
-            by_shard = [shard.find(patterns).tolist() for shard in self._shards]
-            for query, pairs in zip(some, zip(*by_shard, strict=True), strict=True):
-                segments = [Segment(shard, *pair) for shard, pair in enumerate(pairs)]
-                yield Found(query, tuple(each for each in segments if each.occurrences))
+            by_query = np.stack(self._find_in_all(patterns), axis=1)
+            for query, ranks in zip(some, by_query, strict=True):
+                shards = np.flatnonzero(ranks[:, 0] < ranks[:, 1])
+                segments = zip(shards.tolist(), *ranks[shards].T.tolist(), strict=True)
+                yield Found(query, tuple(Segment(*each) for each in segments))
             self._progress.advance(len(some), "queries")
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
@@ -81,8 +95,7 @@ class Fm9Index:
         A window fails if the query does not occur at this rank, or if the index is corrupt.
         """
         self._progress.expect(len(places), "windows")
-        readers = usable_cores()
-        tasks = _tasks(places)
+        tasks, readers = _tasks(places), self._readers
         with ThreadPoolExecutor(readers) as pool:
             submitted = (pool.submit(self._read, task, context) for task in tasks)
             # Only a few at once: a window can be as large as its document.
@@ -110,7 +123,7 @@ class Fm9Index:
             # One more byte than is shown, to see whether a character ends where the text does.
             found = shard.windows([place.rank for place in inside], lengths, context + 1)
             lines = shard.metadata([window.document for window in found])
-        except IndexFormatError as error:
+        except (IndexFormatError, RemoteError) as error:
             return [*windows, *(WindowFailure(place, error) for place in inside)]
         each = zip(inside, found, lines, strict=True)
         return [*windows, *(self._window(*of_place, context) for of_place in each)]
@@ -137,6 +150,13 @@ class Fm9Index:
             found.start + low == 0,
             line.decode(),
         )
+
+
+def open_fm9(directory: Path, progress: Progress, allow_partial: bool = False) -> Fm9Index:
+    """Open the index in a folder, which is a shard or contains shards."""
+    shards = open_shards(directory, progress, allow_partial)
+    find = partial(find_in_all, shards)
+    return Fm9Index(f"fm9:{directory}", shards, find, progress, usable_cores())
 
 
 def _tasks(places: Sequence[Place]) -> Iterator[list[Place]]:

@@ -13,22 +13,23 @@ from urllib.parse import urlsplit
 from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError, nearest, needs_extra
 from ngramscan.fm9.folders import index_folder, is_shard
-from ngramscan.indexes.base import Index, IndexOptions, IndexSize
+from ngramscan.indexes.base import IN_PLACE_CONCURRENCY, Index, IndexOptions, IndexSize
 from ngramscan.indexes.catalog import PAPER, find_hosted, nearest_names
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress
 
 if TYPE_CHECKING:
+    from ngramscan.fm9.ranges import Ranges
     from ngramscan.indexes.http.index import ApiClient
 
 DEFAULT_SPEC = "paper"
 _FORMS = "scan:PATH, fm9:DIR, http://HOST:PORT/NAME, python or a name of `ngramscan index list`"
-_CORPUS_FILE = re.compile(r"\.(jsonl|ndjson|parquet|txt|warc|wet|paths)(\.gz|\.zst)?$")
+_CORPUS_FILE = re.compile(r"\.(jsonl?|ndjson|parquet|txt|warc|wet|paths)(\.gz|\.zstd?)?$")
 _LEADS = {"fm9": "an index; to ask it: --index fm9:", "scan": "a corpus; to read it: --index scan:"}
 _ALL = "all: ngramscan index list"
 _TAKERS = {
-    **dict.fromkeys(("text_field", "skip_bad_lines", "input_format"), ("scan:",)),
+    **dict.fromkeys(("text_field", "skip_bad_lines", "input_format", "skip_unknown"), ("scan:",)),
     **dict.fromkeys(("sample_files", "limit_documents", "exclude_source"), ("scan:", "python")),
 }
 """Options that change counts, and the kinds of index that take them."""
@@ -64,6 +65,7 @@ class _Opener:
         self._options, self._progress, self._stack = options, progress, stack
         self._clients: dict[str, ApiClient] = {}
         self._journal: Journal | None = None
+        self._ranges: Ranges | None = None
 
     def open(self, spec: str) -> list[Index]:
         """Return the indexes of one spec."""
@@ -78,7 +80,7 @@ class _Opener:
             raise InputError("--ignore-case", f"only scan: and python take it, not {spec}")
         if spec.startswith("fm9:"):
             with suggest_spec(f"--index {spec}", spec.removeprefix("fm9:"), "fm9"):
-                return [_open_fm9(spec, self._progress)]
+                return [self._open_fm9(spec)]
         if spec.startswith(("http://", "https://")):
             return [self._open_elsewhere(spec)]
         if hosted := find_hosted(spec):
@@ -92,9 +94,37 @@ class _Opener:
             problem = "a password in it would show in rows; put it into the configuration of fsspec"
             raise InputError(f"--index scan:{parts.scheme}://{parts.hostname}/…", problem)
         options, location = self._options, spec.removeprefix("scan:")
-        corpus = open_corpus(location, options.read.exclude_sources, options.input_format)
+        found_by = options.read.exclude_sources, options.input_format, options.skip_unknown
+        corpus = open_corpus(location, *found_by)
         journal = None if corpus.is_stream else self._open_journal()
         return ScanIndex(corpus, options, self._progress, journal)
+
+    def _open_fm9(self, spec: str) -> Index:
+        place = spec.removeprefix("fm9:")
+        with needs_extra(f"--index {spec}", "index"):  # which is slow to import, too
+            from ngramscan.indexes.fm9 import open_fm9
+            from ngramscan.indexes.in_place import InPlaceIndex
+        if "://" not in place:
+            return open_fm9(index_folder(place), self._progress)
+        return InPlaceIndex(
+            place, self._open_ranges, self._open_journal(), self._options, self._progress
+        )
+
+    def _open_ranges(self) -> Ranges:
+        """Return what reads remote files; it is one for all indexes, and so are its limits."""
+        from ngramscan.fm9.ranges import RangeOptions, Ranges
+
+        if self._ranges is None:
+            options, folder = self._options, self._options.cache_dir
+            given = RangeOptions(
+                options.concurrency or IN_PLACE_CONCURRENCY,
+                options.timeout_s,
+                options.cache_bytes,
+                Path(folder) if folder else None,
+                options.refresh,
+            )
+            self._ranges = self._stack.enter_context(Ranges(given, self._progress))
+        return self._ranges
 
     def _open_elsewhere(self, spec: str) -> Index:
         from ngramscan.indexes.http.index import split_login
@@ -132,17 +162,6 @@ class _Opener:
                 journal = Journal(None)
             self._journal = self._stack.enter_context(journal)
         return self._journal
-
-
-def _open_fm9(spec: str, progress: Progress) -> Index:
-    with needs_extra(f"--index {spec}", "index"):  # which is slow to import, too
-        from ngramscan.indexes.fm9 import Fm9Index
-    if "://" in spec:
-        problem = (
-            "index files are read from a disk only; to ask them where they are: ngramscan serve"
-        )
-        raise InputError(f"--index {spec}", problem)
-    return Fm9Index(index_folder(spec), progress)
 
 
 def _expanded(spec: str) -> str:
@@ -189,7 +208,8 @@ def _kind_at(place: str) -> str:
     try:
         if "://" in place:
             return ""
-        open_corpus(place)
+        # The manifest of an index is JSON, too.
+        open_corpus(place, ("*/manifest.json", "*/plan.json"), skip_unknown=True)
         return "scan"
     except InputError:
         return "fm9" if folder.is_dir() and any(map(is_shard, folder.iterdir())) else ""

@@ -264,9 +264,9 @@ def error_words(body: Mapping[str, Any] | None, response: httpx.Response) -> str
     return " ".join(str(said or "").split())
 
 
-def retry_after_s(response: httpx.Response) -> float | None:
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
     """Return the seconds of a Retry-After header, which has a number or a date."""
-    value = response.headers.get("retry-after", "").strip()
+    value = headers.get("retry-after", "").strip()
     if re.fullmatch(r"[0-9]{1,20}(\.[0-9]{1,20})?", value):
         return float(value)
     try:

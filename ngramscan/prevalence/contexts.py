@@ -44,6 +44,11 @@ class ContextsResult:
     failures: list[WindowFailure]
 
 
+def bytes_of(width: int) -> int:
+    """Return how many bytes are fetched on each side for so many characters."""
+    return (width + 1) * _BYTES_PER_CHARACTER
+
+
 def run_contexts(
     texts: Sequence[str], index: Index, n: int, width: int, seed: int
 ) -> tuple[list[ContextsResult], list[QueryFailure]]:
@@ -61,7 +66,7 @@ def run_contexts(
     windows: dict[Place, Window] = {}
     failures: dict[Place, WindowFailure] = {}
     try:
-        nbytes = min((width + 1) * _BYTES_PER_CHARACTER, index.longest_context)
+        nbytes = min(bytes_of(width), index.longest_context)
         for window in index.windows(wanted, nbytes):
             if isinstance(window, WindowFailure):
                 failures[window.place] = window

@@ -70,9 +70,7 @@ def run_count(
     With `for_totals`, the strings in which two queries overlap are counted too: the union of
     occurrences needs them.
     """
-    texts = list(dict.fromkeys(query.text for query in queries))
-    if for_totals:
-        texts += merged_of_unions(queries)
+    texts = texts_of(queries, for_totals)
     result = CountResult(list(queries))
     # Calling `counts` starts the requests of a hosted index: call all, then collect.
     streams = [(index, index.counts(texts)) for index in indexes]
@@ -85,6 +83,12 @@ def run_count(
         result.occurrences[index.name] = {text: one.occurrences for text, one in counts.items()}
         result.sizes[index.name] = index.size()
     return result
+
+
+def texts_of(queries: Sequence[Query], for_totals: bool) -> list[str]:
+    """Return the texts to count, each once."""
+    texts = list(dict.fromkeys(query.text for query in queries))
+    return texts + merged_of_unions(queries) if for_totals else texts
 
 
 def collect_replies(

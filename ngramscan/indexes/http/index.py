@@ -17,6 +17,7 @@ import httpx
 from ngramscan import __version__
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
 from ngramscan.indexes.base import (
+    PUBLIC_RATE,
     Found,
     IndexOptions,
     IndexSize,
@@ -49,7 +50,7 @@ twice, takes less than 400,000 and its metadata."""
 UNREACHABLE_AFTER_S = 8.0
 SLOW_DOWNS = 4
 """How many requests to slow down one question may get while others are answered."""
-_PUBLIC_RATE = 4.0
+_CONCURRENCY = 4
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _DAMAGED = (AttributeError, LookupError, TypeError)
 """Errors of reading a stored reply that is damaged."""
@@ -82,10 +83,10 @@ class ApiClient:
     ) -> None:
         self.url, login = split_login("--api-url", url)
         self.journal, self.progress = journal, progress
-        self.refresh, self._concurrency = options.refresh, options.concurrency
+        self.refresh, self._concurrency = options.refresh, options.concurrency or _CONCURRENCY
         is_loopback = urlsplit(self.url).hostname in _LOOPBACK
         self._may_be_ours = is_loopback and url != options.api_url
-        default_rate = 0.0 if is_loopback else _PUBLIC_RATE
+        default_rate = 0.0 if is_loopback else PUBLIC_RATE
         terms = Terms(
             most_bytes=LONGEST_REPLY_BYTES,
             within_s=options.timeout_s,

@@ -52,11 +52,11 @@ def read_reply(response: httpx.Response) -> Reply:
     words = error_words(body, response)[:200]
     said = f"HTTP {status}" + (f": {words}" if words else "")
     if status in {403, 429}:
-        error = RateLimitedError(said, retry_after_s(response))
+        error = RateLimitedError(said, retry_after_s(response.headers))
         error.final = RemoteRefused if status == 403 else RemoteUnavailable
         raise error
     if status in {408, 500, 502, 503, 504}:
-        raise TransientError(said, retry_after_s(response))
+        raise TransientError(said, retry_after_s(response.headers))
     if status != 200:
         raise (UnknownIndexError if _UNKNOWN_INDEX in words else RemoteRefused)(said)
     if body is None:

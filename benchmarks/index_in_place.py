@@ -1,0 +1,120 @@
+"""Counting the set f1 in an index in place, over a server on this machine that answers late.
+
+    python benchmarks/index_in_place.py INDEX [LATENCY_MS [FAULTS]]
+
+INDEX is a folder, best of four shards of 250 MB of text; FAULTS is the share of requests that fail.
+A step is dependent if its place is known only from the one before; the longest chain of them, times
+the latency, is the least time that any client can need. Aims: 1.5 times that, at most 3 % of the
+bytes of the index, under 400 MB of memory; the second run asks nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from ngramscan.fm9 import kernels  # noqa: E402
+from ngramscan.fm9.reader import Fm9File, Shard, open_shards  # noqa: E402
+from ngramscan.patterns.given import load_given  # noqa: E402
+from tests.support.range_server import Faults, RangeServer  # noqa: E402
+
+SUPERBLOCK = kernels.BLOCK * kernels.SUPERBLOCK
+
+
+def dependent_steps(file: Fm9File, pattern: bytes) -> int:
+    """Return how many steps of a search need bytes of the file, read by the local reader."""
+    t, steps = file.tables, 0
+    suffixes = [pattern[at:] for at in range(len(pattern) - 1, -1, -1)]
+    ranges = file.find(suffixes).tolist()
+    for suffix, (low, high) in zip(suffixes[1:], ranges, strict=False):
+        number, code = 0, int(t.codes[suffix[0]])
+        for _ in range(int(t.lengths[suffix[0]])):
+            if low == high:
+                return steps
+            node = t.nodes[number]
+            ones, needs = [], False
+            for at in (low, high):
+                if at == node[kernels.SIZE]:
+                    ones.append(int(t.nodes[node[kernels.RIGHT], kernels.SIZE]))
+                    continue
+                place = int(node[kernels.START]) + at
+                got = int(kernels.bit_and_ones(t, place)) >> 1
+                ones.append(got - int(node[kernels.BEFORE]))
+                needs |= at > 0 and not is_uniform(t, place // SUPERBLOCK)
+            steps += needs
+            low, high = ones if code & 1 else (low - ones[0], high - ones[1])
+            number = int(node[kernels.RIGHT if code & 1 else kernels.LEFT])
+            code >>= 1
+    return steps
+
+
+def is_uniform(t: kernels.Tables, number: int) -> bool:
+    place, width = t.at[kernels.RANK], t.at[kernels.RANK_WIDTH]
+    ones, after = (kernels.read_entry(t.data, place, width, at) for at in (number, number + 1))
+    return int(after - ones) in {0, SUPERBLOCK}
+
+
+def run(command: list[str]) -> tuple[list[list[str]], float, float, float]:
+    """Run a command; return its rows, seconds, seconds of CPU, and megabytes of memory at most."""
+    started_at = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        rows = list(csv.reader(process.stdout))
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    cpu = usage.ru_utime + usage.ru_stime
+    return rows, time.perf_counter() - started_at, cpu, usage.ru_maxrss / 1000
+
+
+def main() -> None:
+    index = Path(sys.argv[1]).resolve()
+    latency_s = float(sys.argv[2]) / 1000 if len(sys.argv) > 2 else 0.03
+    faults = Faults(rate=float(sys.argv[3]) if len(sys.argv) > 3 else 0.0)
+    shards = open_shards(index)
+    patterns = {query.text.encode() for query in load_given(["f1"], (), (), (), ()).queries()}
+    steps = max(dependent_steps(shard.data, one) for shard in shards for one in patterns)
+    size = sum(shard.index_bytes for shard in shards)
+    count = [sys.executable, "-m", "ngramscan", "count", "f1", "--format", "csv", "-q"]
+    with RangeServer(index, latency_s, faults) as server, tempfile.TemporaryDirectory() as name:
+        asked = [*count, "--index", f"fm9:{server.url}", "--journal", f"{name}/j", *sys.argv[4:]]
+        _, _, cpu_of_start, _ = run([*count, "--index", f"fm9:{index}"])
+        rows, seconds, cpu, megabytes = run(asked)
+        first = server.record().requests
+        _, again, _, _ = run(asked)
+        requests = len(server.record().requests) - len(first)
+    local, *_ = run([*count, "--index", f"fm9:{index}"])
+    assert [row[4:7] for row in rows] == [row[4:7] for row in local], "other counts"
+    read = sum(one.stop - one.start for one in first)
+    report = {
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "shards": len(shards),
+        "index_mb": round(size / 1e6, 1),
+        "patterns": len(patterns),
+        "dependent_steps": steps,
+        "least_s": round(steps * latency_s, 2),
+        "seconds": round(seconds, 2),
+        "times_the_least": round(seconds / (steps * latency_s or 1), 2),
+        "cpu_s": round(cpu, 2),
+        "cpu_of_a_local_count_s": round(cpu_of_start, 2),
+        "requests": len(first),
+        "bytes_share_percent": round(100 * read / size, 2),
+        "memory_mb": round(megabytes),
+        "second_run_requests": requests,
+        "second_run_s": round(again, 2),
+    }
+    print(json.dumps(report, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,380 @@
+"""Asks an index where it lies: on a web server, or in an object store.
+
+A question is a chain of small reads, each of which says where the next one is. So all questions to
+all shards go on at once, as tasks of one event loop. The arithmetic is that of the local reader:
+the bytes of one step are put into a small buffer, and the offsets in `Tables.at` are moved so that
+the same compiled function finds them there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
+from itertools import islice, pairwise
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+from ngramscan.errors import IndexFormatError
+from ngramscan.fm9 import kernels
+from ngramscan.fm9.header import read_layout
+from ngramscan.fm9.kernels import (
+    BT,
+    BTNR,
+    BTNR_BITS,
+    BTNRP,
+    BTNRP_WIDTH,
+    INVERT,
+    ISA,
+    RANK,
+    RANK_WIDTH,
+    SA,
+    TEXT_WIDTH,
+    Integers,
+)
+from ngramscan.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK, Field, Layout
+from ngramscan.fm9.range_sources import RemoteFile
+from ngramscan.fm9.ranges import Ranges
+
+_BITS = BLOCK * SUPERBLOCK
+_TYPES = 7 * SUPERBLOCK
+_NUMBER_BITS: list[int] = kernels.NUMBER_BITS.tolist()
+_LONGEST_NUMBER = max(_NUMBER_BITS)
+_SLOTS = {RANK: 0, BTNRP: 24, INVERT: 48, BT: 56, BTNR: 96}
+"""Where the buffer of one step has the bytes of each field."""
+_BUFFER = 96 + _LONGEST_NUMBER * SUPERBLOCK // 8 + 48
+_HEADER_PART = 4096
+_CONTRADICTION = "field rrr: the bits contradict their number"
+_WALKS_AT_ONCE = 1024
+
+T = TypeVar("T")
+Trie = dict[int, Any]
+"""Patterns by their bytes, from the last one on; ENDS has the numbers of those that end there."""
+ENDS = -1
+
+
+@asynccontextmanager
+async def tasks() -> AsyncIterator[asyncio.TaskGroup]:
+    """Wait for all tasks of a group; the first error ends the others."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            yield group
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+
+
+async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Return the results of all; the first error ends the others."""
+    async with tasks() as group:
+        running = [group.create_task(one) for one in coroutines]
+    return [task.result() for task in running]
+
+
+def make_trie(patterns: Sequence[bytes]) -> Trie:
+    """Return the patterns as a tree, in which common suffixes are one branch."""
+    root: Trie = {}
+    for number, pattern in enumerate(patterns):
+        node = root
+        for byte in reversed(pattern):
+            node = node.setdefault(byte, {})
+        node.setdefault(ENDS, []).append(number)
+    return root
+
+
+class _Search(NamedTuple):
+    segments: Integers
+    group: asyncio.TaskGroup
+
+
+class InPlaceFile:
+    """A searchable text: an .fm9 file of which only what a question needs is read."""
+
+    def __init__(
+        self, ranges: Ranges, file: RemoteFile, layout: Layout, top: dict[int, bytes]
+    ) -> None:
+        self._ranges, self._file, self._top = ranges, file, top
+        self.layout, self.n = layout, layout.n
+        self._tables = kernels.make_tables(np.zeros(0, np.uint8), layout)
+        self._at: list[int] = self._tables.at.tolist()
+        self._nodes: list[list[int]] = self._tables.nodes.tolist()
+        self._under = _bytes_under(self._nodes)
+        self._leaves: list[int] = self._tables.leaves.tolist()
+        self.steps: list[int] = self._tables.lengths.tolist()
+        """How many steps one byte of a pattern takes, by the byte."""
+
+    @classmethod
+    async def open(cls, ranges: Ranges, file: RemoteFile, top_bytes: int) -> InPlaceFile:
+        """Read the header and, where they have no more than `top_bytes`, ranks and pointers.
+
+        With those a step is one round of requests, not two.
+        """
+        layout = await _read_header(ranges, file)
+        fields = {RANK: layout.rank, BTNRP: layout.btnrp, INVERT: layout.invert}
+        if sum(map(_length, fields.values())) > top_bytes:
+            return cls(ranges, file, layout, {})
+        parts = await together(
+            ranges.read(file, field.offset, field.offset + _length(field))
+            for field in fields.values()
+        )
+        return cls(ranges, file, layout, dict(zip(fields, parts, strict=True)))
+
+    @property
+    def reads_per_step(self) -> int:
+        """How many reads one step takes."""
+        return 2 if self._top else 5
+
+    @property
+    def rounds_per_step(self) -> int:
+        """How many of them have to wait for each other."""
+        return 1 if self._top else 2
+
+    def corrupt(self, problem: str) -> IndexFormatError:
+        """Return the error for a file that contradicts itself."""
+        return IndexFormatError(self._file.url, problem)
+
+    # One step: bits of the wavelet tree, and the ones before them
+
+    async def _bits(self, column: int, first: int, bits: int) -> tuple[int, bytes]:
+        """Return some bits of a field: the number of their first byte in it, and the bytes."""
+        start, stop = first >> 3, (first + bits + 7) >> 3
+        if column in self._top:
+            return start, self._top[column][start:stop]
+        at = self._at[column]
+        return start, await self._ranges.read(self._file, at + start, at + stop)
+
+    async def _ones(self, *positions: int) -> list[int]:
+        """Return what `kernels.bit_and_ones` returns for bits of the whole file, in their order."""
+        first, last = positions[0] // BLOCK, positions[-1] // BLOCK
+        if first // SUPERBLOCK == last // SUPERBLOCK:
+            return await self._ones_of(first // SUPERBLOCK, positions)
+        each = (self._ones_of(at // _BITS, [at]) for at in positions)
+        return [got for (got,) in await asyncio.gather(*each)]
+
+    async def _ones_of(self, number: int, positions: Sequence[int]) -> list[int]:
+        """Return the same for bits of one superblock."""
+        pieces, width = await self._superblock(number), self._at[RANK_WIDTH]
+        ones, after = (_entry(pieces[RANK], at, width) for at in (number, number + 1))
+        if after == ones:
+            return [2 * ones for _ in positions]
+        if after == ones + _BITS:
+            return [2 * (ones + at % _BITS) + 1 for at in positions]
+        blocks = [at % _BITS // BLOCK for at in positions]
+        pieces |= await self._numbers(number, blocks, pieces)
+        data, offsets = bytearray(_BUFFER), self._tables.at.copy()
+        for column, (start, raw) in pieces.items():
+            slot = _SLOTS[column]
+            data[slot : slot + len(raw)] = raw
+            offsets[column] = slot - start
+        buffer = np.frombuffer(bytes(data), np.uint8)
+        tables = self._tables._replace(data=buffer, at=offsets)
+        found = [int(kernels.bit_and_ones(tables, at)) for at in positions]
+        if min(found) < 0:
+            raise self.corrupt(_CONTRADICTION)
+        return found
+
+    async def _superblock(self, number: int) -> dict[int, tuple[int, bytes]]:
+        """Return what is known of a superblock before its numbers are read."""
+        rank, pointer = self._at[RANK_WIDTH], self._at[BTNRP_WIDTH]
+        wanted = {RANK: (number * rank, 2 * rank), BTNRP: (number * pointer, 2 * pointer)}
+        wanted[INVERT] = number, 1
+        if self._top:
+            return {column: await self._bits(column, *bits) for column, bits in wanted.items()}
+        wanted[BT] = number * _TYPES, _TYPES
+        reads = (self._bits(column, *bits) for column, bits in wanted.items())
+        return dict(zip(wanted, await asyncio.gather(*reads), strict=True))
+
+    async def _numbers(
+        self, number: int, blocks: Sequence[int], pieces: dict[int, tuple[int, bytes]]
+    ) -> dict[int, tuple[int, bytes]]:
+        """Return the numbers of some blocks of a superblock, and its types if they are unknown.
+
+        The types say where the numbers are. Where they are unknown, all numbers that may be before
+        these are read together with the types, so that nothing has to wait.
+        """
+        width, end = self._at[BTNRP_WIDTH], self._at[BTNR_BITS]
+        first = _entry(pieces[BTNRP], number, width)
+        if BT in pieces:
+            kinds = int.from_bytes(pieces[BT][1], "little")
+            widths = [_NUMBER_BITS[kinds >> 7 * at & 127] for at in range(blocks[-1] + 1)]
+            first, stop = first + sum(widths[: blocks[0]]), first + sum(widths)
+        else:
+            # The pointer of a superblock without a bit is 0, and the last one has none behind it.
+            stop = _entry(pieces[BTNRP], number + 1, width)
+            stop = min(stop if stop > first else end, first + (blocks[-1] + 1) * _LONGEST_NUMBER)
+        if not 0 <= first <= stop <= end:
+            raise self.corrupt("field rrr.btnrp: a pointer leads out of the numbers")
+        numbers = self._bits(BTNR, first, stop - first)
+        if BT in pieces:
+            return {BTNR: await numbers}
+        types = self._bits(BT, number * _TYPES, _TYPES)
+        return dict(zip((BT, BTNR), await asyncio.gather(types, numbers), strict=True))
+
+    # Searching
+
+    def find(self, trie: Trie, segments: Integers, group: asyncio.TaskGroup) -> None:
+        """Start to fill in the ranks of each pattern, half-open, as tasks of a group.
+
+        Both stay 0 for a pattern that does not occur.
+        """
+        segments[trie.get(ENDS, [])] = 0, self.n
+        search = _Search(segments, group)
+        group.create_task(self._follow(search, trie, self._present(trie), 0, 0, self.n))
+
+    def _present(self, trie: Trie) -> list[int]:
+        return [byte for byte in trie if byte != ENDS and self._leaves[byte] >= 0]
+
+    async def _follow(
+        self, search: _Search, trie: Trie, wanted: list[int], number: int, low: int, high: int
+    ) -> None:
+        """Go on from a node of the wavelet tree to the leaves of all wanted bytes, and so on.
+
+        The bits from `low` to `high` of the node are the suffixes that begin with what led to
+        `trie`. Where wanted bytes part, another task takes one side.
+        """
+        while wanted:
+            node = self._nodes[number]
+            if node[kernels.LEFT] < 0:
+                low, high = node[kernels.FIRST] + low, node[kernels.FIRST] + high
+                trie = trie[wanted[0]]
+                search.segments[trie.get(ENDS, [])] = low, high
+                number, wanted = 0, self._present(trie)
+                continue
+            ones = await self._ones_in(node, low, high)
+            sides = [
+                (some, below, start, stop)
+                for below, start, stop in (
+                    (node[kernels.LEFT], low - ones[0], high - ones[1]),
+                    (node[kernels.RIGHT], *ones),
+                )
+                if (some := [byte for byte in wanted if byte in self._under[below]])
+                and self._checked(below, start, stop)
+            ]
+            for side in sides[1:]:
+                search.group.create_task(self._follow(search, trie, *side))
+            wanted, number, low, high = sides[0] if sides else ([], 0, 0, 0)
+
+    def _checked(self, number: int, low: int, high: int) -> bool:
+        """Whether a part of a node has any bits; an IndexFormatError says that it has no such."""
+        if not 0 <= low <= high <= self._nodes[number][kernels.SIZE]:
+            raise self.corrupt(_CONTRADICTION)
+        return low < high
+
+    async def _ones_in(self, node: list[int], low: int, high: int) -> tuple[int, int]:
+        """Return the numbers of ones before two bits of a node; of none and of all it is known."""
+        start, before, size = node[kernels.START], node[kernels.BEFORE], node[kernels.SIZE]
+        known = {0: 0, size: self._nodes[node[kernels.RIGHT]][kernels.SIZE]}
+        unknown = [at for at in (low, high) if at not in known]
+        if unknown:
+            found = await self._ones(*(start + at for at in unknown))
+            known |= {at: (got >> 1) - before for at, got in zip(unknown, found, strict=True)}
+        return known[low], known[high]
+
+    # Walking through the text
+
+    async def _previous(self, rank: int) -> tuple[int, int]:
+        """Return the rank of the suffix that is one byte longer, and that byte."""
+        node, at = self._nodes[0], rank
+        while node[kernels.LEFT] >= 0:
+            (got,) = await self._ones(node[kernels.START] + at)
+            ones = (got >> 1) - node[kernels.BEFORE]
+            at = ones if got & 1 else at - ones
+            node = self._nodes[node[kernels.RIGHT if got & 1 else kernels.LEFT]]
+            if not 0 <= at < node[kernels.SIZE]:
+                raise self.corrupt(_CONTRADICTION)
+        return node[kernels.FIRST] + at, node[kernels.BYTE]
+
+    async def locate(self, rank: int) -> int:
+        """Return the position in the text of the suffix with a rank."""
+        met = set()
+        while rank % SA_STEP:
+            if rank in met:
+                raise self.corrupt("field rrr or sa_sample: a rank leads nowhere")
+            met.add(rank)
+            rank, _ = await self._previous(rank)
+        position = await self._sample(SA, rank // SA_STEP)
+        return (position + len(met)) % self.n
+
+    async def _sample(self, column: int, number: int) -> int:
+        width = self._at[TEXT_WIDTH]
+        value = _entry(await self._bits(column, number * width, width), number, width)
+        if value >= self.n:
+            raise self.corrupt("field sa_sample or isa_sample: beyond the text")
+        return value
+
+    async def extract(self, start: int, stop: int) -> bytes:
+        """Return a part of the text. Its pieces are read at once, each backwards from a sample."""
+        cuts = [start, *range(start - start % ISA_STEP + ISA_STEP, stop, ISA_STEP), stop]
+        walks, pieces = pairwise(cuts), []
+        while some := list(islice(walks, _WALKS_AT_ONCE)):
+            pieces += await together(self._walk(*piece) for piece in some)
+        return b"".join(pieces)
+
+    async def _walk(self, start: int, stop: int) -> bytes:
+        sample = -(-stop // ISA_STEP)
+        position = sample * ISA_STEP
+        if position >= self.n:
+            sample, position = 0, self.n
+        rank = await self._sample(ISA, sample)
+        text = bytearray()
+        while position > start:
+            rank, byte = await self._previous(rank)
+            position -= 1
+            text.append(byte)
+        return bytes(text[::-1][: stop - start])
+
+
+def _bytes_under(nodes: list[list[int]]) -> list[set[int]]:
+    """Return the bytes whose leaves are under each node; a node's children come behind it."""
+    found: list[set[int]] = [set() for _ in nodes]
+    for number, node in reversed([*enumerate(nodes)]):
+        left, right = node[kernels.LEFT], node[kernels.RIGHT]
+        found[number] = {node[kernels.BYTE]} if left < 0 else found[left] | found[right]
+    return found
+
+
+def _length(field: Field) -> int:
+    return -(-field.bits // 64) * 8
+
+
+def _entry(found: tuple[int, bytes], number: int, width: int) -> int:
+    """Return an entry of a vector, from bytes that have it and the number of their first one."""
+    start, raw = found
+    return int.from_bytes(raw, "little") >> (number * width - 8 * start) & ((1 << width) - 1)
+
+
+# The header
+
+
+class _MissingPart(Exception):
+    """A part of a header was not read yet."""
+
+
+class _Header:
+    """To the parser of headers a whole file, of which some parts are known."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self.parts: dict[int, bytes] = {}
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, wanted: slice) -> bytes:
+        start, stop, _ = wanted.indices(self._size)
+        for at, part in self.parts.items():
+            if at <= start and stop <= at + len(part):
+                return part[start - at : stop - at]
+        raise _MissingPart(start, stop)
+
+
+async def _read_header(ranges: Ranges, file: RemoteFile) -> Layout:
+    """Read the parts of a file that its parser asks for, until it has all of them."""
+    header = _Header(file.size)
+    while True:
+        try:
+            return read_layout(cast(memoryview, header), file.url)
+        except _MissingPart as missing:
+            start, stop = missing.args
+            stop = min(file.size, max(stop, start + _HEADER_PART))
+            header.parts[start] = await ranges.read(file, start, stop)

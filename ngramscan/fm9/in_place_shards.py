@@ -1,0 +1,233 @@
+"""The shards of an index in place: where they are, and the text around their occurrences."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+
+from ngramscan.errors import IndexFormatError, InputError, RemoteRefused
+from ngramscan.fm9.in_place import InPlaceFile, make_trie, tasks, together
+from ngramscan.fm9.kernels import Integers
+from ngramscan.fm9.layout import FILES, NEWLINE, SEPARATOR
+from ngramscan.fm9.manifest import MANIFEST, PLAN, ShardEntry, parse_manifest
+from ngramscan.fm9.range_sources import RemoteFile
+from ngramscan.fm9.ranges import Ranges
+from ngramscan.fm9.reader import ShardWindow
+
+_UPLOAD = "copy the files of this shard there again"
+_OFFSETS_AT_ONCE = 256
+_PROBED_AT_ONCE = 8
+_LONGEST_MANIFEST = 100_000_000
+_TOP_BYTES = 4_000_000
+"""Of each file, up to this size, ranks and pointers are fetched whole."""
+
+
+class InPlaceOffsets:
+    """The start of each document, or each line of metadata, in a text."""
+
+    def __init__(self, ranges: Ranges, file: RemoteFile, text: InPlaceFile, separator: int) -> None:
+        self._ranges, self._file, self._n = ranges, file, text.n
+        self.entries = text.layout.occurrences(separator)
+        if file.size != 8 * self.entries or not self.entries:
+            problem = f"{file.size} bytes, but the text has {self.entries} bytes {separator:02X}"
+            raise IndexFormatError(file.url, problem)
+
+    async def _read(self, first: int, stop: int) -> Integers:
+        """Return some entries; the one behind the last is the last byte of the text."""
+        raw = await self._ranges.read(self._file, 8 * first, 8 * min(stop, self.entries))
+        values = np.frombuffer(raw, "<u8").astype(np.int64)
+        values = np.append(values, self._n - 1) if stop > self.entries else values
+        if values[0] < 0 or values[-1] >= self._n or not (values[1:] > values[:-1]).all():
+            raise IndexFormatError(self._file.url, "the entries do not increase")
+        return values
+
+    async def bounds(self, number: int) -> tuple[int, int]:
+        """Return the start of a document, and the start of the next one or the last byte."""
+        start, stop = await self._read(number, number + 2)
+        return int(start), int(stop)
+
+    async def holding(self, position: int) -> int:
+        """Return the last document that starts at a position or before it.
+
+        As documents are about equally long, the first part that is read is mostly near it.
+        """
+        low, high, before, behind = 0, self.entries, 0, self._n
+        while True:
+            guess = low + (high - low) * (position - before) // (behind - before)
+            first = max(low, min(guess - _OFFSETS_AT_ONCE // 2, high - _OFFSETS_AT_ONCE))
+            values = await self._read(first, min(first + _OFFSETS_AT_ONCE, high))
+            last = first + len(values) - 1
+            if values[0] > position:
+                high, behind = first, int(values[0])
+            elif values[-1] <= position and last + 1 < high:
+                low, before = last, int(values[-1])
+            else:
+                return first + int(np.searchsorted(values, position, side="right")) - 1
+            if low == high:
+                raise IndexFormatError(self._file.url, "the first entry is not 0")
+
+
+class InPlaceShard:
+    """The index of some documents, and that of their metadata; answers are those of `Shard`."""
+
+    def __init__(self, ranges: Ranges, files: Sequence[RemoteFile], data: InPlaceFile) -> None:
+        self._ranges, self._files, self.data = ranges, files, data
+        self._documents = InPlaceOffsets(ranges, files[1], data, SEPARATOR)
+        self.documents = self._documents.entries
+        self.ranks = data.n
+        self.text_bytes = data.n - self.documents - 1
+        self.index_bytes = sum(file.size for file in files)
+        self._lines: asyncio.Task[tuple[InPlaceFile, InPlaceOffsets]] | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """The sizes and validators of the files: another one means other content."""
+        return repr([(file.size, file.etag) for file in self._files])
+
+    def windows(
+        self, ranks: Sequence[int], needle_bytes: Integers, context: int
+    ) -> list[ShardWindow]:
+        """Return the text around some occurrences, as `Shard.windows` does."""
+        each = zip(ranks, needle_bytes.tolist(), strict=True)
+        return self._ranges.run(together(self._window(*one, context) for one in each))
+
+    async def _window(self, rank: int, needle_bytes: int, context: int) -> ShardWindow:
+        position = await self.data.locate(rank)
+        document = await self._documents.holding(position)
+        before, last = await self._documents.bounds(document)
+        start = max(before + 1, position - context)
+        # The end of the whole text counts as the last document, which it follows.
+        stop = max(start, min(last, position + needle_bytes + context))
+        text = await self.data.extract(start, stop)
+        sizes = last - before - 1, text, position - start, start - before - 1
+        return ShardWindow(document, *sizes)
+
+    def metadata(self, documents: Sequence[int]) -> list[bytes]:
+        """Return the metadata of some documents, as `Shard.metadata` does."""
+        return self._ranges.run(together(map(self._line, documents)))
+
+    async def _line(self, document: int) -> bytes:
+        if self._lines is None:
+            self._lines = asyncio.create_task(self._open_lines())
+        meta, lines = await self._lines
+        start, stop = await lines.bounds(document)
+        return await meta.extract(start, stop - 1)
+
+    async def _open_lines(self) -> tuple[InPlaceFile, InPlaceOffsets]:
+        meta = await InPlaceFile.open(self._ranges, self._files[2], 0)
+        return meta, InPlaceOffsets(self._ranges, self._files[3], meta, NEWLINE)
+
+
+def find_in_all(
+    ranges: Ranges, shards: Sequence[InPlaceShard], patterns: Sequence[bytes]
+) -> list[Integers]:
+    """Return the ranks of each pattern in each shard; both ends are equal where it has none."""
+    found = [np.zeros((len(patterns), 2), np.int64) for _ in shards]
+    trie = make_trie(patterns)
+
+    async def find() -> None:
+        async with tasks() as group:
+            for shard, segments in zip(shards, found, strict=True):
+                shard.data.find(trie, segments, group)
+
+    ranges.run(find())
+    return found
+
+
+# Where the shards are
+
+
+def open_in_place(ranges: Ranges, url: str, memory: int) -> list[InPlaceShard]:
+    """Open the index at an address; `memory` is for what is kept of all shards.
+
+    A manifest lists its shards. Without one they are listed, where that is possible, or their
+    documented names are tried.
+    """
+    return ranges.run(_open(ranges, url.rstrip("/") + "/", memory))
+
+
+async def _open(ranges: Ranges, url: str, memory: int) -> list[InPlaceShard]:
+    found = await _of_manifest(ranges, url) or await _by_name(ranges, url)
+    top_bytes = min(_TOP_BYTES, memory // len(found))
+
+    async def open_shard(files: Sequence[RemoteFile]) -> InPlaceShard:
+        return InPlaceShard(ranges, files, await InPlaceFile.open(ranges, files[0], top_bytes))
+
+    return await together(map(open_shard, found))
+
+
+async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
+    """Return the files of all shards that a manifest lists; none if there is no manifest."""
+    names = PLAN, MANIFEST
+    try:
+        reads = (ranges.read_whole(url + name, _LONGEST_MANIFEST) for name in names)
+        plan, manifest = await together(reads)
+    except RemoteRefused:  # a store that can't be listed also refuses a file that isn't there
+        return []
+    if plan is not None:
+        problem = "incomplete: it is still being built; run the same ngramscan index build again"
+        raise InputError(url, problem)
+    if manifest is None:
+        return []
+    entries = parse_manifest(manifest, url + MANIFEST)
+    return await together(_listed_files(ranges, url, entry) for entry in entries)
+
+
+async def _listed_files(ranges: Ranges, url: str, entry: ShardEntry) -> list[RemoteFile]:
+    folder = f"{url}{entry.folder}/" if entry.folder else url
+    files = await _files(ranges, folder)
+    if files is None:
+        raise IndexFormatError(folder + FILES[0], f"missing, but {MANIFEST} lists it; {_UPLOAD}")
+    for name, file in zip(FILES, files, strict=True):
+        if file.size != entry.files[name].bytes:
+            problem = f"{file.size} bytes, but {MANIFEST} says {entry.files[name].bytes}; {_UPLOAD}"
+            raise IndexFormatError(folder + name, problem)
+    return files
+
+
+async def _files(ranges: Ranges, folder: str) -> list[RemoteFile] | None:
+    """Return the files of the shard in a folder; None: there is no shard."""
+    opened = await together(ranges.open(folder + name) for name in FILES)
+    files = [file for file in opened if file]
+    if files and len(files) < len(FILES):
+        missing = FILES[opened.index(None)]
+        raise IndexFormatError(folder + missing, f"missing; {_UPLOAD}")
+    return files or None
+
+
+async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
+    """Return the files of all shards, found by their names."""
+    if (names := await ranges.list(url)) is not None:
+        folders = [url, *(f"{url}{name}/" for name in sorted(names, key=_order))]
+        found = await together(_files(ranges, folder) for folder in folders)
+        shards = [files for files in found if files]
+    elif alone := await _files(ranges, url):
+        shards = [alone]
+    else:
+        shards = await _numbered(ranges, url)
+    if not shards:
+        problem = f"no index there: neither {MANIFEST} nor {FILES[0]} in it or in its folder 0"
+        raise InputError(url, problem)
+    return shards
+
+
+async def _numbered(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
+    shards: list[list[RemoteFile]] = []
+    tried = 1  # the first alone, as there may be no index at all
+    while True:
+        numbers = range(len(shards), len(shards) + tried)
+        found = await together(_files(ranges, f"{url}{number}/") for number in numbers)
+        present = [files for files in found if files]
+        shards += present
+        if found[: len(present)] != present:
+            problem = f"missing, though there are shards behind it; {_UPLOAD}"
+            raise IndexFormatError(f"{url}{numbers[found.index(None)]}", problem)
+        if len(present) < tried:
+            return shards
+        tried = _PROBED_AT_ONCE
+
+
+def _order(folder: str) -> tuple[int, str]:
+    return int(folder) if folder.isascii() and folder.isdigit() else -1, folder

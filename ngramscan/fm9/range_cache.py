@@ -1,0 +1,165 @@
+"""What was read of remote files, kept on disk for later runs.
+
+A piece belongs to one version of a file: its URL, validator and size. SQLite makes it safe when
+several processes use it, or one is killed. A cache that fails is left alone: it never stops a run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from ngramscan.errors import InputError
+from ngramscan.fm9.range_sources import RemoteFile, shown
+from ngramscan.progress import Progress
+
+_NAME = "ranges-1.sqlite"
+_TRUSTED_S = 3600.0
+"""For so long, a file is opened as it was found; each read still has the server compare."""
+_WAITING_PIECES = 500
+"""New pieces are stored when there are so many, and at the end."""
+_SCHEMA = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA foreign_keys = ON;
+CREATE TABLE IF NOT EXISTS files (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL,          -- a digest: a URL may hold a login
+    etag TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    head BLOB NOT NULL,
+    opened_at REAL NOT NULL,    -- seconds since 1970
+    UNIQUE (url, etag, size)
+);
+CREATE TABLE IF NOT EXISTS pieces (
+    file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
+    start INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    content BLOB NOT NULL,
+    PRIMARY KEY (file, start, stop)
+) WITHOUT ROWID;
+"""
+
+
+class RangeCache:
+    """Pieces of remote files in a folder, up to `most_bytes`; used by one thread at a time.
+
+    At the limit nothing more is stored; the next run removes the files that were opened longest
+    ago. An InputError says that the folder can't be used.
+    """
+
+    def __init__(self, folder: Path, most_bytes: int, progress: Progress) -> None:
+        self._path, self._most_bytes, self._progress = folder / _NAME, most_bytes, progress
+        self._ids: dict[RemoteFile, int] = {}
+        self._waiting: list[tuple[int, int, int, bytes]] = []
+        self._is_usable = True
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            # Private: an index may be of an unpublished corpus.
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+            # Autocommit, unless a transaction is begun.
+            self._connection = sqlite3.connect(
+                self._path, timeout=5, isolation_level=None, check_same_thread=False
+            )
+            with ExitStack() as stack:
+                stack.callback(self._connection.close)
+                self._connection.executescript(_SCHEMA)
+                self._make_room()
+                stack.pop_all()
+        except (OSError, sqlite3.Error) as error:
+            reason = (getattr(error, "strerror", None) or str(error)).lower()
+            problem = f"can't be used as a cache ({reason}); remove the file, or name a folder"
+            raise InputError(f"--cache-dir {self._path}", problem) from error
+
+    def _make_room(self) -> None:
+        while (used := self._used_bytes()) > self._most_bytes * 3 // 4:
+            oldest = "SELECT id FROM files ORDER BY opened_at LIMIT 1"
+            if not self._connection.execute(f"DELETE FROM files WHERE id = ({oldest})").rowcount:
+                break
+        self._room_bytes = self._most_bytes - used
+
+    def _used_bytes(self) -> int:
+        names = ("page_count", "freelist_count", "page_size")
+        pages, free, size = (
+            int(self._connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in names
+        )
+        return (pages - free) * size
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """Do something with the database; after an error, nothing more."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            self._is_usable = False
+            self._progress.notice(f"{self._path}: {error}; this run goes on without this cache")
+
+    def opened(self, url: str) -> RemoteFile | None:
+        """Return a file that was opened lately; None: it must be opened."""
+        with self._usable():
+            select = "SELECT id, size, etag, head FROM files WHERE url = ? AND opened_at > ?"
+            key = (_digest(url), time.time() - _TRUSTED_S)
+            rows = self._connection.execute(f"{select} ORDER BY opened_at DESC", key).fetchall()
+            if rows:
+                file = RemoteFile(shown(url), *rows[0][1:], url, url)
+                self._ids[file] = rows[0][0]
+                return file
+        return None
+
+    def add(self, file: RemoteFile) -> None:
+        """Take note of a file that was opened just now; without a validator, nothing is kept."""
+        if not file.etag:
+            return
+        insert = "INSERT INTO files (url, etag, size, head, opened_at) VALUES (?, ?, ?, ?, ?)"
+        insert += " ON CONFLICT DO UPDATE SET opened_at = excluded.opened_at RETURNING id"
+        with self._usable():
+            row = (_digest(file.origin), file.etag, file.size, file.head, time.time())
+            (self._ids[file],) = self._connection.execute(insert, row).fetchone()
+
+    def forget(self, file: RemoteFile) -> None:
+        """Remove a file that has changed."""
+        with self._usable():
+            self._connection.execute("DELETE FROM files WHERE id = ?", [self._ids.pop(file, None)])
+
+    def get(self, file: RemoteFile, start: int, stop: int) -> bytes | None:
+        """Return a piece of a file; None: it is not here."""
+        number = self._ids.get(file)
+        if number is None or not self._is_usable:
+            return None
+        select = "SELECT content FROM pieces WHERE file = ? AND start = ? AND stop = ?"
+        with self._usable():
+            row = self._connection.execute(select, (number, start, stop)).fetchone()
+            return row[0] if row and len(row[0]) == stop - start else None
+        return None
+
+    def put(self, file: RemoteFile, start: int, content: bytes) -> None:
+        """Store a piece of a file, soon."""
+        number = self._ids.get(file)
+        if number is None or not self._is_usable or self._room_bytes < len(content):
+            return
+        self._room_bytes -= len(content)
+        self._waiting.append((number, start, start + len(content), content))
+        if len(self._waiting) >= _WAITING_PIECES:
+            self._store()
+
+    def _store(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        insert = "INSERT OR IGNORE INTO pieces SELECT id, ?2, ?3, ?4 FROM files WHERE id = ?1"
+        with self._usable(), self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany(insert, waiting)
+
+    def close(self) -> None:
+        """Store what waits for it, and close the database."""
+        if self._is_usable:
+            self._store()
+        self._connection.close()
+
+
+def _digest(url: str) -> str:
+    return hashlib.sha256(url.encode()).hexdigest()

@@ -1,0 +1,242 @@
+"""An index that is asked where it lies: `fm9:https://…`, `fm9:s3://…`.
+
+Its replies are kept in the journal, with the sizes and validators of its files: other files have
+other replies. What the journal has is answered without asking whether the files are still the same,
+as for a service; --refresh asks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, astuple
+from functools import partial
+from typing import Any, TypeVar
+
+from ngramscan.errors import IndexChangedError
+from ngramscan.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
+from ngramscan.fm9.layout import ISA_STEP, SA_STEP
+from ngramscan.fm9.range_sources import shown
+from ngramscan.fm9.ranges import Ranges
+from ngramscan.indexes.base import (
+    IN_PLACE_CONCURRENCY,
+    Cost,
+    Found,
+    IndexOptions,
+    IndexSize,
+    Place,
+    QueryCount,
+    Segment,
+    Source,
+    Window,
+    WindowFailure,
+)
+from ngramscan.indexes.fm9 import Fm9Index
+from ngramscan.journal import Journal, now
+from ngramscan.progress import Progress, counted, format_bytes
+
+_READERS = 8
+"""Threads that ask for windows, each for many; not so many that documents fill the memory."""
+_FILES = "files"  # under which the journal has what identifies the files, and their sizes
+_DAMAGED = (AttributeError, LookupError, TypeError, ValueError)
+"""Errors of reading a stored reply that is damaged."""
+_ANY = "surrogateescape"  # bytes that are not UTF-8 are kept, too
+
+# For estimates; docs/indexes.md has the measurements.
+_LATENCY_S, _REQUESTS_PER_S = 0.03, 1500
+_BYTES_PER_REQUEST, _METADATA_BYTES = 100, 150
+_LIKELY = 0.5
+"""Of the requests of a search, if both its ends were apart until its end."""
+
+Item = TypeVar("Item", bound=Hashable)
+T = TypeVar("T")
+
+
+class InPlaceIndex:
+    """Counts occurrences exactly and shows any of them, in index files that are not copied.
+
+    They are opened for the first question that the journal can't answer.
+    """
+
+    longest_context = Fm9Index.longest_context
+
+    def __init__(
+        self,
+        url: str,
+        ranges: Callable[[], Ranges],
+        journal: Journal,
+        options: IndexOptions,
+        progress: Progress,
+    ) -> None:
+        self.name = f"fm9:{shown(url).rstrip('/')}"
+        self._url, self._ranges, self._journal = url, ranges, journal
+        self._options, self._progress = options, progress
+        self._index: Fm9Index | None = None
+        self._shards: list[InPlaceShard] = []
+        self._fingerprint, self._size = "", IndexSize()
+        self._has_answered = False
+        kept = {} if options.refresh else journal.get(self.name, self.name, [_FILES])
+        with suppress(*_DAMAGED):
+            known = json.loads(kept[_FILES].text)
+            self._fingerprint, self._size = str(known["fingerprint"]), IndexSize(**known["size"])
+        if not self._fingerprint:
+            self._opened()
+
+    def _opened(self) -> Fm9Index:
+        """Return the index with its files open, which may be others than those of the journal."""
+        if self._index:
+            return self._index
+        ranges = self._ranges()
+        # Half of the memory, so that there is room for other parts.
+        self._shards = open_in_place(ranges, self._url, self._options.cache_bytes // 2)
+        found = partial(find_in_all, ranges, self._shards)
+        index = Fm9Index(self.name, self._shards, found, self._progress, _READERS)
+        files = "\n".join(shard.fingerprint for shard in self._shards)
+        fingerprint = hashlib.sha256(files.encode()).hexdigest()[:16]
+        if fingerprint != self._fingerprint:
+            if self._has_answered:
+                problem = "it is not the one that the journal has replies of; add --refresh"
+                raise IndexChangedError(self.name, problem)
+            self._fingerprint, self._size = fingerprint, index.size()
+            known = json.dumps({"fingerprint": fingerprint, "size": asdict(self._size)})
+            self._journal.put(self.name, self.name, _FILES, known)
+        self._index = index
+        return index
+
+    def size(self) -> IndexSize:
+        """Return the number of documents, the bytes of their texts, and those of the index."""
+        return self._size
+
+    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:
+        """Yield the count of each query."""
+        for found, source, asked_at in self._found(queries):
+            yield QueryCount(found.query, found.occurrences, None, source, asked_at)
+
+    def find(self, queries: Sequence[str]) -> Iterator[Found]:
+        """Yield the ranks of each query's occurrences."""
+        for found, _, _ in self._found(queries):
+            yield found
+
+    def _found(self, queries: Sequence[str]) -> Iterator[tuple[Found, Source, str]]:
+        def read(query: str, segments: Any) -> Found:
+            return Found(query, tuple(Segment(*map(int, each)) for each in segments))
+
+        kept = self._kept(queries, lambda query: ["find", query], read)
+        for found, asked_at in kept.values():
+            yield found, "journal", asked_at
+        if missing := [query for query in queries if query not in kept]:
+            for found in self._opened().find(missing):
+                self._keep(["find", found.query], [astuple(each) for each in found.segments])
+                yield found, "fm9", now()
+
+    def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
+        """Yield the text around some places, which may repeat."""
+
+        def form(place: Place) -> list[Any]:
+            return ["window", *astuple(place), context]
+
+        kept = self._kept(places, form, _read_window)
+        yield from (kept[place][0] for place in places if place in kept)
+        missing = [place for place in places if place not in kept]
+        if not missing:
+            return
+        index = self._opened()
+        longest = max(len(place.query.encode()) for place in missing)
+        cost = self._cost_of_windows(len(missing), 2 * context + longest)
+        told = f"{cost.requests:,} requests, {format_bytes(cost.bytes)} and {cost.seconds:,.0f} s"
+        windows = counted(len(missing), "window")
+        self._progress.notice(f"{self.name}: {windows} will take about {told}")
+        for window in index.windows(missing, context):
+            if isinstance(window, Window):
+                self._keep(form(window.place), _written(window))
+            yield window
+
+    # The journal
+
+    def _kept(
+        self,
+        items: Sequence[Item],
+        form: Callable[[Item], list[Any]],
+        read: Callable[[Item, Any], T],
+    ) -> dict[Item, tuple[T, str]]:
+        """Return what the journal has, and when it was asked; if it lacks any, open the files."""
+        kept = self._read_journal(items, form, read)
+        if self._index is None and len(kept) < len({*items}):
+            self._opened()  # and they may be others by now
+            kept = self._read_journal(items, form, read)
+        self._has_answered |= bool(items)
+        return kept
+
+    def _read_journal(
+        self,
+        items: Sequence[Item],
+        form: Callable[[Item], list[Any]],
+        read: Callable[[Item, Any], T],
+    ) -> dict[Item, tuple[T, str]]:
+        if self._options.refresh:
+            return {}
+        requests = {self._request(form(item)): item for item in items}
+        found = {}
+        for request, reply in self._journal.get(self.name, self.name, requests).items():
+            with suppress(*_DAMAGED):
+                item = requests[request]
+                found[item] = read(item, json.loads(reply.text)), reply.asked_at
+        return found
+
+    def _request(self, form: list[Any]) -> str:
+        return json.dumps([self._fingerprint, *form])
+
+    def _keep(self, form: list[Any], reply: Any) -> None:
+        self._journal.put(self.name, self.name, self._request(form), json.dumps(reply))
+
+    # What it takes
+
+    def cost(self, queries: Sequence[str], windows: int, context: int) -> Cost:
+        """Return what it takes if the journal has nothing; only headers are read for this."""
+        self._opened()
+        patterns = [query.encode() for query in queries]
+        suffixes = {one[at:] for one in patterns for at in range(len(one) - 1)}
+        at_most = rounds = 0
+        for shard in self._shards:
+            steps = shard.data.steps
+            # Both ends of a range are asked for.
+            at_most += 2 * shard.data.reads_per_step * sum(steps[one[0]] for one in suffixes)
+            longest = max((sum(steps[byte] for byte in one[:-1]) for one in patterns), default=0)
+            rounds = max(rounds, longest * shard.data.rounds_per_step)
+        found = self._cost(at_most, round(at_most * _LIKELY), rounds)
+        longest = max(map(len, patterns), default=0)
+        shown = self._cost_of_windows(windows, 2 * context + longest)
+        numbers = (one + other for one, other in zip(astuple(found), astuple(shown), strict=True))
+        return Cost(*numbers)
+
+    def _cost_of_windows(self, windows: int, text_bytes: int) -> Cost:
+        """Return what windows take that have so many bytes, or their whole document."""
+        if not windows:
+            return Cost()
+        largest = max(self._shards, key=lambda shard: shard.ranks).data
+        of_document = (self._size.bytes or 0) // (self._size.documents or 1)
+        # In one direction the next sampled place is so far away; texts are read from its end on.
+        walked = SA_STEP + min(text_bytes, of_document) + _METADATA_BYTES + ISA_STEP
+        steps = largest.layout.size / largest.n
+        requests = round(windows * walked * steps * largest.reads_per_step)
+        longest = (4 * SA_STEP + 2 * ISA_STEP) * steps * largest.rounds_per_step
+        return self._cost(requests, requests, longest)
+
+    def _cost(self, at_most: int, requests: int, rounds: float) -> Cost:
+        concurrency = self._options.concurrency or IN_PLACE_CONCURRENCY
+        per_second = min(concurrency / _LATENCY_S, _REQUESTS_PER_S)
+        seconds = max(rounds * _LATENCY_S, requests / per_second)
+        return Cost(at_most, requests, requests * _BYTES_PER_REQUEST, seconds)
+
+
+def _written(window: Window) -> list[Any]:
+    text = window.text.decode(errors=_ANY)
+    fields = window.document, window.document_bytes, text, window.offset, window.starts_document
+    return [*fields, window.metadata]
+
+
+def _read_window(place: Place, written: Any) -> Window:
+    document, size, text, *others = written
+    return Window(place, document, size, text.encode(errors=_ANY), *others)

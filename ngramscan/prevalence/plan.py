@@ -1,0 +1,76 @@
+"""What counting or reading takes, before anything is asked: requests, bytes, time and money."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ngramscan.indexes.base import PUBLIC_RATE, Cost, Index
+from ngramscan.indexes.scan.index import ScanIndex
+
+DOLLARS_PER_REQUEST, DOLLARS_PER_BYTE = 0.0004 / 1000, 0.09 / 1e9
+"""Of Amazon S3 in us-east-1 in 2025 (aws.amazon.com/s3/pricing): GET requests, and bytes to the
+internet; bytes within the region are free. The owner of a public bucket pays both, unless he has
+the requester pay."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """What some patterns take in one index."""
+
+    index: str
+    patterns: int
+    lookups: int
+    """Texts whose places are looked up."""
+    windows_at_most: int
+    """Windows on documents."""
+    requests_at_most: int
+    requests: int
+    """As many as they probably take; for index files in place an estimate from the lengths of the
+    texts."""
+    bytes: int
+    """Bytes to read, also probably; replies of services are not counted."""
+    duration: str
+    """HH:MM:SS: at 4 requests per second for services, or at 30 ms per request in place; of
+    corpora that are read, and of local indexes, it is not known, but 0."""
+    dollars_in_region: float
+    """What it costs whoever pays for a bucket of Amazon S3; 0 for what is not in place."""
+    dollars_to_internet: float
+
+
+def make_plan(
+    patterns: int, lookups: Sequence[str], windows: int, context: int, indexes: Iterable[Index]
+) -> list[PlanRow]:
+    """Return what it takes to look up some texts and fetch windows, at most, in each index."""
+    return [_row(index, patterns, lookups, windows, context) for index in indexes]
+
+
+def _row(
+    index: Index, patterns: int, lookups: Sequence[str], windows: int, context: int
+) -> PlanRow:
+    price = 0.0
+    if isinstance(index, ScanIndex):
+        # Windows are read once more.
+        lookups, windows, cost = [], 0, Cost(bytes=index.file_bytes * (2 if windows else 1))
+    elif index.name.startswith("fm9:"):
+        from ngramscan.indexes.in_place import InPlaceIndex  # slow, and needs an extra
+
+        cost = Cost()
+        if isinstance(index, InPlaceIndex):
+            price, cost = DOLLARS_PER_REQUEST, index.cost(lookups, windows, context)
+    else:
+        requests = len(lookups) + windows
+        cost = Cost(requests, requests, seconds=requests / PUBLIC_RATE)
+    seconds, in_region = round(cost.seconds), cost.requests * price
+    return PlanRow(
+        index=index.name,
+        patterns=patterns,
+        lookups=len(lookups),
+        windows_at_most=windows,
+        requests_at_most=cost.requests_at_most,
+        requests=cost.requests,
+        bytes=cost.bytes,
+        duration=f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}",
+        dollars_in_region=round(in_region, 4),
+        dollars_to_internet=round(in_region + cost.bytes * DOLLARS_PER_BYTE * bool(price), 4),
+    )

@@ -1,0 +1,268 @@
+"""A folder over HTTP with ranges, as an object store serves it: late, faulty, and with a record.
+
+The server is a process of its own, so that it doesn't share a core's time with the client in the
+tests. `python -m tests.support.range_server FOLDER '{"latency_s": 0.03}'` serves one by hand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import json
+import os
+import random
+import re
+import socket
+import stat
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+from urllib.parse import unquote
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+_RANGE = re.compile(rb"\r\nrange: *bytes=(\d+)-(\d*)", re.IGNORECASE)
+_IF_MATCH = re.compile(rb"\r\nif-match: *(\S+)", re.IGNORECASE)
+_PAYS = (
+    b'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code><Message>'
+    b"Requester Pays buckets require the x-amz-request-payer header.</Message></Error>"
+)
+_DENIED = b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"
+_PAGE = b"<!DOCTYPE html><html><title>Sign in</title></html>"
+
+
+@dataclass(frozen=True)
+class Faults:
+    """What goes wrong.
+
+    `rate` is the share of requests that get one of `kinds`, drawn by `seed`; `always` maps the
+    beginning of a path (without its slash) to the kind that every request there gets. From request
+    `changed_from` on (numbered from 1), files have another ETag. Kinds: `500`, `503` (Retry-After
+    0), `429`, `cut` (a body that ends early), `drop` (no answer), `stall` (none for 60 s), `slow`
+    (a byte every 20 ms), `wrong_range`, `wrong_total`, `wrong_bytes` (one less than asked for),
+    `no_ranges` (200 and the whole file), `no_etag`, `weak` (ETag), `date` (Last-Modified in place
+    of an ETag), `gzip`, `html`, `401`, `403`, `login`
+    (403 without a signature of S3), `pays` (requester pays), `404`, `416`, `redirect`
+    (307 to /moved/…, the same folder), `loop` (a redirect to itself), `away` (to another host).
+    """
+
+    seed: int = 0
+    rate: float = 0.0
+    kinds: tuple[str, ...] = ("500", "cut", "wrong_range")
+    always: Mapping[str, str] = field(default_factory=dict)
+    changed_from: int | None = None
+
+
+class Asked(NamedTuple):
+    """One request that was answered or not; `stop` is exclusive, 0 if no range was asked for."""
+
+    path: str
+    start: int
+    stop: int
+    fault: str
+
+
+class Record(NamedTuple):
+    requests: list[Asked]
+    connections: int
+    """How many were opened."""
+    open: int
+    """How many are open now."""
+    most_at_once: int
+    """Most requests under way at one time."""
+
+
+class _Server:
+    def __init__(self, folder: str, latency_s: float, faults: Faults) -> None:
+        self.folder, self.latency_s, self.faults = os.path.realpath(folder), latency_s, faults
+        self.random = random.Random(faults.seed)
+        self.asked: list[Asked] = []
+        self.connections = self.open = self.under_way = self.most = 0
+
+    def fault(self, path: str) -> str:
+        # Drawn for every request, so that the faults depend on the seed alone.
+        unlucky = self.random.random() < self.faults.rate
+        kind = self.random.choice(self.faults.kinds)
+        for prefix, always in self.faults.always.items():
+            if path.startswith(prefix):
+                return always
+        return kind if unlucky else ""
+
+    def answer(self, head: bytes) -> tuple[bytes, str]:
+        """Return an answer as bytes, and the fault in it."""
+        path = unquote(head.split(b" ", 2)[1].decode().partition("?")[0]).lstrip("/")
+        if path == "_record":
+            record = Record(self.asked, self.connections, self.open, self.most)
+            return _reply(200, json.dumps(record).encode()), "record"
+        found = _RANGE.search(head)
+        start = int(found[1]) if found else 0
+        stop = int(found[2]) + 1 if found and found[2] else 0
+        fault = self.fault(path)
+        if fault == "login":
+            fault = "" if b"X-Amz-Signature=" in head else "403"
+        self.asked.append(Asked(path, start, stop, fault))
+        if fault in _PLAIN:
+            status, body, *headers = _PLAIN[fault]
+            return _reply(status, body, *headers), fault
+        if fault in {"redirect", "loop", "away"}:
+            to = {"redirect": f"/moved/{path}", "loop": f"/{path}"}.get(fault, "http://0.0.0.0:1/")
+            return _reply(307, b"", f"Location: {to}"), fault
+        reply = self.read(path.removeprefix("moved/"), head, range(start, stop), fault)
+        if head.startswith(b"HEAD"):
+            reply = reply.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+        return reply, fault
+
+    def read(self, path: str, head: bytes, asked: range, fault: str) -> bytes:
+        try:
+            file = os.open(os.path.join(self.folder, path), os.O_RDONLY)
+        except OSError:
+            return _reply(404, b"not found")
+        try:
+            info = os.fstat(file)
+            if not stat.S_ISREG(info.st_mode):
+                return _reply(404, b"a folder")
+            size, etag = info.st_size, self.etag(info)
+            wanted = _IF_MATCH.search(head)
+            if wanted and wanted[1].decode() != etag and fault != "no_etag":
+                return _reply(412, b"changed")
+            headers = [f"ETag: {etag}"] * (fault not in {"no_etag", "date"})
+            date = email.utils.formatdate(info.st_mtime, usegmt=True)
+            headers += [f"Last-Modified: {date}"] * (fault == "date")
+            if not (asked or asked.start) or fault == "no_ranges":
+                return _reply(200, os.pread(file, size, 0), *headers)
+            stop = min(asked.stop or size, size)
+            if asked.start >= size:
+                return _reply(416, b"", f"Content-Range: bytes */{size}")
+            start = asked.start + (fault == "wrong_range")
+            stop -= fault == "wrong_bytes"
+            total = size + (fault == "wrong_total")
+            headers += [f"Content-Range: bytes {start}-{stop - 1}/{total}"]
+            headers += ["Content-Encoding: gzip"] * (fault == "gzip")
+            return _reply(206, os.pread(file, stop - asked.start, asked.start), *headers)
+        finally:
+            os.close(file)
+
+    def etag(self, info: os.stat_result) -> str:
+        changed_from = self.faults.changed_from
+        is_changed = changed_from is not None and len(self.asked) >= changed_from
+        weak = "W/" * (self.asked[-1].fault == "weak")
+        return f'{weak}"{info.st_mtime_ns:x}-{info.st_size:x}{"-new" * is_changed}"'
+
+
+_PLAIN: dict[str, tuple[Any, ...]] = {
+    "500": (500, b"out of luck"),
+    "503": (503, b"<Error><Code>SlowDown</Code></Error>", "Retry-After: 0"),
+    "429": (429, b"slow down"),
+    "404": (404, b"not found"),
+    "416": (416, b"", "Content-Range: bytes */5"),
+    "403": (403, _DENIED),
+    "401": (401, b""),
+    "pays": (403, _PAYS),
+    "html": (200, _PAGE, "Content-Type: text/html; charset=utf-8"),
+}
+
+
+def _reply(status: int, body: bytes, *headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status} -", f"Content-Length: {len(body)}", *headers, "\r\n"]
+    return "\r\n".join(lines).encode() + body
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, server: _Server) -> None:
+        self.server, self.buffer = server, b""
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport, self.loop = transport, asyncio.get_running_loop()
+        self.server.connections += 1
+        self.server.open += 1
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.server.open -= 1
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        while b"\r\n\r\n" in self.buffer:
+            head, _, self.buffer = self.buffer.partition(b"\r\n\r\n")
+            reply, fault = self.server.answer(head + b"\r\n")
+            if fault == "record":
+                self.transport.write(reply)
+                continue
+            self.server.under_way += 1
+            self.server.most = max(self.server.most, self.server.under_way)
+            wait_s = 60.0 if fault == "stall" else self.server.latency_s
+            self.loop.call_later(wait_s, self.send, reply, fault)
+
+    def send(self, reply: bytes, fault: str) -> None:
+        self.server.under_way -= 1
+        if fault == "slow":
+            head, _, body = reply.partition(b"\r\n\r\n")
+            self.write(head + b"\r\n\r\n")
+            for i in range(len(body)):
+                self.loop.call_later(0.02 * i, self.write, body[i : i + 1])
+            return
+        if fault == "cut":
+            self.write(reply[: -1 - (len(reply) - reply.index(b"\r\n\r\n") - 4) // 2])
+        elif fault != "drop":
+            self.write(reply)
+        if fault in {"cut", "drop"}:
+            self.transport.close()
+
+    def write(self, content: bytes) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(content)
+
+
+async def _serve(folder: str, latency_s: float, faults: Faults) -> None:
+    loop = asyncio.get_running_loop()
+    server = _Server(folder, latency_s, faults)
+    listening = await loop.create_server(lambda: _Connection(server), "127.0.0.1", 0, backlog=1024)
+    sys.stdout.write(f"{listening.sockets[0].getsockname()[1]}\n")
+    sys.stdout.flush()
+    # The end of standard input is the end of the process that started this one.
+    over = asyncio.Event()
+    loop.add_reader(sys.stdin, over.set)
+    await over.wait()
+    listening.close()
+
+
+class RangeServer:
+    """The server for the length of a `with` block; every answer is `latency_s` late.
+
+    >>> with RangeServer(folder, latency_s=0.03, faults=Faults(rate=0.2)) as server:
+    ...     urlopen(server.url + "index/data.fm9")
+    ...     server.record().requests
+    """
+
+    def __init__(self, folder: Path, latency_s: float = 0.0, faults: Faults | None = None) -> None:
+        options = {"latency_s": latency_s, "faults": asdict(faults or Faults())}
+        self._command = [sys.executable, "-m", __name__, str(folder), json.dumps(options)]
+
+    def record(self) -> Record:
+        """Return what was asked so far."""
+        with urllib.request.urlopen(f"{self.url}_record") as answer:
+            asked, *rest = json.loads(answer.read())
+        return Record([Asked(*row) for row in asked], rest[0], rest[1] - 1, rest[2])
+
+    def __enter__(self) -> Self:
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(self._command, stdin=pipe, stdout=pipe, cwd=ROOT)
+        assert self._process.stdout is not None
+        self.url = f"http://127.0.0.1:{int(self._process.stdout.readline())}/"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.communicate(timeout=5)
+        self._process.kill()
+        self._process.wait()
+
+
+if __name__ == "__main__":
+    given = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
+    given["faults"] = Faults(**given.get("faults", {}))
+    asyncio.run(_serve(sys.argv[1], given.get("latency_s", 0.0), given["faults"]))

@@ -1,0 +1,313 @@
+"""Indexes asked where they lie, over a server with faults: the answers of the local reader."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ngramscan.errors import IndexChangedError, IndexFormatError, NgramscanError
+from ngramscan.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
+from ngramscan.fm9.layout import FILES
+from ngramscan.fm9.manifest import describe_shard, in_folder, to_manifest
+from ngramscan.fm9.ranges import RangeOptions, Ranges
+from ngramscan.fm9.reader import open_shards
+from ngramscan.progress import SILENT
+from tests.support.command import Ran, invoke, without
+from tests.support.range_server import Faults, RangeServer
+from tests.support.sparse_fm9 import WORD, write_long_index
+from tests.test_fm9_index import DOCUMENTS, brute_force
+from tests.test_fm9_reader import write_shard
+
+HERE = Path(__file__).parent
+INDEXES = HERE / "replay" / "index"
+UNLUCKY = Faults(seed=3, rate=0.2)
+LITERALS = ("step by step", "the answer is", "no such words at all", "formula")
+
+
+def write_four(folder: Path) -> Path:
+    """Copy four shards, of which the first two are the documents of the tests."""
+    sources = [INDEXES / "replay2" / "0", INDEXES / "replay2" / "1"]
+    sources += [INDEXES / "replay", HERE / "fm9" / "dlit" / "index"]
+    for number, source in enumerate(sources):
+        shutil.copytree(source, folder / str(number))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_four(tmp_path_factory.mktemp("four"))
+
+
+@contextmanager
+def opened(url: str, memory: int = 1 << 30) -> Iterator[tuple[Ranges, list[InPlaceShard]]]:
+    with Ranges(RangeOptions(), SILENT) as ranges:
+        yield ranges, open_in_place(ranges, url, memory)
+
+
+def asked(url: str, tmp_path: Path, *options: str, command: str = "count") -> Ran:
+    literals = [part for text in LITERALS for part in ("-e", text)]
+    spec = ("--index", f"fm9:{url}", "--journal", str(tmp_path / "journal"), "--format", "csv")
+    return invoke(command, *literals, *spec, *options)
+
+
+# The same answers
+
+
+@pytest.mark.parametrize("memory", [1 << 30, 0], ids=["with top tables", "without"])
+@pytest.mark.parametrize("name", ["replay", "four"])
+def test_counts_windows_and_documents_equal_those_of_the_local_reader(
+    name: str, memory: int, four: Path
+) -> None:
+    folder = four if name == "four" else INDEXES / name
+    local, draw = open_shards(folder), random.Random(5)
+    queries = [b"", b"\n", b"\xff", b"\xfa", b"\0"]
+    while len(queries) < 130:
+        shard = draw.choice(local)
+        start = draw.randrange(shard.ranks - 40)
+        (text,) = shard.data.extract([start], [start + draw.randrange(1, 40)])
+        wrong = bytes([draw.randrange(256)])
+        queries.append(text if len(queries) % 5 else text[1:] + wrong)
+    with RangeServer(folder, 0.002, UNLUCKY) as server, opened(server.url, memory) as (ranges, far):
+        for near, one, found in zip(local, far, find_in_all(ranges, far, queries), strict=True):
+            known = near.find(queries)
+            absent = known[:, 0] == known[:, 1]
+            assert np.array_equal(found[~absent], known[~absent])
+            assert not np.diff(found[absent]).any()
+            assert (one.documents, one.text_bytes) == (near.documents, near.text_bytes)
+            assert one.index_bytes == near.index_bytes
+            ranks = [draw.randrange(near.ranks) for _ in range(4)]
+            lengths = np.array([3, 1, 5, 9])
+            windows = near.windows(ranks, lengths, 40)
+            assert one.windows(ranks, lengths, 40) == windows
+            documents = [window.document for window in windows]
+            assert one.metadata(documents) == near.metadata(documents)
+        assert {request.fault for request in server.record().requests} > {"500", "cut"}
+
+
+def test_a_whole_document_and_a_long_query(four: Path) -> None:
+    with RangeServer(four) as server, opened(server.url) as (ranges, far):
+        (segments, *_) = find_in_all(ranges, far, [DOCUMENTS[0].encode()])
+        ((rank, behind),) = segments.tolist()
+        (window,) = far[0].windows([rank], np.array([1]), 1 << 40)
+        assert (window.text.decode(), behind - rank) == (DOCUMENTS[0], 1)
+
+
+@pytest.mark.parametrize("lengths", [[1] * 700 + [9000], [9000] + [1] * 700, [3, 0] * 300])
+def test_the_document_of_a_position_is_found_however_long_they_are(
+    lengths: list[int], tmp_path: Path
+) -> None:
+    texts = [b"ab" * (length // 2) + b"c" * (length % 2) for length in lengths]
+    write_shard(tmp_path, texts, [b"{}" for _ in texts])
+    (near,) = open_shards(tmp_path)
+    ranks = np.random.default_rng(1).integers(0, near.ranks, 25).tolist()
+    ones = np.ones(len(ranks), np.int64)
+    with RangeServer(tmp_path) as server, opened(server.url) as (_, (far,)):
+        assert far.windows(ranks, ones, 0) == near.windows(ranks, ones, 0)
+
+
+@pytest.mark.parametrize("size", [1 << 32, 1 << 40], ids=["2^32", "2^40"])
+def test_beyond_all_disks_the_right_places_are_asked_for(tmp_path: Path, size: int) -> None:
+    try:
+        text = write_long_index(tmp_path, size // len(WORD) + 5, [size])
+    except OSError as error:
+        pytest.skip(f"no sparse file of this size here: {error}")
+    patterns = [WORD[:1], WORD * 5, WORD * 20 + b"ph", b"hh"]
+    with RangeServer(tmp_path) as server, opened(server.url) as (ranges, (far,)):
+        (found,) = find_in_all(ranges, [far], patterns)
+        assert found[:3].tolist() == [[*text.segment(pattern)] for pattern in patterns[:3]]
+        assert found[3, 0] == found[3, 1]
+        before = len(server.record().requests)
+        places = [size - 1, size + 6]
+        windows = far.windows([text.rank(at) for at in places], np.array([2, 2]), 10)
+        assert [window.text for window in windows] == [text.text(at - 10, at + 12) for at in places]
+        requests = server.record().requests
+        layout = far.data.layout
+        # The sample behind the text that was read, and the numbers of far blocks.
+        sample = layout.isa.offset + layout.isa.width * (-(-(size + 11) // 64)) // 8
+        assert any(one.start <= sample < one.stop for one in requests[before:])
+        size_of_file = (tmp_path / "data.fm9").stat().st_size
+        assert max(one.stop for one in requests if one.path == "data.fm9") <= size_of_file
+        assert sum(one.stop - one.start for one in requests) < 500_000
+
+
+# Commands
+
+
+def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
+    four: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(four, tmp_path / "index")
+    local = invoke("count", *(f"-e={text}" for text in LITERALS), "--index", f"fm9:{folder}",
+                   "--format", "csv").rows  # fmt: skip
+    with RangeServer(folder, faults=UNLUCKY) as server:
+
+        def requests() -> int:
+            return len(server.record().requests)
+
+        first = asked(server.url, tmp_path)
+        varying = ("index", "asked_at", "source")
+        assert without(first.rows, *varying) == without(local, *varying)
+        assert {row["source"] for row in first.rows} == {"fm9"}
+        assert int(first.rows[0]["occurrences"]) >= 2 * brute_force(LITERALS[0])
+        before = requests()
+        again = asked(server.url, tmp_path)
+        assert without(again.rows, "source") == without(first.rows, "source")
+        assert {row["source"] for row in again.rows} == {"journal"}
+        assert requests() == before
+        seen = asked(server.url, tmp_path, "-n", "1", "--width", "9", command="contexts")
+        assert (seen.code, len(seen.rows)) == (0, 3)
+        assert "3 windows will take about" in seen.stderr
+        before = requests()
+        assert asked(server.url, tmp_path, "-n", "1", "--width", "9", command="contexts").rows == (
+            seen.rows
+        )
+        assert requests() == before
+        # One shard becomes another one: what the journal has is not true of it.
+        shutil.rmtree(folder / "1")
+        shutil.copytree(HERE / "fm9" / "d5" / "index", folder / "1")
+        mixed = asked(server.url, tmp_path, "-n", "2", "--width", "9", command="contexts")
+        assert mixed.code == 1
+        assert "not the one that the journal has replies of; add --refresh" in mixed.stderr
+        new = asked(server.url, tmp_path, "-e", "hello")
+        assert {row["source"] for row in new.rows} == {"fm9"}
+        assert int(new.rows[0]["occurrences"]) < int(first.rows[0]["occurrences"])
+        assert {row["source"] for row in asked(server.url, tmp_path, "--refresh").rows} == {"fm9"}
+
+
+def test_documents_are_estimated_in_place_as_locally(tmp_path: Path) -> None:
+    given = ("docnorm", "the answer is", "--draws", "4", "--context", "100", "--format", "csv")
+    local = invoke(*given, "--index", f"fm9:{INDEXES / 'replay'}")
+    with RangeServer(INDEXES / "replay") as server:
+        far = invoke(*given, "--index", f"fm9:{server.url}", "--journal", str(tmp_path / "j"))
+    exact = ("occurrences", "draws", "estimator", "level")
+    assert [far.rows[0][name] for name in exact] == [local.rows[0][name] for name in exact]
+
+
+def test_a_dry_run_asks_for_headers_only_and_states_a_price(four: Path, tmp_path: Path) -> None:
+    with RangeServer(four) as server:
+        (plan,) = asked(server.url, tmp_path, "--dry-run").rows
+        headers = server.record().requests
+        assert sum(one.stop - one.start for one in headers) < 350_000
+        asked(server.url, tmp_path)
+        needed = len(server.record().requests) - len(headers)
+    assert needed <= int(plan["requests_at_most"])
+    price = int(plan["requests"]) * 4e-7
+    assert float(plan["dollars_in_region"]) == round(price, 4)
+    price += int(plan["bytes"]) * 9e-11
+    assert float(plan["dollars_to_internet"]) == round(price, 4)
+    local = invoke(
+        "contexts", "step by step", "--index", f"fm9:{four}", "--dry-run", "--format=csv"
+    )
+    assert (local.rows[0]["requests"], local.rows[0]["dollars_to_internet"]) == ("0", "0.0")
+    docs = HERE / "replay" / "docs"
+    (scan,) = invoke(
+        *("count", "a b", "--dry-run", "--format=csv", "--index", f"scan:{docs}/*.jsonl")
+    ).rows
+    assert int(scan["bytes"]) == sum(path.stat().st_size for path in docs.glob("*.jsonl"))
+
+
+# What goes wrong
+
+
+def test_a_file_that_changes_under_way_is_an_error_and_never_a_count(
+    four: Path, tmp_path: Path
+) -> None:
+    with RangeServer(four, faults=Faults(changed_from=90)) as server:
+        ran = asked(server.url, tmp_path)
+    assert ran.code == 1
+    assert ran.rows == []
+    assert "it changed while it was read; start again" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("faults", "said"),
+    [
+        (Faults(always={"": "404"}), "no index there: neither manifest.json nor data.fm9 in it"),
+        (Faults(always={"": "403"}), "HTTP 403, access denied; is it public"),
+        (Faults(always={"": "pays"}), "requester pays"),
+        (Faults(always={"": "html"}), "an HTML page, not a file; check the address"),
+        (Faults(always={"": "no_ranges"}), "the server can't send a part of a file"),
+        (Faults(always={"1/meta.fm9": "404"}), "/1/meta.fm9: missing; copy"),
+        (Faults(always={"1/": "404"}), "/1: missing, though there are shards behind it"),
+        (Faults(always={"3/": "403"}), "access denied"),
+    ],
+)
+def test_what_is_missing_or_refused_is_one_line_with_the_cure(
+    faults: Faults, said: str, four: Path, tmp_path: Path
+) -> None:
+    with RangeServer(four, faults=faults) as server:
+        ran = asked(server.url.replace("//", "//me:secret@"), tmp_path)
+    assert (ran.code != 0, ran.stdout) == (True, "")
+    assert said in ran.stderr
+    assert "secret" not in ran.stderr
+    assert len(ran.stderr.strip().splitlines()) == 1
+
+
+def test_a_manifest_lists_the_shards(tmp_path: Path) -> None:
+    folder = write_four(tmp_path / "index")
+    shards = open_shards(folder)
+    entries = [
+        in_folder(describe_shard(shard.directory, shard.documents, shard.text_bytes), str(number))
+        for number, shard in enumerate(shards)
+    ]
+    manifest = folder / "manifest.json"
+    manifest.write_bytes(to_manifest(reversed(entries)))
+    with RangeServer(folder) as server:
+        with opened(server.url) as (_, far):
+            assert [one.documents for one in far] == [one.documents for one in reversed(shards)]
+        (folder / "2" / "data_offset").write_bytes(b"12345678")
+        with pytest.raises(IndexFormatError, match=r"2/data_offset: 8 bytes, but manifest.json"):
+            open_at(server.url)
+        shutil.rmtree(folder / "2")
+        with pytest.raises(IndexFormatError, match=r"2/data.fm9: missing, but manifest.json lists"):
+            open_at(server.url)
+        (folder / "plan.json").write_text(json.dumps({"shards": []}))
+        with pytest.raises(NgramscanError, match="incomplete: it is still being built"):
+            open_at(server.url)
+
+
+def open_at(url: str) -> None:
+    with opened(url):
+        pass
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_damaged_files_are_errors_and_lead_nowhere(name: str, tmp_path: Path) -> None:
+    shutil.copytree(INDEXES / "replay", tmp_path / "index")
+    file = tmp_path / "index" / name
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2 :: 3] = b"\xff" * len(content[len(content) // 2 :: 3])
+    file.write_bytes(content)
+    with RangeServer(tmp_path / "index") as server:
+        with pytest.raises(IndexFormatError), opened(server.url) as (ranges, (far,)):
+            find_in_all(ranges, [far], [text.encode() for text in LITERALS])
+            far.metadata([window.document for window in far.windows([5, 900], np.ones(2), 50)])
+
+
+def test_pointers_that_lead_out_of_the_numbers_are_refused(tmp_path: Path) -> None:
+    shutil.copytree(INDEXES / "replay", tmp_path / "index")
+    with RangeServer(tmp_path / "index") as server:
+        with opened(server.url) as (_, (far,)):
+            field = far.data.layout.btnrp
+        with (tmp_path / "index" / "data.fm9").open("r+b") as file:
+            file.seek(field.offset)
+            file.write(b"\xff" * (field.bits // 8))
+        for memory in (1 << 30, 0):
+            with opened(server.url, memory) as (ranges, (far,)):
+                with pytest.raises(IndexFormatError, match="btnrp: a pointer leads out"):
+                    find_in_all(ranges, [far], [b"step by step"])
+
+
+def test_changes_between_two_reads_are_noticed(four: Path) -> None:
+    with RangeServer(four, faults=Faults(changed_from=60)) as server, opened(server.url) as far:
+        with pytest.raises(IndexChangedError, match="start again"):
+            for _ in range(30):
+                find_in_all(*far, [random.randbytes(4) for _ in range(200)] + [b"the answer"])
+                far[1][0].windows([77], np.array([1]), 99)
