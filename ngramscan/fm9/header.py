@@ -154,7 +154,6 @@ class _Parser:
         leaves = np.sort(tree["value"][tree["left"] == NONE])
         self._require("node", leaves.tolist() == [*comp2char], "the leaves are not the alphabet")
         known_leaves, known_codes = byte_tables(tree)
-
         absent = "is not in the text"
 
         def wrong_leaf(byte: int) -> str:

@@ -32,8 +32,6 @@ from ngramscan.progress import SILENT, Progress
 _CHECKED_AT_ONCE = 1 << 20
 """Offsets; checking more would read megabytes."""
 _COMPILING = "compiling the index reader, once: about 5 s"
-
-
 _THREADS = 16
 """More than cores: they mostly wait for the disk."""
 
