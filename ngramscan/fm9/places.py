@@ -26,10 +26,11 @@ from ngramscan.reading.streams import reason_of
 T = TypeVar("T")
 
 _NAMES = (*FILES, MANIFEST)
-_PAUSES_S = (1.0, 4.0, 16.0)
-"""Before a store is asked again; s3fs has retried for a second by then."""
+_PAUSES_S = (2.0, 10.0)
+"""Before a store is asked again; s3fs has retried for some seconds by then."""
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _NOT_TRANSIENT = (TypeError, ValueError, NotImplementedError)
+_REFUSALS = {*range(400, 500)} - {408, 429}  # of HTTP
 _RIGHTS = "the credentials must allow reading, writing and deleting there"
 _KEYS = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run: aws configure"
 
@@ -186,11 +187,11 @@ def _translated(url: str) -> Iterator[None]:
         reason = reason_of(error)
         if type(error).__name__.endswith("CredentialsError"):  # of botocore
             problem = f"there are no credentials ({reason}); {_KEYS}"
-        elif isinstance(error, PermissionError):
+        elif isinstance(error, PermissionError) or reason.startswith("Forbidden"):  # gcsfs
             problem = f"access is denied ({reason}); {_RIGHTS}"
         elif isinstance(error, FileNotFoundError):
             problem = f"can't be written ({reason}); the bucket must be there"
-        elif isinstance(error, _NOT_TRANSIENT):
+        elif isinstance(error, _NOT_TRANSIENT) or getattr(error, "status", 0) in _REFUSALS:
             problem = f"can't be written ({reason})"
         else:
             problem = f"{url}: the store doesn't answer ({reason}); the same command goes on later"

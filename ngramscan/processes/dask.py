@@ -39,7 +39,7 @@ def run_on_cluster(
     except (OSError, ValueError, TimeoutError) as error:
         raise RemoteUnavailable(f"--scheduler {scheduler}: can't be reached") from error
     with client:
-        if not client.scheduler_info()["workers"]:
+        if not client.scheduler_info(n_workers=-1)["workers"]:
             raise RemoteUnavailable(f"--scheduler {scheduler}: it has no workers")
         numbers = range(len(tasks))
         # Keyed by task number, not by content: a result must count for one task only.
@@ -54,7 +54,7 @@ def _ignore(_amount: int) -> None:
 
 
 def _collect(client: Any, futures: dict[Any, int], watch: Watch) -> Iterator[Done[Any]]:
-    known = set(client.scheduler_info()["workers"])
+    known = set(client.scheduler_info(n_workers=-1)["workers"])
     looked_at = time.monotonic()
     while futures:
         done = [future for future in futures if future.done()]
@@ -65,7 +65,7 @@ def _collect(client: Any, futures: dict[Any, int], watch: Watch) -> Iterator[Don
             time.sleep(_LOOK_EVERY_S)
         if not futures or time.monotonic() - looked_at > 5 * _LOOK_EVERY_S:
             # A worker that its nanny restarts has another address.
-            present = set(client.scheduler_info()["workers"])
+            present = set(client.scheduler_info(n_workers=-1)["workers"])
             for address in sorted(known - present):
                 watch.notice(f"the worker {address} was lost; another does its tasks")
             known, looked_at = present, time.monotonic()
