@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Report, Watch, run_on_processes
 from ngramscan.progress import Progress
 from tests.support import corpus_files, worker_tasks
+from tests.support.dask_cluster import Cluster, dask_cluster, wait_until
 
 pytestmark = pytest.mark.integration
 
@@ -120,13 +119,6 @@ def test_processes_end_when_their_parent_is_killed() -> None:
     wait_until(lambda: not any(is_running(pid) for pid in workers))
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < ends
-        time.sleep(0.02)
-
-
 def is_running(pid: str) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
@@ -155,55 +147,14 @@ def test_a_script_without_a_main_guard_may_count(tmp_path: Path) -> None:
 # Dask
 
 
-@dataclass
-class Cluster:
-    """A scheduler and its workers, one of which is there for all tests."""
-
-    file: Path
-    address: str = ""
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    without_workers: Exception | None = None
-    """The answer when the scheduler had no workers yet."""
-
-    def start(self, program: str, *options: str) -> subprocess.Popen[bytes]:
-        common = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(self.file)]
-        process = subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.dask_{program}", *common, *options],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        self.processes.append(process)
-        return process
-
-    def start_worker(self) -> subprocess.Popen[bytes]:
-        from dask.distributed import Client
-
-        with Client(self.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
-            there = len(client.scheduler_info()["workers"])
-            folder = ["--local-directory", str(self.file.parent)]
-            worker = self.start("worker", "--nthreads", "1", "--no-nanny", *folder)
-            client.wait_for_workers(there + 1, timeout=60)
-        return worker
-
-
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     pytest.importorskip("distributed")
-    cluster = Cluster(tmp_path_factory.mktemp("dask") / "scheduler.json")
-    cluster.start("scheduler", "--port", "0", "--no-show")
-    try:
-        wait_until(lambda: cluster.file.exists() and bool(cluster.file.read_text()))
-        cluster.address = json.loads(cluster.file.read_text())["address"]
-        try:
+    with dask_cluster(tmp_path_factory.mktemp("dask")) as cluster:
+        with pytest.raises(RemoteUnavailable, match=f"{cluster.address}: it has no workers$"):
             list(run_on_cluster(worker_tasks.square, [1], cluster.address, Seen().watch))
-        except RemoteUnavailable as error:
-            cluster.without_workers = error
         cluster.start_worker()
         yield cluster
-    finally:
-        for process in reversed(cluster.processes):
-            process.kill()
-            process.wait()
 
 
 def test_a_cluster_does_every_task_though_a_worker_is_killed(cluster: Cluster) -> None:
@@ -250,8 +201,6 @@ def test_errors_come_back_from_a_cluster(cluster: Cluster) -> None:
 def test_what_is_missing_for_a_cluster_is_said(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    where = f"--scheduler {cluster.address}"
-    assert str(cluster.without_workers) == f"{where}: it has no workers"
     monkeypatch.setattr(dask, "_CONNECT_S", 0.5)
     for address in ("tcp://127.0.0.1:9", "nowhere://x"):
         with pytest.raises(RemoteUnavailable, match=f"--scheduler {address}: can't be reached"):
