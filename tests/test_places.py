@@ -192,36 +192,36 @@ def test_refusals_are_told_and_failures_retried(
         assert told in problem_of(f"s3://{BUCKET}/x", kind)
 
 
-class FaultyStore(MemoryFileSystem):
-    """A store of fsspec that meets the next fault at each upload."""
+FAULTS: list[object] = []
 
-    protocol = "faulty"
-    faults: tuple[object, ...] = ()
 
-    def put_file(self, lpath: str, rpath: str, *args: Any, **options: Any) -> None:
-        fault, type(self).faults = self.faults[0] if self.faults else None, self.faults[1:]
-        if isinstance(fault, Exception):
-            raise fault
-        content = Path(lpath).read_bytes()
-        self.pipe_file(rpath, content[:fault] if isinstance(fault, int) else content)
+def put_file(self: Any, lpath: str, rpath: str, **_options: Any) -> None:
+    """Upload, but for the next fault: an error, or the bytes that arrive."""
+    fault = FAULTS.pop(0) if FAULTS else None
+    if isinstance(fault, Exception):
+        raise fault
+    content = Path(lpath).read_bytes()
+    self.pipe_file(rpath, content[:fault] if isinstance(fault, int) else content)
 
 
 def test_a_cut_or_failed_upload_is_repeated_and_a_third_one_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fsspec.register_implementation("faulty", FaultyStore, clobber=True)
+    methods = {"protocol": "faulty", "put_file": put_file}
+    faulty = type("FaultyStore", (MemoryFileSystem,), methods)
+    fsspec.register_implementation("faulty", faulty, clobber=True)
     monkeypatch.setattr(places, "_PAUSES_S", (0.01, 0.01))
     work, place = finished(tmp_path / "work"), "faulty://index"
     reset = OSError(errno.ECONNRESET, "reset")
-    FaultyStore.faults = (3, reset, None, reset)
+    FAULTS[:] = [3, reset, None, reset]
     places.publish(work, place)
     assert files_in(place) == shard()
-    FaultyStore.faults = (None, None, reset, reset, 3)
+    FAULTS[:] = [None, None, reset, reset, 3]
     with pytest.raises(RemoteUnavailable) as caught:
         places.publish(work, "faulty://other")
     expected = "the store doesn't answer (3 of 12 bytes arrived); the same command goes on later"
     assert str(caught.value) == f"faulty://other/{places._NAMES[2]}: {expected}"
     assert "manifest.json" not in files_in("faulty://other")
-    FaultyStore.faults = (NotImplementedError("read only"),)
+    FAULTS[:] = [NotImplementedError("read only")]
     with pytest.raises(InputError, match=r"can't be written \(read only\)"):
         places.publish(work, place)

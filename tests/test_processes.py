@@ -6,15 +6,24 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from ngramscan.corpora import open_corpus
-from ngramscan.errors import CorpusError, InputError, RemoteUnavailable, WorkerLostError
+from ngramscan.corpora import ReadOptions, open_corpus
+from ngramscan.errors import (
+    CorpusError,
+    InputError,
+    RemoteRefused,
+    RemoteUnavailable,
+    WorkerLostError,
+)
+from ngramscan.fm9.build import BuildOptions, build_index
 from ngramscan.indexes.base import IndexOptions, Place, Window
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.processes import dask
@@ -190,12 +199,59 @@ def test_a_cluster_finds_the_same_occurrences(
     assert all(isinstance(window, Window) for window in windows[0])
 
 
+def test_a_cluster_builds_the_same_index_though_a_worker_is_killed(
+    tmp_path: Path, cluster: Cluster, silent: Progress
+) -> None:
+    texts = [f"document {number} " + "ä b" * number for number in range(40)]
+    corpus = open_corpus(str(corpus_files.write(tmp_path, "c.jsonl", texts)))
+    doomed, shared = cluster.start_worker(), tmp_path / "shared"
+
+    def kill() -> None:
+        wait_until(lambda: any(shared.glob("*/manifest.json")))
+        doomed.kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    options = BuildOptions(700, scheduler=cluster.address)
+    rows = build_index(corpus, shared, silent, ReadOptions(), options)
+    killer.join()
+    assert rows[-1].shard > 2
+    build_index(corpus, tmp_path / "alone", silent, ReadOptions(), BuildOptions(700))
+    assert files_in(shared) == files_in(tmp_path / "alone")
+
+
+def files_in(folder: Path) -> dict[Path, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder): path.read_bytes() for path in files}
+
+
 def test_errors_come_back_from_a_cluster(cluster: Cluster) -> None:
     watch = Seen().watch
     done = list(run_on_cluster(worker_tasks.odd_ones_fail, [2, 3], cluster.address, watch))
     assert sorted(str(one.error or one.result) for one in done) == ["2", "file3: it is odd"]
     with pytest.raises(RuntimeError, match="a worker of the cluster failed"):
         list(run_on_cluster(worker_tasks.crash, [1], cluster.address, watch))
+
+
+def test_a_cluster_with_another_version_is_told(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only_here = ModuleType("only_here")
+    exec("def work(number, report): return number", only_here.__dict__)
+    monkeypatch.setitem(sys.modules, "only_here", only_here)
+    with pytest.raises(RemoteRefused, match=r"can't load the task.*; install the same ngramscan"):
+        list(run_on_cluster(only_here.work, [1], cluster.address, Seen().watch))
+
+
+@pytest.mark.slow
+def test_a_lost_scheduler_is_told(tmp_path: Path) -> None:
+    with dask_cluster(tmp_path) as other:
+        other.start_worker()
+        tasks = run_on_cluster(worker_tasks.slow_square, range(900), other.address, Seen().watch)
+        next(tasks)
+        other.processes[0].kill()
+        with pytest.raises(RemoteUnavailable, match="the connection to it was lost"):
+            list(tasks)
 
 
 def test_what_is_missing_for_a_cluster_is_said(
