@@ -280,7 +280,7 @@ def _build(
     unit, amounts = "bytes indexed", [sum(shard.sizes.values()) for shard in plan.shards]
     workers.progress.expect(sum(amounts), unit)
     workers.progress.advance(sum(amounts) - sum(amounts[n] for n in missing), unit)
-    workers = _fitting(workers, [plan.shards[number] for number in missing])
+    workers = fitting(workers, [plan.shards[number] for number in missing])
     tasks = [ShardTask(place, plan.shards[n], plan.files_of(n), read) for n in missing]
     with closing(workers.run(build_shard, tasks, [amounts[n] for n in missing], unit)) as results:
         for done in results:
@@ -292,7 +292,7 @@ def _build(
             yield missing[done.task], done.result
 
 
-def _fitting(workers: Workers, shards: Sequence[ShardPlan]) -> Workers:
+def fitting(workers: Workers, shards: Sequence[ShardPlan]) -> Workers:
     """Return as many workers as memory allows, and say what they need."""
     largest = max(max(shard.sizes.values()) for shard in shards)
     needed = round(largest * MEMORY_PER_BYTE) + _PROCESS_BYTES
