@@ -57,7 +57,8 @@ def build(
 
 def contents(index: Path) -> dict[str, str]:
     """Return the SHA-256 of all files of an index."""
-    files = [path for path in sorted(index.rglob("*")) if path.is_file()]
+    # A killed process may leave its lock behind, which nobody has.
+    files = [p for p in sorted(index.rglob("*")) if p.is_file() and p.name != ".building.lock"]
     return {str(p.relative_to(index)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
 
 
@@ -132,7 +133,7 @@ def test_a_killed_build_goes_on(kills: int, workers: int, corpus: Path, tmp_path
         with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
             assert process.stdout
             assert process.stdout.readline() == b"begins\n"
-            target = draw.randrange(len(finished), 13) if killed < kills else 99
+            target = len(finished) + draw.randrange(2) if killed < kills else 99
             while process.poll() is None and len(identities(out)) < target:
                 time.sleep(0.001)
             time.sleep(draw.random() * 0.03)
@@ -148,7 +149,7 @@ def test_a_killed_build_goes_on(kills: int, workers: int, corpus: Path, tmp_path
     build(corpus, out) if (out / "plan.json").exists() else None
     assert identities(out).items() >= finished.items()
     assert contents(out) == expected
-    assert killed > kills // 3
+    assert killed >= kills // 2
 
 
 def test_a_full_disk_ends_a_build_that_goes_on(corpus: Path, tmp_path: Path) -> None:
@@ -207,7 +208,7 @@ def change(corpus: Path, how: str) -> dict[str, Any]:
     ("how", "words"),
     [
         ("changed", r"a\.jsonl has changed"),
-        ("removed", r"a\.jsonl was in the corpus and is not there now"),
+        ("removed", r"a\.jsonl is no longer in the corpus"),
         ("added", r"d\.jsonl is new in the corpus"),
         ("size", "--shard-size was 6800 and is 6000 now"),
         ("memory", "--memory was None and is 300000000 now"),
@@ -221,7 +222,7 @@ def test_another_plan_is_refused(how: str, words: str, corpus: Path, tmp_path: P
         build(corpus, tmp_path / "index", **options)
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b'{"options": {}, "files": [{}], "shards": []}'])
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"options": {}, "files": [[]], "shards": []}'])
 def test_a_damaged_plan_is_refused(content: bytes, corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "index").mkdir()
     (tmp_path / "index" / "plan.json").write_bytes(content)
