@@ -202,9 +202,9 @@ def index_add(
         The files to add.
     directory : str or Path
         Folder or URL of the index.
-    shard_size, memory, workers, skip_unknown : see index_build
+    shard_size, memory, workers : see index_build
     scheduler, text_field, exclude_source, skip_bad_lines, max_line, input_format : see count
-    progress : see count
+    skip_unknown, progress : see count
 
     Returns
     -------
