@@ -34,7 +34,7 @@ from ngramscan.fm9.manifest import (
 from ngramscan.fm9.plan import Plan, ShardPlan, Workers, parse_plan, plan_shards
 from ngramscan.fm9.shard import BuiltShard, ShardTask, build_shard
 from ngramscan.fm9.sole_builder import files_in, sole_builder, working_folder
-from ngramscan.fm9.writer import LONGEST_TEXT, MEMORY_PER_BYTE
+from ngramscan.fm9.writer import LONGEST_TEXT, longest_text_in, memory_for
 from ngramscan.processes.pool import usable_memory
 from ngramscan.progress import Progress, format_bytes
 
@@ -69,8 +69,8 @@ class BuildOptions:
             limit, given = self.shard_bytes, f"--shard-size {self.shard_bytes}"
             problem = f"1 to {LONGEST_TEXT} bytes were expected"
         else:
-            limit = int((self.memory / self.workers - _PROCESS_BYTES) / MEMORY_PER_BYTE)
-            limit, given = min(limit, LONGEST_TEXT), f"--memory {self.memory}"
+            limit = longest_text_in(self.memory // self.workers - _PROCESS_BYTES)
+            given = f"--memory {self.memory}"
             problem = f"more than {format_bytes(_PROCESS_BYTES)} for each worker was expected"
         if not 0 < limit <= LONGEST_TEXT:
             raise InputError(given, problem)
@@ -290,7 +290,7 @@ def _build(
 def fitting(workers: Workers, shards: Sequence[ShardPlan]) -> Workers:
     """Return as many workers as memory allows, and say what they need."""
     largest = max(max(shard.sizes.values()) for shard in shards)
-    needed = round(largest * MEMORY_PER_BYTE) + _PROCESS_BYTES
+    needed = memory_for(largest) + _PROCESS_BYTES
     available = None if workers.scheduler else usable_memory()
     wanted = min(workers.count, len(shards))
     count = wanted if available is None else max(1, min(wanted, available // needed))

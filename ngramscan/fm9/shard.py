@@ -20,7 +20,7 @@ from ngramscan.fm9.layout import END, SEPARATOR
 from ngramscan.fm9.manifest import MANIFEST, ShardEntry, describe_shard, to_manifest
 from ngramscan.fm9.plan import ShardPlan
 from ngramscan.fm9.sole_builder import working_folder
-from ngramscan.fm9.writer import MEMORY_PER_BYTE, write_fm9
+from ngramscan.fm9.writer import memory_for, write_fm9
 from ngramscan.processes.pool import Report
 from ngramscan.progress import format_bytes
 
@@ -79,7 +79,7 @@ def _enough_memory(path: Path, size: int) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        needed = f"{format_bytes(size * MEMORY_PER_BYTE)} for {format_bytes(size)} of text"
+        needed = f"{format_bytes(memory_for(size))} for {format_bytes(size)} of text"
         problem = f"memory is short: {needed}; a smaller --shard-size or fewer --workers need less"
         raise InputError(str(path), problem) from error
 
