@@ -310,7 +310,7 @@ def test_as_many_workers_run_as_memory_allows(text_bytes: int, count: int, notic
     assert fitting(Workers(8, None, sums), shards).count == count
     assert re.match(notice, sums.notices[0])
     fitting(Workers(8, "tcp://x", sums), shards)
-    assert sums.notices[1].endswith("in each process of the cluster")
+    assert sums.notices[1].endswith("in each thread of the cluster")
 
 
 def test_the_size_of_shards_follows_from_memory() -> None:

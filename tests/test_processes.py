@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -231,6 +232,14 @@ def test_errors_come_back_from_a_cluster(cluster: Cluster) -> None:
     assert sorted(str(one.error or one.result) for one in done) == ["2", "file3: it is odd"]
     with pytest.raises(RuntimeError, match="a worker of the cluster failed"):
         list(run_on_cluster(worker_tasks.crash, [1], cluster.address, watch))
+
+
+def test_a_worker_with_too_little_memory_is_told(cluster: Cluster) -> None:
+    seen = Seen()
+    list(run_on_cluster(worker_tasks.square, [1], cluster.address, seen.watch, 10**15))
+    (notice,) = seen.notices
+    told = r"it has [\d.]+ GB of memory for 1 of --nthreads, and each may need 1e\+06 GB; fewer"
+    assert re.match(rf"the worker tcp://\S+: {told} of them need less$", notice)
 
 
 def test_a_cluster_with_another_version_is_told(

@@ -297,11 +297,11 @@ def fitting(workers: Workers, shards: Sequence[ShardPlan]) -> Workers:
     size = format_bytes(largest)
     text = f"needs up to {format_bytes(needed * count)} of memory, for a shard of {size}"
     if workers.scheduler:
-        text += " in each process of the cluster"
+        text += " in each thread of the cluster"
     elif count > 1:
         text += f" in each of {count} processes"
     if available is not None and (count < wanted or needed > available):
         is_fewer = f"; {count} of {wanted} workers run at once"
         text += f"{is_fewer * (count < wanted)}: {format_bytes(available)} are available"
     workers.progress.notice(text)
-    return replace(workers, count=count)
+    return replace(workers, count=count, task_bytes=needed)

@@ -106,6 +106,8 @@ class Workers:
     count: int
     scheduler: str | None
     progress: Progress
+    task_bytes: int = 0
+    """Memory that a task needs."""
 
     def run(
         self, work: Callable[[T, Report], R], tasks: Sequence[T], sizes: Sequence[int], unit: str
@@ -116,7 +118,7 @@ class Workers:
         if self.scheduler is None:
             yield from run_on_processes(work, tasks, self.count, watch)
             return
-        for done in run_on_cluster(work, tasks, self.scheduler, watch):
+        for done in run_on_cluster(work, tasks, self.scheduler, watch, self.task_bytes):
             advance(sizes[done.task])  # its processes do not report what they are at
             yield done
 

@@ -20,12 +20,17 @@ _OTHER_VERSION = ("deserialization", "Can't get attribute")
 
 
 def run_on_cluster(
-    work: Callable[[T, Report], R], tasks: Sequence[T], scheduler: str, watch: Watch
+    work: Callable[[T, Report], R],
+    tasks: Sequence[T],
+    scheduler: str,
+    watch: Watch,
+    task_bytes: int = 0,
 ) -> Iterator[Done[R]]:
     """Do tasks on the Dask cluster of a scheduler, and yield each as it is done, in any order.
 
     `work` is a function of a module of this package, which the workers must have installed, too;
     its `Report` does nothing. Where this is left early, tasks that have not begun are cancelled.
+    `task_bytes` is the memory that a task needs: where workers may have too little, that is told.
 
     An InputError says that Dask is not installed, a RemoteUnavailable that no scheduler answers at
     the address, that it was lost or that it has no workers, a RemoteRefused that the cluster has
@@ -47,8 +52,10 @@ def run_on_cluster(
     keys = [f"ngramscan-{time.time_ns()}-{number}" for number in numbers]
     try:
         with client:
-            if not client.scheduler_info(n_workers=-1)["workers"]:
+            workers = client.scheduler_info(n_workers=-1)["workers"]
+            if not workers:
                 raise RemoteUnavailable(f"{where}: it has no workers")
+            _check_memory(workers, task_bytes, watch)
             do = partial(do_task, work, report=_ignore)
             futures = client.map(do, numbers, tasks, key=keys)
             yield from _collect(client, dict(zip(futures, numbers, strict=True)), watch, where)
@@ -58,6 +65,17 @@ def run_on_cluster(
 
 def _ignore(_amount: int) -> None:
     pass
+
+
+def _check_memory(workers: dict[str, Any], task_bytes: int, watch: Watch) -> None:
+    """Say which worker has less memory than all of its threads need; Dask would kill it."""
+    for address, worker in workers.items():
+        threads, limit = worker["nthreads"], worker["memory_limit"]
+        if limit and threads * task_bytes > limit:
+            problem = f"it has {limit / 1e9:.3g} GB of memory for {threads} of --nthreads"
+            need = f"each may need {task_bytes / 1e9:.3g} GB; fewer of them need less"
+            watch.notice(f"the worker {address}: {problem}, and {need}")
+            return
 
 
 def _collect(client: Any, futures: dict[Any, int], watch: Watch, where: str) -> Iterator[Done[Any]]:
