@@ -1,4 +1,4 @@
-"""Building an index of a corpus of 60 MB in 8 shards: speed, size and memory, by workers.
+"""Building an index of a corpus of 200 MB in 8 shards: speed, size and memory, by workers.
 
     python benchmarks/index_build.py [MEGABYTES [SHARDS]]
 
@@ -81,7 +81,7 @@ def build(corpus: Path, index: Path, shard_bytes: int, workers: int) -> tuple[fl
 
 
 def main() -> None:
-    megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 60
+    megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     n_shards = int(sys.argv[2]) if len(sys.argv) > 2 else 8
     times: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
     with tempfile.TemporaryDirectory() as name:

@@ -13,14 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ngramscan.corpora import Corpus, ReadOptions, describe_skipped
 from ngramscan.corpora.base import local_file
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.fm9 import places
 from ngramscan.fm9.documents import Source, relative_names
-from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.manifest import (
     MANIFEST,
     PLAN,
@@ -32,6 +29,7 @@ from ngramscan.fm9.manifest import (
     to_manifest,
 )
 from ngramscan.fm9.plan import Plan, ShardPlan, Workers, parse_plan, plan_shards
+from ngramscan.fm9.reader import Shard, open_shards
 from ngramscan.fm9.shard import BuiltShard, ShardTask, build_shard
 from ngramscan.fm9.sole_builder import files_in, sole_builder, working_folder
 from ngramscan.fm9.writer import LONGEST_TEXT, longest_text_in, memory_for
@@ -204,7 +202,7 @@ def _kept_shards(place: str, progress: Progress) -> list[ShardPlan]:
         raise InputError(place, f"no index there: no {MANIFEST}; ngramscan index build makes one")
     else:
         root = Path(place)
-        entries = [_described(root, folder, progress) for folder in shard_folders(root)]
+        entries = [_described(root, shard, progress) for shard in open_shards(root, progress)]
     for entry in entries:
         folder = places.join(place, entry.folder)
         if places.read(folder, MANIFEST) is None:
@@ -212,15 +210,14 @@ def _kept_shards(place: str, progress: Progress) -> list[ShardPlan]:
     return [ShardPlan(one.folder or "0", one.documents, one.bytes, 0, -1) for one in entries]
 
 
-def _described(root: Path, folder: Path, progress: Progress) -> ShardEntry:
+def _described(root: Path, shard: Shard, progress: Progress) -> ShardEntry:
     """Return the entry of a shard of an index without manifest."""
-    if entries := read_manifest(folder):
-        entry = entries[0]
+    folder = shard.directory
+    if own := read_manifest(folder):
+        [entry] = own
     else:
-        progress.notice(f"{folder}: has no {MANIFEST}; one is made")
-        documents = (folder / "data_offset").stat().st_size // 8
-        size = int(np.fromfile(folder / "data.fm9", "<u8", 1)[0])
-        entry = describe_shard(folder, documents, size - documents - 1)
+        progress.notice(f"{folder}: it has no {MANIFEST}; its files are read to make one")
+        entry = describe_shard(folder, shard.documents, shard.text_bytes)
     return in_folder(entry, "" if folder == root else folder.name)
 
 

@@ -2,7 +2,8 @@
 
 Memory, in bytes per byte of text: at most 5.2, for the suffix array (4), the text (1) and the
 samples (3/16); from 2 GiB on 9.4, since positions then have 64 bits. Then the BWT replaces the
-text. Later there are the BWT twice, its wavelet tree (its entropy, 0.6 for English) and the samples.
+text. Later there are the BWT twice, its wavelet tree (its entropy, 0.6 for English), and the
+samples.
 """
 
 from __future__ import annotations
