@@ -126,7 +126,7 @@ def test_a_killed_build_goes_on_and_uploads_no_finished_shard_again(
 ) -> None:
     drawn = random.Random(n_kills)
     begin = len(store.uploads)
-    moments = sorted(drawn.sample(range(begin + 1, begin + 60), n_kills))
+    moments = sorted(drawn.sample(range(begin + 1, begin + 50), n_kills))  # of 62
     kill_at_uploads(store, corpus, tmp_path, moments, drawn)
     assert store.files(f"{tmp_path.name}/") == undisturbed
     check_uploads(store.uploads[begin:], tmp_path.name)

@@ -179,7 +179,12 @@ def test_a_store_without_bucket_keys_library_or_protocol_is_told(
     [
         (403, "AccessDenied", InputError, "access is denied (no AccessDenied); the credentials"),
         (400, "ExpiredToken", InputError, "access is denied (no ExpiredToken); the credentials"),
-        (500, "InternalError", RemoteUnavailable, "doesn't answer (no InternalError)"),
+        (
+            500,
+            "InternalError",
+            RemoteUnavailable,
+            "the store failed (no InternalError); later, the same command goes on",
+        ),
     ],
 )
 def test_refusals_are_told_and_failures_retried(
@@ -219,7 +224,7 @@ def test_a_cut_or_failed_upload_is_repeated_and_a_third_one_given_up(
     FAULTS[:] = [None, None, reset, reset, 3]
     with pytest.raises(RemoteUnavailable) as caught:
         places.publish(work, "faulty://other")
-    expected = "the store doesn't answer (3 of 12 bytes arrived); the same command goes on later"
+    expected = "the store failed (3 of 12 bytes arrived); later, the same command goes on"
     assert str(caught.value) == f"faulty://other/{places._NAMES[2]}: {expected}"
     assert "manifest.json" not in files_in("faulty://other")
     FAULTS[:] = [NotImplementedError("read only")]

@@ -30,13 +30,13 @@ _PAUSES_S = (2.0, 10.0)
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _NOT_TRANSIENT = (TypeError, ValueError, NotImplementedError)
 _REFUSALS = {*range(400, 500)} - {408, 429}  # of HTTP
-_RIGHTS = "the credentials must allow reading, writing and deleting there"
+_RIGHTS = (
+    "the credentials must allow listing, reading, writing and deleting there, and a requester-pays "
+    "bucket needs FSSPEC_S3_REQUESTER_PAYS=true"
+)
 _KEYS = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run: aws configure"
 
-
-def is_remote(place: str) -> bool:
-    """Tell whether a place is a URL."""
-    return streams.is_remote(place)
+is_remote = streams.is_remote
 
 
 def join(place: str, name: str) -> str:
@@ -191,8 +191,8 @@ def _translated(url: str) -> Iterator[None]:
         elif isinstance(error, _NOT_TRANSIENT) or getattr(error, "status", 0) in _REFUSALS:
             problem = f"can't be written ({reason})"
         else:
-            problem = f"{url}: the store doesn't answer ({reason}); the same command goes on later"
-            raise RemoteUnavailable(problem) from error
+            problem = f"the store failed ({reason}); later, the same command goes on"
+            raise RemoteUnavailable(f"{url}: {problem}") from error
         raise InputError(url, problem) from error
 
 
