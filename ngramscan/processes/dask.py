@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -50,6 +51,9 @@ def run_on_cluster(
     numbers = range(len(tasks))
     # Keyed by task number, not by content: a result must count for one task only.
     keys = [f"ngramscan-{time.time_ns()}-{number}" for number in numbers]
+    log = logging.getLogger("distributed.client")
+    level = log.level
+    log.setLevel(logging.CRITICAL)  # to a lost connection, it says a traceback
     try:
         with client:
             workers = client.scheduler_info(n_workers=-1)["workers"]
@@ -61,6 +65,8 @@ def run_on_cluster(
             yield from _collect(client, dict(zip(futures, numbers, strict=True)), watch, where)
     except (CancelledError, OSError) as error:
         raise RemoteUnavailable(f"{where}: the connection to it was lost") from error
+    finally:
+        log.setLevel(level)
 
 
 def _ignore(_amount: int) -> None:
