@@ -195,8 +195,10 @@ def test_a_full_disk_is_reported_with_its_path(
     corpus = original("d5", tmp_path)
     with monkeypatch.context() as context:
         context.setattr(shard_module, "write_fm9", Mock(side_effect=error))
-        with pytest.raises(InputError, match=rf"data\.fm9.*{words}"):
+        with pytest.raises(InputError, match=rf"data\.fm9.*{words}") as caught:
             build(corpus, tmp_path / "index")
+    told = "".join(getattr(caught.value, "__notes__", ""))
+    assert told.endswith("run the same command again") == isinstance(error, OSError)
     assert [path.name for path in (tmp_path / "index").iterdir()] == ["plan.json"]
     build(corpus, tmp_path / "index")
     same_files(tmp_path / "index", HERE / "fm9" / "d5" / "index")

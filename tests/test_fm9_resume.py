@@ -134,13 +134,15 @@ def test_a_killed_build_goes_on(kills: int, workers: int, corpus: Path, tmp_path
             assert process.stdout
             assert process.stdout.readline() == b"begins\n"
             target = len(finished) + draw.randrange(2) if killed < kills else 99
+            if not killed:
+                while not (out / "plan.json").exists():
+                    time.sleep(0.001)
+                with pytest.raises(InputError, match="another process is building it"):
+                    build(corpus, out)
             while process.poll() is None and len(identities(out)) < target:
                 time.sleep(0.001)
             time.sleep(draw.random() * 0.03)
             if process.poll() is None:
-                if not killed:
-                    with pytest.raises(InputError, match="another process is building it"):
-                        build(corpus, out)
                 os.killpg(process.pid, signal.SIGKILL)
                 killed += 1
         now = identities(out)
@@ -149,7 +151,8 @@ def test_a_killed_build_goes_on(kills: int, workers: int, corpus: Path, tmp_path
     build(corpus, out) if (out / "plan.json").exists() else None
     assert identities(out).items() >= finished.items()
     assert contents(out) == expected
-    assert killed >= kills // 2
+    assert killed >= kills // 2, killed
+    print(f"{killed} kills")
 
 
 def test_a_full_disk_ends_a_build_that_goes_on(corpus: Path, tmp_path: Path) -> None:

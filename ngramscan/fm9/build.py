@@ -15,7 +15,7 @@ from typing import Any
 
 from ngramscan.corpora import Corpus, ReadOptions, describe_skipped
 from ngramscan.corpora.base import local_file
-from ngramscan.errors import CorpusError, InputError
+from ngramscan.errors import CorpusError, DiskFullError, InputError
 from ngramscan.fm9 import places
 from ngramscan.fm9.documents import Source, relative_names
 from ngramscan.fm9.manifest import (
@@ -128,7 +128,11 @@ def build_index(
             places.write(place, PLAN, plan.to_json())
         if plan.shards[0].file < 0 and _entry(place, plan.shards[0]) is None:
             places.move(place, "", plan.shards[0].folder)
-        return _finish(plan, place, read, workers)
+        try:
+            return _finish(plan, place, read, workers)
+        except DiskFullError as error:
+            error.add_note("; what is done is kept: make room, and run the same command again")
+            raise
 
 
 def _decisive(read: ReadOptions, options: BuildOptions) -> dict[str, Any]:
