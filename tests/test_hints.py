@@ -195,7 +195,7 @@ ENDINGS = {
     "index build corpus -o sharded": 2,
     "index build corpus -o mine.yaml": 2,
     "index build corpus -o no/new": 2,
-    "index build corpus -o new --shard-size 5GB": 2,
+    "index build corpus -o new --shard-size 5000GB": 2,
     "index build corpus": 2,
     "index verify corpus.jsonl": 2,
     "serve corpus": 2,

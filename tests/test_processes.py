@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from ngramscan.corpora import open_corpus
-from ngramscan.errors import CorpusError, InputError, RemoteUnavailable, WorkerLostError
+from ngramscan.corpora import ReadOptions, open_corpus
+from ngramscan.errors import (
+    CorpusError,
+    InputError,
+    RemoteRefused,
+    RemoteUnavailable,
+    WorkerLostError,
+)
+from ngramscan.fm9.build import BuildOptions, build_index
 from ngramscan.indexes.base import IndexOptions, Place, Window
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.processes import dask
@@ -24,6 +32,7 @@ from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Report, Watch, run_on_processes
 from ngramscan.progress import Progress
 from tests.support import corpus_files, worker_tasks
+from tests.support.dask_cluster import Cluster, dask_cluster, wait_until
 
 pytestmark = pytest.mark.integration
 
@@ -120,13 +129,6 @@ def test_processes_end_when_their_parent_is_killed() -> None:
     wait_until(lambda: not any(is_running(pid) for pid in workers))
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < ends
-        time.sleep(0.02)
-
-
 def is_running(pid: str) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
@@ -155,55 +157,14 @@ def test_a_script_without_a_main_guard_may_count(tmp_path: Path) -> None:
 # Dask
 
 
-@dataclass
-class Cluster:
-    """A scheduler and its workers, one of which is there for all tests."""
-
-    file: Path
-    address: str = ""
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    without_workers: Exception | None = None
-    """The answer when the scheduler had no workers yet."""
-
-    def start(self, program: str, *options: str) -> subprocess.Popen[bytes]:
-        common = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(self.file)]
-        process = subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.dask_{program}", *common, *options],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        self.processes.append(process)
-        return process
-
-    def start_worker(self) -> subprocess.Popen[bytes]:
-        from dask.distributed import Client
-
-        with Client(self.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
-            there = len(client.scheduler_info()["workers"])
-            folder = ["--local-directory", str(self.file.parent)]
-            worker = self.start("worker", "--nthreads", "1", "--no-nanny", *folder)
-            client.wait_for_workers(there + 1, timeout=60)
-        return worker
-
-
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     pytest.importorskip("distributed")
-    cluster = Cluster(tmp_path_factory.mktemp("dask") / "scheduler.json")
-    cluster.start("scheduler", "--port", "0", "--no-show")
-    try:
-        wait_until(lambda: cluster.file.exists() and bool(cluster.file.read_text()))
-        cluster.address = json.loads(cluster.file.read_text())["address"]
-        try:
+    with dask_cluster(tmp_path_factory.mktemp("dask")) as cluster:
+        with pytest.raises(RemoteUnavailable, match=f"{cluster.address}: it has no workers$"):
             list(run_on_cluster(worker_tasks.square, [1], cluster.address, Seen().watch))
-        except RemoteUnavailable as error:
-            cluster.without_workers = error
         cluster.start_worker()
         yield cluster
-    finally:
-        for process in reversed(cluster.processes):
-            process.kill()
-            process.wait()
 
 
 def test_a_cluster_does_every_task_though_a_worker_is_killed(cluster: Cluster) -> None:
@@ -239,6 +200,32 @@ def test_a_cluster_finds_the_same_occurrences(
     assert all(isinstance(window, Window) for window in windows[0])
 
 
+def test_a_cluster_builds_the_same_index_though_a_worker_is_killed(
+    tmp_path: Path, cluster: Cluster, silent: Progress
+) -> None:
+    texts = [f"document {number} " + "ä b" * number for number in range(40)]
+    corpus = open_corpus(str(corpus_files.write(tmp_path, "c.jsonl", texts)))
+    doomed, shared = cluster.start_worker(), tmp_path / "shared"
+
+    def kill() -> None:
+        wait_until(lambda: any(shared.glob("*/manifest.json")))
+        doomed.kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    options = BuildOptions(700, scheduler=cluster.address)
+    rows = build_index(corpus, shared, silent, ReadOptions(), options)
+    killer.join()
+    assert rows[-1].shard > 2
+    build_index(corpus, tmp_path / "alone", silent, ReadOptions(), BuildOptions(700))
+    assert files_in(shared) == files_in(tmp_path / "alone")
+
+
+def files_in(folder: Path) -> dict[Path, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder): path.read_bytes() for path in files}
+
+
 def test_errors_come_back_from_a_cluster(cluster: Cluster) -> None:
     watch = Seen().watch
     done = list(run_on_cluster(worker_tasks.odd_ones_fail, [2, 3], cluster.address, watch))
@@ -247,11 +234,38 @@ def test_errors_come_back_from_a_cluster(cluster: Cluster) -> None:
         list(run_on_cluster(worker_tasks.crash, [1], cluster.address, watch))
 
 
+def test_a_worker_with_too_little_memory_is_told(cluster: Cluster) -> None:
+    seen = Seen()
+    list(run_on_cluster(worker_tasks.square, [1], cluster.address, seen.watch, 10**15))
+    (notice,) = seen.notices
+    told = r"it has [\d.]+ GB of memory for 1 of --nthreads, and each may need 1e\+06 GB; fewer"
+    assert re.match(rf"the worker tcp://\S+: {told} of them need less$", notice)
+
+
+def test_a_cluster_with_another_version_is_told(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only_here = ModuleType("only_here")
+    exec("def work(number, report): return number", only_here.__dict__)
+    monkeypatch.setitem(sys.modules, "only_here", only_here)
+    with pytest.raises(RemoteRefused, match=r"can't load the task.*; install the same ngramscan"):
+        list(run_on_cluster(only_here.work, [1], cluster.address, Seen().watch))
+
+
+@pytest.mark.slow
+def test_a_lost_scheduler_is_told(tmp_path: Path) -> None:
+    with dask_cluster(tmp_path) as other:
+        other.start_worker()
+        tasks = run_on_cluster(worker_tasks.slow_square, range(900), other.address, Seen().watch)
+        next(tasks)
+        other.processes[0].kill()
+        with pytest.raises(RemoteUnavailable, match="the connection to it was lost"):
+            list(tasks)
+
+
 def test_what_is_missing_for_a_cluster_is_said(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    where = f"--scheduler {cluster.address}"
-    assert str(cluster.without_workers) == f"{where}: it has no workers"
     monkeypatch.setattr(dask, "_CONNECT_S", 0.5)
     for address in ("tcp://127.0.0.1:9", "nowhere://x"):
         with pytest.raises(RemoteUnavailable, match=f"--scheduler {address}: can't be reached"):

@@ -212,8 +212,8 @@ def index_build(
     output : str or Path
         Folder or URL of the index; new or empty.
     shard_size : str or int
-        Maximum text per shard, below 2.147GB: 500MB, or bytes. Sorting needs 5.2 times as much
-        memory.  [default: 1GB]
+        Maximum text per shard: 500MB, or bytes. Sorting needs 5.2 times as much memory, and 9.4
+        times from 2.147GB on.  [default: 1GB]
     memory : str or int
         Memory for all workers together, like 16GB; the size of shards follows from it.
     workers : int
@@ -264,9 +264,9 @@ def index_add(
         The files to add.
     directory : str or Path
         Folder or URL of the index.
-    shard_size, memory, workers, skip_unknown : see index_build
+    shard_size, memory, workers : see index_build
     scheduler, text_field, exclude_source, skip_bad_lines, max_line, input_format : see count
-    progress : see count
+    skip_unknown, progress : see count
 
     Returns
     -------

@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
+from urllib.parse import urlsplit
 
 from isal import igzip
 
@@ -60,9 +61,16 @@ def is_remote(path: str) -> bool:
 
 
 def file_system(url: str, **options: Any) -> Any:
-    """Return the fsspec file system of a URL; an InputError says which library it needs."""
+    """Return the fsspec file system of a URL; an InputError says which library it needs.
+
+    A password in the URL is refused, since it would be shown.
+    """
     import fsspec
 
+    parts = urlsplit(url)
+    if parts.password is not None:
+        problem = "a password in it would be shown; put it into the configuration of fsspec"
+        raise InputError(f"{parts.scheme}://{parts.hostname}/…", problem)
     try:
         return fsspec.core.url_to_fs(url, **options)[0]
     except ImportError as error:

@@ -6,21 +6,18 @@ complete with its manifest; so what is finished stays so, and the same call buil
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ngramscan.corpora import Corpus, CorpusFile, ReadOptions, describe_skipped
+from ngramscan.corpora import Corpus, ReadOptions, describe_skipped
 from ngramscan.corpora.base import local_file
-from ngramscan.errors import CorpusError, InputError
+from ngramscan.errors import CorpusError, DiskFullError, InputError
 from ngramscan.fm9 import places
-from ngramscan.fm9.documents import relative_names
-from ngramscan.fm9.folders import shard_folders
+from ngramscan.fm9.documents import Source, relative_names
 from ngramscan.fm9.manifest import (
     MANIFEST,
     PLAN,
@@ -31,10 +28,11 @@ from ngramscan.fm9.manifest import (
     read_manifest,
     to_manifest,
 )
-from ngramscan.fm9.plan import FilePlan, Plan, ShardPlan, Workers, parse_plan, plan_shards
+from ngramscan.fm9.plan import Plan, ShardPlan, Workers, parse_plan, plan_shards
+from ngramscan.fm9.reader import Shard, open_shards
 from ngramscan.fm9.shard import BuiltShard, ShardTask, build_shard
 from ngramscan.fm9.sole_builder import files_in, sole_builder, working_folder
-from ngramscan.fm9.writer import LONGEST_TEXT, MEMORY_PER_BYTE
+from ngramscan.fm9.writer import LONGEST_TEXT, longest_text_in, memory_for
 from ngramscan.processes.pool import usable_memory
 from ngramscan.progress import Progress, format_bytes
 
@@ -69,8 +67,8 @@ class BuildOptions:
             limit, given = self.shard_bytes, f"--shard-size {self.shard_bytes}"
             problem = f"1 to {LONGEST_TEXT} bytes were expected"
         else:
-            limit = int((self.memory / self.workers - _PROCESS_BYTES) / MEMORY_PER_BYTE)
-            limit, given = min(limit, LONGEST_TEXT), f"--memory {self.memory}"
+            limit = longest_text_in(self.memory // self.workers - _PROCESS_BYTES)
+            given = f"--memory {self.memory}"
             problem = f"more than {format_bytes(_PROCESS_BYTES)} for each worker was expected"
         if not 0 < limit <= LONGEST_TEXT:
             raise InputError(given, problem)
@@ -114,77 +112,78 @@ def build_index(
     limit = options.shard_limit
     place = str(place) if places.is_remote(str(place)) else str(Path(place).resolve())
     workers = Workers(options.workers, options.scheduler, progress)
-    with sole_builder(place), _files(corpus, place, options.scheduler) as files:
+    with sole_builder(place), _sources(corpus, place, options.scheduler) as sources:
         for notice in corpus.notices:
             progress.notice(notice)
-        decisive = _decisive(read, options)
-        plan = _known_plan(place, decisive, files)
+        asked = Plan(_decisive(read, options), sources, [])
+        plan = _known_plan(place, asked)
         if plan is None:
             kept = _kept_shards(place, progress) if options.is_adding else _check_free(place)
-            shards, skipped = plan_shards(files, read, limit, workers)
+            shards, skipped = plan_shards(sources, read, limit, workers)
             if skipped:
                 progress.notice(f"{corpus.name}: {describe_skipped(skipped)}")
             if not shards:
                 raise InputError(corpus.name, "no document in it")
-            plan = Plan(decisive, files, _numbered(kept, shards))
+            plan = replace(asked, shards=_numbered(kept, shards))
             places.write(place, PLAN, plan.to_json())
         if plan.shards[0].file < 0 and _entry(place, plan.shards[0]) is None:
             places.move(place, "", plan.shards[0].folder)
-        return _finish(plan, place, read, workers)
+        try:
+            return _finish(plan, place, read, workers)
+        except DiskFullError as error:
+            error.add_note("; what is done is kept: make room, and run the same command again")
+            raise
 
 
 def _decisive(read: ReadOptions, options: BuildOptions) -> dict[str, Any]:
     """Return the options that decide what is in an index."""
-    size = {"--shard-size": options.shard_bytes} if options.memory is None else {}
     return {
         "the command": f"index {'add' if options.is_adding else 'build'}",
-        **size,
         "--memory": options.memory,
+        "--shard-size": None if options.memory else options.shard_bytes,
         "--text-field": read.text_field,
-        "--exclude-source": list(read.exclude_sources),
+        "--exclude-source": ", ".join(read.exclude_sources) or None,
         "--skip-bad-lines": read.skip_bad_lines,
     }
 
 
 @contextmanager
-def _files(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list[FilePlan]]:
+def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list[Source]]:
     """Yield the files of a corpus; a pipe, which can be read once, is copied to a file."""
-    named = list(zip(corpus.files, relative_names(corpus), strict=True))
-    if not corpus.is_stream:
-        # The processes of a cluster run in other folders.
-        yield [_planned(file, name, is_absolute=scheduler is not None) for file, name in named]
-        return
-    [(file, name)] = named
+    files, names = corpus.files, relative_names(corpus)
     if scheduler is not None:
-        raise InputError(file.path, "a cluster can't read a pipe; give the files")
+        # The processes of a cluster run in other folders.
+        paths = [each.path for each in files]
+        full = [path if places.is_remote(path) else str(Path(path).absolute()) for path in paths]
+        files = [replace(file, path=path) for file, path in zip(files, full, strict=True)]
+    if not corpus.is_stream:
+        yield list(map(Source, files, names))
+        return
+    [pipe] = corpus.files
+    if scheduler is not None:
+        raise InputError(pipe.path, "a cluster can't read a pipe; give the files")
     if places.read(place, PLAN) is not None:
         raise InputError(place, f"the build of a pipe was interrupted, it can't go on; {_CURE}")
     with working_folder(place, "pipe") as folder:
-        copy = folder / f"pipe.{file.format}"
+        copy = folder / f"pipe.{pipe.format}"
         with places.as_input_error(copy), copy.open("wb") as out:
-            out.writelines(chunk for chunk, _ in file.stream or ())
+            out.writelines(chunk for chunk, _ in pipe.stream or ())
         try:
-            yield [_planned(local_file(copy, file.format), name)]
+            yield [Source(local_file(copy, pipe.format), names[0])]
         except CorpusError as error:
-            raise CorpusError(error.where.replace(str(copy), name), error.problem) from error
-
-
-def _planned(file: CorpusFile, name: str, is_absolute: bool = False) -> FilePlan:
-    is_local = is_absolute and not places.is_remote(file.path)
-    path = str(Path(file.path).absolute()) if is_local else file.path
-    return FilePlan(path, file.format, file.size, file.stamp, name)
+            raise CorpusError(error.where.replace(str(copy), names[0]), error.problem) from error
 
 
 # The plan
 
 
-def _known_plan(place: str, decisive: Mapping[str, Any], files: list[FilePlan]) -> Plan | None:
-    """Return the plan of an unfinished build; an InputError says how it differs from this one."""
+def _known_plan(place: str, asked: Plan) -> Plan | None:
+    """Return the plan of an unfinished build; an InputError says how this one differs from it."""
     content = places.read(place, PLAN)
     if content is None:
         return None
     plan = parse_plan(content, places.join(place, PLAN))
-    if difference := plan.difference(decisive, files):
+    if difference := plan.difference(asked):
         raise InputError(place, f"another build is unfinished there: {difference}; {_CURE}")
     return plan
 
@@ -207,7 +206,7 @@ def _kept_shards(place: str, progress: Progress) -> list[ShardPlan]:
         raise InputError(place, f"no index there: no {MANIFEST}; ngramscan index build makes one")
     else:
         root = Path(place)
-        entries = [_described(root, folder, progress) for folder in shard_folders(root)]
+        entries = [_described(root, shard, progress) for shard in open_shards(root, progress)]
     for entry in entries:
         folder = places.join(place, entry.folder)
         if places.read(folder, MANIFEST) is None:
@@ -215,15 +214,14 @@ def _kept_shards(place: str, progress: Progress) -> list[ShardPlan]:
     return [ShardPlan(one.folder or "0", one.documents, one.bytes, 0, -1) for one in entries]
 
 
-def _described(root: Path, folder: Path, progress: Progress) -> ShardEntry:
+def _described(root: Path, shard: Shard, progress: Progress) -> ShardEntry:
     """Return the entry of a shard of an index without manifest."""
-    if entries := read_manifest(folder):
-        entry = entries[0]
+    folder = shard.directory
+    if own := read_manifest(folder):
+        [entry] = own
     else:
-        progress.notice(f"{folder}: has no {MANIFEST}; one is made")
-        documents = (folder / "data_offset").stat().st_size // 8
-        size = int(np.fromfile(folder / "data.fm9", "<u8", 1)[0])
-        entry = describe_shard(folder, documents, size - documents - 1)
+        progress.notice(f"{folder}: it has no {MANIFEST}; its files are read to make one")
+        entry = describe_shard(folder, shard.documents, shard.text_bytes)
     return in_folder(entry, "" if folder == root else folder.name)
 
 
@@ -280,33 +278,31 @@ def _build(
     unit, amounts = "bytes indexed", [sum(shard.sizes.values()) for shard in plan.shards]
     workers.progress.expect(sum(amounts), unit)
     workers.progress.advance(sum(amounts) - sum(amounts[n] for n in missing), unit)
-    workers = _fitting(workers, [plan.shards[number] for number in missing])
+    workers = fitting(workers, [plan.shards[number] for number in missing])
     tasks = [ShardTask(place, plan.shards[n], plan.files_of(n), read) for n in missing]
     with closing(workers.run(build_shard, tasks, [amounts[n] for n in missing], unit)) as results:
         for done in results:
-            if done.result is None:
-                assert done.error is not None
-                raise done.error
-            steps = ", ".join(f"{step} in {s:.1f} s" for step, s in done.result.seconds.items())
-            workers.progress.detail(f"shard {missing[done.task]}: {steps}")
-            yield missing[done.task], done.result
+            number, built = missing[done.task], done.value()
+            steps = ", ".join(f"{step} in {s:.1f} s" for step, s in built.seconds.items())
+            workers.progress.detail(f"shard {number}: {steps}")
+            yield number, built
 
 
-def _fitting(workers: Workers, shards: Sequence[ShardPlan]) -> Workers:
+def fitting(workers: Workers, shards: Sequence[ShardPlan]) -> Workers:
     """Return as many workers as memory allows, and say what they need."""
     largest = max(max(shard.sizes.values()) for shard in shards)
-    needed = round(largest * MEMORY_PER_BYTE) + _PROCESS_BYTES
+    needed = memory_for(largest) + _PROCESS_BYTES
     available = None if workers.scheduler else usable_memory()
     wanted = min(workers.count, len(shards))
     count = wanted if available is None else max(1, min(wanted, available // needed))
     size = format_bytes(largest)
     text = f"needs up to {format_bytes(needed * count)} of memory, for a shard of {size}"
     if workers.scheduler:
-        text += " in each process of the cluster"
+        text += " in each thread of the cluster"
     elif count > 1:
         text += f" in each of {count} processes"
     if available is not None and (count < wanted or needed > available):
         is_fewer = f"; {count} of {wanted} workers run at once"
         text += f"{is_fewer * (count < wanted)}: {format_bytes(available)} are available"
     workers.progress.notice(text)
-    return replace(workers, count=count)
+    return replace(workers, count=count, task_bytes=needed)

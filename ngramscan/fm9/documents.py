@@ -9,8 +9,24 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from ngramscan.corpora import Batch, Corpus, Piece, ReadOptions, read_piece, without_excluded
+from ngramscan.corpora import (
+    Batch,
+    Corpus,
+    CorpusFile,
+    Piece,
+    ReadOptions,
+    read_piece,
+    without_excluded,
+)
 from ngramscan.errors import CorpusError
+
+
+class Source(NamedTuple):
+    """A file of a corpus."""
+
+    file: CorpusFile
+    name: str
+    """Its path in the metadata of documents."""
 
 
 class Document(NamedTuple):
@@ -28,8 +44,8 @@ def read_documents(
 ) -> Iterator[tuple[list[Document], Batch]]:
     """Yield the documents of a piece, batch by batch, each with the batch that they come from.
 
-    `name` is the path of the file in the metadata; `lines_before` are lines of the file before the
-    piece. A CorpusError names a document that can't be read or is not UTF-8.
+    `lines_before` are lines of the file before the piece. A CorpusError names a document that can't
+    be read or is not UTF-8.
     """
     options = replace(read, with_sources=True, with_fields=True)
     for batch in read_piece(piece, options):

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from ngramscan.corpora import streams
 from ngramscan.errors import DiskFullError, InputError, RemoteUnavailable
@@ -26,17 +25,18 @@ from ngramscan.reading.streams import reason_of
 T = TypeVar("T")
 
 _NAMES = (*FILES, MANIFEST)
-_PAUSES_S = (1.0, 4.0, 16.0)
-"""Before a store is asked again; s3fs has retried for a second by then."""
+_PAUSES_S = (2.0, 10.0)
+"""Before a store is asked again; s3fs has retried for some seconds by then."""
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _NOT_TRANSIENT = (TypeError, ValueError, NotImplementedError)
-_RIGHTS = "the credentials must allow reading, writing and deleting there"
+_REFUSALS = {*range(400, 500)} - {408, 429}  # of HTTP
+_RIGHTS = (
+    "the credentials must allow listing, reading, writing and deleting there, and a requester-pays "
+    "bucket needs FSSPEC_S3_REQUESTER_PAYS=true"
+)
 _KEYS = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run: aws configure"
 
-
-def is_remote(place: str) -> bool:
-    """Tell whether a place is a URL."""
-    return streams.is_remote(place)
+is_remote = streams.is_remote
 
 
 def join(place: str, name: str) -> str:
@@ -159,11 +159,9 @@ def _replace(source: Path, target: Path) -> None:
 
 def _on_store(url: str, action: Callable[[Any, str], T]) -> T:
     """Do something idempotent with a file on a store, again after a transient failure."""
-    parts = urlsplit(url)
-    if "@" in parts.netloc or parts.query:
-        problem = "a password or token is in it; put it into the configuration of fsspec"
-        shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-        raise InputError(shown, problem)
+    location, _, query = url.partition("?")
+    if query:
+        raise InputError(location, "a query can't be written to, and a token in it would be shown")
     # Without a cache of listings: it would hide what other processes write.
     store = streams.file_system(url, use_listings_cache=False)
     for pause in (*_PAUSES_S, 0):
@@ -186,15 +184,15 @@ def _translated(url: str) -> Iterator[None]:
         reason = reason_of(error)
         if type(error).__name__.endswith("CredentialsError"):  # of botocore
             problem = f"there are no credentials ({reason}); {_KEYS}"
-        elif isinstance(error, PermissionError):
+        elif isinstance(error, PermissionError) or reason.startswith("Forbidden"):  # gcsfs
             problem = f"access is denied ({reason}); {_RIGHTS}"
         elif isinstance(error, FileNotFoundError):
             problem = f"can't be written ({reason}); the bucket must be there"
-        elif isinstance(error, _NOT_TRANSIENT):
+        elif isinstance(error, _NOT_TRANSIENT) or getattr(error, "status", 0) in _REFUSALS:
             problem = f"can't be written ({reason})"
         else:
-            problem = f"{url}: the store doesn't answer ({reason}); the same command goes on later"
-            raise RemoteUnavailable(problem) from error
+            problem = f"the store failed ({reason}); later, the same command goes on"
+            raise RemoteUnavailable(f"{url}: {problem}") from error
         raise InputError(url, problem) from error
 
 

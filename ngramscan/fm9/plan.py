@@ -7,20 +7,21 @@ again after an interruption, from the place in the corpus where its documents be
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscan.corpora import CorpusFile, Piece, ReadOptions, split
-from ngramscan.errors import CorpusError, InputError, NgramscanError
-from ngramscan.fm9.documents import place_of, read_documents
+from ngramscan.corpora import Piece, ReadOptions, split
+from ngramscan.errors import CorpusError, InputError
+from ngramscan.fm9.documents import Source, place_of, read_documents
 from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Done, Report, Watch, run_on_processes
 from ngramscan.progress import Progress, format_bytes
@@ -58,74 +59,42 @@ class ShardPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class FilePlan:
-    """One file of the corpus, as it was when the index was planned."""
-
-    path: str
-    format: Any
-    size: int | None
-    stamp: str
-    name: str
-    """Its path in the metadata of documents."""
-
-    def to_file(self) -> CorpusFile:
-        """Return the file to read."""
-        return CorpusFile(self.path, self.format, self.size, self.stamp)
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """The content of `plan.json`."""
 
-    options: Mapping[str, Any]
+    options: dict[str, Any]
     """Options that decide what is in the index, by their flag."""
-    files: Sequence[FilePlan]
-    shards: Sequence[ShardPlan]
+    files: list[Source]
+    shards: list[ShardPlan]
 
     def to_json(self) -> bytes:
         """Return the content of the file."""
-        lists = {
-            name: ",\n  ".join(json.dumps(asdict(one)) for one in getattr(self, name))
-            for name in ("files", "shards")
-        }
-        parts = [f'"{name}": [\n  {lines}\n]' for name, lines in lists.items()]
-        parts.insert(0, f'"options": {json.dumps(self.options)}')
-        return "{{{}}}\n".format(",\n".join(parts)).encode()
+        return msgspec.json.encode(self)
 
-    def files_of(self, number: int) -> Sequence[FilePlan]:
+    def files_of(self, number: int) -> list[Source]:
         """Return the file in which a shard begins, and those up to where the next one does."""
         last = self.shards[number + 1].file if number + 1 < len(self.shards) else len(self.files)
         return self.files[self.shards[number].file : last + 1]
 
-    def difference(self, options: Mapping[str, Any], files: Sequence[FilePlan]) -> str:
-        """Return the first thing in which a corpus and its options differ; empty: nothing."""
-        for flag, value in options.items():
-            if (planned := self.options.get(flag)) != value:
-                return f"{flag} was {_shown(planned)} and is {_shown(value)} now"
-        before, now = ({file.path: file for file in each} for each in (self.files, files))
-        for path in (file.path for file in self.files):
-            if path not in now:
-                return f"{path} was in the corpus and is not there now"
-            if now[path] != before[path]:
-                return f"{path} has changed"
+    def difference(self, other: Plan) -> str:
+        """Return the first thing in which another build differs; empty: nothing."""
+        for flag, value in other.options.items():
+            if self.options.get(flag) != value:
+                return f"{flag} was {self.options.get(flag)} and is {value} now"
+        before, now = ({one.file.path: one for one in each.files} for each in (self, other))
+        for path, source in before.items():
+            if now.get(path) != source:
+                is_there = path in now
+                return f"{path} {'has changed' if is_there else 'is no longer in the corpus'}"
         new = next((path for path in now if path not in before), "")
         return f"{new} is new in the corpus" if new else ""
-
-
-def _shown(value: Any) -> str:
-    return ", ".join(value) or "none" if isinstance(value, list) else str(value)
 
 
 def parse_plan(content: bytes, where: str) -> Plan:
     """Return the plan in a file; an InputError says that it is not one."""
     try:
-        found = json.loads(content)
-        files = [FilePlan(*(row[one.name] for one in fields(FilePlan))) for row in found["files"]]
-        shards = [
-            ShardPlan(*(row[one.name] for one in fields(ShardPlan))) for row in found["shards"]
-        ]
-        return Plan(dict(found["options"]), files, shards)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        return msgspec.json.decode(content, type=Plan)
+    except (ValueError, RecursionError) as error:
         problem = "not a plan of an index; build into a new folder, or delete this one"
         raise InputError(where, problem) from error
 
@@ -137,35 +106,20 @@ class Workers:
     count: int
     scheduler: str | None
     progress: Progress
+    task_bytes: int = 0
+    """Memory that a task needs."""
 
     def run(
-        self,
-        work: Callable[[T, Report], R],
-        tasks: Sequence[T],
-        amounts: Sequence[int],
-        unit: str,
-        is_reported: bool = True,
+        self, work: Callable[[T, Report], R], tasks: Sequence[T], sizes: Sequence[int], unit: str
     ) -> Generator[Done[R]]:
-        """Do tasks, and yield each as it is done, in any order.
-
-        `amounts` are those of the tasks, in the unit of the progress. Where `work` reports them
-        while it is at a task, it `is_reported`; a cluster passes no reports on.
-        """
-        is_reported = is_reported and self.scheduler is None
-
-        def report(amount: int) -> None:
-            if is_reported:
-                self.progress.advance(amount, unit)
-
-        watch = Watch(report, self.progress.notice)
-        results = (
-            run_on_cluster(work, tasks, self.scheduler, watch)
-            if self.scheduler
-            else run_on_processes(work, tasks, self.count, watch)
-        )
-        for done in results:
-            if not is_reported:
-                self.progress.advance(amounts[done.task], unit)
+        """Do tasks, each of some size in a unit of the progress, and yield each that is done."""
+        advance = partial(self.progress.advance, unit=unit)
+        watch = Watch(advance, self.progress.notice)
+        if self.scheduler is None:
+            yield from run_on_processes(work, tasks, self.count, watch)
+            return
+        for done in run_on_cluster(work, tasks, self.scheduler, watch, self.task_bytes):
+            advance(sizes[done.task])  # its processes do not report what they are at
             yield done
 
 
@@ -181,10 +135,8 @@ class _Sizes(NamedTuple):
     """Without the digits of the line's number."""
     lines: int
     """Lines of the piece; 0: in this format, records are numbered from the start of the file."""
-    skipped: Mapping[str, int]
-    """By what is wrong with them."""
-    error: NgramscanError | None
-    """Why the rest of the piece can't be read."""
+    skipped: Counter[str]
+    """Lines or files that were skipped, by what is wrong with them."""
 
 
 _Named = tuple[Piece, str]
@@ -198,44 +150,39 @@ def measure(task: tuple[Sequence[_Named], ReadOptions], report: Report) -> list[
 
 
 def _measure(piece: Piece, name: str, read: ReadOptions, report: Report) -> _Sizes:
-    records, texts, metadata = array("q"), array("q"), array("q")
-    lines, skipped, error = 0, Counter[str](), None
-    try:
-        for documents, batch in read_documents(piece, name, 0, read):
-            for record, text, line in documents:
-                records.append(record)
-                texts.append(len(text))
-                metadata.append(len(line) - len(str(record - 1)))
-            lines = batch.lines_read
-            skipped.update(batch.skipped)
-            report(batch.consumed)
-    except NgramscanError as problem:
-        error = problem
-    return _Sizes(records, texts, metadata, lines, skipped, error)
+    sizes = _Sizes(array("q"), array("q"), array("q"), 0, Counter())
+    lines = 0
+    for documents, batch in read_documents(piece, name, 0, read):
+        for record, text, line in documents:
+            sizes.records.append(record)
+            sizes.texts.append(len(text))
+            sizes.metadata.append(len(line) - len(str(record - 1)))
+        sizes.skipped.update(batch.skipped)
+        lines = batch.lines_read
+        report(batch.consumed)
+    return sizes._replace(lines=lines)
 
 
 def plan_shards(
-    files: Sequence[FilePlan], read: ReadOptions, shard_bytes: int, workers: Workers
-) -> tuple[list[ShardPlan], Mapping[str, int]]:
+    files: Sequence[Source], read: ReadOptions, shard_bytes: int, workers: Workers
+) -> tuple[list[ShardPlan], Counter[str]]:
     """Read a corpus; return its shards, in the order of its documents, and what was skipped.
 
     `shard_bytes` limits the text of a shard, with separators, and its metadata. A CorpusError names
     the first document that can't be read, or that is larger.
     """
-    pieces = [(piece, file.name) for file in files for piece in split(file.to_file())]
-    numbers = {file.path: number for number, file in enumerate(files)}
-    is_sized = all(piece.size is not None for piece, _ in pieces)
-    unit = "bytes read" if is_sized else "files read"
+    pieces = [(piece, name) for file, name in files for piece in split(file)]
+    numbers = {source.file.path: number for number, source in enumerate(files)}
     bundles = list(_bundles(pieces))
-    amounts = [sum(piece.size or 0 if is_sized else 1 for piece, _ in some) for some in bundles]
-    workers.progress.expect(sum(amounts), unit)
+    sizes = [sum(piece.size or 0 for piece, _ in bundle) for bundle in bundles]
+    workers.progress.expect(sum(sizes), "bytes read")
     tasks = [(bundle, read) for bundle in bundles]
     skipped = Counter[str]()
 
     def measured() -> Generator[tuple[int, Piece, _Sizes]]:
-        results = workers.run(measure, tasks, amounts, unit, is_sized)
-        for task, sizes in _in_order(results):
-            for (piece, _), one in zip(bundles[task], sizes, strict=True):
+        results = workers.run(measure, tasks, sizes, "bytes read")
+        for task, found in _in_order(results):
+            for (piece, _), one in zip(bundles[task], found, strict=True):
                 yield numbers[piece.file.path], piece, one
                 skipped.update(one.skipped)
 
@@ -258,16 +205,13 @@ def _bundles(pieces: Sequence[_Named]) -> Iterator[list[_Named]]:
 
 
 def _in_order(results: Iterable[Done[R]]) -> Iterator[tuple[int, R]]:
-    """Yield the results of tasks in the order of these, as early as that is possible."""
-    waiting: dict[int, R] = {}
+    """Yield the results of tasks in the order of these; raise the first error in it."""
+    waiting: dict[int, Done[R]] = {}
     task = 0
-    for done in results:
-        if done.result is None:
-            assert done.error is not None
-            raise done.error
-        waiting[done.task] = done.result
-        while task in waiting:
-            yield task, waiting.pop(task)
+    for one in results:
+        waiting[one.task] = one
+        while done := waiting.pop(task, None):
+            yield task, done.value()
             task += 1
 
 
@@ -293,8 +237,6 @@ def _cut(measured: Iterable[tuple[int, Piece, _Sizes]], shard_bytes: int) -> Ite
                 shard, count = None, count + 1
             else:
                 raise _too_large(piece, sizes, first, lines, shard_bytes)
-        if sizes.error is not None:
-            raise sizes.error
         lines += sizes.lines
     if shard is not None:
         yield shard

@@ -12,15 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscan.corpora import Piece, ReadOptions, has_changed
+from ngramscan.corpora import CorpusFile, Piece, ReadOptions, has_changed
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.fm9 import places
-from ngramscan.fm9.documents import Document, read_documents
+from ngramscan.fm9.documents import Document, Source, read_documents
 from ngramscan.fm9.layout import END, SEPARATOR
 from ngramscan.fm9.manifest import MANIFEST, ShardEntry, describe_shard, to_manifest
-from ngramscan.fm9.plan import FilePlan, ShardPlan
+from ngramscan.fm9.plan import ShardPlan
 from ngramscan.fm9.sole_builder import working_folder
-from ngramscan.fm9.writer import MEMORY_PER_BYTE, write_fm9
+from ngramscan.fm9.writer import memory_for, write_fm9
 from ngramscan.processes.pool import Report
 from ngramscan.progress import format_bytes
 
@@ -34,7 +34,7 @@ class ShardTask(NamedTuple):
     place: str
     """The folder or URL of the index."""
     shard: ShardPlan
-    files: Sequence[FilePlan]
+    files: Sequence[Source]
     """The file in which it begins, and those up to its end."""
     read: ReadOptions
 
@@ -79,7 +79,7 @@ def _enough_memory(path: Path, size: int) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        needed = f"{format_bytes(size * MEMORY_PER_BYTE)} for {format_bytes(size)} of text"
+        needed = f"{format_bytes(memory_for(size))} for {format_bytes(size)} of text"
         problem = f"memory is short: {needed}; a smaller --shard-size or fewer --workers need less"
         raise InputError(str(path), problem) from error
 
@@ -107,7 +107,7 @@ def _gather(task: ShardTask, work: Path) -> NDArray[np.uint8]:
         view[at] = END
         metadata.write(bytes([END]))
     if (at + 1, meta_at + 1) != tuple(sizes.values()):
-        raise CorpusError(task.files[0].path, f"or a file after it {_CHANGED}")
+        raise CorpusError(task.files[0].file.path, f"or a file after it {_CHANGED}")
     return text
 
 
@@ -115,11 +115,11 @@ def _documents(task: ShardTask) -> Iterator[Document]:
     """Yield as many documents as were planned, from the place where they begin."""
     shard, left = task.shard, task.shard.documents
     start, lines, record = shard.start, shard.lines, shard.record
-    for file in task.files:
+    for file, name in task.files:
         _check_unchanged(file)
         stop = file.size if start and file.format == "jsonl" else None
-        piece = Piece(file.to_file(), start, stop)
-        for documents, _ in read_documents(piece, file.name, lines, task.read):
+        piece = Piece(file, start, stop)
+        for documents, _ in read_documents(piece, name, lines, task.read):
             planned = [one for one in documents if one.record >= record][:left]
             yield from planned
             left -= len(planned)
@@ -131,6 +131,6 @@ def _documents(task: ShardTask) -> Iterator[Document]:
         start, lines, record = 0, 0, 1
 
 
-def _check_unchanged(file: FilePlan) -> None:
-    if has_changed(file.to_file()):
+def _check_unchanged(file: CorpusFile) -> None:
+    if has_changed(file):
         raise CorpusError(file.path, _CHANGED)

@@ -1,8 +1,9 @@
 """A text → one `.fm9` file, byte for byte as the original tools write it.
 
 Memory, in bytes per byte of text: at most 5.2, for the suffix array (4), the text (1) and the
-samples (3/16). Then the BWT replaces the text. Later there are the BWT twice, its wavelet tree (its
-entropy, 0.6 for English) and the samples.
+samples (3/16); from 2 GiB on 9.4, since positions then have 64 bits. Then the BWT replaces the
+text. Later there are the BWT twice, its wavelet tree (its entropy, 0.6 for English), and the
+samples.
 """
 
 from __future__ import annotations
@@ -22,17 +23,37 @@ from numpy.typing import NDArray
 from ngramscan.fm9.header import NODE, byte_tables
 from ngramscan.fm9.kernels import NUMBER_BITS
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, NONE, SA_STEP, SUPERBLOCK, Node, bits_for
-from ngramscan.fm9.writer_kernels import append_numbers, count_blocks, pack, split_node, take_bwt
+from ngramscan.fm9.writer_kernels import (
+    append_numbers,
+    count_blocks,
+    count_bytes,
+    pack,
+    split_node,
+    take_bwt,
+)
 
-LONGEST_TEXT = (1 << 31) - 1
-"""Positions have 32 bits during sorting."""
-MEMORY_PER_BYTE = 5.2
+LONGEST_TEXT = (1 << 40) - 1
+_LONGEST_WITH_32_BITS = (1 << 31) - 1
+_MEMORY_PER_BYTE, _MEMORY_PER_BYTE_WITH_64_BITS = 5.2, 9.4
 
 _CHUNK = 1 << 20
 _SHARES = (0.65, 0.1, 0.1)
 """Shares of sorting, of the BWT and of its bits in the whole time."""
 
 _Buffer = bytes | memoryview
+_Positions = NDArray[np.int32] | NDArray[np.int64]
+
+
+def memory_for(text_bytes: int) -> int:
+    """Return the bytes of memory that it takes to index a text, the text among them."""
+    is_short = text_bytes <= _LONGEST_WITH_32_BITS
+    return round(text_bytes * (_MEMORY_PER_BYTE if is_short else _MEMORY_PER_BYTE_WITH_64_BITS))
+
+
+def longest_text_in(memory: int) -> int:
+    """Return the bytes of the longest text that can be indexed in some memory."""
+    short = min(int(memory / _MEMORY_PER_BYTE), _LONGEST_WITH_32_BITS)
+    return min(max(short, int(memory / _MEMORY_PER_BYTE_WITH_64_BITS)), LONGEST_TEXT)
 
 
 def write_fm9(
@@ -42,13 +63,13 @@ def write_fm9(
 
     The text ends with a byte that occurs nowhere else in it. It is overwritten, to save memory.
     `report` gets the number of bytes done, as a share of all steps. A MemoryError: it needs more
-    memory than there is (see `MEMORY_PER_BYTE`). A ValueError: it is empty, too long, or its last
+    memory than there is (see `memory_for`). A ValueError: it is empty, too long, or its last
     byte is not unique.
     """
     frequencies = _frequencies(text)
     amounts = [round(len(text) * share) for share in _SHARES]
     started_at = time.perf_counter()
-    suffixes: NDArray[np.int32] = pydivsufsort.divsufsort(text)
+    suffixes: _Positions = pydivsufsort.divsufsort(text)
     report(amounts[0])
     sorted_at = time.perf_counter()
     samples = _replace_by_bwt(text, suffixes)
@@ -77,24 +98,22 @@ def write_fm9(
 def _frequencies(text: NDArray[np.uint8]) -> list[int]:
     if not 0 < len(text) <= LONGEST_TEXT:
         raise ValueError(f"a text of 1 to {LONGEST_TEXT} bytes was expected, not {len(text)}")
-    counts = np.zeros(256, np.int64)
-    for start in range(0, len(text), _CHUNK):  # bincount needs eight bytes for each
-        counts += np.bincount(text[start : start + _CHUNK], minlength=256)
+    rows = np.zeros((2, 256), np.int64)
+    count_bytes(text, rows)
+    counts = [int(count) for count in rows.sum(axis=0)]
     if counts[text[-1]] != 1:
         raise ValueError("the last byte of the text is not unique")
-    return [int(count) for count in counts]
+    return counts
 
 
-def _replace_by_bwt(
-    text: NDArray[np.uint8], suffixes: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _replace_by_bwt(text: NDArray[np.uint8], suffixes: _Positions) -> tuple[_Positions, _Positions]:
     """Return samples of the suffix array and of its inverse; overwrite both arrays.
 
     The BWT first goes to the part of the suffix array that has been read, since the text is needed
     to the end.
     """
     suffix_samples = suffixes[::SA_STEP].copy()
-    rank_samples = np.zeros((len(text) - 1) // ISA_STEP + 1, np.int32)
+    rank_samples = np.zeros((len(text) - 1) // ISA_STEP + 1, suffixes.dtype)
     read = suffixes.view(np.uint8)
     for start in range(0, len(text), _CHUNK):
         run = suffixes[start : start + _CHUNK]

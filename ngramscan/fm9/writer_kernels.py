@@ -23,12 +23,22 @@ _BIT_PLACES[[(_DE_BRUIJN << bit) % (1 << 64) >> 58 for bit in range(64)]] = np.a
 
 
 @kernel
+def count_bytes(text: NDArray[np.uint8], counts: NDArray[np.int64]) -> None:
+    """Add to the number of each byte; to one of two rows, so that equal neighbours don't wait."""
+    for i in range(0, text.shape[0] - 1, 2):
+        counts[0, text[i]] += 1
+        counts[1, text[i + 1]] += 1
+    if text.shape[0] & 1:
+        counts[0, text[text.shape[0] - 1]] += 1
+
+
+@kernel
 def take_bwt(
     text: NDArray[np.uint8],
-    suffixes: NDArray[np.int32],
+    suffixes: NDArray[np.signedinteger[Any]],
     first: int,
     bwt: NDArray[np.uint8],
-    ranks: NDArray[np.int32],
+    ranks: NDArray[np.signedinteger[Any]],
 ) -> None:
     """Write the bytes before some suffixes, and the ranks of every 64th position of the text.
 

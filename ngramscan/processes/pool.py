@@ -44,6 +44,13 @@ class Done(Generic[R]):
     result: R | None
     error: NgramscanError | None = None
 
+    def value(self) -> R:
+        """Return the result, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        assert self.result is not None
+        return self.result
+
 
 @dataclass(slots=True)
 class Watch:

@@ -1,0 +1,109 @@
+"""An object store on loopback: moto's server, which speaks S3, as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
+
+BUCKET = "bucket"
+KEYS = {
+    "AWS_ACCESS_KEY_ID": "key",
+    "AWS_SECRET_ACCESS_KEY": "secret",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+_PUBLIC = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject"}
+_POLICY = {"Statement": [{**_PUBLIC, "Resource": f"arn:aws:s3:::{BUCKET}/*"}]}
+_CLIENT = httpx.Client(trust_env=False, timeout=20)
+_LISTED = re.compile("<Key>(.*?)</Key><LastModified>(.*?)<")
+
+
+@dataclass
+class ObjectStore:
+    """A store with one bucket, which everybody may read."""
+
+    endpoint: str
+    uploads: list[str] = field(default_factory=list)
+    """The paths of uploaded files, as they were complete."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, **KEYS, "AWS_ENDPOINT_URL": self.endpoint}
+
+    def has_uploads(self, amount: int) -> bool:
+        return len(self.uploads) >= amount
+
+    def put(self, path: str, content: bytes = b"") -> None:
+        _CLIENT.put(f"{self.endpoint}/{path}", content=content).raise_for_status()
+
+    def stamps(self, folder: str) -> dict[str, str]:
+        """Return when each file in a folder of the bucket was uploaded."""
+        asked = {"list-type": "2", "prefix": folder}
+        text = _CLIENT.get(f"{self.endpoint}/{BUCKET}", params=asked).text
+        return {name.removeprefix(folder): stamp for name, stamp in _LISTED.findall(text)}
+
+    def files(self, folder: str) -> dict[str, bytes]:
+        """Return the files in a folder of the bucket, asked for without any key."""
+        root = f"{self.endpoint}/{BUCKET}/{folder}"
+        return {name: _CLIENT.get(root + name).content for name in self.stamps(folder)}
+
+
+@contextmanager
+def object_store() -> Iterator[ObjectStore]:
+    """Start moto's server on a free port, and make the bucket."""
+    program = "from moto.server import main; main(['-H', '127.0.0.1', '-p', '0'])"
+    command = [sys.executable, "-u", "-W", "ignore", "-c", program]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        try:
+            line = next(line for line in process.stderr if "Running on" in line)
+            store = ObjectStore(line.split()[-1])
+            log = process.stderr
+
+            def read() -> None:
+                for line in log:
+                    if found := re.search(r'"PUT /bucket/([^ ?]*) HTTP/1.1" 200', line):
+                        store.uploads.append(found[1])
+
+            reader = threading.Thread(target=read, daemon=True)
+            reader.start()
+            store.put(BUCKET)
+            store.put(f"{BUCKET}?policy", json.dumps(_POLICY).encode())
+            yield store
+        finally:
+            process.kill()
+            process.wait()
+            reader.join(timeout=10)
+
+
+@contextmanager
+def refusing_store(status: int, code: str) -> Iterator[str]:
+    """Yield the address of a store that answers everything with one error of S3."""
+    body = f"<Error><Code>{code}</Code><Message>no {code}</Message></Error>".encode()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"  # for Expect: 100-continue
+
+        def do_PUT(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"] or 0))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_args: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()

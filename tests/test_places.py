@@ -1,0 +1,232 @@
+"""Folders, and stores behind S3 or fsspec, as places to write an index to."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+
+from ngramscan.errors import DiskFullError, InputError, NgramscanError, RemoteUnavailable
+from ngramscan.fm9 import places
+from tests.support.object_store import BUCKET, KEYS, ObjectStore, object_store, refusing_store
+
+pytestmark = pytest.mark.integration
+
+NAMES = ("data.fm9", "data_offset", "manifest.json", "meta.fm9", "meta_offset")
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[ObjectStore]:
+    pytest.importorskip("s3fs")
+    with object_store() as store:
+        yield store
+
+
+@pytest.fixture
+def s3(store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> ObjectStore:
+    use(monkeypatch, store.endpoint)
+    return store
+
+
+def use(monkeypatch: pytest.MonkeyPatch, endpoint: str) -> None:
+    for name, value in {**KEYS, "AWS_MAX_ATTEMPTS": "1"}.items():
+        monkeypatch.setenv(name, value)
+    # fsspec keeps one client for each configuration, whatever the environment is.
+    monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": endpoint})
+
+
+@pytest.fixture(params=["folder", "memory", "s3"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "s3":
+        request.getfixturevalue("s3")
+    kinds = {"folder": str(tmp_path / "index"), "s3": f"s3://{BUCKET}/{tmp_path.name}"}
+    return kinds.get(request.param, f"memory://{tmp_path.name}")
+
+
+def files_in(place: str) -> dict[str, bytes]:
+    system, root = fsspec.url_to_fs(place, use_listings_cache=False)
+    found = {path: path.removeprefix(root).lstrip("/") for path in system.find(root)}
+    return {name: system.cat_file(path) for path, name in found.items()}
+
+
+def finished(folder: Path, word: str = "one") -> Path:
+    """Make a folder with the files of a shard; their content does not matter here."""
+    folder.mkdir()
+    for name in NAMES:
+        (folder / name).write_bytes(f"{word} {name}".encode())
+    return folder
+
+
+def shard(word: str = "one", folder: str = "") -> dict[str, bytes]:
+    return {folder + name: f"{word} {name}".encode() for name in NAMES}
+
+
+def test_a_small_file_is_written_replaced_and_removed(place: str) -> None:
+    assert places.read(place, "plan.json") is None
+    for content in (b"one", b"", b"two"):
+        places.write(place, "plan.json", content)
+        assert places.read(f"{place}/", "plan.json") == content
+    assert files_in(place) == {"plan.json": b"two"}
+    for _ in range(2):
+        places.remove(place, "plan.json")
+        assert places.read(place, "plan.json") is None
+
+
+def test_a_shard_is_published_in_an_index_and_again_as_the_whole_of_one(
+    place: str, tmp_path: Path
+) -> None:
+    places.write(place, "plan.json", b"plan")
+    places.publish(finished(tmp_path / "work"), places.join(place, "11"))
+    assert files_in(place) == {"plan.json": b"plan"} | shard(folder="11/")
+    for word in ("two", "three"):
+        places.publish(finished(tmp_path / word, word), places.join(place, ""))
+        expected = {"plan.json": b"plan"} | shard(folder="11/") | shard(word)
+        assert files_in(place) == expected
+    assert places.is_remote(place) == (tmp_path / "two").exists()
+
+
+def test_a_shard_is_moved_also_by_a_second_call_after_an_interrupted_one(
+    place: str, tmp_path: Path
+) -> None:
+    places.write(place, "plan.json", b"plan")
+    places.publish(finished(tmp_path / "work"), place)
+    places.write(places.join(place, "0"), "data.fm9", b"one data.fm9")
+    places.remove(place, "data.fm9")
+    for _ in range(2):
+        places.move(place, "", "0")
+        assert files_in(place) == {"plan.json": b"plan"} | shard(folder="0/")
+
+
+def test_a_manifest_goes_last_and_files_of_others_are_seen(s3: ObjectStore, tmp_path: Path) -> None:
+    place = f"s3://{BUCKET}/last"
+    assert places.read(place, "plan.json") is None
+    s3.put(f"{BUCKET}/last/plan.json", b"by another")
+    assert places.read(place, "plan.json") == b"by another"
+    before = len(s3.uploads)
+    places.publish(finished(tmp_path / "work"), place)
+    assert places.read(place, "manifest.json")  # by now the log has the uploads
+    uploads = s3.uploads[before:]
+    assert sorted(uploads) == [f"last/{name}" for name in NAMES]
+    assert uploads[-1] == "last/manifest.json"
+    assert s3.files("last/") == {"plan.json": b"by another"} | shard()
+
+
+@pytest.mark.slow
+def test_a_large_file_goes_in_parts(s3: ObjectStore, tmp_path: Path) -> None:
+    work = finished(tmp_path / "work")
+    (work / "data.fm9").write_bytes(content := os.urandom(130_000_000))
+    places.publish(work, f"s3://{BUCKET}/large")
+    assert s3.files("large/")["data.fm9"] == content
+
+
+# What can't be written
+
+
+def problem_of(place: str, kind: type[NgramscanError] = InputError) -> str:
+    with pytest.raises(kind) as caught:
+        places.write(place, "plan.json", b"plan")
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_folders_that_can_not_be_written_are_told(tmp_path: Path) -> None:
+    missing = tmp_path / "no" / "index"
+    path = missing / "plan.json"
+    assert problem_of(str(missing)) == f"{path}: can't be written (no such file or directory)"
+    (tmp_path / ".plan.json.new").symlink_to("/dev/full")
+    expected = f"{tmp_path}/plan.json: can't be written (no space left on device)"
+    assert problem_of(str(tmp_path), DiskFullError) == expected
+    (tmp_path / "plan.json").mkdir()
+    with pytest.raises(InputError, match=r"plan\.json: can't be read \(is a directory\)"):
+        places.read(str(tmp_path), "plan.json")
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"file: can't be written \(not a directory\)"):
+        places.publish(finished(tmp_path / "work"), str(tmp_path / "file"))
+    assert (tmp_path / "work" / "manifest.json").exists()
+
+
+def test_a_store_without_bucket_keys_library_or_protocol_is_told(
+    s3: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = "s3://none/x/plan.json: can't be written (The specified bucket does not exist); "
+    assert problem_of("s3://none/x") == f"{expected}the bucket must be there"
+    hidden = problem_of("s3://me:secret@bucket/x")
+    assert hidden.startswith("s3://bucket/…: a password in it would be shown; put it into")
+    assert "secret" not in problem_of("memory://x?token=secret")
+    assert problem_of("never://x") == "never://x/plan.json: Protocol not known: never"
+    monkeypatch.setitem(sys.modules, "gcsfs", None)
+    expected = "gs://b/plan.json: gcsfs is not installed; pip install gcsfs"
+    assert problem_of("gs://b") == expected
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+    use(monkeypatch, s3.endpoint.replace("127.0.0.1", "localhost"))  # another client
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    assert problem_of(f"s3://{BUCKET}/x").endswith(
+        "there are no credentials (Unable to locate credentials); set AWS_ACCESS_KEY_ID and "
+        "AWS_SECRET_ACCESS_KEY, or run: aws configure"
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "kind", "told"),
+    [
+        (403, "AccessDenied", InputError, "access is denied (no AccessDenied); the credentials"),
+        (400, "ExpiredToken", InputError, "access is denied (no ExpiredToken); the credentials"),
+        (
+            500,
+            "InternalError",
+            RemoteUnavailable,
+            "the store failed (no InternalError); later, the same command goes on",
+        ),
+    ],
+)
+def test_refusals_are_told_and_failures_retried(
+    status: int, code: str, kind: type[NgramscanError], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("s3fs")
+    monkeypatch.setattr(places, "_PAUSES_S", (0.01,))
+    with refusing_store(status, code) as endpoint:
+        use(monkeypatch, endpoint)
+        assert told in problem_of(f"s3://{BUCKET}/x", kind)
+
+
+FAULTS: list[object] = []
+
+
+def put_file(self: Any, lpath: str, rpath: str, **_options: Any) -> None:
+    """Upload, but for the next fault: an error, or the bytes that arrive."""
+    fault = FAULTS.pop(0) if FAULTS else None
+    if isinstance(fault, Exception):
+        raise fault
+    content = Path(lpath).read_bytes()
+    self.pipe_file(rpath, content[:fault] if isinstance(fault, int) else content)
+
+
+def test_a_cut_or_failed_upload_is_repeated_and_a_third_one_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    methods = {"protocol": "faulty", "put_file": put_file}
+    faulty = type("FaultyStore", (MemoryFileSystem,), methods)
+    fsspec.register_implementation("faulty", faulty, clobber=True)
+    monkeypatch.setattr(places, "_PAUSES_S", (0.01, 0.01))
+    work, place = finished(tmp_path / "work"), "faulty://index"
+    reset = OSError(errno.ECONNRESET, "reset")
+    FAULTS[:] = [3, reset, None, reset]
+    places.publish(work, place)
+    assert files_in(place) == shard()
+    FAULTS[:] = [None, None, reset, reset, 3]
+    with pytest.raises(RemoteUnavailable) as caught:
+        places.publish(work, "faulty://other")
+    expected = "the store failed (3 of 12 bytes arrived); later, the same command goes on"
+    assert str(caught.value) == f"faulty://other/{places._NAMES[2]}: {expected}"
+    assert "manifest.json" not in files_in("faulty://other")
+    FAULTS[:] = [NotImplementedError("read only")]
+    with pytest.raises(InputError, match=r"can't be written \(read only\)"):
+        places.publish(work, place)
