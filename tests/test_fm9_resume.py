@@ -152,7 +152,6 @@ def test_a_killed_build_goes_on(kills: int, workers: int, corpus: Path, tmp_path
     assert identities(out).items() >= finished.items()
     assert contents(out) == expected
     assert killed >= kills // 2, killed
-    print(f"{killed} kills")
 
 
 def test_a_full_disk_ends_a_build_that_goes_on(corpus: Path, tmp_path: Path) -> None:
