@@ -42,26 +42,15 @@ REFUSED = {
     "416": "HTTP 416",
     "loop": "redirected in a circle",
 }
-OTHERS = (
-    "404",
-    "login",
-    "redirect",
-    "no_etag",
-    "date",
-    "weak",
-    "stall",
-    "slow",
-    "away",
-    "fine",
-    "empty",
-)
+OTHERS = ("404", "basic", "login", "redirect", "no_etag", "date", "weak", "stall", "slow", "away")
+PLAIN = ("fine", "empty")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One file in a folder for each kind of fault."""
     folder = tmp_path_factory.mktemp("served")
-    for kind in (*REFUSED, *OTHERS, *KINDS):
+    for kind in (*REFUSED, *OTHERS, *KINDS, *PLAIN):
         (folder / kind).mkdir()
         (folder / kind / "file").write_bytes(CONTENT * (kind != "empty"))
     return folder
@@ -69,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(folder: Path) -> Iterator[RangeServer]:
-    always = {f"{kind}/": kind for kind in (*REFUSED, *OTHERS[:-2], *KINDS)}
+    always = {f"{kind}/": kind for kind in (*REFUSED, *OTHERS, *KINDS)}
     with RangeServer(folder, faults=Faults(always=always)) as server:
         yield server
 
@@ -140,7 +129,7 @@ def test_a_file_is_opened_by_one_request_that_brings_its_head(server: RangeServe
 
 def test_what_is_missing_is_none_and_what_is_empty_is_empty(server: RangeServer) -> None:
     with ranges_of() as ranges:
-        for path in ("fine/missing", "fine", "404/file"):
+        for path in ("fine/missing", "fine", "404/file", "fine/a file ü%20"):
             assert ranges.run(ranges.open(server.url + path)) is None
             assert ranges.run(ranges.read_whole(server.url + path, 9)) is None
         assert ranges.run(ranges.read_whole(server.url + "empty/file", 9)) == b""
@@ -209,6 +198,15 @@ def test_a_redirect_is_followed_once(server: RangeServer) -> None:
     assert asked(server, "redirect/file") == [(0, HEAD_BYTES)]
     moved = [(0, HEAD_BYTES), (10_000, 10_009), (20_000, 20_009)]
     assert asked(server, "moved/redirect/file") == moved
+
+
+def test_a_login_is_sent_with_every_request(server: RangeServer) -> None:
+    with ranges_of() as ranges:
+        file = opened(ranges, server.url.replace("//", "//me:secret@") + "basic/file")
+        assert read_all(ranges, file, [(10_000, 10_009)]) == [CONTENT[10_000:10_009]]
+        assert "secret" not in f"{file} {file.url}"
+        with pytest.raises(RemoteRefused, match="basic/file: HTTP 401, access denied"):
+            ranges.run(ranges.open(server.url + "basic/file"))
 
 
 def test_an_address_that_expired_is_asked_for_again(

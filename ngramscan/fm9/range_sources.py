@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, TypeVar
+from urllib.parse import quote
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -38,6 +39,7 @@ _CONNECT_TIMEOUT_S = 10.0
 _ADDRESS_AGE_S = 60.0
 """A refusal at an address that is older may mean that it has expired."""
 _SIGNED_FOR_S = 12 * 3600
+_IN_URLS = "!#$%&'()*+,/:;=?@[]~"
 _ERROR_BYTES = 4000
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,20})-(\d{1,20})/(\d{1,20})")
 
@@ -87,7 +89,9 @@ class HttpSource:
         async with self._get(url, name, 0, HEAD_BYTES, {}) as response:
             if response.status in {404, 410}:
                 return None
-            file = RemoteFile(name, 0, _validator(response), b"", url, str(response.url))
+            # Where it wasn't redirected, aiohttp returns the address without the login.
+            address = str(response.url) if response.history else url
+            file = RemoteFile(name, 0, _validator(response), b"", url, address)
             if response.status == 416 and response.headers.get("Content-Range") == "bytes */0":
                 return file
             file.size = await _check(response, name, 0, HEAD_BYTES)
@@ -109,7 +113,8 @@ class HttpSource:
                 raise changed(file)
             if size != file.size:
                 raise TransientError(f"a file of {size:,} bytes, not {file.size:,}")
-            file.address = str(response.url)
+            if response.history:
+                file.address = str(response.url)
             return await _read_exactly(response, stop - start)
 
     @asynccontextmanager
@@ -118,17 +123,17 @@ class HttpSource:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         headers["Range"] = f"bytes={start}-{stop - 1}"
         try:
-            address = URL(url, encoded=True)
+            # What is escaped stays as it is: a signature may cover it.
+            address = URL(quote(url, safe=_IN_URLS), encoded=True)
             proxy = _proxy(address.scheme, address.host or "")
             async with self._session.get(address, headers=headers, proxy=proxy) as response:
                 yield response
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            raise NoConnectionError(f"no connection ({reason_of(error)})") from error
         except (aiohttp.InvalidURL, ValueError) as error:
             raise InputError(name, "not a URL; https://… was expected") from error
         except aiohttp.TooManyRedirects as error:
             raise RemoteRefused(f"{name}: redirected in a circle") from error
-        except aiohttp.ClientConnectorError as error:
-            reason = error.strerror or str(error.os_error)
-            raise NoConnectionError(f"no connection ({reason})") from error
         except TimeoutError as error:
             raise TransientError(f"no answer in {self._timeout_s:g} s") from error
         except aiohttp.ClientError as error:
@@ -158,7 +163,7 @@ def _may_be_expired(file: RemoteFile) -> bool:
 
 
 def _validator(response: aiohttp.ClientResponse) -> str:
-    return response.headers.get("ETag") or response.headers.get("Last-Modified", "")
+    return response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
 
 
 def _condition(etag: str) -> dict[str, str]:

@@ -190,6 +190,8 @@ class Ranges:
         return content
 
     def _keep(self, key: Key, content: bytes) -> None:
+        if len(content) >= _PIECE_BYTES:  # parts of tables, which who reads them keeps
+            return
         self._kept[key] = content
         self._kept_bytes += len(content) + _ENTRY_BYTES
         while self._kept_bytes > self._options.cache_bytes:
