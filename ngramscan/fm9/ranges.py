@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -75,7 +76,8 @@ class Ranges:
         self._slots = asyncio.Semaphore(options.concurrency)
         self._waiting: dict[RemoteFile, list[tuple[int, int]]] = {}
         self._under_way: dict[Key, asyncio.Future[bytes]] = {}
-        self._kept: dict[Key, bytes] = {}  # the least recently used first
+        # The least recently used first; the oldest key of a dict takes ever longer to find.
+        self._kept: OrderedDict[Key, bytes] = OrderedDict()
         self._kept_bytes = 0
         self._resume_at = 0.0
         self._has_answered = False
@@ -182,9 +184,8 @@ class Ranges:
             self._disk.forget(file)
 
     def _recall(self, key: Key) -> bytes | None:
-        content = self._kept.pop(key, None)
-        if content is not None:
-            self._kept[key] = content
+        if (content := self._kept.get(key)) is not None:
+            self._kept.move_to_end(key)
         elif self._disk and (content := self._disk.get(*key)) is not None:
             self._keep(key, content)
         return content
@@ -195,8 +196,8 @@ class Ranges:
         self._kept[key] = content
         self._kept_bytes += len(content) + _ENTRY_BYTES
         while self._kept_bytes > self._options.cache_bytes:
-            oldest = next(iter(self._kept))
-            self._kept_bytes -= len(self._kept.pop(oldest)) + _ENTRY_BYTES
+            _, oldest = self._kept.popitem(last=False)
+            self._kept_bytes -= len(oldest) + _ENTRY_BYTES
 
     async def _patiently(self, name: str, ask: Callable[[], Awaitable[T]]) -> T:
         """Return what `ask` returns; repeat it where that may help."""
