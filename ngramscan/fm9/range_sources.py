@@ -149,7 +149,7 @@ class HttpSource:
 
 def changed(file: RemoteFile) -> IndexChangedError:
     """Return the error of a file that is not the one that was opened."""
-    return IndexChangedError(file.url, "it changed while it was read; run the command again")
+    return IndexChangedError(file.url, "it changed while it was read; start again")
 
 
 @cache
@@ -251,8 +251,10 @@ class StoreSource:
         if not file.origin.startswith("s3://"):
             return await self._in_thread(file.origin, _fetch, file=file, start=start, stop=stop)
         if file.address == file.origin:  # its signature has expired
-            login = {} if _bucket(file.origin) in self._needs_login else {"anon": True}
-            file.address = await self._in_thread(file.origin, _sign, **login)
+            again = await self._with_login(file.origin, self._open_signed)
+            if again is None or again.etag != file.etag:
+                raise changed(file)
+            file.address = again.address
         return await self._http.fetch(file, start, stop)
 
     async def folders(self, url: str) -> list[str] | None:

@@ -103,13 +103,11 @@ class Ranges:
 
     async def open(self, url: str) -> RemoteFile | None:
         """Return a file as it is now; None: there is none."""
-        file = None
-        if self._disk and not self._options.refresh:
-            file = self._disk.opened(url)
-        if file is None:
-            file = await self._patiently(shown(url), lambda: self._source(url).open(url))
-            if file and self._disk:
-                self._disk.add(file)
+        if self._disk and not self._options.refresh and (file := self._disk.opened(url)):
+            return file
+        file = await self._patiently(shown(url), lambda: self._source(url).open(url))
+        if self._disk and file:
+            self._disk.add(file)
         return file
 
     async def read(self, file: RemoteFile, start: int, stop: int) -> bytes:
@@ -204,7 +202,13 @@ class Ranges:
         failures = 0
         while True:
             try:
-                return await self._ask(ask)
+                async with self._slots:
+                    while (pause := self._resume_at - self._loop.time()) > 0:
+                        await asyncio.sleep(pause)
+                    self.requests += 1
+                    answer = await ask()
+                self._has_answered = True
+                return answer
             except TransientError as error:
                 failures += 1
                 is_away = isinstance(error, NoConnectionError) and not self._has_answered
@@ -212,15 +216,6 @@ class Ranges:
                     problem = f"{name}: {error}, after {failures} attempts"
                     raise RemoteUnavailable(problem) from error
                 await self._wait_after(name, error, failures)
-
-    async def _ask(self, ask: Callable[[], Awaitable[T]]) -> T:
-        async with self._slots:
-            while (pause := self._resume_at - self._loop.time()) > 0:
-                await asyncio.sleep(pause)
-            self.requests += 1
-            answer = await ask()
-        self._has_answered = True
-        return answer
 
     async def _wait_after(self, name: str, error: TransientError, failures: int) -> None:
         """Wait before the next attempt: not at all at first, unless asked to slow down."""
