@@ -422,10 +422,14 @@ def test_s3_is_asked_anonymously_and_then_with_the_credentials_that_there_are(
     ("url", "problem"),
     [
         ("nothing://bucket/x", "nothing://bucket/x: Protocol not known: nothing"),
+        (
+            "sftp://me:secret@host/x",
+            "sftp://host/x: a login is in it; put it into the configuration of fsspec",
+        ),
         ("gs://bucket/x", "gs://bucket/x: gcsfs is not installed; pip install gcsfs"),
     ],
 )
-def test_a_missing_library_is_named(url: str, problem: str) -> None:
+def test_what_fsspec_can_not_open_is_told_without_secrets(url: str, problem: str) -> None:
     with ranges_of() as ranges, pytest.raises(NgramscanError) as caught:
         ranges.run(ranges.open(url))
     assert str(caught.value) == problem

@@ -212,14 +212,11 @@ async def _refusal(response: aiohttp.ClientResponse, name: str) -> Exception:
     elif status == 301 and (region := response.headers.get("x-amz-bucket-region")):
         problem = f"the bucket is in the region {region}; set AWS_DEFAULT_REGION={region}"
     elif status in {401, 403}:
-        said = await response.content.read(_ERROR_BYTES)
-        problem = f"HTTP {status}, access denied; is it public, and its name right?"
-        if b"requester pays" in said.lower() or "x-amz-request-charged" in response.headers:
-            problem = f"HTTP {status}: its owner has the requester pay; {_REQUESTER_PAYS}"
+        problem += ", access denied; is it public, and its name right?"
+        if b"requester pays" in (await response.content.read(_ERROR_BYTES)).lower():
+            cure = "use s3://… with credentials, and FSSPEC_S3_REQUESTER_PAYS=true"
+            problem = f"HTTP {status}: its owner has the requester pay; {cure}"
     return RemoteRefused(f"{name}: {problem}")
-
-
-_REQUESTER_PAYS = "use s3://… with credentials, and FSSPEC_S3_REQUESTER_PAYS=true"
 
 
 class StoreSource:
@@ -275,13 +272,16 @@ class StoreSource:
         except RemoteRefused as refused:
             try:
                 answer = await action(url)
-            except NoLoginError:
+            except RemoteRefused:  # or there are no credentials
                 raise refused from None
         self._needs_login.add(_bucket(url))
         return answer
 
     async def _in_thread(self, url: str, action: Callable[..., T], **options: Any) -> T:
         run = asyncio.get_running_loop().run_in_executor
+        if "@" in _bucket(url):
+            problem = "a login is in it; put it into the configuration of fsspec"
+            raise InputError(shown(url), problem)
         try:
             async with asyncio.timeout(self._timeout_s):
                 return await run(self._threads, partial(action, url, **options))
@@ -291,11 +291,8 @@ class StoreSource:
             raise
         except Exception as error:
             reason, name = reason_of(error), type(error).__name__
-            if name.endswith("CredentialsError"):  # of botocore
-                raise NoLoginError(f"{shown(url)}: there are no credentials ({reason})") from error
-            if isinstance(error, PermissionError):
-                raise RemoteRefused(f"{shown(url)}: access denied ({reason})") from error
-            if isinstance(error, (TypeError, ValueError, NotImplementedError)):
+            is_final = isinstance(error, (PermissionError, TypeError, ValueError))
+            if is_final or name.endswith("CredentialsError"):  # of botocore
                 raise RemoteRefused(f"{shown(url)}: can't be read ({reason})") from error
             raise TransientError(reason) from error
 
@@ -304,16 +301,13 @@ class StoreSource:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-class NoLoginError(RemoteRefused):
-    """There are no credentials that could be tried."""
-
-
 _SIGNATURE = {"signature_version": "s3v4"}
 _LOGIN = {"anon", "key", "secret", "token", "profile"}
 """Options of s3fs; with one of them in fsspec's configuration it is the user who decides."""
 
 
 def _bucket(url: str) -> str:
+    """Return the bucket or host of a URL."""
     return url.split("/")[2]
 
 
