@@ -21,6 +21,7 @@ from ngramscan.errors import (
     IndexChangedError,
     InputError,
     NgramscanError,
+    RemoteError,
     RemoteRefused,
     RemoteUnavailable,
 )
@@ -41,6 +42,8 @@ REFUSED = {
     "gzip": "the server sends parts of files compressed",
     "416": "HTTP 416",
     "loop": "redirected in a circle",
+    "region": "the bucket is in the region eu-west-1; set AWS_DEFAULT_REGION=eu-west-1",
+    "later": "HTTP 503; it asks to come back in 3600 s",
 }
 OTHERS = ("404", "basic", "login", "redirect", "no_etag", "date", "weak", "stall", "slow", "away")
 PLAIN = ("fine", "empty")
@@ -184,8 +187,9 @@ def test_memory_keeps_what_was_read_last(server: RangeServer) -> None:
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_refusal_is_one_line_with_the_cure(server: RangeServer, kind: str) -> None:
     url = server.url.replace("//", "//someone:secret@") + f"{kind}/file?signature=secret"
-    with ranges_of() as ranges, pytest.raises(RemoteRefused) as caught:
+    with ranges_of() as ranges, pytest.raises(RemoteError) as caught:
         ranges.run(ranges.open(url))
+    assert isinstance(caught.value, RemoteUnavailable) == (kind == "later")
     assert str(caught.value) == f"{server.url}{kind}/file: {REFUSED[kind]}"
     assert len(asked(server, f"{kind}/file")) == (10 if kind == "loop" else 1)
 
