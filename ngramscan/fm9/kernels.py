@@ -91,15 +91,19 @@ def make_tables(data: Bytes, layout: Layout) -> Tables:
     return Tables(data, np.array(at, np.int64), nodes, codes, leaves, lengths)
 
 
-def fresh_kernel(function: _Kernel) -> _Kernel:
-    """Compile a function at its first call in a process."""
-    return cast(_Kernel, numba.njit(nogil=True, error_model="numpy")(function))
+def fresh_kernel(function: _Kernel, cache: bool = False) -> _Kernel:
+    """Compile a function at its first call in a process.
+
+    It can't make arrays: nobody counts references to them, since that would take half of the time.
+    """
+    compiled = numba.njit(cache=cache, nogil=True, error_model="numpy", _nrt=False)
+    return cast(_Kernel, compiled(function))
 
 
 def kernel(function: _Kernel) -> _Kernel:
     """Compile a function at its first call, and keep the code on disk."""
     try:
-        return cast(_Kernel, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+        return fresh_kernel(function, cache=True)
     except RuntimeError:  # no writable place for the cache
         return fresh_kernel(function)
 
