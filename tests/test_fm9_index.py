@@ -79,7 +79,9 @@ def test_counts_and_sizes_are_those_of_the_documents(name: str, shards: int) -> 
     assert {(count.source, count.documents) for count in counts.values()} == {("fm9", None)}
     index_bytes = sum(f.stat().st_size for f in (REPLAY / "index" / name).rglob("*") if f.is_file())
     text_bytes = sum(len(document.encode()) for document in DOCUMENTS)
-    assert index.size() == IndexSize(len(DOCUMENTS), text_bytes, shards, index_bytes)
+    size, largest = index.size(), index.size().largest_shard_bytes
+    assert size == IndexSize(len(DOCUMENTS), text_bytes, shards, index_bytes, largest)
+    assert largest and text_bytes / shards <= largest <= text_bytes
 
 
 def test_windows_show_the_occurrences_and_cut_no_character() -> None:

@@ -28,10 +28,11 @@ from ngramscan.fm9.layout import (
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.uint16]
+Words = NDArray[np.uint64]
 NODE = np.dtype({"names": Node._fields, "formats": ["<u8", "<u8", "<u2", "<u2", "<u2"]})
 
 
-def byte_tables(tree: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.uint64]]:
+def byte_tables(tree: NDArray[Any]) -> tuple[Numbers, Words]:
     """Return `leaf_of` and `codes`; the code of an absent byte is the last present byte before."""
     numbers = np.arange(len(tree))
     above = tree["parent"].astype(np.int64)
@@ -81,7 +82,7 @@ class _Parser:
         bits = (bt, btnr, btnrp, rank, invert)
         comp2char, c = self._alphabet(n, sigma)
         self._check_links(tree)
-        leaf_of, codes = self._check_codes(tree, leaf_of, codes, comp2char)
+        leaf_of, codes = self._check_codes(tree, comp2char, leaf_of, codes)
         sizes = self._sizes(tree, leaf_of[[*comp2char]], np.diff(c), (n, size, ones))
         return Layout(*(n, size, ones, *bits, tree, leaf_of, codes, sa, isa, comp2char, c, sizes))
 
@@ -135,8 +136,6 @@ class _Parser:
         self._require("node", parents[0] == NONE, "the root has a parent")
         wrong = is_leaf & (tree["right"] != NONE)
         self._refuse("node", wrong, lambda number: f"{number} has one child")
-        wrong = is_leaf & (tree["value"] > 255)
-        self._refuse("node", wrong, lambda number: f"{number} is the leaf of no byte")
         inner = np.flatnonzero(~is_leaf)
         self._require("node", 2 * len(inner) == len(tree) - 1, "some nodes have no parent")
         children = np.stack((tree["left"], tree["right"]), axis=1)[inner]
@@ -149,20 +148,25 @@ class _Parser:
         )
 
     def _check_codes(
-        self, tree: NDArray[Any], leaf_of: Numbers, codes: NDArray[np.uint64], comp2char: bytes
-    ) -> tuple[Numbers, NDArray[np.uint64]]:
+        self, tree: NDArray[Any], comp2char: bytes, leaf_of: Numbers, codes: Words
+    ) -> tuple[Numbers, Words]:
         """Check that the code of each byte leads to its leaf, and that other bytes have none."""
+        leaves = np.sort(tree["value"][tree["left"] == NONE])
+        self._require("node", leaves.tolist() == [*comp2char], "the leaves are not the alphabet")
         known_leaves, known_codes = byte_tables(tree)
-        in_text = np.zeros(256, np.bool_)
-        in_text[[*comp2char]] = True
-        wrong = in_text & ((leaf_of != known_leaves) | (leaf_of == NONE))
-        self._refuse("leaf_of", wrong, lambda byte: f"byte {byte} has no leaf at {leaf_of[byte]}")
-        wrong = ~in_text & (leaf_of != NONE)
-        self._refuse("leaf_of", wrong, lambda byte: f"byte {byte} is not in the text")
-        wrong = codes != known_codes
-        self._refuse("path", wrong & in_text, lambda byte: f"byte {byte} has a wrong code")
-        problem = "is not in the text, but has a code"
-        self._refuse("path", wrong, lambda byte: f"byte {byte} {problem}")
+
+        absent = "is not in the text"
+
+        def wrong_leaf(byte: int) -> str:
+            problem = f"has no leaf at {leaf_of[byte]}" if byte in comp2char else absent
+            return f"byte {byte} {problem}"
+
+        def wrong_code(byte: int) -> str:
+            problem = "has a wrong code" if byte in comp2char else f"{absent}, but has a code"
+            return f"byte {byte} {problem}"
+
+        self._refuse("leaf_of", leaf_of != known_leaves, wrong_leaf)
+        self._refuse("path", codes != known_codes, wrong_code)
         return known_leaves, known_codes
 
     def _sizes(

@@ -11,8 +11,10 @@ import errno
 import mmap
 import os
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,25 +27,34 @@ _LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ct
 _LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 _FAILED = ctypes.c_void_p(-1).value
 
-MISSING = "missing; copy it here, or build the index again"
 _TOO_MANY = (
     "no memory left to map it; with very many shards, raise the limit of mapped files: "
     "sysctl -w vm.max_map_count=1000000"
 )
 
-
-class FileState(NamedTuple):
-    """What tells whether a file was replaced or changed."""
-
-    device: int
-    inode: int
-    size: int
-    changed_ns: int
+State = tuple[int, ...]
+"""What tells whether a file was replaced or changed: device, inode, size, time of change."""
 
 
-def state_of(found: os.stat_result) -> FileState:
-    """Return the state of a file."""
-    return FileState(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Raise an IndexFormatError where a file can't be read."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        problem = "missing; copy it here, or build the index again"
+        raise IndexFormatError(str(path), problem) from error
+    except OSError as error:
+        is_full = error.errno == errno.ENOMEM
+        problem = _TOO_MANY if is_full else f"can't be read: {error.strerror}"
+        raise IndexFormatError(str(path), problem) from error
+
+
+def state_of(path: Path, descriptor: int | None = None) -> State:
+    """Return the state of a file, by its descriptor where it is open."""
+    with _reading(path):
+        found = os.stat(path if descriptor is None else descriptor)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 class _Mapping:
@@ -70,27 +81,20 @@ class MappedFile:
     Where its state was `known` before, an IndexChangedError says that it is another file now.
     """
 
-    def __init__(self, path: Path, known: FileState | None = None) -> None:
+    def __init__(self, path: Path, known: State | None = None) -> None:
         self.path = path
         self._data: NDArray[np.uint8] = np.zeros(0, np.uint8)  # an empty file can't be mapped
-        try:
-            descriptor = os.open(path, os.O_RDONLY)
+        with _reading(path):
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would wait
             try:
-                state = state_of(os.fstat(descriptor))
-                if state.size:
-                    self._data = np.asarray(_Mapping(descriptor, state.size))
+                self._state = state_of(path, descriptor)
+                if size := self._state[2]:
+                    self._data = np.asarray(_Mapping(descriptor, size))
             finally:
                 os.close(descriptor)
-        except FileNotFoundError as error:
-            raise self._corrupt(MISSING) from error
-        except OSError as error:
-            is_full = error.errno == errno.ENOMEM
-            problem = _TOO_MANY if is_full else f"can't be read: {error.strerror}"
-            raise self._corrupt(problem) from error
-        if known not in (None, state):
+        if known not in (None, self._state):
             problem = "was changed while the index was open; open the index again"
             raise IndexChangedError(str(path), problem)
-        self._file = state.device, state.inode
 
     def _check_size(self) -> None:
         """Raise an IndexChangedError if the file has become shorter since it was mapped.
@@ -105,7 +109,7 @@ class MappedFile:
             return
         except OSError as error:
             raise self._corrupt(f"can't be read: {error.strerror}") from error
-        if now.st_size < len(self._data) and (now.st_dev, now.st_ino) == self._file:
+        if now.st_size < len(self._data) and now.st_ino == self._state[1]:
             problem = "became shorter while it was open; open the index again"
             raise IndexChangedError(str(self.path), problem)
 

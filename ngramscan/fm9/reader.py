@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +26,7 @@ from ngramscan.fm9.compiled import Bytes, Integers
 from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.header import read_layout
 from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR, Layout
-from ngramscan.fm9.mapped import MISSING, FileState, MappedFile, state_of
+from ngramscan.fm9.mapped import MappedFile, State, state_of
 from ngramscan.progress import SILENT, Progress
 
 _CHECKED_AT_ONCE = 1 << 20
@@ -54,7 +53,7 @@ class Fm9File(MappedFile):
     shows in a query, which then raises this error.
     """
 
-    def __init__(self, path: Path, known: FileState | None = None) -> None:
+    def __init__(self, path: Path, known: State | None = None) -> None:
         super().__init__(path, known)
         layout = read_layout(self._data.data, str(path))
         self.n = layout.n
@@ -130,7 +129,7 @@ class Offsets(MappedFile):
     """The start of each document, or each line of metadata, in a text."""
 
     def __init__(
-        self, path: Path, file: Fm9File, separator: int, known: FileState | None = None
+        self, path: Path, file: Fm9File, separator: int, known: State | None = None
     ) -> None:
         super().__init__(path, known)
         self._n = file.n
@@ -223,15 +222,16 @@ class Shard:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._states = {name: _state(directory / name) for name in FILES}
+        self._states = {name: state_of(directory / name) for name in FILES}
         self.data = Fm9File(directory / "data.fm9", self._states["data.fm9"])
-        size = self._states["data_offset"].size
-        self.documents = _count_entries(directory / "data_offset", size, self.data, SEPARATOR)
+        sizes = {name: size for name, (_, _, size, _) in self._states.items()}
+        path = directory / "data_offset"
+        self.documents = _count_entries(path, sizes[path.name], self.data, SEPARATOR)
         self.ranks = self.data.n
         """Ranks are from 0 to this number - 1."""
         self.text_bytes = self.data.n - self.documents - 1
         """Bytes of all documents, without separators."""
-        self.index_bytes = sum(state.size for state in self._states.values())
+        self.index_bytes = sum(sizes.values())
         """Bytes of the files."""
 
     @cached_property
@@ -292,18 +292,6 @@ class Shard:
         """Return the metadata of some documents, each a line of JSON without its line end."""
         starts, stops = self._lines.bounds(np.asarray(documents, np.int64))
         return self.meta.extract(starts, stops - 1)
-
-
-def _state(path: Path) -> FileState:
-    try:
-        found = os.stat(path)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise IndexFormatError(str(path), MISSING) from error
-    except OSError as error:
-        raise IndexFormatError(str(path), f"can't be read: {error.strerror}") from error
-    if not stat.S_ISREG(found.st_mode):
-        raise IndexFormatError(str(path), MISSING)
-    return state_of(found)
 
 
 def open_shards(
