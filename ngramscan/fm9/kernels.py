@@ -11,27 +11,16 @@ last such field is always followed by 272 bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import comb
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
-import numba
 import numpy as np
-import numpy.typing as npt
 
+from ngramscan.fm9.compiled import Bytes, Int, Integers, Words, lean_kernel
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, NONE, SA_STEP, SUPERBLOCK, Layout
 
 CORRUPT = -1
 """Returned where a field contradicts another one."""
-
-Bytes = npt.NDArray[np.uint8]
-Words = npt.NDArray[np.uint64]
-Integers = npt.NDArray[np.int64]
-
-Int = Any
-"""An int64: numba takes `int`, but numpy's stubs say otherwise for an array's elements."""
-
-_Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 # Columns of Tables.at.
 BT, BTNR, BTNRP, RANK, INVERT, SA, ISA = range(7)
@@ -93,189 +82,203 @@ def make_tables(data: Bytes, layout: Layout) -> Tables:
     return Tables(data, np.array(at, np.int64), nodes, layout.codes, leaves, lengths)
 
 
-def fresh_kernel(function: _Kernel) -> _Kernel:
-    """Compile a function at its first call in a process."""
-    return cast(_Kernel, numba.njit(nogil=True, error_model="numpy")(function))
-
-
-def kernel(function: _Kernel) -> _Kernel:
-    """Compile a function at its first call, and keep the code on disk."""
-    try:
-        return cast(_Kernel, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
-    except RuntimeError:  # no writable place for the cache
-        return fresh_kernel(function)
-
-
-@kernel
-def _word(data: Bytes, offset: Int) -> np.uint64:
-    """Return the 8 bytes at an offset; the compiler turns this into one load."""
-    at = np.uint64(offset)
-    return (
-        np.uint64(data[at])
-        | np.uint64(data[at + np.uint64(1)]) << np.uint64(8)
-        | np.uint64(data[at + np.uint64(2)]) << np.uint64(16)
-        | np.uint64(data[at + np.uint64(3)]) << np.uint64(24)
-        | np.uint64(data[at + np.uint64(4)]) << np.uint64(32)
-        | np.uint64(data[at + np.uint64(5)]) << np.uint64(40)
-        | np.uint64(data[at + np.uint64(6)]) << np.uint64(48)
-        | np.uint64(data[at + np.uint64(7)]) << np.uint64(56)
-    )
-
-
-@kernel
+@lean_kernel
 def read_bits(data: Bytes, offset: Int, position: Int) -> np.uint64:
     """Return the 64 bits that start at a bit position."""
-    byte = offset + (position >> 3)
+    at = np.uint64(offset + (position >> 3))
+    word = np.uint64(0)
+    for byte in range(8):  # the compiler turns this into one load
+        word |= np.uint64(data[at + np.uint64(byte)]) << np.uint64(8 * byte)
     shift = np.uint64(position & 7)
-    word = _word(data, byte) >> shift
-    if shift != np.uint64(0):
-        word |= np.uint64(data[np.uint64(byte + 8)]) << (np.uint64(64) - shift)
-    return word
+    behind = np.uint64(data[at + np.uint64(8)]) << np.uint64(1)
+    return word >> shift | behind << (np.uint64(63) - shift)
 
 
-@kernel
+@lean_kernel
 def read_entry(data: Bytes, offset: Int, width: Int, number: Int) -> Int:
     """Return an entry of a vector; no used entry has its highest bit set."""
     word = read_bits(data, offset, number * width)
     return np.int64(word & (_ALL >> np.uint64(64 - width)))
 
 
-@kernel
-def _find_ones(k: Int, high: np.uint64, low: np.uint64, last: Int) -> Int:
-    """Return twice the number of ones of a block before an offset, 126 - last, plus the bit there.
+@lean_kernel
+def _reaches(k: Int, x: Int, high: np.uint64, low: np.uint64) -> bool:
+    """Whether binomial(x, k) <= a number."""
+    top = COEFFICIENTS_HIGH[np.uint64(k), np.uint64(x)]
+    return bool(top < high or (top == high and COEFFICIENTS_LOW[np.uint64(k), np.uint64(x)] <= low))
+
+
+@lean_kernel
+def _pass_bits(
+    k: Int, high: np.uint64, low: np.uint64, x: Int, last: Int
+) -> tuple[Int, np.uint64, np.uint64]:
+    """Return the ones and the number that are left of a block behind its bits 126 - x … 125 - last.
 
     The next one is at the largest x with binomial(x, k) <= number; the block's bit is 126 - x.
     """
-    found = 0
-    x = 126
-    while k > 0 and high != np.uint64(0):
-        while x >= last and (
-            COEFFICIENTS_HIGH[k, x] > high
-            or (COEFFICIENTS_HIGH[k, x] == high and COEFFICIENTS_LOW[k, x] > low)
-        ):
-            x -= 1
-        if x <= last:
-            return 2 * found + np.int64(x == last)
-        high -= COEFFICIENTS_HIGH[k, x] + np.uint64(low < COEFFICIENTS_LOW[k, x])
-        low -= COEFFICIENTS_LOW[k, x]
-        found += 1
-        k -= 1
-        x -= 1
     while k > 0:
-        while x >= last and (
-            COEFFICIENTS_LOW[k, x] > low or COEFFICIENTS_HIGH[k, x] != np.uint64(0)
-        ):
+        while x > last and not _reaches(k, x, high, low):
             x -= 1
         if x <= last:
-            return 2 * found + np.int64(x == last)
-        low -= COEFFICIENTS_LOW[k, x]
-        found += 1
+            break
+        coefficient = COEFFICIENTS_LOW[np.uint64(k), np.uint64(x)]
+        high -= COEFFICIENTS_HIGH[np.uint64(k), np.uint64(x)] + np.uint64(low < coefficient)
+        low -= coefficient
         k -= 1
         x -= 1
-    return 2 * found
+    return k, high, low
 
 
-@kernel
-def ones_in_block(
-    t: Tables, ones: Int, pointer: Int, kind: Int, inverted: bool, offset: Int
-) -> Int:
-    """Return twice the sum of `ones` and the ones of a block before an offset, plus the bit there.
+@lean_kernel
+def _ones_at(
+    t: Tables, pointer: Int, kind: Int, inverted: bool, first: Int, second: Int
+) -> tuple[Int, Int]:
+    """Return the ones of a block before an offset, and before a later one; both may be CORRUPT.
 
     The complement of a block has the same place from the other end, so that at most 63 ones have to
     be found.
     """
-    width = NUMBER_BITS[kind]
+    width = NUMBER_BITS[np.uint64(kind)]
     k = 127 - kind if inverted else kind
     if k == 0:
-        return 2 * ones
+        return 0, 0
     if k == 127:
-        return 2 * (ones + offset) + 1
+        return first, second
     if pointer < 0 or pointer + width > t.at[BTNR_BITS]:
-        return CORRUPT
+        return CORRUPT, CORRUPT
     low = read_bits(t.data, t.at[BTNR], pointer)
     high = np.uint64(0)
     if width > 64:
         high = read_bits(t.data, t.at[BTNR], pointer + 64) & (_ALL >> np.uint64(128 - width))
     else:
         low &= _ALL >> np.uint64(64 - width)
-    all_high = COEFFICIENTS_HIGH[k, 127]
-    all_low = COEFFICIENTS_LOW[k, 127]
-    if high > all_high or (high == all_high and low >= all_low):
-        return CORRUPT
-    if k <= 63:
-        return 2 * ones + _find_ones(k, high, low, 126 - offset)
-    high = all_high - high - np.uint64(all_low < low)
-    low = all_low - low
-    high -= np.uint64(low == np.uint64(0))
-    low -= np.uint64(1)
-    return 2 * (ones + offset) + 1 - _find_ones(127 - k, high, low, 126 - offset)
+    if _reaches(k, 127, high, low):
+        return CORRUPT, CORRUPT
+    left = k
+    if k > 63:
+        left = 127 - k
+        less = COEFFICIENTS_LOW[k, 127] - np.uint64(1)
+        high = COEFFICIENTS_HIGH[k, 127] - high - np.uint64(less < low)
+        low = less - low
+    at_first, high, low = _pass_bits(left, high, low, 126, 126 - first)
+    at_second, high, low = _pass_bits(at_first, high, low, 126 - first, 126 - second)
+    if k > 63:
+        return first - left + at_first, second - left + at_second
+    return left - at_first, left - at_second
 
 
-@kernel
+@lean_kernel
+def ones_in_block(
+    t: Tables, ones: Int, pointer: Int, kind: Int, inverted: bool, offset: Int
+) -> Int:
+    """Return twice the sum of `ones` and a block's ones before an offset, plus the bit there."""
+    before, behind = _ones_at(t, pointer, kind, inverted, offset, offset + 1)
+    return 2 * ones + before + behind if before >= 0 else CORRUPT
+
+
+@lean_kernel
+def _pass_blocks(
+    t: Tables, block: Int, last: Int, inverted: bool, ones: Int, pointer: Int
+) -> tuple[Int, Int, Int]:
+    """Return the ones and the pointer at a later block of the same superblock, and its type."""
+    blocks = last - block
+    stored: Int = 0
+    word = read_bits(t.data, t.at[BT], 7 * block)
+    for passed in range(1, blocks + 1):
+        kind = word & np.uint64(127)
+        stored += np.int64(kind)
+        pointer += NUMBER_BITS[kind]
+        word >>= np.uint64(7)
+        if passed & 7 == 0:
+            word = read_bits(t.data, t.at[BT], 7 * (block + passed))
+    ones += 127 * blocks - stored if inverted else stored
+    return ones, pointer, np.int64(word & np.uint64(127))
+
+
+@lean_kernel
+def _ones_in_superblock(
+    t: Tables, block: Int, offset: Int, later: Int, behind: Int
+) -> tuple[Int, Int]:
+    """Return the ones before an offset in a block, and before one in the same or a later block.
+
+    Both blocks are of one superblock. Both numbers may be CORRUPT.
+    """
+    superblock = block >> 5
+    first = superblock << 5
+    ones = read_entry(t.data, t.at[RANK], t.at[RANK_WIDTH], superblock)
+    after = read_entry(t.data, t.at[RANK], t.at[RANK_WIDTH], superblock + 1)
+    if after == ones:
+        return ones, ones
+    if after - ones == _BITS_OF_SUPERBLOCK:
+        return ones + (block - first) * 127 + offset, ones + (later - first) * 127 + behind
+    pointer = read_entry(t.data, t.at[BTNRP], t.at[BTNRP_WIDTH], superblock)
+    inverted = (t.data[np.uint64(t.at[INVERT] + (superblock >> 3))] >> (superblock & 7)) & 1 == 1
+    ones, pointer, kind = _pass_blocks(t, first, block, inverted, ones, pointer)
+    ones_later = ones
+    if block == later:
+        here, there = _ones_at(t, pointer, kind, inverted, offset, behind)
+    else:
+        here, _ = _ones_at(t, pointer, kind, inverted, offset, offset)
+        ones_later, pointer, kind = _pass_blocks(t, block, later, inverted, ones, pointer)
+        there, _ = _ones_at(t, pointer, kind, inverted, behind, behind)
+    if here < 0 or there < 0:
+        return CORRUPT, CORRUPT
+    return ones + here, ones_later + there
+
+
+@lean_kernel
 def bit_and_ones(t: Tables, position: Int) -> Int:
     """Return twice the number of ones before a bit of the bit vector, plus the bit."""
     block = np.int64(np.uint64(position) // np.uint64(127))
     offset = position - block * 127
-    superblock = block >> 5
-    ones = read_entry(t.data, t.at[RANK], t.at[RANK_WIDTH], superblock)
-    after = read_entry(t.data, t.at[RANK], t.at[RANK_WIDTH], superblock + 1)
-    if after == ones:
-        return 2 * ones
-    if after - ones == _BITS_OF_SUPERBLOCK:
-        return 2 * (ones + position - superblock * _BITS_OF_SUPERBLOCK) + 1
-    pointer = read_entry(t.data, t.at[BTNRP], t.at[BTNRP_WIDTH], superblock)
-    inverted = (t.data[np.uint64(t.at[INVERT] + (superblock >> 3))] >> (superblock & 7)) & 1 == 1
-    # 8 types of 7 bits are 7 bytes, 32 are 28: all of them begin at a byte.
-    types = t.at[BT] + 28 * superblock
-    before = block & 31
-    stored: Int = 0
-    for group in range(before >> 3):
-        word = _word(t.data, types + 7 * group)
-        for _ in range(8):
-            kind = np.int64(word & np.uint64(127))
-            stored += kind
-            pointer += NUMBER_BITS[kind]
-            word >>= np.uint64(7)
-    word = _word(t.data, types + 7 * (before >> 3))
-    for _ in range(before & 7):
-        kind = np.int64(word & np.uint64(127))
-        stored += kind
-        pointer += NUMBER_BITS[kind]
-        word >>= np.uint64(7)
-    ones += 127 * before - stored if inverted else stored
-    return ones_in_block(t, ones, pointer, np.int64(word & np.uint64(127)), inverted, offset)
+    before, behind = _ones_in_superblock(t, block, offset, block, offset + 1)
+    return before + behind if before >= 0 else CORRUPT
 
 
-@kernel
-def _ones(t: Tables, position: Int) -> Int:
-    """Return the number of ones before a bit of the bit vector, or in all of it."""
-    if position == t.at[BITS]:
-        return t.at[ONES]
-    return bit_and_ones(t, position) >> 1
+@lean_kernel
+def _ones(t: Tables, first: Int, second: Int) -> tuple[Int, Int]:
+    """Return the ones before a bit of the bit vector, and before a later one or its end.
+
+    Each may be CORRUPT.
+    """
+    block = np.int64(np.uint64(first) // np.uint64(127))
+    later = np.int64(np.uint64(second) // np.uint64(127))
+    offset, behind = first - block * 127, second - later * 127
+    if block >> 5 == later >> 5 and second < t.at[BITS]:
+        return _ones_in_superblock(t, block, offset, later, behind)
+    before, _ = _ones_in_superblock(t, block, offset, block, offset)
+    if second == t.at[BITS]:
+        return before, t.at[ONES]
+    after, _ = _ones_in_superblock(t, later, behind, later, behind)
+    return before, after
 
 
-@kernel
-def _occurrences(t: Tables, byte: Int, stop: Int) -> Int:
-    """Return the number of times a byte occurs in the first `stop` bytes of the BWT."""
+@lean_kernel
+def _step(t: Tables, byte: Int, low: Int, high: Int) -> tuple[Int, Int]:
+    """Return the ranks of the suffixes that put a byte before a range of others, or CORRUPT."""
     node = 0
     code = t.codes[byte]
     for _ in range(t.lengths[byte]):
-        ones = _ones(t, t.nodes[node, START] + stop) - t.nodes[node, BEFORE]
-        if ones < 0 or ones > stop:
-            return CORRUPT
+        if low == high:
+            return 0, 0
+        before, behind = _ones(t, t.nodes[node, START] + low, t.nodes[node, START] + high)
+        before -= t.nodes[node, BEFORE]
+        behind -= t.nodes[node, BEFORE]
+        if before < 0 or before > low or behind < before or behind - before > high - low:
+            return CORRUPT, CORRUPT
         if code & np.uint64(1):
-            stop = ones
+            low, high = before, behind
             node = t.nodes[node, RIGHT]
         else:
-            stop -= ones
+            low, high = low - before, high - behind
             node = t.nodes[node, LEFT]
         code >>= np.uint64(1)
-        if stop > t.nodes[node, SIZE]:
-            return CORRUPT
-    return stop
+        if high > t.nodes[node, SIZE]:
+            return CORRUPT, CORRUPT
+    return t.nodes[node, FIRST] + low, t.nodes[node, FIRST] + high
 
 
-@kernel
+@lean_kernel
 def previous(t: Tables, rank: Int) -> Int:
     """Return the rank of the suffix that is one byte longer, times 256, plus that byte."""
     node = 0
@@ -296,34 +299,39 @@ def previous(t: Tables, rank: Int) -> Int:
     return (t.nodes[node, FIRST] + at) << 8 | t.nodes[node, BYTE]
 
 
-@kernel
-def find(t: Tables, patterns: Bytes, starts: Integers, segments: Integers) -> None:
+@lean_kernel
+def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments: Integers) -> None:
     """Find the ranks of the suffixes that begin with each pattern: half-open, or CORRUPT.
 
-    The patterns follow each other; `starts` has the start of each, and the end of the last.
+    The patterns follow each other; `starts` has the start of each, and the end of the last. `path`
+    gets the ranks for each end of the pattern at hand, so it has a row more than the longest one.
+    An end that a pattern shares with the one before it is not searched again.
     """
+    path[0] = 0, t.at[TEXT]
+    depth: Int = 0
     for number in range(len(segments)):
-        low = np.int64(0)
-        high = t.at[TEXT]
-        for place in range(starts[number + 1] - 1, starts[number] - 1, -1):
-            byte = np.int64(patterns[place])
+        start, stop = starts[number], starts[number + 1]
+        most = min(depth, stop - start)
+        depth = 0
+        while depth < most and patterns[stop - 1 - depth] == patterns[start - 1 - depth]:
+            depth += 1
+        low, high = path[depth]
+        while low < high and depth < stop - start:
+            byte = np.int64(patterns[stop - 1 - depth])
             leaf = t.leaves[byte]
             if leaf < 0:
                 high = low
-            if low == high:
-                break
-            low = _occurrences(t, byte, low)
-            high = _occurrences(t, byte, high)
-            if low < 0 or high < low:
-                low = high = np.int64(CORRUPT)
-                break
-            low += t.nodes[leaf, FIRST]
-            high += t.nodes[leaf, FIRST]
-        segments[number, 0] = low
-        segments[number, 1] = high
+            elif depth == 0:
+                low = t.nodes[leaf, FIRST]
+                high = low + t.nodes[leaf, SIZE]
+            else:
+                low, high = _step(t, byte, low, high)
+            depth += 1
+            path[depth] = low, high
+        segments[number] = low, high
 
 
-@kernel
+@lean_kernel
 def _position(t: Tables, rank: Int) -> Int:
     """Return the position of the suffix with some rank.
 
@@ -351,14 +359,14 @@ def _position(t: Tables, rank: Int) -> Int:
     return position - t.at[TEXT] if position >= t.at[TEXT] else position
 
 
-@kernel
+@lean_kernel
 def locate(t: Tables, ranks: Integers, positions: Integers) -> None:
     """Fill in the position of the suffix with each rank, or CORRUPT; ranks are in the text."""
     for number in range(len(ranks)):
         positions[number] = _position(t, ranks[number])
 
 
-@kernel
+@lean_kernel
 def extract(t: Tables, starts: Integers, stops: Integers, places: Integers, text: Bytes) -> Int:
     """Copy parts of the text, 0 <= start <= stop <= n, to their places in `text`.
 

@@ -22,9 +22,9 @@ import numpy as np
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9 import kernels
+from ngramscan.fm9.compiled import Bytes, Integers
 from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.header import read_layout
-from ngramscan.fm9.kernels import Integers
 from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR, Layout
 from ngramscan.fm9.mapped import MappedFile, State, state_of
 from ngramscan.progress import SILENT, Progress
@@ -81,12 +81,18 @@ class Fm9File(MappedFile):
         empty pattern occurs at each position.
         """
         self._check_size()
-        starts = np.cumsum([0, *map(len, patterns)])
-        together = np.array(bytearray(b"".join(patterns)), np.uint8)
-        segments = np.zeros((len(patterns), 2), np.int64)
-        kernels.find(self.tables, together, starts, segments)
-        if segments.size and segments.min() < 0:
+        # Patterns that end alike follow each other, so that what they share is searched once.
+        order = sorted(range(len(patterns)), key=lambda number: patterns[number][::-1])
+        lengths = [len(patterns[number]) for number in order]
+        together = bytearray().join(patterns[number] for number in order)
+        path = np.zeros((max(lengths, default=0) + 1, 2), np.int64)
+        found = np.zeros((len(patterns), 2), np.int64)
+        starts = np.cumsum([0, *lengths])
+        kernels.find(self.tables, np.frombuffer(together, np.uint8), starts, path, found)
+        if found.size and found.min() < 0:
             raise self._corrupt("field rrr: the bits contradict their number")
+        segments = np.empty_like(found)
+        segments[order] = found
         return segments
 
     def locate(self, ranks: Sequence[int] | Integers) -> Integers:
@@ -144,7 +150,7 @@ class Offsets(MappedFile):
                 entry = start + int(wrong[0]) + 1
                 raise self._corrupt(f"entry {entry} is not above the one before")
 
-    def agree(self, text: kernels.Bytes, start: int) -> bool:
+    def agree(self, text: Bytes, start: int) -> bool:
         """Whether a part of the text has separators exactly at the known places.
 
         In metadata a separator ends a line, so the next line starts one byte later.

@@ -21,7 +21,8 @@ import numpy as np
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9 import kernels as k
-from ngramscan.fm9.kernels import Bytes, Int, Integers, Tables, fresh_kernel
+from ngramscan.fm9.compiled import Bytes, Int, Integers, fresh_kernel
+from ngramscan.fm9.kernels import Tables
 from ngramscan.fm9.layout import (
     BLOCK,
     FILES,
