@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from ngramscan.errors import IndexFormatError
-from ngramscan.fm9.layout import FILES, read_layout
+from ngramscan.fm9.header import read_layout
+from ngramscan.fm9.layout import FILES
 from ngramscan.fm9.reader import open_shards
 from ngramscan.fm9.verify import Finding, verify_shard
 from ngramscan.progress import SILENT

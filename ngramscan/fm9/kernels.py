@@ -78,17 +78,19 @@ def make_tables(data: Bytes, layout: Layout) -> Tables:
         *(layout.btnr.bits, layout.btnrp.width, layout.rank.width, layout.sa.width),
         *(layout.isa.entries, layout.n, layout.size, layout.ones),
     ]
-    nodes = np.zeros((len(layout.nodes), 8), np.int64)
-    for row, node, size in zip(nodes, layout.nodes, layout.sizes, strict=True):
-        if node.is_leaf:
-            first = layout.c[layout.comp2char.index(node.value)]
-            row[:7] = node.start, 0, -1, -1, size, first, node.value
-        else:
-            row[:7] = node.start, node.value, node.left, node.right, size, 0, 0
-    leaves = np.array([-1 if leaf == NONE else leaf for leaf in layout.leaf_of], np.int64)
-    codes = np.array(layout.codes, np.uint64)
-    lengths = (codes >> np.uint64(56)).astype(np.int64)
-    return Tables(data, np.array(at, np.int64), nodes, codes, leaves, lengths)
+    tree = layout.tree
+    is_leaf = tree["left"] == NONE
+    nodes = np.zeros((len(tree), 8), np.int64)
+    nodes[:, START], nodes[:, SIZE] = tree["start"], layout.sizes
+    nodes[:, BEFORE] = np.where(is_leaf, 0, tree["value"])
+    nodes[:, LEFT], nodes[:, RIGHT] = tree["left"], tree["right"]
+    nodes[is_leaf, LEFT:SIZE] = -1
+    in_text = np.frombuffer(layout.comp2char, np.uint8)
+    in_order = layout.leaf_of[in_text]
+    nodes[in_order, FIRST], nodes[in_order, BYTE] = layout.c[:-1], in_text
+    leaves = np.where(layout.leaf_of == NONE, -1, layout.leaf_of.astype(np.int64))
+    lengths = (layout.codes >> np.uint64(56)).astype(np.int64)
+    return Tables(data, np.array(at, np.int64), nodes, layout.codes, leaves, lengths)
 
 
 def fresh_kernel(function: _Kernel) -> _Kernel:

@@ -1,26 +1,33 @@
 """Reads local indexes of infini-gram-mini: finds patterns, and the text around them.
 
 The files are mapped into memory, so opening is instant whatever their size, and a query reads only
-what it needs. All answers are exact; the original program misses the smallest byte of a shard.
+what it needs; files that only windows need are mapped and checked at the first window. All answers
+are exact; the original program misses the smallest byte of a shard.
 """
 
 from __future__ import annotations
 
 import json
-import mmap
-from collections.abc import Sequence
+import os
+import stat
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 from threading import Timer
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ngramscan.errors import IndexChangedError, IndexFormatError
+from ngramscan.errors import IndexFormatError
 from ngramscan.fm9 import kernels
 from ngramscan.fm9.folders import shard_folders
+from ngramscan.fm9.header import read_layout
 from ngramscan.fm9.kernels import Integers
-from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR, read_layout
+from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR
+from ngramscan.fm9.mapped import MISSING, FileState, MappedFile, state_of
 from ngramscan.progress import SILENT, Progress
 
 _CHECKED_AT_ONCE = 1 << 20
@@ -28,34 +35,14 @@ _CHECKED_AT_ONCE = 1 << 20
 _COMPILING = "compiling the index reader, once: about 5 s"
 
 
-class _MappedFile:
-    """A file that is mapped into memory."""
+_THREADS = 16
+"""More than cores: they mostly wait for the disk."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._data: bytes | mmap.mmap = b""  # an empty file can't be mapped
-        try:
-            with path.open("rb") as file:
-                if path.stat().st_size:
-                    self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except OSError as error:
-            raise self._corrupt(f"can't be read: {error.strerror}") from error
-
-    def _check_size(self) -> None:
-        """Raise an IndexChangedError if the file has become shorter since it was mapped.
-
-        Reading past the end of a mapped file kills the process. The file could still be cut in the
-        microseconds between this check and the read.
-        """
-        if isinstance(self._data, mmap.mmap) and self._data.size() < len(self._data):
-            problem = "became shorter while it was open; open the index again"
-            raise IndexChangedError(str(self.path), problem)
-
-    def _corrupt(self, problem: str) -> IndexFormatError:
-        return IndexFormatError(str(self.path), problem)
+_Item = TypeVar("_Item")
+_T = TypeVar("_T")
 
 
-class Fm9File(_MappedFile):
+class Fm9File(MappedFile):
     """A searchable text: one .fm9 file.
 
     >>> file.find([b"step by step"])      # ranks, half-open
@@ -67,12 +54,12 @@ class Fm9File(_MappedFile):
     shows in a query, which then raises this error.
     """
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.layout = read_layout(memoryview(self._data), str(path))
+    def __init__(self, path: Path, known: FileState | None = None) -> None:
+        super().__init__(path, known)
+        self.layout = read_layout(self._data.data, str(path))
         self.n = self.layout.n
         """Bytes of the text, with all its separators."""
-        self.tables = kernels.make_tables(np.frombuffer(self._data, np.uint8), self.layout)
+        self.tables = kernels.make_tables(self._data, self.layout)
         if self.layout.occurrences(END) != 1:
             raise self._corrupt("field C: the byte FA does not occur once")
         if self.extract([self.n - 1], [self.n]) != [bytes([END])]:
@@ -123,22 +110,17 @@ class Fm9File(_MappedFile):
         return [raw[start:stop] for start, stop in pairwise(places.tolist())]
 
 
-class Offsets(_MappedFile):
+class Offsets(MappedFile):
     """The start of each document, or each line of metadata, in a text."""
 
-    def __init__(self, path: Path, file: Fm9File, separator: int) -> None:
-        super().__init__(path)
+    def __init__(
+        self, path: Path, file: Fm9File, separator: int, known: FileState | None = None
+    ) -> None:
+        super().__init__(path, known)
         self._n = file.n
         self._separator = separator
-        if len(self._data) == 0 or len(self._data) % 8:
-            raise self._corrupt(f"{len(self._data)} bytes, expected a positive multiple of 8")
-        self._values = np.frombuffer(self._data, "<u8")
-        self.entries = len(self._values)
-        found = file.layout.occurrences(separator)
-        if found != self.entries:
-            raise self._corrupt(
-                f"{self.entries} entries, but {found} bytes {separator:02X} in {file.path.name}"
-            )
+        self.entries = _count_entries(path, len(self._data), file, separator)
+        self._values = self._data.view("<u8")
         if self._values[0] != 0:
             raise self._corrupt(f"the first entry is {self._values[0]}, not 0")
         if self._values[-1] >= self._n - 1:
@@ -190,6 +172,17 @@ class Offsets(_MappedFile):
         return numbers
 
 
+def _count_entries(path: Path, size: int, file: Fm9File, separator: int) -> int:
+    """Return the number of offsets in a file of some size; each is that of a separator."""
+    if size == 0 or size % 8:
+        raise IndexFormatError(str(path), f"{size} bytes, expected a positive multiple of 8")
+    entries, found = size // 8, file.layout.occurrences(separator)
+    if found != entries:
+        problem = f"{entries} entries, but {found} bytes {separator:02X} in {file.path.name}"
+        raise IndexFormatError(str(path), problem)
+    return entries
+
+
 class ShardWindow(NamedTuple):
     """A part of a document. All numbers are bytes."""
 
@@ -214,24 +207,32 @@ class Shard:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        for name in FILES:
-            if not (directory / name).is_file():
-                problem = "missing; copy it here, or build the index again"
-                raise IndexFormatError(str(directory / name), problem)
-        self.data = Fm9File(directory / "data.fm9")
-        self.meta = Fm9File(directory / "meta.fm9")
-        self._documents = Offsets(directory / "data_offset", self.data, SEPARATOR)
-        self._lines = Offsets(directory / "meta_offset", self.meta, NEWLINE)
-        self.documents = self._documents.entries
+        self._states = {name: _state(directory / name) for name in FILES}
+        self.data = Fm9File(directory / "data.fm9", self._states["data.fm9"])
+        size = self._states["data_offset"].size
+        self.documents = _count_entries(directory / "data_offset", size, self.data, SEPARATOR)
         self.ranks = self.data.n
         """Ranks are from 0 to this number - 1."""
         self.text_bytes = self.data.n - self.documents - 1
         """Bytes of all documents, without separators."""
-
-    @property
-    def index_bytes(self) -> int:
+        self.index_bytes = sum(state.size for state in self._states.values())
         """Bytes of the files."""
-        return sum((self.directory / name).stat().st_size for name in FILES)
+
+    @cached_property
+    def meta(self) -> Fm9File:
+        """The metadata of the documents."""
+        return Fm9File(self.directory / "meta.fm9", self._states["meta.fm9"])
+
+    @cached_property
+    def _documents(self) -> Offsets:
+        return self._offsets("data_offset", self.data, SEPARATOR)
+
+    @cached_property
+    def _lines(self) -> Offsets:
+        return self._offsets("meta_offset", self.meta, NEWLINE)
+
+    def _offsets(self, name: str, file: Fm9File, separator: int) -> Offsets:
+        return Offsets(self.directory / name, file, separator, self._states[name])
 
     def find(self, patterns: Sequence[bytes]) -> Integers:
         """Return the ranks of each pattern's occurrences, as `Fm9File.find` does."""
@@ -277,23 +278,71 @@ class Shard:
         return self.meta.extract(starts, stops - 1)
 
 
-def open_shards(directory: Path, progress: Progress = SILENT) -> list[Shard]:
+def _state(path: Path) -> FileState:
+    try:
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise IndexFormatError(str(path), MISSING) from error
+    except OSError as error:
+        raise IndexFormatError(str(path), f"can't be read: {error.strerror}") from error
+    if not stat.S_ISREG(found.st_mode):
+        raise IndexFormatError(str(path), MISSING)
+    return state_of(found)
+
+
+def open_shards(
+    directory: Path, progress: Progress = SILENT, allow_partial: bool = False
+) -> list[Shard]:
     """Open an index: a folder that is a shard, or one with shards in it.
 
     `progress` gets a notice if the first call on a machine takes longer. An InputError says that
-    there is no index, an IndexFormatError that it is corrupt or incomplete.
+    there is no index, an IndexFormatError that it is corrupt or incomplete; `allow_partial` opens
+    the shards that are built.
     """
-    folders = shard_folders(directory)
+    folders = shard_folders(directory, allow_partial)
     notice = Timer(1.5, progress.notice, [_COMPILING])
     notice.daemon = True
     notice.start()
     try:
-        shards = [Shard(folder) for folder in folders]
-        shards[0].find([b"\xff"])
-        shards[0].data.locate([0])
+        first = Shard(folders[0])
+        first.find([b"\xff"])
+        first.data.locate([0])
     finally:
         notice.cancel()
-    return shards
+    return [first, *_in_threads(Shard, folders[1:])]
+
+
+def find_in_all(shards: Sequence[Shard], patterns: Sequence[bytes]) -> list[Integers]:
+    """Return the ranks of each pattern's occurrences in each shard, as `Fm9File.find` does."""
+    return _in_threads(lambda shard: shard.find(patterns), shards)
+
+
+def _in_threads(work: Callable[[_Item], _T], items: Sequence[_Item]) -> list[_T]:
+    """Return the results of all items in their order; this thread works, too."""
+    results: dict[int, _T] = {}
+    numbered = enumerate(items)  # all threads take from it
+
+    def work_on() -> None:
+        for number, item in numbered:
+            results[number] = work(item)
+
+    helpers = [_pool().submit(work_on) for _ in range(min(_THREADS, len(items) - 1))]
+    try:
+        work_on()
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
+    finally:
+        deque(numbered, maxlen=0)  # after an error, the others have nothing left to do
+    return [results[number] for number in range(len(items))]
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix="shards")
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # threads don't survive a fork
 
 
 def is_object(line: bytes) -> bool:

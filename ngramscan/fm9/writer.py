@@ -19,18 +19,9 @@ import numpy as np
 import pydivsufsort
 from numpy.typing import NDArray
 
+from ngramscan.fm9.header import NODE, byte_tables
 from ngramscan.fm9.kernels import NUMBER_BITS
-from ngramscan.fm9.layout import (
-    BLOCK,
-    ISA_STEP,
-    NODE,
-    NONE,
-    SA_STEP,
-    SUPERBLOCK,
-    Node,
-    bits_for,
-    byte_tables,
-)
+from ngramscan.fm9.layout import BLOCK, ISA_STEP, NONE, SA_STEP, SUPERBLOCK, Node, bits_for
 from ngramscan.fm9.writer_kernels import append_numbers, count_blocks, pack, split_node, take_bwt
 
 LONGEST_TEXT = (1 << 31) - 1
@@ -144,11 +135,10 @@ def _huffman_tree(frequencies: Sequence[int]) -> tuple[list[Node], list[int]]:
 
 def _tree_fields(nodes: Sequence[Node]) -> list[bytes]:
     """Return the fields `nodes`, `node`, `leaf_of` and `path`."""
-    leaf_of, codes = byte_tables(nodes)
+    tree = np.array(nodes, NODE)
     return [
         struct.pack("<Q", len(nodes)),
-        *(NODE.pack(*node) for node in nodes),
-        struct.pack("<256H256Q", *leaf_of, *codes),
+        *(table.tobytes() for table in (tree, *byte_tables(tree))),
     ]
 
 
