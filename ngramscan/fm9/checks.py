@@ -191,11 +191,12 @@ def _order(
     file: Fm9File, offsets: Offsets, separator: int, progress: Progress
 ) -> Iterator[Problem]:
     """Decode the whole text, and compare all samples, offsets and lines with it."""
-    steps = _steps(file, progress)
+    steps = find_steps(file, progress)
     met = line = 0
     rest = b""
     starts = iter(range(0, file.n, _AT_ONCE))
-    for start, wrong, found, text in in_threads(lambda at: (at, *_walk(file, steps, at)), starts):
+    decoded = in_threads(lambda at: (at, *decode_part(file, steps, at)), starts)
+    for start, wrong, found, text in decoded:
         place = f"between positions {start} and {start + len(text)}"
         if wrong:
             yield file.path.name, f"field {wrong}", f"contradicts the text {place}"
@@ -220,7 +221,7 @@ def memory_needed(file: Fm9File) -> int:
     return file.layout.size // 8 + file.n * (4 if file.n < 1 << 32 else 8)
 
 
-def _steps(file: Fm9File, progress: Progress) -> Steps:
+def find_steps(file: Fm9File, progress: Progress) -> Steps:
     """Return the rank of the suffix that is one byte longer, for each rank."""
     try:
         steps: Steps = np.empty(file.n, np.uint32 if file.n < 1 << 32 else np.int64)
@@ -251,7 +252,7 @@ def _steps(file: Fm9File, progress: Progress) -> Steps:
     return steps
 
 
-def _walk(file: Fm9File, steps: Steps, start: int) -> tuple[str, int, Bytes]:
+def decode_part(file: Fm9File, steps: Steps, start: int) -> tuple[str, int, Bytes]:
     """Decode a part of the text, and compare the samples with it.
 
     Returns the field that is wrong, the number of samples of positions, and the text.
@@ -273,12 +274,21 @@ def _walk(file: Fm9File, steps: Steps, start: int) -> tuple[str, int, Bytes]:
     return wrong, len(places), np.frombuffer(layout.comp2char, np.uint8).take(symbols)
 
 
-def in_threads(work: Callable[[_S], _T], tasks: Iterator[_S]) -> Iterator[_T]:
-    """Yield results in the order of the tasks; only a few tasks run at a time."""
+def in_threads(
+    work: Callable[[_S], _T], tasks: Iterator[_S], stop: Callable[[], object] = int
+) -> Iterator[_T]:
+    """Yield results in the order of the tasks; only a few tasks run at a time.
+
+    `stop` is called at the end, or before; long tasks that still run then should give up.
+    """
     workers = usable_cores()
     running: deque[Future[_T]] = deque()
     with ThreadPoolExecutor(workers) as pool:
-        running.extend(pool.submit(work, task) for task in islice(tasks, 2 * workers))
-        while running:
-            yield running.popleft().result()
-            running.extend(pool.submit(work, task) for task in islice(tasks, 1))
+        try:
+            running.extend(pool.submit(work, task) for task in islice(tasks, 2 * workers))
+            while running:
+                yield running.popleft().result()
+                running.extend(pool.submit(work, task) for task in islice(tasks, 1))
+        finally:
+            stop()
+            pool.shutdown(wait=False, cancel_futures=True)

@@ -7,9 +7,12 @@ wrongly; so the content is checked with or without one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from threading import Event
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9.checks import CHECKED, check_text, in_threads, memory_needed
@@ -116,10 +119,14 @@ def _compare_files(entries: Mapping[Path, ShardEntry], progress: Progress) -> li
     ]
     progress.expect(sum(expected.bytes for _, expected in files), CHECKED)
 
-    def compare(task: tuple[Path, FileEntry]) -> str:
-        return _compare_file(*task, lambda amount: progress.advance(amount, CHECKED))
+    is_over = Event()  # after Ctrl-C nobody waits until large files are read
 
-    problems = in_threads(compare, iter(files))
+    def report(amount: int) -> None:
+        if is_over.is_set():
+            raise CancelledError
+        progress.advance(amount, CHECKED)
+
+    problems = in_threads(partial(_compare_file, report), iter(files), is_over.set)
     return [
         Finding(str(path.parent), path.name, "file", problem)
         for (path, _), problem in zip(files, problems, strict=True)
@@ -127,8 +134,9 @@ def _compare_files(entries: Mapping[Path, ShardEntry], progress: Progress) -> li
     ]
 
 
-def _compare_file(path: Path, expected: FileEntry, report: Callable[[int], None]) -> str:
+def _compare_file(report: Callable[[int], None], task: tuple[Path, FileEntry]) -> str:
     """Return how a file differs from its manifest, or an empty string."""
+    path, expected = task
     try:
         size = path.stat().st_size
         if size != expected.bytes:
