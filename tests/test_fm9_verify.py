@@ -269,7 +269,7 @@ def test_ctrl_c_does_not_wait_for_a_large_file(tmp_path: Path) -> None:
     (index / MANIFEST).write_text(large, encoding="utf-8")
     with (index / "data.fm9").open("r+b") as file:
         file.truncate(10**11)
-    command = [*NGRAMSCAN, "index", "verify", index]
+    command = [*NGRAMSCAN, "index", "verify", str(index)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         descriptors = Path(f"/proc/{process.pid}/fd")
         while not any("data.fm9" in str(path.resolve()) for path in descriptors.iterdir()):

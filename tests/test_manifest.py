@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -60,30 +59,34 @@ def refusal(content: bytes) -> str:
 
 
 SOUND = json.loads(to_manifest([ENTRY]))
-HOSTILE: list[tuple[str, object]] = [
-    *(("folder", value) for value in ("../x", "/etc", "..", ".", ".x", "a/b", "a\\b", "0\n", "\0")),
-    *(("folder", value) for value in (0, None, ["0"], "é", "?x", "a%2fb", "a b")),
-    *(("documents", value) for value in (-1, 2**63, 10**400, 5.0, float("inf"), True, "5", None)),
-    *(("bytes", value) for value in (-1, 2**70, float("nan"), "31", [31])),
-    *(("files", value) for value in ({}, [], None, dict.fromkeys(FILES))),
-]
+HOSTILE: dict[str, list[object]] = {
+    "folder": [
+        *("../x", "/etc", "..", ".", ".x", "a/b", "a\\b", "0\n", "\0", "?x", "a%2fb", "a b", "é"),
+        *(0, None, ["0"]),
+    ],
+    "documents": [-1, 2**63, 10**400, 5.0, float("inf"), True, "5", None],
+    "bytes": [-1, 2**70, float("nan"), "31", [31]],
+    "files": [{}, [], None, dict.fromkeys(FILES)],
+}
+HOSTILE_FILES: dict[str, list[object]] = {
+    "bytes": [-1, 2**63, 1.5, "8", None],
+    "sha256": ["0" * 63, "0" * 65, "G" * 64, 0, None],
+}
 
 
-@pytest.mark.parametrize(("field", "value"), HOSTILE, ids=lambda value: repr(value)[:20])
-def test_hostile_fields_are_refused(field: str, value: object) -> None:
-    row = {**SOUND["shards"][0], field: value}
-    assert refusal(json.dumps({"shards": [row]}).encode()).startswith("not a manifest")
+@pytest.mark.parametrize("field", HOSTILE)
+def test_hostile_fields_are_refused(field: str) -> None:
+    for value in HOSTILE[field]:
+        row = {**SOUND["shards"][0], field: value}
+        assert refusal(json.dumps({"shards": [row]}).encode()).startswith("not a manifest")
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [{"bytes": -1}, {"bytes": 1.5}, {"bytes": "8"}, {"sha256": "0" * 63}, {"sha256": 0}],
-    ids=str,
-)
-def test_hostile_files_are_refused(changes: dict[str, Any]) -> None:
-    row = json.loads(json.dumps(SOUND["shards"][0]))
-    row["files"]["meta.fm9"].update(changes)
-    assert refusal(json.dumps({"shards": [row]}).encode()).startswith("not a manifest")
+@pytest.mark.parametrize("field", HOSTILE_FILES)
+def test_hostile_entries_of_files_are_refused(field: str) -> None:
+    for value in HOSTILE_FILES[field]:
+        row = json.loads(json.dumps(SOUND["shards"][0]))
+        row["files"]["meta.fm9"][field] = value
+        assert refusal(json.dumps({"shards": [row]}).encode()).startswith("not a manifest")
 
 
 @pytest.mark.parametrize(
@@ -99,6 +102,5 @@ def test_what_is_no_manifest_is_refused(content: bytes) -> None:
 
 
 def test_shards_are_listed_once() -> None:
-    twice = [ENTRY, ENTRY], [ENTRY, in_folder(ENTRY, "0")], []
-    for entries in twice:
+    for entries in ([], [ENTRY, ENTRY], [ENTRY, in_folder(ENTRY, "0")]):
         assert refusal(to_manifest(entries)).startswith("it lists no shard, or")
