@@ -196,11 +196,12 @@ def test_ranks_and_documents_out_of_range_are_refused(rank: int) -> None:
 
 
 def test_a_directory_of_shards_is_taken_in_the_order_of_numbers(tmp_path: Path) -> None:
-    for name in ("10", "9", "0"):
-        shutil.copytree(SMALL[0], tmp_path / name)
+    for number in (10, 9, 0, *range(1, 9)):
+        shutil.copytree(SMALL[0], tmp_path / f"{number}")
     (tmp_path / "notes").mkdir()
-    assert [path.name for path in shard_folders(tmp_path)] == ["0", "9", "10"]
-    assert len(open_shards(tmp_path)) == 3
+    shutil.copytree(SMALL[0], tmp_path / ".11.building")
+    assert [path.name for path in shard_folders(tmp_path)] == [*map(str, range(11))]
+    assert len(open_shards(tmp_path)) == 11
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -254,7 +255,9 @@ def test_wrong_offsets_are_refused(tmp_path: Path, offsets: bytes | list[int], w
     raw = offsets if isinstance(offsets, bytes) else np.array(offsets, "<u8").tobytes()
     (tmp_path / "x" / "data_offset").write_bytes(raw)
     with pytest.raises(IndexFormatError, match=words):
-        open_shards(tmp_path / "x")
+        open_shards(tmp_path / "x")[0].windows([0], 1, 1)
+    with pytest.raises(IndexFormatError, match=words):
+        open_shards(tmp_path / "x")[0].texts([0])
 
 
 def test_what_the_original_wrote_wrongly_is_not_opened() -> None:

@@ -11,15 +11,20 @@ from typing import Annotated, Any
 
 from ngramscan.corpora import InputFormat, PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError, needs_extra
-from ngramscan.fm9.folders import index_folder
+from ngramscan.fm9.folders import index_folder, planned_shards
 from ngramscan.fm9.manifest import MANIFEST
-from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions, QueryFailure
+from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions, IndexSize, QueryFailure
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow
 from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.prevalence.count import explained
-from ngramscan.progress import SILENT, Progress
+from ngramscan.progress import SILENT, Progress, counted, format_bytes
 from ngramscan.report.command import Option, Result, command
 
+_ASKING_BYTES, _ASKING_PER_SHARD = 150_000_000, 60_000
+"""Measured with 1 and with 10,000 shards: 120 MB and 33 kB for counts, 60 kB with windows."""
+_BUILDING_BYTES, _BUILDING_PER_BYTE = 200_000_000, 5.6
+_SHARD_BYTES = 10**9
+_USUAL_RATIO, _HEADER_BYTES = 0.4, 10_000
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 _TABLES = "all tables and some of the text"
 _DEEP_FINDS = (
@@ -43,6 +48,10 @@ class IndexInfo:
     index_bytes: int | None
     size_ratio: float | None
     """Bytes of the index over bytes of text."""
+    memory_to_ask: int | None
+    """Bytes, estimated, without the parts of the files that the operating system keeps."""
+    memory_to_build: int | None
+    """Bytes that building its largest shard takes, estimated."""
 
 
 @command
@@ -80,7 +89,8 @@ def index_info(
 ) -> Result[IndexInfo]:
     """Ask one index for its size, and check that it answers.
 
-    SPEC is the same as for `ngramscan count --index`. A corpus is read to the end for this.
+    SPEC is the same as for `ngramscan count --index`. A corpus is read to the end for this. If an
+    index is not complete yet, its finished shards are shown, and the exit code is 1.
 
     Parameters
     ----------
@@ -93,7 +103,8 @@ def index_info(
     Returns
     -------
     DataFrame
-        One row per index: name, documents, bytes, seconds for one question, shards.
+        One row per index: name, documents, bytes, seconds for one question; of a local index also
+        shards, bytes of its files, and the memory that asking and building it take.
 
     Examples
     --------
@@ -106,18 +117,61 @@ def index_info(
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         *(ignore_case, input_format),
     )
-    infos = []
+    folder = index_folder(spec)
+    if spec.startswith("fm9:") and (planned := planned_shards(folder)) is not None:
+        return _partial_info(spec, folder, len(planned), progress)
+    infos, notices = [], []
     with open_indexes([spec], options, progress) as indexes:
         for index in indexes:
-            started_at = time.perf_counter()
+            source, started_at = "", time.perf_counter()
             for reply in index.counts(["the"]):
                 if isinstance(reply, QueryFailure):
                     raise explained(reply.error)
+                source = reply.source
             seconds, size = round(time.perf_counter() - started_at, 3), index.size()
-            ratio = size.index_bytes / size.bytes if size.index_bytes and size.bytes else None
-            of_files = size.shards, size.index_bytes, ratio
-            infos.append(IndexInfo(index.name, size.documents, size.bytes, seconds, *of_files))
-    return Result(infos, IndexInfo)
+            infos.append(_info(index.name, size, seconds))
+            if source == "scan" and size.bytes:
+                notices.append(_as_index(index.name, size.bytes))
+    return Result(infos, IndexInfo, notices)
+
+
+def _partial_info(spec: str, folder: Path, planned: int, progress: Progress) -> Result[IndexInfo]:
+    """Return the size of the shards of an index that are built already."""
+    with needs_extra(f"--index {spec}", "index"):
+        from ngramscan.fm9.reader import find_in_all, open_shards
+    shards = open_shards(folder, progress, allow_partial=True)
+    started_at = time.perf_counter()
+    find_in_all(shards, [b"the"])
+    seconds = round(time.perf_counter() - started_at, 3)
+    texts = [shard.text_bytes for shard in shards]
+    documents = sum(shard.documents for shard in shards)
+    files = sum(shard.index_bytes for shard in shards)
+    size = IndexSize(documents, sum(texts), len(shards), files, max(texts))
+    problem = f"{folder}: incomplete: {len(shards)} of {planned} shards are built"
+    return Result([_info(spec, size, seconds)], IndexInfo, failures=[problem])
+
+
+def _info(name: str, size: IndexSize, seconds: float) -> IndexInfo:
+    ratio = size.index_bytes / size.bytes if size.index_bytes and size.bytes else None
+    shards = size.shards if size.index_bytes else None
+    asking = None if shards is None else _ASKING_BYTES + _ASKING_PER_SHARD * shards
+    largest = size.largest_shard_bytes
+    return IndexInfo(
+        *(name, size.documents, size.bytes, seconds, size.shards, size.index_bytes, ratio, asking),
+        None if largest is None else _memory_to_build(largest),
+    )
+
+
+def _memory_to_build(shard_bytes: int) -> int:
+    return _BUILDING_BYTES + round(_BUILDING_PER_BYTE * shard_bytes)
+
+
+def _as_index(name: str, text_bytes: int) -> str:
+    """Return what an index of a corpus would take."""
+    files = format_bytes(_USUAL_RATIO * text_bytes + _HEADER_BYTES)
+    memory = format_bytes(_memory_to_build(min(text_bytes, _SHARD_BYTES)))
+    shards = counted(-(-text_bytes // _SHARD_BYTES), "shard")
+    return f"{name}: an index takes about {files} of files in {shards}, {memory} of memory to build"
 
 
 @command

@@ -90,7 +90,9 @@ def _parts(v: BitVector) -> Iterator[tuple[int, int]]:
 
 def _superblocks(v: BitVector, first: int, last: int) -> tuple[str, str, int]:
     """Return the field and the problem of some superblocks, and where they end in `btnr`."""
-    stops, ones, dense = decode.pass_superblocks(v, first, last)
+    found = np.empty((3, last - first), np.int64)
+    decode.pass_superblocks(v, first, found)
+    stops, ones, dense = found
     sizes = v.size - np.arange(first, last) * SUPERBLOCK * BLOCK  # from the start of each on
     is_mostly_ones = (sizes >= (SUPERBLOCK - 1) * BLOCK) & (dense > SUPERBLOCK // 2)
     inverted = decode.entries(v.inverted, np.arange(first, last)) == 1
@@ -239,7 +241,8 @@ def find_steps(file: Fm9File, progress: Progress) -> Steps:
     def parts() -> Iterator[tuple[Integers, Steps]]:
         for start in range(0, file.n, _AT_ONCE):
             part, before = steps[start : start + _AT_ONCE], cursors.copy()
-            if not decode.move_cursors(bits, nodes, ends, cursors, len(part)):
+            moves = np.full(len(nodes), len(part))
+            if not decode.move_cursors(bits, nodes, ends, cursors, moves):
                 raise IndexFormatError(str(file.path), "field rrr: the bits contradict the nodes")
             yield before, part
 

@@ -89,11 +89,15 @@ def _entry(v: Vector, number: Int) -> Int:
 
 
 @kernel
+def _fill_entries(v: Vector, numbers: Integers, found: Integers) -> None:
+    for i in range(len(numbers)):
+        found[i] = _entry(v, numbers[i])
+
+
 def entries(v: Vector, numbers: Integers) -> Integers:
     """Return some entries of a field."""
     found = np.empty(len(numbers), np.int64)
-    for i in range(len(numbers)):
-        found[i] = _entry(v, numbers[i])
+    _fill_entries(v, numbers, found)
     return found
 
 
@@ -159,15 +163,13 @@ def _pass_blocks(v: BitVector, superblock: Int) -> tuple[Int, Int, Int]:
 
 
 @kernel
-def pass_superblocks(v: BitVector, first: Int, last: Int) -> Integers:
-    """Return the end of each superblock in `btnr`, or -1; its ones; and its dense blocks."""
-    found = np.empty((3, last - first), np.int64)
-    for superblock in range(first, last):
-        stop, ones, dense = _pass_blocks(v, superblock)
-        found[0, superblock - first] = stop
-        found[1, superblock - first] = ones
-        found[2, superblock - first] = dense
-    return found
+def pass_superblocks(v: BitVector, first: Int, found: Integers) -> None:
+    """Fill in the end of each superblock in `btnr`, or -1; its ones; and its dense blocks."""
+    for number in range(found.shape[1]):
+        stop, ones, dense = _pass_blocks(v, first + number)
+        found[0, number] = stop
+        found[1, number] = ones
+        found[2, number] = dense
 
 
 @kernel
@@ -210,38 +212,38 @@ def _count_ones(bits: Words, start: Int, stop: Int) -> Int:
 
 
 @kernel
-def move_cursors(bits: Words, nodes: Integers, ends: Integers, cursors: Integers, n: Int) -> bool:
-    """Move the cursors of all nodes over the next `n` ranks; False: one would leave its node.
+def move_cursors(
+    bits: Words, nodes: Integers, ends: Integers, cursors: Integers, moves: Integers
+) -> bool:
+    """Move the cursors of all nodes with that of the root; False: one would leave its node.
 
-    The cursor of an inner node is a place in `bits`, that of a leaf a rank.
+    The cursor of an inner node is a place in `bits`, that of a leaf a rank. `moves` has the root's,
+    and gets those of the others.
     """
-    steps = np.zeros(len(nodes), np.int64)
-    steps[0] = n
     for node in range(len(nodes)):
         start = cursors[node]
-        cursors[node] += steps[node]
+        cursors[node] += moves[node]
         if cursors[node] > ends[node]:
             return False
         if nodes[node, LEFT] >= 0:
             ones = _count_ones(bits, start, cursors[node])
-            steps[nodes[node, LEFT]] = steps[node] - ones
-            steps[nodes[node, RIGHT]] = ones
+            moves[nodes[node, LEFT]] = moves[node] - ones
+            moves[nodes[node, RIGHT]] = ones
     return True
 
 
 @kernel
 def fill_steps(bits: Words, nodes: Integers, cursors: Integers, steps: Steps) -> None:
-    """Write the rank of the suffix that is one byte longer, for each of the next ranks."""
-    places = cursors.copy()
+    """Write the rank of the suffix that is one byte longer, for each rank from the cursors on."""
     for rank in range(len(steps)):
         node = np.int64(0)
         while nodes[node, LEFT] >= 0:
-            place = places[node]
-            places[node] += 1
+            place = cursors[node]
+            cursors[node] += 1
             bit = (bits[place >> 6] >> _U64(place & 63)) & _ONE
             node = nodes[node, RIGHT] if bit else nodes[node, LEFT]
-        steps[rank] = places[node]
-        places[node] += 1
+        steps[rank] = cursors[node]
+        cursors[node] += 1
 
 
 @kernel

@@ -26,7 +26,7 @@ from ngramscan.fm9 import kernels
 from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.header import read_layout
 from ngramscan.fm9.kernels import Integers
-from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR
+from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR, Layout
 from ngramscan.fm9.mapped import MISSING, FileState, MappedFile, state_of
 from ngramscan.progress import SILENT, Progress
 
@@ -56,16 +56,26 @@ class Fm9File(MappedFile):
 
     def __init__(self, path: Path, known: FileState | None = None) -> None:
         super().__init__(path, known)
-        self.layout = read_layout(self._data.data, str(path))
-        self.n = self.layout.n
+        layout = read_layout(self._data.data, str(path))
+        self.n = layout.n
         """Bytes of the text, with all its separators."""
-        self.tables = kernels.make_tables(self._data, self.layout)
-        if self.layout.occurrences(END) != 1:
+        self.tables = kernels.make_tables(self._data, layout)
+        if layout.occurrences(END) != 1:
             raise self._corrupt("field C: the byte FA does not occur once")
         if self.extract([self.n - 1], [self.n]) != [bytes([END])]:
             raise self._corrupt(
                 "field isa_sample: the text read back does not end with FA; it was built wrongly"
             )
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The header; answers need only `tables`, so it is not kept for each of many shards."""
+        return read_layout(self._data.data, str(self.path))
+
+    def occurrences(self, byte: int) -> int:
+        """Return the number of times that a byte occurs in the text."""
+        leaf = self.tables.leaves[byte]
+        return 0 if leaf < 0 else int(self.tables.nodes[leaf, kernels.SIZE])
 
     def find(self, patterns: Sequence[bytes]) -> Integers:
         """Return the ranks of the suffixes that begin with each pattern, as half-open ranges.
@@ -176,7 +186,7 @@ def _count_entries(path: Path, size: int, file: Fm9File, separator: int) -> int:
     """Return the number of offsets in a file of some size; each is that of a separator."""
     if size == 0 or size % 8:
         raise IndexFormatError(str(path), f"{size} bytes, expected a positive multiple of 8")
-    entries, found = size // 8, file.layout.occurrences(separator)
+    entries, found = size // 8, file.occurrences(separator)
     if found != entries:
         problem = f"{entries} entries, but {found} bytes {separator:02X} in {file.path.name}"
         raise IndexFormatError(str(path), problem)

@@ -66,6 +66,8 @@ class IndexSize:
     shards: int | None = None
     index_bytes: int | None = None
     """Bytes of the files of a local index."""
+    largest_shard_bytes: int | None = None
+    """Bytes of text in the largest shard."""
 
 
 @dataclass(frozen=True, slots=True)

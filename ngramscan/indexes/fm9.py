@@ -55,6 +55,7 @@ class Fm9Index:
             bytes=sum(shard.text_bytes for shard in self._shards),
             shards=len(self._shards),
             index_bytes=sum(shard.index_bytes for shard in self._shards),
+            largest_shard_bytes=max(shard.text_bytes for shard in self._shards),
         )
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:

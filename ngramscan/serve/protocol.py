@@ -22,12 +22,12 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from ngramscan.errors import IndexFormatError
-
-if TYPE_CHECKING:
-    from ngramscan.fm9.reader import Shard
+from ngramscan.fm9.reader import Shard, find_in_all
 
 Fields = dict[str, Any]
 
@@ -71,7 +71,8 @@ class ServedIndex:
         """Return the ranks `[start, stop)` of a query in each shard; all ranks if it is empty."""
         if not query:
             return [[0, shard.ranks] for shard in self.shards]
-        return [shard.find([query])[0].tolist() for shard in self.shards]
+        segments: list[list[int]] = np.concatenate(find_in_all(self.shards, [query])).tolist()
+        return segments
 
     def window(self, shard: int, rank: int, needle_bytes: int, context: int) -> Fields | None:
         """Return the text around a rank, and its document; None if it cuts a character."""
