@@ -57,6 +57,12 @@ def test_a_text_is_decoded_as_it_was_written(text: bytes, tmp_path: Path) -> Non
     assert sum(met for _, met, _ in parts) == -(-len(text) // 32)
 
 
+def test_ranks_of_64_bits_are_followed_as_those_of_32(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_LONG", 0)
+    assert checks.find_steps(Fm9File(DLIT / "data.fm9"), SILENT).itemsize == 8
+    assert verify_shard(DLIT, True, SILENT) == []
+
+
 def build(folder: Path, documents: list[bytes], lines: list[bytes] | None = None) -> Path:
     """Write a shard from its texts; without `lines`, each is an empty object."""
     lines = lines or [b"{}"] * len(documents)

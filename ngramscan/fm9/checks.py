@@ -37,6 +37,8 @@ _NEEDLE = 24
 _SUPERBLOCKS_AT_ONCE = 1 << 12
 _AT_ONCE = 1 << 20
 """Positions, ranks or samples."""
+_LONG = 1 << 32
+"""Ranks of texts of this length or longer have 64 bits in memory."""
 
 Problem = tuple[str, str, str]
 """The file, the place in it, and the problem there."""
@@ -220,13 +222,13 @@ def _order(
 
 def memory_needed(file: Fm9File) -> int:
     """Return the bytes of memory that decoding a text takes."""
-    return file.layout.size // 8 + file.n * (4 if file.n < 1 << 32 else 8)
+    return file.layout.size // 8 + file.n * (4 if file.n < _LONG else 8)
 
 
 def find_steps(file: Fm9File, progress: Progress) -> Steps:
     """Return the rank of the suffix that is one byte longer, for each rank."""
     try:
-        steps: Steps = np.empty(file.n, np.uint32 if file.n < 1 << 32 else np.int64)
+        steps: Steps = np.empty(file.n, np.uint32 if file.n < _LONG else np.int64)
         bits = np.zeros((file.layout.bt.entries * BLOCK >> 6) + 3, np.uint64)
     except MemoryError as error:
         needed = f"{format_bytes(memory_needed(file))} for {format_bytes(file.n)} of text"
