@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from ngramscan.commands.contexts import contexts
     from ngramscan.commands.count import count
     from ngramscan.commands.docnorm import docnorm
-    from ngramscan.commands.index import index_build, index_info, index_list, index_verify
+    from ngramscan.commands.index import (
+        index_add,
+        index_build,
+        index_info,
+        index_list,
+        index_verify,
+    )
     from ngramscan.commands.journal import journal_clear, journal_info
     from ngramscan.commands.keyness import keyness
     from ngramscan.commands.patterns import patterns_list, patterns_show
@@ -21,9 +27,9 @@ if TYPE_CHECKING:
     from ngramscan.commands.tiers import tiers
 
 __version__ = "0.2.0"
-__all__ = ["blend", "contexts", "count", "docnorm", "index_build", "index_info", "index_list"]
-__all__ += ["index_verify", "journal_clear", "journal_info", "keyness", "patterns_list"]
-__all__ += ["patterns_show", "strategies", "tiers"]
+__all__ = ["blend", "contexts", "count", "docnorm", "index_add", "index_build", "index_info"]
+__all__ += ["index_list", "index_verify", "journal_clear", "journal_info", "keyness"]
+__all__ += ["patterns_list", "patterns_show", "strategies", "tiers"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from ngramscan import __version__
@@ -22,15 +24,16 @@ main = Commands(
 click.version_option(__version__, prog_name="ngramscan")(main)
 
 
-def _add_group(name: str, names: list[str], text: str) -> None:
-    group = Commands("ngramscan.commands", names, prefix=f"{name}_", name=name, help=text)
+def _add_group(name: str, names: list[str], text: str, keeping: Sequence[str] = ()) -> None:
+    group = Commands("ngramscan.commands", names, keeping, f"{name}_", name=name, help=text)
     main.add_command(group)
 
 
 _add_group(
     "index",
-    ["list", "info", "build", "verify"],
+    ["list", "info", "build", "add", "verify"],
     "List the hosted indexes; build, check and describe local ones.",
+    keeping=["build", "add"],
 )
 _add_group(
     "journal",

@@ -9,7 +9,7 @@ literals, ahocorasick_rs elsewhere; both report all occurrences. Faster ways of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
 import ahocorasick_rs
@@ -40,8 +40,8 @@ class Counts:
     documents_read: Natural
     bytes_read: Natural
     """Bytes of text."""
-    skipped: Natural = 0
-    """Malformed lines, or files that are not text."""
+    skipped: dict[str, Natural] = field(default_factory=dict)
+    """Lines or files without a text, by what is wrong with them."""
 
 
 class Engine(NamedTuple):

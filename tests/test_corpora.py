@@ -8,11 +8,13 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
+import fsspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus, read_piece
+from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus, read_piece, records_before
+from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora.streams import read_ahead
 from ngramscan.errors import CorpusError, InputError
 from tests.support.corpus_files import PACK
@@ -161,18 +163,91 @@ def test_a_text_file_is_one_document(tmp_path: Path) -> None:
         read_all(path)
 
 
-def test_folders_and_globs_are_read_in_sorted_order(tmp_path: Path) -> None:
-    for name in ("b/2.jsonl", "a/1.jsonl", "c.txt", ".hidden/3.jsonl", "b/.4.jsonl", "b/readme.md"):
+def test_folders_and_globs_are_read_in_the_order_of_whole_paths(tmp_path: Path) -> None:
+    # As sorted() of strings, which the original tools use: - before . before /.
+    names = ["a-b/2.jsonl", "a.jsonl", "a/1.jsonl", "c.txt"]
+    for name in (*names, ".hidden/3.jsonl", "a/.4.jsonl"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(lines({"text": name}) if name.endswith("jsonl") else name.encode())
-    assert read_all(tmp_path)[0] == ["a/1.jsonl", "b/2.jsonl", "c.txt"]
-    assert open_corpus(str(tmp_path)).notices == [
-        f"scan:{tmp_path}: files of other formats left out: 1"
-    ]
-    assert read_all(tmp_path / "*" / "*.jsonl")[0] == ["a/1.jsonl", "b/2.jsonl"]
-    assert read_all(tmp_path / "**" / "2.jsonl")[0] == ["b/2.jsonl"]
-    assert open_corpus(str(tmp_path / "c.txt")).notices == []
+    assert read_all(tmp_path)[0] == names
+    assert read_all(tmp_path / "*" / "*.jsonl")[0] == ["a-b/2.jsonl", "a/1.jsonl"]
+    assert read_all(tmp_path / "**" / "*.jsonl")[0] == names[:3]
+    memory = fsspec.filesystem("memory")
+    memory.put(str(tmp_path), "/ordered", recursive=True)
+    for url in ("memory://ordered", "memory://ordered/"):
+        paths = [file.path.partition("ordered/")[2] for file in open_corpus(url).files]
+        assert paths == names
+
+
+def test_a_file_of_an_unknown_format_is_an_error_unless_skipped(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "sub/readme.md", "sub/x.rst", ".gitignore"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(lines({"text": name}))
+    fsspec.filesystem("memory").put(str(tmp_path), "/unknown", recursive=True)
+    for place in (str(tmp_path), f"{tmp_path}/**", "memory://unknown"):
+        more = (
+            r"sub/readme\.md is of an unknown format; so are 1 more; --skip-unknown or --exclude-"
+        )
+        with pytest.raises(InputError, match=more):
+            open_corpus(place)
+        corpus = open_corpus(place, skip_unknown=True)
+        assert corpus.notices == [f"scan:{place}: files of unknown formats left out: 2"]
+        assert [file.path.rpartition("/")[2] for file in corpus.files] == ["a.jsonl"]
+        assert len(open_corpus(place, form="jsonl").files) == 3
+        assert open_corpus(place, ("*.md", "*/x.*")).notices == []
+    with pytest.raises(InputError, match=r"x\.rst is of an unknown format; --skip-unknown"):
+        open_corpus(str(tmp_path), ("*.md",))
+
+
+@pytest.mark.parametrize("name", ["c4-train.00000-of-01024.json.gz", "c.json", "d.jsonl.zstd"])
+def test_files_are_known_by_the_names_that_c4_and_dolma_give_them(
+    tmp_path: Path, name: str
+) -> None:
+    pack = PACK.get(Path(name).suffix, bytes)
+    (tmp_path / name).write_bytes(pack(lines({"text": "a"}, {"text": "b"})))
+    assert read_all(tmp_path) == (["a", "b"], [1, 2])
+
+
+def test_json_that_is_not_json_lines_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "c.json.gz"
+    for content in (b'[{"text": "a"}]', b' [\n{"text": "a"},\n{"text": "b"}\n]\n'):
+        path.write_bytes(gzip.compress(content))
+        options = ReadOptions(skip_bad_lines=True)  # the last line of a list is a document
+        with pytest.raises(
+            CorpusError, match=r"c\.json\.gz:1: a JSON list; .*: jq -c '.\[\]' makes"
+        ):
+            list(read_piece(open_corpus(str(path)).pieces()[0], options))
+    path.write_bytes(gzip.compress(b'{\n  "name": "C4"\n}\n'))
+    with pytest.raises(
+        CorpusError, match=r"not valid JSON: .*; --exclude-source leaves out a file"
+    ):
+        read_all(path)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 7, 1 << 18])
+def test_lines_end_as_in_pythons_text_mode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    draw = Random(chunk)
+    rows = [json.dumps({"text": f"{n}" + draw.choice(["", "\r\n", "é"])}) for n in range(60)]
+    ends = draw.choices(["\n", "\r", "\r\n", "\n\r", "\r\r\n"], k=60)
+    path = tmp_path / "c.jsonl"
+    path.write_text("".join(map("".join, zip(rows, ends, strict=True))), newline="")
+    with path.open(encoding="utf-8") as file:  # as the original tools open it
+        expected = [(json.loads(x)["text"], n) for n, x in enumerate(file, 1) if x.strip()]
+    monkeypatch.setattr(jsonl_module, "_CHUNK_BYTES", chunk)
+    for part in (40, 300, 10**6):
+        monkeypatch.setattr(jsonl_module, "PART_BYTES", part)
+        pieces = open_corpus(str(path)).pieces()
+        before = records_before(pieces, lambda _: None)
+        found = [
+            (bytes(text).decode(), first + number)
+            for piece, first in zip(pieces, before, strict=True)
+            for batch in read_piece(piece, ReadOptions())
+            for text, number in zip(batch.texts, batch.records, strict=True)
+        ]
+        assert found == expected
 
 
 def test_a_place_without_a_corpus_is_refused(tmp_path: Path) -> None:
@@ -183,17 +258,19 @@ def test_a_place_without_a_corpus_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=f"no file there; {forms}$"):
             open_corpus(str(nowhere))
     (tmp_path / "a.docx").write_bytes(b"x")
+    (tmp_path / "b.docx").write_bytes(b"x")
     with pytest.raises(InputError, match=f"no file of a known format in it; {forms}, or --input-"):
         open_corpus(str(tmp_path))
     with pytest.raises(InputError, match=r"a\.docx: its name doesn't say the format; --input-form"):
         open_corpus(str(tmp_path / "a.docx"))
-    with pytest.raises(InputError, match=r"did you mean .*/a\.docx\?$"):
+    with pytest.raises(InputError, match=r"did you mean .*/[ab]\.docx\?$"):
         open_corpus(str(tmp_path / "a.docs"))
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_bytes(lines({"text": name}))
-    assert len(open_corpus(str(tmp_path), ("*/b.jsonl",)).files) == 1
+    others = ("*.docx",)
+    assert len(open_corpus(str(tmp_path), ("*/b.jsonl", *others)).files) == 1
     with pytest.raises(InputError, match="every file is excluded"):
-        open_corpus(str(tmp_path), ("*.jsonl",))
+        open_corpus(str(tmp_path), ("*.jsonl", *others))
 
 
 def test_a_file_that_vanishes_is_named(tmp_path: Path) -> None:
@@ -218,7 +295,7 @@ def test_the_python_corpus_recodes_and_leaves_out_what_is_no_text(tmp_path: Path
     assert sorted(bytes(text) for batch in batches for text in batch.texts) == sorted(
         ["# coding: latin-1\n# é\n".encode(), "# é\n".encode(), b"x = 1\n"]
     )
-    assert sum(batch.skipped for batch in batches) == 2
+    assert sum(sum(batch.skipped.values()) for batch in batches) == 2
     (tmp_path / "latin.py").unlink()
     with pytest.raises(CorpusError, match=r"latin\.py: No such file"):
         [list(read_piece(piece, ReadOptions())) for piece in corpus.pieces()]

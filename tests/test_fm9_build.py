@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -17,11 +14,11 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-import ngramscan.fm9.build as build_module
+import ngramscan.fm9.shard as shard_module
 from ngramscan.commands.index import index_build
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.fm9.build import BuildRow, build_index
+from ngramscan.fm9.build import BuildOptions, BuildRow, build_index
 from ngramscan.fm9.layout import FILES
 from ngramscan.progress import SILENT
 from tests.support import corpus_files
@@ -36,7 +33,8 @@ def build(
     corpus: Path | str, out: Path, shard_bytes: int = 10**6, workers: int = 1, **read: Any
 ) -> list[BuildRow]:
     opened = open_corpus(str(corpus))
-    return build_index(opened, out, SILENT, ReadOptions(**read), shard_bytes, workers)
+    options = BuildOptions(shard_bytes, workers=workers)
+    return build_index(opened, out, SILENT, ReadOptions(**read), options)
 
 
 def documents(index: Path) -> list[tuple[str, dict[str, object]]]:
@@ -53,9 +51,13 @@ def documents(index: Path) -> list[tuple[str, dict[str, object]]]:
 
 
 def same_files(ours: Path, theirs: Path) -> None:
-    assert sorted(file.name for file in ours.iterdir()) == sorted(FILES)
+    assert sorted(file.name for file in ours.iterdir()) == sorted([*FILES, "manifest.json"])
+    (entry,) = json.loads((ours / "manifest.json").read_text())["shards"]
     for name in FILES:
-        assert (ours / name).read_bytes() == (theirs / name).read_bytes(), name
+        content = (theirs / name).read_bytes()
+        assert (ours / name).read_bytes() == content, name
+        sha256 = hashlib.sha256(content).hexdigest()
+        assert entry["files"][name] == {"bytes": len(content), "sha256": sha256}
 
 
 def original(name: str, folder: Path) -> Path:
@@ -82,10 +84,11 @@ def test_the_replay_indexes_are_reproduced(tmp_path: Path) -> None:
     two = build(docs, tmp_path / "two", shard_bytes=196_518, workers=2)
     same_files(tmp_path / "two" / "0", theirs / "replay2" / "0")
     same_files(tmp_path / "two" / "1", theirs / "replay2" / "1")
-    assert sorted(path.name for path in (tmp_path / "two").iterdir()) == ["0", "1"]
+    names = sorted(path.name for path in (tmp_path / "two").iterdir())
+    assert names == ["0", "1", "manifest.json"]
     assert [(shard.shard, shard.documents) for shard in two] == [(0, 141), (1, 116)]
     assert one.bytes == two[0].bytes + two[1].bytes
-    assert one.index_bytes == sum(file.stat().st_size for file in (tmp_path / "one").iterdir())
+    assert one.index_bytes == sum((tmp_path / "one" / name).stat().st_size for name in FILES)
 
 
 @pytest.mark.parametrize("name", sorted(corpus_files.WRITERS))
@@ -189,51 +192,14 @@ def test_what_can_not_be_built_is_refused(tmp_path: Path) -> None:
 def test_a_full_disk_is_reported_with_its_path(
     error: Exception, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build_module, "write_fm9", Mock(side_effect=error))
-    with pytest.raises(InputError, match=rf"data\.fm9.*{words}"):
-        build(D5, tmp_path / "index")
-    assert not list(tmp_path.iterdir())
-
-
-# A build that was killed
-
-BUILD = """
-import sys
-from pathlib import Path
-from ngramscan.fm9.build import build_index
-from ngramscan.corpora import ReadOptions, open_corpus
-from ngramscan.progress import SILENT
-corpus, out, workers = open_corpus(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-build_index(corpus, out, SILENT, ReadOptions(), 2_000_000, workers)
-"""
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_killed_build_leaves_nothing_that_opens(workers: int, tmp_path: Path) -> None:
-    draw = np.random.default_rng(1)
-    texts = [" ".join(map(str, draw.integers(0, 5_000, 2_000))) for _ in range(500)]
-    (tmp_path / "c.jsonl").write_bytes(corpus_files.jsonl(texts))
-    out = tmp_path / "index"
-    command = [sys.executable, "-c", BUILD, str(tmp_path / "c.jsonl"), str(out), str(workers)]
-    process = subprocess.Popen(command)
-    while process.poll() is None and not list(tmp_path.glob(".index.building-*/**/*.fm9.part")):
-        time.sleep(0.005)
-    with pytest.raises(InputError, match="another process is building it"):
-        build(D5, out)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    assert not out.exists()
-    assert hidden(tmp_path)
-    assert not [path for path in tmp_path.rglob("*") if path.name in FILES]
-    bystander = tmp_path / ".index.building-notmine1"
-    bystander.mkdir()
-    (bystander / "kept").touch()
-    build(original("d5", tmp_path), out)
-    same_files(out, HERE / "fm9" / "d5" / "index")
-    if workers == 1:  # else the workers of the killed process may be at their tasks yet
-        assert hidden(tmp_path) == [bystander]
-    assert (bystander / "kept").exists()
+    corpus = original("d5", tmp_path)
+    with monkeypatch.context() as context:
+        context.setattr(shard_module, "write_fm9", Mock(side_effect=error))
+        with pytest.raises(InputError, match=rf"data\.fm9.*{words}"):
+            build(corpus, tmp_path / "index")
+    assert [path.name for path in (tmp_path / "index").iterdir()] == ["plan.json"]
+    build(corpus, tmp_path / "index")
+    same_files(tmp_path / "index", HERE / "fm9" / "d5" / "index")
 
 
 def test_the_function_returns_the_shards(tmp_path: Path) -> None:

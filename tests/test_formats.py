@@ -20,7 +20,7 @@ from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora import parquet as parquet_module
 from ngramscan.corpora.base import CorpusFile
 from ngramscan.corpora.streams import open_file
-from ngramscan.errors import CorpusError, IncompleteError, InputError
+from ngramscan.errors import CorpusError, InputError
 from ngramscan.patterns.files import load_patterns
 from tests.support import corpus_files, oracle
 
@@ -223,12 +223,19 @@ def test_malformed_lines_are_skipped_on_request_and_counted(
 ) -> None:
     path = tmp_path / "c.jsonl"
     good = corpus_files.jsonl(["solve for x", "solve for y"])
-    path.write_bytes(b"{broken\n" + good + b'{"text": "\xff"}\n\n')
+    bad = [b"{broken", b"x", b'{"text": "\xff"}', b'{"body": "no text"}', b'["a"]', b'"a"', b"}"]
+    bad += [b'{"text": %b}' % value for value in (b"null", b"1", b"[]", b'"\\ud800"')]
+    note = (
+        "skipped: 3 not valid JSON, 2 not a JSON object, 2 not a string, 1 not UTF-8, 1 null, "
+        "1 with a lone surrogate, 1 without field 'text'"
+    )
+    path.write_bytes(bad[0] + b"\n" + good + b"\n".join(bad[1:]) + b"\n\n")
     row = row_of(count(path, skip_bad_lines=True))
-    assert (row.occurrences, row.note) == (2, "malformed lines skipped: 2")
-    path.write_bytes(good + b'{"body": "no text"}\n')
-    with pytest.raises(IncompleteError, match=r"c\.jsonl:3: no field 'text'"):
-        count(path, skip_bad_lines=True)
+    assert (row.occurrences, row.documents, row.note) == (2, 2, note)
+    for line in bad:
+        path.write_bytes(good + line)
+        with pytest.raises(CorpusError, match=r"c\.jsonl:3: "):
+            texts_of(path)
 
 
 def test_ignoring_case_is_told_in_every_row(tmp_path: Path) -> None:

@@ -43,7 +43,8 @@ def make_corpus(folder: Path, n_files: int = 6) -> Path:
 def open_index(
     path: Path, journal: Journal | None = None, progress: Progress = SILENT, **options: Any
 ) -> ScanIndex:
-    return ScanIndex(open_corpus(str(path)), IndexOptions(**options), progress, journal)
+    corpus = open_corpus(str(path), skip_unknown=options.get("skip_unknown", False))
+    return ScanIndex(corpus, IndexOptions(**options), progress, journal)
 
 
 def check(counted: DocumentCounts, texts: list[str], times: int = 1) -> None:
@@ -108,11 +109,11 @@ def test_what_is_skipped_is_in_notes(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_bytes(b'{broken\n{"text": "A a"}\n')
     (tmp_path / "c.xml").touch()
     recorder = Recorder()
-    options = {"skip_bad_lines": True, "ignore_case": True}
+    options = {"skip_bad_lines": True, "ignore_case": True, "skip_unknown": True}
     (counted,) = open_index(tmp_path, None, recorder, **options).counts(["a"])
     assert counted.occurrences == 2
-    assert counted.note == "ASCII case ignored; malformed lines skipped: 1"
-    told = ["files of other formats left out: 1", "malformed lines skipped: 1"]
+    assert counted.note == "ASCII case ignored; skipped: 1 not valid JSON"
+    told = ["files of unknown formats left out: 1", "skipped: 1 not valid JSON"]
     assert recorder.notices == [f"scan:{tmp_path}: {text}" for text in told]
 
 

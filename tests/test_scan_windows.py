@@ -278,7 +278,7 @@ def test_the_lines_before_a_part_are_read_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jsonl_module, "PART_BYTES", 1000)
-    monkeypatch.setattr(jsonl_module, "_LINES_CHUNK_BYTES", 300)
+    monkeypatch.setattr(jsonl_module, "_CHUNK_BYTES", 300)
     made, recorder = make_files(tmp_path, "c.jsonl", ["a"] * 200, n_files=1), Recorder()
     index = open_index(made, recorder)
     list(index.find(["a"]))

@@ -221,7 +221,7 @@ def test_a_corpus_without_a_document_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "f.jsonl").write_bytes(b"{bad\n")
     done = invoke(*SEARCH, f"scan:{tmp_path / 'f.jsonl'}", "--skip-bad-lines")
     assert (done.code, done.stdout) == (2, "")
-    assert "no document in it; malformed lines skipped: 1" in done.stderr
+    assert "no document in it; skipped: 1 not valid JSON" in done.stderr
 
 
 # Outputs

@@ -7,7 +7,7 @@ from ngramscan.commands.blend import blend
 from ngramscan.commands.contexts import contexts
 from ngramscan.commands.count import count
 from ngramscan.commands.docnorm import DEFAULT_SET, docnorm
-from ngramscan.commands.index import index_build, index_info, index_list, index_verify
+from ngramscan.commands.index import index_add, index_build, index_info, index_list, index_verify
 from ngramscan.commands.journal import journal_clear, journal_info
 from ngramscan.commands.keyness import keyness
 from ngramscan.commands.patterns import patterns_list, patterns_show
@@ -18,9 +18,9 @@ from ngramscan.indexes.catalog import CATALOG
 from ngramscan.patterns.files import load_patterns, shipped_sets
 from ngramscan.report.completion import paths
 
-__all__ = ["blend", "contexts", "count", "docnorm", "index_build", "index_info", "index_list"]
-__all__ += ["index_verify", "journal_clear", "journal_info", "keyness", "patterns_list"]
-__all__ += ["patterns_show", "serve", "strategies", "tiers"]
+__all__ = ["blend", "contexts", "count", "docnorm", "index_add", "index_build", "index_info"]
+__all__ += ["index_list", "index_verify", "journal_clear", "journal_info", "keyness"]
+__all__ += ["patterns_list", "patterns_show", "serve", "strategies", "tiers"]
 
 
 def complete(name: str, given: Mapping[str, Any], typed: str) -> Iterable[str] | None:

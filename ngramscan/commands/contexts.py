@@ -51,6 +51,7 @@ def contexts(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
     progress: Progress = SILENT,
 ) -> Result[ContextRow]:
     r"""Show random occurrences of texts in context.
@@ -67,7 +68,7 @@ def contexts(
         Number of characters on each side; fewer in a narrow terminal.
     api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
     scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
-    max_line, ignore_case, input_format, progress : see count
+    max_line, ignore_case, input_format, skip_unknown, progress : see count
 
     Returns
     -------
@@ -92,7 +93,7 @@ def contexts(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        *(ignore_case, input_format),
+        *(ignore_case, input_format, skip_unknown),
     )
     found, missing = [], []
     with open_indexes(index, options, progress) as indexes:

@@ -71,6 +71,7 @@ def count(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
     progress: Progress = SILENT,
     for_table: bool = False,
 ) -> Result[CountRow]:
@@ -132,13 +133,15 @@ def count(
     exclude_source : str or sequence of str
         Leave out documents whose path, URL or id matches this glob.
     skip_bad_lines : bool
-        Skip malformed JSON lines, and count them, instead of stopping.
+        Skip JSON lines that can't be read, and count them, instead of stopping.
     max_line : int
         Maximum length of a line of JSON, in MB; a longer one is an error.
     ignore_case : bool
         Ignore the case of ASCII letters, in corpora that are read.
     input_format : str, optional
         Format of corpus files. By default their names say it; for scan:- the first bytes do.
+    skip_unknown : bool
+        Leave out files whose names say no format, instead of stopping.
     progress : Progress
         Reports requests and bytes read.
 
@@ -173,7 +176,7 @@ def count(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        *(ignore_case, input_format),
+        *(ignore_case, input_format, skip_unknown),
     )
     if needs_totals := bool(chosen.methods) and (for_table or target is not None):
         load_ahead("scipy.special")  # for their interval

@@ -109,6 +109,7 @@ def docnorm(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
     progress: Progress = SILENT,
 ) -> Result[DocnormRow] | Result[PlanRow]:
     """Estimate how many documents contain texts, with intervals.
@@ -138,7 +139,7 @@ def docnorm(
         Print how many requests it would take, one row per index, and send none.
     api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
     scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
-    max_line, ignore_case, input_format, progress : see count
+    max_line, ignore_case, input_format, skip_unknown, progress : see count
 
     Returns
     -------
@@ -178,7 +179,7 @@ def docnorm(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        *(ignore_case, input_format),
+        *(ignore_case, input_format, skip_unknown),
     )
     load_ahead("scipy.special")
     with open_indexes(index, options, progress) as indexes:

@@ -85,6 +85,7 @@ def index_info(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     ignore_case: Annotated[bool, Option("-i --ignore-case")] = False,
     input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
     progress: Progress = SILENT,
 ) -> Result[IndexInfo]:
     """Ask one index for its size, and check that it answers.
@@ -98,7 +99,7 @@ def index_info(
         The index.
     api_url, concurrency, rate, timeout_s, journal, text_field, workers, scheduler : see count
     sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line : see count
-    ignore_case, input_format, progress : see count
+    ignore_case, input_format, skip_unknown, progress : see count
 
     Returns
     -------
@@ -115,7 +116,7 @@ def index_info(
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, True, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
-        *(ignore_case, input_format),
+        *(ignore_case, input_format, skip_unknown),
     )
     folder = index_folder(spec)
     if spec.startswith("fm9:") and (planned := planned_shards(folder)) is not None:
@@ -179,33 +180,40 @@ def index_build(
     corpus: str,
     output: Annotated[str | Path, Option(flags="-o --output", metavar="DIR")],
     *,
-    shard_size: Annotated[str | int, Option(metavar="SIZE")] = "1GB",
+    shard_size: Annotated[str | int | None, Option(metavar="SIZE")] = None,
+    memory: Annotated[str | int | None, Option(metavar="SIZE")] = None,
     workers: Annotated[int, Option(least=1, envvar="")] = 1,
+    scheduler: Annotated[str | None, Option(metavar="ADDRESS")] = None,
     text_field: Annotated[str, Option(metavar="NAME")] = "text",
     exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
     skip_bad_lines: bool = False,
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
     progress: Progress = SILENT,
 ) -> Result[Any]:
     """Build a local index of a corpus, in the format of infini-gram-mini.
 
-    CORPUS is a file, folder, glob or URL, as after `scan:`, or `python`. The folder of the index
-    appears only when it is complete. Prints one row per shard: documents, their bytes, bytes of the
-    index, and seconds.
+    CORPUS is a file, folder, glob or URL, as after `scan:`, or `python`. All of it is read once to
+    plan the shards; then each is built. After an interruption, the same command builds only the
+    shards that are missing. Prints one row per shard: documents, their bytes, bytes of the index,
+    and seconds.
 
     Parameters
     ----------
     corpus : str
         The files to index.
     output : str or Path
-        Folder of the index; new or empty.
+        Folder or URL of the index; new or empty.
     shard_size : str or int
         Maximum text per shard, below 2.147GB: 500MB, or bytes. Sorting needs 5.2 times as much
-        memory.
+        memory.  [default: 1GB]
+    memory : str or int
+        Memory for all workers together, like 16GB; the size of shards follows from it.
     workers : int
-        Number of processes that sort shards; each needs the memory for one shard.
-    text_field, exclude_source, skip_bad_lines, max_line, input_format, progress : see count
+        Number of shards that are built at the same time, where memory allows.
+    scheduler, text_field, exclude_source, skip_bad_lines, max_line, input_format : see count
+    skip_unknown, progress : see count
 
     Returns
     -------
@@ -215,24 +223,89 @@ def index_build(
     Examples
     --------
     $ ngramscan index build shards/ -o my-index
-    $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --shard-size 500MB --workers 4
+    $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --memory 16GB --workers 4
     """
-    with needs_extra("ngramscan index build", "index"):
-        from ngramscan.fm9.build import BuildRow, build_index
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
-    files = corpus.removeprefix("scan:")
-    globs = read.exclude_sources
+    how = *_sizes(shard_size, memory), workers, scheduler, False
+    return _build(corpus, output, read, (input_format, skip_unknown), how, progress)
+
+
+@command
+def index_add(
+    corpus: str,
+    directory: Annotated[str | Path, Option(metavar="DIR")],
+    *,
+    shard_size: Annotated[str | int | None, Option(metavar="SIZE")] = None,
+    memory: Annotated[str | int | None, Option(metavar="SIZE")] = None,
+    workers: Annotated[int, Option(least=1, envvar="")] = 1,
+    scheduler: Annotated[str | None, Option(metavar="ADDRESS")] = None,
+    text_field: Annotated[str, Option(metavar="NAME")] = "text",
+    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
+    skip_bad_lines: bool = False,
+    max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
+    input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
+    progress: Progress = SILENT,
+) -> Result[Any]:
+    """Add documents to an index, as new shards.
+
+    The shards that are there, and the numbers of their documents, stay as they are. Until all new
+    ones are built, the index can't be asked; after an interruption, the same command goes on.
+
+    Parameters
+    ----------
+    corpus : str
+        The files to add.
+    directory : str or Path
+        Folder or URL of the index.
+    shard_size, memory, workers : see index_build
+    scheduler, text_field, exclude_source, skip_bad_lines, max_line, input_format : see count
+    skip_unknown, progress : see count
+
+    Returns
+    -------
+    DataFrame
+        One row per shard of the index, as of `index_build`; seconds only of new ones.
+
+    Examples
+    --------
+    $ ngramscan index add new-documents/ my-index
+    """
+    read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
+    how = *_sizes(shard_size, memory), workers, scheduler, True
+    return _build(corpus, directory, read, (input_format, skip_unknown), how, progress)
+
+
+def _sizes(shard_size: str | int | None, memory: str | int | None) -> tuple[int, int | None]:
+    if shard_size is not None and memory is not None:
+        raise InputError("--memory", "the size of shards follows from it; leave out --shard-size")
+    limit = None if memory is None else parse_size(memory, "--memory")
+    return parse_size("1GB" if shard_size is None else shard_size), limit
+
+
+def _build(
+    corpus: str,
+    place: str | Path,
+    read: ReadOptions,
+    found_by: tuple[InputFormat | None, bool],
+    how: tuple[int, int | None, int, str | None, bool],
+    progress: Progress,
+) -> Result[Any]:
+    with needs_extra("ngramscan index build", "index"):
+        from ngramscan.fm9.build import BuildOptions, BuildRow, build_index
+    files, place = corpus.removeprefix("scan:"), str(place).removeprefix("fm9:")
+    named = read.exclude_sources, *found_by
     with suggest_spec(corpus, files.removeprefix("fm9:"), "scan"):
-        opened = PythonCorpus() if corpus == "python" else open_corpus(files, globs, input_format)
-    shard_bytes, folder = parse_size(shard_size), index_folder(output)
-    return Result(build_index(opened, folder, progress, read, shard_bytes, workers), BuildRow)
+        opened = PythonCorpus() if corpus == "python" else open_corpus(files, *named)
+    target = place if "://" in place else index_folder(place)
+    return Result(build_index(opened, target, progress, read, BuildOptions(*how)), BuildRow)
 
 
-def parse_size(text: str | int) -> int:
+def parse_size(text: str | int, where: str = "--shard-size") -> int:
     """Return the bytes of a size like 500MB, 1.5GB or 1000; units are powers of 1000."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", str(text).strip().upper(), re.ASCII)
     if found is None or found[2] not in _UNITS:
-        raise InputError(f"--shard-size {text}", "a size like 500MB or 1GB was expected")
+        raise InputError(f"{where} {text}", "a size like 500MB or 1GB was expected")
     return round(float(found[1]) * _UNITS[found[2]])
 
 

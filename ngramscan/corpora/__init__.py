@@ -10,7 +10,15 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 
-from ngramscan.corpora.base import Batch, CorpusFile, Format, InputFormat, Piece, ReadOptions
+from ngramscan.corpora.base import (
+    Batch,
+    CorpusFile,
+    Format,
+    InputFormat,
+    Piece,
+    ReadOptions,
+    describe_skipped,
+)
 from ngramscan.corpora.files import find_files, has_changed, matches
 from ngramscan.corpora.jsonl import bytes_before, read_jsonl, records_before, split_jsonl
 from ngramscan.corpora.parquet import read_parquet, split_parquet
@@ -19,8 +27,8 @@ from ngramscan.corpora.text import read_text
 from ngramscan.corpora.warc import read_warc
 
 __all__ = ["Batch", "Corpus", "CorpusFile", "InputFormat", "Piece", "PythonCorpus", "ReadOptions"]
-__all__ += ["bytes_before", "has_changed", "open_corpus", "read_piece", "records_before", "split"]
-__all__ += ["without_excluded"]
+__all__ += ["bytes_before", "describe_skipped", "has_changed", "open_corpus", "read_piece"]
+__all__ += ["records_before", "split", "without_excluded"]
 
 _READERS: dict[Format, Callable[[Piece, ReadOptions], Iterator[Batch]]] = {
     "jsonl": read_jsonl,
@@ -43,8 +51,6 @@ class Corpus:
     files: list[CorpusFile]
     notices: Sequence[str] = ()
     """Notices for the user before the corpus is read."""
-    skipped_label: str = "malformed lines skipped"
-    """How messages describe what `Batch.skipped` counts."""
 
     @property
     def is_stream(self) -> bool:
@@ -57,18 +63,20 @@ class Corpus:
 
 
 def open_corpus(
-    location: str, exclude: tuple[str, ...] = (), form: InputFormat | None = None
+    location: str,
+    exclude: tuple[str, ...] = (),
+    form: InputFormat | None = None,
+    skip_unknown: bool = False,
 ) -> Corpus:
     """Return the corpus of a location; see `files.find_files` for what it may be."""
-    return Corpus(f"scan:{location}", *find_files(location, exclude, form))
+    return Corpus(f"scan:{location}", *find_files(location, exclude, form, skip_unknown))
 
 
 class PythonCorpus(Corpus):
     """The sources of some folders, or of the running Python's library and packages."""
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
-        label = "files left out (not text in their declared encoding)"
-        super().__init__("python", python_files(folders), skipped_label=label)
+        super().__init__("python", python_files(folders))
 
 
 def split(file: CorpusFile) -> list[Piece]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -68,7 +68,7 @@ class ReadOptions:
     text_field: str = "text"
     """The field of JSON lines, or the column of Parquet, that holds the text."""
     skip_bad_lines: bool = False
-    """Skip malformed JSON lines, and count them, instead of stopping."""
+    """Skip JSON lines that have no text, and count them by kind, instead of stopping."""
     exclude_sources: tuple[str, ...] = ()
     """Globs of sources (paths, URLs, ids) whose documents do not belong to the corpus."""
     most_line_bytes: int = 256_000_000
@@ -96,7 +96,15 @@ class Batch:
     """Bytes on disk that were read for this batch."""
     sources: Sequence[str] = ()
     """The URL or id of each text where the format has one and it was asked for; else empty."""
-    skipped: int = 0
-    """Malformed lines that were skipped, or files that are not text."""
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """Lines or files that were skipped, by what is wrong with them."""
     fields: Sequence[dict[str, Any]] = ()
     """The other fields of each JSON line where asked for; else empty."""
+    lines_read: int = 0
+    """Lines of the piece up to the end of this batch; 0: its records are no lines."""
+
+
+def describe_skipped(skipped: Mapping[str, int]) -> str:
+    """Return how many lines or files were skipped, by kind; empty: none."""
+    kinds = sorted(skipped.items(), key=lambda kind: (-kind[1], kind[0]))
+    return f"skipped: {', '.join(f'{number} {kind}' for kind, number in kinds)}" if kinds else ""

@@ -16,29 +16,40 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ngramscan.corpora.base import CorpusFile, Format, local_file
+from ngramscan.corpora.jsonl import LIST_PROBLEM, LIST_START
 from ngramscan.corpora.streams import file_system, is_remote, read_chunks, stream_chunks
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.reading.streams import is_stream, missing, name_of, reason_of
+from ngramscan.reading.streams import is_stream, missing, name_of, reason_of, unpacked_path
 
 _LISTS = (".paths", ".paths.gz")
-_FORMATS: dict[tuple[str, ...], Format] = {
-    (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".ndjson.zst"): "jsonl",
-    (".parquet",): "parquet",
-    (".warc.wet.gz", ".wet.gz", ".warc.gz", ".warc.wet", ".wet", ".warc"): "warc",
-    (".txt", ".txt.gz", ".txt.zst"): "text",
+_FORMATS: dict[str, Format] = {
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
+    **dict.fromkeys((".wet", ".warc"), "warc"),
+    ".txt": "text",
 }
+"""By suffix, which that of a compression may follow."""
 _FORMS = "JSON lines (.jsonl), Parquet (.parquet) or text (.txt)"  # the three likeliest
 _CURE = "--input-format says it: jsonl, text, warc or parquet"
+_EXCLUDED = "every file is excluded"
 _HEAD_BYTES = 16  # enough to tell the formats apart
 _Found = tuple[list[CorpusFile], list[str]]
+_Named = CorpusFile | str
+"""A file, or only the path of one whose name says no format."""
 
 
-def find_files(location: str, exclude: Iterable[str] = (), form: Format | None = None) -> _Found:
-    """Return the files of a location, sorted unless a list names them; and what to say of them.
+def find_files(
+    location: str,
+    exclude: Iterable[str] = (),
+    form: Format | None = None,
+    skip_unknown: bool = False,
+) -> _Found:
+    """Return the files of a location, and notices about them.
 
     A location is a path, folder or glob; a URL, or a glob of URLs; a `.paths` file, or `@` and the
-    path of a list; a pipe, or `-` for standard input. Paths that match one of `exclude` are left
-    out. All files are of the format `form`, or of the one that their names say.
+    path of a list; a pipe, or `-` for standard input. Files are sorted by the text of their paths,
+    as the original tools sort them, unless a list names them. Paths that match one of `exclude` are
+    left out. All files are of the format `form`, or of the one that their names say: where one says
+    none, it is an InputError, or with `skip_unknown` left out.
     """
     if is_stream(location):
         return _open_stream(location, form)
@@ -46,14 +57,22 @@ def find_files(location: str, exclude: Iterable[str] = (), form: Format | None =
         found = _listed(location.removeprefix("@"), form)
     else:
         found = _remote(location, form) if is_remote(location) else _local(location, form)
-    known = [file for file in found if file is not None]
-    kept = [file for file in known if not matches(file.path, exclude)]
+    left = [file for file in found if not matches(_path_of(file), exclude)]
+    kept = [file for file in left if isinstance(file, CorpusFile)]
+    others = [file for file in left if isinstance(file, str)]
     if not kept:
-        problem = "every file is excluded" if known else _why_none(location, bool(found))
+        problem = _why_none(location, bool(found)) if others or not found else _EXCLUDED
         raise InputError(f"scan:{location}", problem)
-    n_others = len(found) - len(known)
-    notice = f"scan:{location}: files of other formats left out: {n_others}"
-    return kept, [notice] * bool(n_others)
+    if others and not skip_unknown:
+        more = f"; so are {len(others) - 1} more" * (len(others) > 1)
+        cures = f"--skip-unknown or --exclude-source leaves such files out, or {_CURE}"
+        raise InputError(f"scan:{location}", f"{others[0]} is of an unknown format{more}; {cures}")
+    notice = f"scan:{location}: files of unknown formats left out: {len(others)}"
+    return kept, [notice] * bool(others)
+
+
+def _path_of(file: _Named) -> str:
+    return file if isinstance(file, str) else file.path
 
 
 def _why_none(location: str, has_files: bool) -> str:
@@ -88,8 +107,8 @@ def _open_stream(path: str, form: Format | None) -> _Found:
 
 def _format_in(head: bytes, name: str) -> Format:
     starts: dict[bytes, Format] = {b"WARC/": "warc", b"PAR1": "parquet", b"{": "jsonl"}
-    if head.startswith(b"[") and head[1:].lstrip().startswith(b"{"):
-        raise InputError(name, "a JSON list; JSON lines were expected: jq -c '.[]' makes them")
+    if LIST_START.match(head):
+        raise InputError(name, LIST_PROBLEM)
     if found := next((starts[start] for start in starts if head.startswith(start)), None):
         return found
     n_other_bytes = len(head) - len(head.decode("utf-8", "ignore").encode())
@@ -104,7 +123,7 @@ def matches(source: str, globs: Iterable[str]) -> bool:
 
 
 def _format_of(path: str) -> Format | None:
-    return next((name for suffixes, name in _FORMATS.items() if path.endswith(suffixes)), None)
+    return "parquet" if path.endswith(".parquet") else _FORMATS.get(unpacked_path(path).suffix)
 
 
 def has_changed(file: CorpusFile) -> bool:
@@ -117,23 +136,22 @@ def has_changed(file: CorpusFile) -> bool:
         raise CorpusError(file.path, error.strerror or str(error)) from error
 
 
-# Each of these returns None for a file of another format.
-
-
-def _local(location: str, form: Format | None) -> list[CorpusFile | None]:
+def _local(location: str, form: Format | None) -> list[_Named]:
     path = Path(location).expanduser()
     if path.is_dir():
-        inside = sorted(p.relative_to(path) for p in path.rglob("*") if p.is_file())
-        found = [path / p for p in inside if not any(part.startswith(".") for part in p.parts)]
-    elif path.is_file():
-        found = [path]
+        inside = (p for p in path.rglob("*") if not _is_hidden(p.relative_to(path).as_posix()))
+        found = sorted(map(str, inside))
     else:
-        found = sorted(map(Path, glob.glob(str(path), recursive=True)))
-    named = ((path, form or _format_of(str(path))) for path in found if path.is_file())
-    return [local_file(path, name) if name else None for path, name in named]
+        found = [str(path)] if path.is_file() else sorted(glob.glob(str(path), recursive=True))
+    named = ((Path(path), form or _format_of(path)) for path in found if Path(path).is_file())
+    return [local_file(path, name) if name else str(path) for path, name in named]
 
 
-def _remote(url: str, form: Format | None) -> list[CorpusFile | None]:
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith(".") for part in path.split("/"))
+
+
+def _remote(url: str, form: Format | None) -> list[_Named]:
     system: Any = file_system(url)
     try:
         if "*" in url:
@@ -141,13 +159,15 @@ def _remote(url: str, form: Format | None) -> list[CorpusFile | None]:
         else:
             infos = [system.info(url)] if form or _format_of(url) else []
             if not infos or infos[0].get("type") == "directory":
-                infos = list(system.find(url, detail=True).values())
+                folder, inside = system._strip_protocol(url), system.find(url, detail=True)
+                shown = (name for name in inside if not _is_hidden(name.removeprefix(folder)))
+                infos = [inside[name] for name in shown]
     except Exception as error:
         # Whatever the library of the protocol raises; nothing of ours comes this way.
         raise InputError(f"scan:{url}", f"can't be listed ({reason_of(error)})") from error
     found = [_remote_file(system, info) for info in infos if info.get("type") != "directory"]
     return [
-        CorpusFile(path, name, size, stamp) if (name := form or _format_of(path)) else None
+        CorpusFile(path, name, size, stamp) if (name := form or _format_of(path)) else path
         for path, size, stamp in sorted(found)
     ]
 
@@ -159,7 +179,7 @@ def _remote_file(system: Any, info: dict[str, Any]) -> tuple[str, int | None, st
     return path, info.get("size"), str(next(filter(None, stamps), ""))
 
 
-def _listed(path: str, given: Format | None) -> list[CorpusFile | None]:
+def _listed(path: str, given: Format | None) -> list[_Named]:
     """Return the files of a list; sizes of files on disk only, as a request each is too slow."""
     names = _read_list(path)
     root = _root(path, names)
@@ -167,7 +187,7 @@ def _listed(path: str, given: Format | None) -> list[CorpusFile | None]:
     if len(set(paths)) < len(paths):
         twice = next(name for name in paths if paths.count(name) > 1)
         raise InputError(path, f"it lists {twice} twice")
-    files: list[CorpusFile | None] = []
+    files: list[_Named] = []
     for name in paths:
         form = given or _format_of(name)
         if form is None:

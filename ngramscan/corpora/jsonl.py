@@ -1,5 +1,6 @@
 """JSON lines: one document per line, its text in one field.
 
+A line ends with LF, CR LF or a lone CR, as in Python's text mode, in which the original tools read.
 An empty line is no document; an empty text is one. A byte order mark at the start of a file is
 skipped. NaN, Infinity and bytes that are not UTF-8 are accepted in other fields than the text; of
 a key that stands twice the last counts. A text that is not a string, or that has a lone surrogate
@@ -9,20 +10,24 @@ a key that stands twice the last counts. A text that is not a string, or that ha
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
 from ngramscan.corpora.base import SOURCE_FIELDS, Batch, CorpusFile, Piece, ReadOptions
 from ngramscan.corpora.streams import is_remote, open_file, read_chunks
 from ngramscan.errors import CorpusError
+from ngramscan.reading.streams import Chunks, unpacked_path
 
 PART_BYTES = 16_000_000
 """Plain files are split into parts of this size, for several tasks."""
+LIST_START = re.compile(rb"\s*\[\s*\{")
+LIST_PROBLEM = "a JSON list; JSON lines were expected: jq -c '.[]' makes them"
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_LINES_CHUNK_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 18  # what is made of a block stays in the cache of a core
 
 
@@ -31,7 +36,7 @@ def split_jsonl(file: CorpusFile) -> list[Piece]:
 
     A line belongs to the part in which it begins.
     """
-    is_plain = file.path.endswith((".jsonl", ".ndjson")) and not is_remote(file.path)
+    is_plain = file.path.endswith((".jsonl", ".ndjson", ".json")) and not is_remote(file.path)
     if not is_plain or file.size is None or file.size <= PART_BYTES:
         return [Piece(file, size=file.size)]
     return [
@@ -44,17 +49,24 @@ def split_jsonl(file: CorpusFile) -> list[Piece]:
 def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """Yield the documents of a JSON lines file, or of a part of one."""
     chunks = read_chunks(piece.file) if piece.is_whole else _part_chunks(piece)
-    parser = _Parser(piece.file.path, options)
+    path, parser = piece.file.path, _Parser(options)
     try:
-        for block, consumed in _whole_lines(piece, chunks, options.most_line_bytes):
-            yield parser.parse(block, consumed)
-    except CorpusError as error:
+        for block, consumed in _whole_lines(piece, _with_newlines(chunks), options.most_line_bytes):
+            if not (piece.start or parser.lines_read) and LIST_START.match(block):
+                raise CorpusError(path, LIST_PROBLEM)
+            batch = parser.parse(block, consumed)
+            del block  # may be a line of hundreds of megabytes
+            yield batch
+    except (CorpusError, _BadLineError) as error:
         (before,) = records_before([piece], lambda _: None)
         line = before + parser.lines_read + 1
-        raise CorpusError(f"{piece.file.path}:{line}", error.problem) from error
+        is_other = line == 1 and unpacked_path(path).suffix == ".json"
+        cure = "; --exclude-source leaves out a file that is no part of a corpus" * is_other
+        problem = error.problem if isinstance(error, CorpusError) else f"{error}{cure}"
+        raise CorpusError(f"{path}:{line}", problem) from error
 
 
-def _part_chunks(piece: Piece) -> Iterator[tuple[bytes, int]]:
+def _part_chunks(piece: Piece) -> Chunks:
     """Yield the lines that begin in a part of a plain local file, in chunks."""
     assert piece.stop is not None
     with open_file(piece.file.path) as file:
@@ -62,21 +74,35 @@ def _part_chunks(piece: Piece) -> Iterator[tuple[bytes, int]]:
             file.seek(piece.start - 1)
             # The end of a line that began before, or just its newline.
             file.readline(piece.stop - piece.start + 1)
-        position, chunk = file.tell(), b"\n"
-        while position < piece.stop or not chunk.endswith(b"\n"):
-            left = piece.stop - position
-            chunk = file.read(min(_CHUNK_BYTES, left)) if left > 0 else file.readline(_CHUNK_BYTES)
-            if left > 0 and not chunk:
-                raise CorpusError(piece.file.path, f"the file is truncated at byte {position}")
-            if not chunk:
-                return
-            position += len(chunk)
-            yield chunk, len(chunk)
+        yield from _chunks_between(file, piece.file.path, file.tell(), piece.stop)
 
 
-def _whole_lines(
-    piece: Piece, chunks: Iterator[tuple[bytes, int]], most: int
-) -> Iterator[tuple[bytes, int]]:
+def _chunks_between(file: BinaryIO, path: str, position: int, stop: int) -> Chunks:
+    """Yield what is left of a file up to `stop`, and to the end of the line there."""
+    chunk = b"\n"
+    while position < stop or not chunk.endswith(b"\n"):
+        left = stop - position
+        chunk = file.read(min(_CHUNK_BYTES, left)) if left > 0 else file.readline(_CHUNK_BYTES)
+        if left > 0 and not chunk:
+            raise CorpusError(path, f"the file is truncated at byte {position}")
+        if not chunk:
+            return
+        position += len(chunk)
+        yield chunk, len(chunk)
+
+
+def _with_newlines(chunks: Chunks) -> Chunks:
+    """Put a newline in place of each CR LF and each lone CR, which no JSON string can contain."""
+    after_return = False
+    for chunk, consumed in chunks:
+        started = chunk.removeprefix(b"\n") if after_return else chunk
+        after_return = chunk.endswith(b"\r") if chunk else after_return
+        if b"\r" in started:
+            started = started.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        yield started, consumed
+
+
+def _whole_lines(piece: Piece, chunks: Chunks, most: int) -> Chunks:
     """Yield blocks of whole lines; only the last may have no newline at its end."""
     begun: list[bytes] = []
     begun_bytes = 0
@@ -91,19 +117,34 @@ def _whole_lines(
             begun.append(chunk)
             yield b"", consumed
             continue
-        yield b"".join([*begun, chunk[:end]]).removeprefix(mark), consumed
-        begun, mark = [chunk[end:]], b""
-        begun_bytes = len(begun[0])
-    if rest := b"".join(begun):
+        begun.append(chunk[:end])
+        yield _take(begun).removeprefix(mark), consumed
+        mark, begun_bytes = b"", len(chunk) - end
+        begun.append(chunk[end:])
+    if rest := _take(begun):
         yield rest.removeprefix(mark), 0
+
+
+def _take(parts: list[bytes]) -> bytes:
+    """Join some bytes and forget the parts, which may be hundreds of megabytes."""
+    whole = b"".join(parts)
+    parts.clear()
+    return whole
+
+
+class _BadLineError(Exception):
+    """A line has no text; `kind` says why where such lines are counted."""
+
+    def __init__(self, kind: str, problem: str) -> None:
+        super().__init__(problem)
+        self.kind = kind
 
 
 class _Parser:
     """Parses blocks of lines and knows how many lines it has read."""
 
-    def __init__(self, path: str, options: ReadOptions) -> None:
+    def __init__(self, options: ReadOptions) -> None:
         self.lines_read = 0
-        self._path = path
         self._options = options
         self._field = options.text_field
         row = msgspec.defstruct("Row", [("text", str)], rename={"text": self._field}, gc=False)
@@ -121,51 +162,61 @@ class _Parser:
             if texts and len(texts) == n_lines:
                 first = self.lines_read + 1
                 self.lines_read += n_lines
-                return Batch(texts, range(first, first + n_lines), consumed)
+                return Batch(
+                    texts, range(first, first + n_lines), consumed, lines_read=self.lines_read
+                )
         return self._parse_lines(block, consumed)
 
     def _parse_lines(self, block: bytes, consumed: int) -> Batch:
-        lines = block.removesuffix(b"\n").split(b"\n") if block else []
-        after = self.lines_read + len(lines)
-        texts, records, sources, fields, skipped = [], [], [], [], 0
+        texts, records, sources, fields = [], [], [], []
+        skipped = Counter[str]()
+        lines = block.split(b"\n")
+        after = self.lines_read + len(lines) - (not lines[-1])
         for number, line in enumerate(lines, self.lines_read + 1):
             self.lines_read = number - 1
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                if self._options.skip_bad_lines:
-                    skipped += 1
-                    continue
-                problem = f"not valid JSON: {error}"
-                if isinstance(error, UnicodeDecodeError):
-                    problem = f"not UTF-8 at byte {error.start} of the line"
-                raise CorpusError(self._path, problem) from error
-            texts.append(self._text_of(row))
+                row = self._row_of(line)
+            except _BadLineError as error:
+                if not self._options.skip_bad_lines:
+                    raise
+                skipped[error.kind] += 1
+                continue
+            texts.append(row.pop(self._field))
             records.append(number)
             sources.append(_source_of(row))
             if self._options.with_fields:
-                del row[self._field]
                 fields.append(row)
         self.lines_read = after
-        return Batch(texts, records, consumed, sources, skipped, fields)
+        return Batch(texts, records, consumed, sources, skipped, fields, after)
 
-    def _text_of(self, row: Any) -> bytes:
-        name = self._field
+    def _row_of(self, line: bytes) -> dict[str, Any]:
+        """Return the fields of a line, its text in UTF-8."""
+        try:
+            row = json.loads(line)
+        except UnicodeDecodeError as error:
+            problem = f"not UTF-8 at byte {error.start} of the line"
+            raise _BadLineError("not UTF-8", problem) from error
+        except (ValueError, RecursionError) as error:
+            raise _BadLineError("not valid JSON", f"not valid JSON: {error}") from error
+        name, said = self._field, f"field {self._field!r}"
         if not isinstance(row, dict):
             problem = "not a JSON object; one with the text in a field was expected"
-        elif name not in row:
-            problem = f"no field {name!r}; it has: {', '.join(row) or 'none'} (see --text-field)"
-        elif not isinstance(row[name], str):
+            raise _BadLineError("not a JSON object", problem)
+        if name not in row:
+            problem = f"no {said}; it has: {', '.join(row) or 'none'} (see --text-field)"
+            raise _BadLineError(f"without {said}", problem)
+        if not isinstance(row[name], str):
             kind = "null" if row[name] is None else type(row[name]).__name__
-            problem = f"field {name!r} is {kind}; a string was expected"
-        else:
-            try:
-                return str.encode(row[name])
-            except UnicodeEncodeError as error:
-                problem = f"field {name!r} has a lone surrogate at character {error.start}"
-        raise CorpusError(self._path, problem)
+            problem = f"{said} is {kind}; a string was expected"
+            raise _BadLineError("null" if kind == "null" else "not a string", problem)
+        try:
+            row[name] = row[name].encode()
+        except UnicodeEncodeError as error:
+            problem = f"{said} has a lone surrogate at character {error.start}"
+            raise _BadLineError("with a lone surrogate", problem) from error
+        return row
 
 
 def _source_of(row: dict[str, Any]) -> str:
@@ -194,17 +245,13 @@ def records_before(pieces: Sequence[Piece], report: Callable[[int], None]) -> It
     if not bytes_before(pieces):
         yield from [0] * len(pieces)
         return
-    path = pieces[0].file.path
-    lines, position, last = 0, 0, b"\n"
+    path, lines, position, end = pieces[0].file.path, 0, 0, bytes_before(pieces)
     with open_file(path) as file:
         for piece in pieces:
-            while position < piece.start:
-                chunk = file.read(min(_LINES_CHUNK_BYTES, piece.start - position))
-                if not chunk:
-                    raise CorpusError(path, f"the file is truncated at byte {position}")
-                lines += _count_newlines(chunk)
-                position += len(chunk)
-                last = chunk[-1:]
-                report(len(chunk))
             # A line in which a piece begins is read by the piece before.
-            yield lines + (last != b"\n")
+            chunks = _chunks_between(file, path, position, piece.start)
+            for chunk, size in _with_newlines(chunks):
+                lines += _count_newlines(chunk)
+                report(max(min(size, end - position), 0))
+                position += size
+            yield lines

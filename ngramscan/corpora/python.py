@@ -19,6 +19,7 @@ from ngramscan.errors import CorpusError
 
 _OWN = ("ngramscan", "evalcore")
 _LISTED_THEMSELVES = {"site-packages", "dist-packages"}
+_NOT_TEXT = "files that are not text in their declared encoding"
 
 
 def python_files(folders: Iterable[Path] = ()) -> list[CorpusFile]:
@@ -52,6 +53,6 @@ def read_python(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
         text = content.decode(encoding).encode()
     except (SyntaxError, UnicodeError, LookupError):
-        yield Batch([], [], len(content), skipped=1)
+        yield Batch([], [], len(content), skipped={_NOT_TEXT: 1})
     else:
         yield Batch([text], [1], len(content))

@@ -59,13 +59,17 @@ def is_remote(path: str) -> bool:
     return "://" in path
 
 
-def file_system(url: str) -> Any:
+def file_system(url: str, **options: Any) -> Any:
     """Return the fsspec file system of a URL; an InputError says which library it needs."""
     import fsspec
 
     try:
-        return fsspec.core.url_to_fs(url)[0]
-    except (ImportError, ValueError) as error:
+        return fsspec.core.url_to_fs(url, **options)[0]
+    except ImportError as error:
+        library = getattr(error.__cause__, "name", None)
+        problem = f"{library} is not installed; pip install {library}" if library else str(error)
+        raise InputError(url, problem) from error
+    except ValueError as error:
         raise InputError(url, " ".join(str(error).split())) from error
 
 

@@ -1,49 +1,85 @@
-"""A corpus → an index: shards in a new folder, each identical to those of the original tools.
+"""A corpus → an index: shards, each identical to those of the original tools.
 
-As many shards as there are workers are gathered in files and sorted at the same time, then the next
-ones. So the memory does not depend on the corpus, and no more text than that is on the disk twice.
+The shards are planned first. Each is then built by one process, in a hidden folder, and appears
+complete with its manifest; so what is finished stays so, and the same call builds what is missing.
 """
 
 from __future__ import annotations
 
-import json
-import struct
-from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice, takewhile
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ngramscan.corpora import (
-    Batch,
-    Corpus,
-    CorpusFile,
-    Piece,
-    ReadOptions,
-    read_piece,
-    without_excluded,
-)
+from ngramscan.corpora import Corpus, ReadOptions, describe_skipped
+from ngramscan.corpora.base import local_file
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.fm9.layout import END, FILES, SEPARATOR
-from ngramscan.fm9.new_folder import as_input_error, new_folder, sync
-from ngramscan.fm9.writer import LONGEST_TEXT, MEMORY_PER_BYTE, write_fm9
-from ngramscan.processes.pool import Report, Watch, run_on_processes
+from ngramscan.fm9 import places
+from ngramscan.fm9.documents import Source, relative_names
+from ngramscan.fm9.folders import shard_folders
+from ngramscan.fm9.manifest import (
+    MANIFEST,
+    PLAN,
+    ShardEntry,
+    describe_shard,
+    in_folder,
+    parse_manifest,
+    read_manifest,
+    to_manifest,
+)
+from ngramscan.fm9.plan import Plan, ShardPlan, Workers, parse_plan, plan_shards
+from ngramscan.fm9.shard import BuiltShard, ShardTask, build_shard
+from ngramscan.fm9.sole_builder import files_in, sole_builder, working_folder
+from ngramscan.fm9.writer import LONGEST_TEXT, MEMORY_PER_BYTE
+from ngramscan.processes.pool import usable_memory
 from ngramscan.progress import Progress, format_bytes
 
 SHARD_BYTES = 1_000_000_000
 
 _PROCESS_BYTES = 200_000_000
 """Memory of a process with its libraries, before it has any text."""
-_BUFFER_BYTES = 1 << 20
-_UNIT = "bytes indexed"
+_THREADS = 16
+"""For small files on a store, where each takes the time of a request."""
+_CURE = "give a new folder, or delete this one"
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How an index is built."""
+
+    shard_bytes: int = SHARD_BYTES
+    """Maximum of the text of a shard, with separators, and of its metadata."""
+    memory: int | None = None
+    """Bytes for all workers, from which the size of shards follows instead."""
+    workers: int = 1
+    """Processes that build a shard each."""
+    scheduler: str | None = None
+    """The Dask scheduler of a cluster that builds the shards instead."""
+    is_adding: bool = False
+    """Add the shards to an index that is there."""
+
+    @property
+    def shard_limit(self) -> int:
+        """The maximum text of a shard; an InputError says that it is too small or too large."""
+        if self.memory is None:
+            limit, given = self.shard_bytes, f"--shard-size {self.shard_bytes}"
+            problem = f"1 to {LONGEST_TEXT} bytes were expected"
+        else:
+            limit = int((self.memory / self.workers - _PROCESS_BYTES) / MEMORY_PER_BYTE)
+            limit, given = min(limit, LONGEST_TEXT), f"--memory {self.memory}"
+            problem = f"more than {format_bytes(_PROCESS_BYTES)} for each worker was expected"
+        if not 0 < limit <= LONGEST_TEXT:
+            raise InputError(given, problem)
+        return limit
 
 
 @dataclass(frozen=True, slots=True)
 class BuildRow:
-    """One shard of a new index."""
+    """One shard of an index."""
 
     shard: int
     documents: int
@@ -52,225 +88,220 @@ class BuildRow:
     index_bytes: int
     ratio: float | None
     """Bytes of the index per byte of documents; None: these are empty."""
-    seconds: float
-    """Seconds of sorting, encoding and writing."""
+    seconds: float | None
+    """Seconds of reading, sorting, encoding and writing; None: it was there before."""
 
 
 def build_index(
     corpus: Corpus,
-    out_dir: Path,
+    place: str | Path,
     progress: Progress,
     read: ReadOptions,
-    shard_bytes: int = SHARD_BYTES,
-    workers: int = 1,
+    options: BuildOptions = BuildOptions(),
 ) -> list[BuildRow]:
-    """Build the index of a corpus, with at least one document, in a new or empty folder.
+    """Build the index of a corpus in a new or empty folder or URL, or add the corpus to one.
 
     One shard is written to the folder itself, several to its folders 0, 1, …. Each document is in
-    one shard, in the order of the corpus. `shard_bytes` limits the text of a shard, with
-    separators, and its metadata; `workers` processes sort at the same time.
+    one shard, in the order of the corpus. After an interruption, the same call builds the shards
+    that are missing.
 
-    A CorpusError names a document that can't be read, is not UTF-8 or is larger than a shard. An
-    InputError says that there is no document, that the folder can't be written, or that memory is
-    short.
+    A CorpusError names a document that can't be read, is not UTF-8 or is larger than a shard, or a
+    file that has changed. An InputError says that there is no document, that the place can't be
+    written or has something else in it, or that memory is short.
     """
-    _check(shard_bytes, workers)
-    with new_folder(out_dir) as work:
-        progress.notice(_needs(corpus, shard_bytes, workers))
-        documents = _read_documents(corpus, read, progress)
-        shards = _gather(documents, shard_bytes, work / "shards")
-        rows: list[BuildRow] = []
-        while some := list(islice(shards, workers)):
-            rows += _index(some, workers, progress)
-        if not rows:
-            raise InputError(corpus.name, "no document in it")
-        _arrange(work / "shards", len(rows), work / "content")
-    return rows
+    if options.workers < 1:
+        raise InputError(f"--workers {options.workers}", "at least 1 was expected")
+    limit = options.shard_limit
+    place = str(place) if places.is_remote(str(place)) else str(Path(place).resolve())
+    workers = Workers(options.workers, options.scheduler, progress)
+    with sole_builder(place), _sources(corpus, place, options.scheduler) as sources:
+        for notice in corpus.notices:
+            progress.notice(notice)
+        asked = Plan(_decisive(read, options), sources, [])
+        plan = _known_plan(place, asked)
+        if plan is None:
+            kept = _kept_shards(place, progress) if options.is_adding else _check_free(place)
+            shards, skipped = plan_shards(sources, read, limit, workers)
+            if skipped:
+                progress.notice(f"{corpus.name}: {describe_skipped(skipped)}")
+            if not shards:
+                raise InputError(corpus.name, "no document in it")
+            plan = replace(asked, shards=_numbered(kept, shards))
+            places.write(place, PLAN, plan.to_json())
+        if plan.shards[0].file < 0 and _entry(place, plan.shards[0]) is None:
+            places.move(place, "", plan.shards[0].folder)
+        return _finish(plan, place, read, workers)
 
 
-def _check(shard_bytes: int, workers: int) -> None:
-    if workers < 1:
-        raise InputError(f"--workers {workers}", "at least 1 was expected")
-    if not 0 < shard_bytes <= LONGEST_TEXT:
-        problem = f"1 to {LONGEST_TEXT} bytes were expected"
-        raise InputError(f"--shard-size {shard_bytes}", problem)
+def _decisive(read: ReadOptions, options: BuildOptions) -> dict[str, Any]:
+    """Return the options that decide what is in an index."""
+    return {
+        "the command": f"index {'add' if options.is_adding else 'build'}",
+        "--memory": options.memory,
+        "--shard-size": None if options.memory else options.shard_bytes,
+        "--text-field": read.text_field,
+        "--exclude-source": ", ".join(read.exclude_sources) or None,
+        "--skip-bad-lines": read.skip_bad_lines,
+    }
 
 
-def _needs(corpus: Corpus, shard_bytes: int, workers: int) -> str:
-    sizes = [file.size for file in corpus.files]
-    # A JSON escape is longer than its character, so no text is longer than its file.
-    is_plain = all(file.path.endswith((".jsonl", ".ndjson", ".txt")) for file in corpus.files)
-    if is_plain and None not in sizes:
-        shard_bytes = min(shard_bytes, sum(size or 0 for size in sizes))
-    memory = (round(shard_bytes * MEMORY_PER_BYTE) + _PROCESS_BYTES) * workers
-    shard = format_bytes(shard_bytes)
-    text = f"needs up to {format_bytes(memory)} of memory, for a shard of {shard}"
-    return f"{text} in each of {workers} processes" if workers > 1 else text
-
-
-def _index(shards: list[_Shard], workers: int, progress: Progress) -> Iterator[BuildRow]:
-    parts = [(shard, name) for name in ("data", "meta") for shard in shards]
-    texts = [shard.folder / f"{name}.text" for shard, name in parts]
-    progress.expect(sum(shard.sizes[name] for shard, name in parts), _UNIT)
-    watch = Watch(lambda amount: progress.advance(amount, _UNIT), progress.notice)
-    for done in run_on_processes(index_text, texts, workers, watch):
-        if done.result is None:
-            assert done.error is not None
-            raise done.error
-        shard, name = parts[done.task]
-        shard.seconds += sum(done.result.values())
-        steps = ", ".join(f"{step} in {seconds:.1f} s" for step, seconds in done.result.items())
-        size = format_bytes(shard.sizes[name])
-        progress.detail(f"shard {shard.number}, {name}: {size} {steps}")
-        texts[done.task].unlink()
-    for shard in shards:
-        index_bytes = sum((shard.folder / f"{name}.part").stat().st_size for name in FILES)
-        ratio = round(index_bytes / shard.bytes, 3) if shard.bytes else None
-        sizes = shard.bytes, index_bytes, ratio
-        yield BuildRow(shard.number, shard.documents, *sizes, round(shard.seconds, 3))
-
-
-def index_text(text: Path, report: Report) -> dict[str, float]:
-    """Write the index of one text, in a worker process; return the seconds of each step."""
-    index, size = text.with_suffix(".fm9.part"), text.stat().st_size
-    try:
-        with as_input_error(index):
-            return write_fm9(np.fromfile(text, np.uint8), index, report)
-    except MemoryError as error:
-        needed = f"{format_bytes(size * MEMORY_PER_BYTE)} for {format_bytes(size)} of text"
-        problem = f"memory is short: {needed}; a smaller --shard-size or fewer --workers need less"
-        raise InputError(str(index), problem) from error
-
-
-def _arrange(shards: Path, n_shards: int, content: Path) -> None:
-    """Rename the files; until now no folder can be opened as an index."""
-    folders = [shards / str(number) for number in range(n_shards)]
-    parts = [folder / f"{name}.part" for folder in folders for name in FILES]
-    for part in parts:
-        sync(part)
-    for part in parts:
-        part.rename(part.with_suffix(""))
-    (folders[0] if n_shards == 1 else shards).rename(content)
-
-
-# From documents to files with the texts of shards, and with the offsets of documents
-
-
-class _Document(NamedTuple):
-    place: str
-    text: bytes | memoryview
-    metadata: bytes
-    """A line."""
-
-
-class _Shard:
-    """A shard with its texts in files; complete, or being filled."""
-
-    def __init__(self, number: int, folder: Path) -> None:
-        folder.mkdir(parents=True)
-        self.number = number
-        self.folder = folder
-        self.documents = self.bytes = 0
-        self.sizes = {"data": 1, "meta": 1}
-        """Bytes of the files `data.text` and `meta.text`, with their last byte."""
-        self.seconds = 0.0
-        self._stack = ExitStack()
-        self._texts = {name: self._open(f"{name}.text") for name in self.sizes}
-        self._offsets = {name: self._open(f"{name}_offset.part") for name in self.sizes}
-
-    def _open(self, name: str) -> BinaryIO:
-        return self._stack.enter_context((self.folder / name).open("wb", _BUFFER_BYTES))
-
-    def has_room(self, document: _Document, shard_bytes: int) -> bool:
-        data = self.sizes["data"] + 1 + len(document.text)
-        return max(data, self.sizes["meta"] + len(document.metadata)) <= shard_bytes
-
-    def add(self, document: _Document) -> None:
-        self._append("data", bytes([SEPARATOR]), document.text)
-        self._append("meta", document.metadata)
-        self.documents += 1
-        self.bytes += len(document.text)
-
-    def _append(self, name: str, *parts: bytes | memoryview) -> None:
-        self._offsets[name].write(struct.pack("<Q", self.sizes[name] - 1))
-        for part in parts:
-            self._texts[name].write(part)
-            self.sizes[name] += len(part)
-
-    def close(self) -> None:
-        with self._stack:
-            for text in self._texts.values():
-                text.write(bytes([END]))
-
-
-def _gather(documents: Iterator[_Document], shard_bytes: int, folder: Path) -> Iterator[_Shard]:
-    """Yield shards as they fill up, in the order of documents; one is open at a time."""
-    number = 0
-    document = next(documents, None)
-    while document:
-        shard = _Shard(number, folder / str(number))
-        with closing(shard):
-            if not shard.has_room(document, shard_bytes):
-                raise _too_large(document, shard_bytes)
-            while document and shard.has_room(document, shard_bytes):
-                shard.add(document)
-                document = next(documents, None)
-        yield shard
-        number += 1
-
-
-def _too_large(document: _Document, shard_bytes: int) -> CorpusError:
-    sizes = f"{len(document.text)} bytes of text and {len(document.metadata)} of metadata"
-    problem = f"the document does not fit into a shard of {format_bytes(shard_bytes)}"
-    return CorpusError(document.place, f"{problem}: {sizes} (see --shard-size)")
-
-
-def _read_documents(corpus: Corpus, read: ReadOptions, progress: Progress) -> Iterator[_Document]:
-    for notice in corpus.notices:
-        progress.notice(notice)
-    options = replace(read, with_sources=True, with_fields=True)
-    sizes = [file.size for file in corpus.files if file.size is not None]
-    is_sized = len(sizes) == len(corpus.files)
-    unit = "bytes read" if is_sized else "files read"
-    progress.expect(sum(sizes) if is_sized else len(corpus.files), unit)
-    skipped = 0
-    for file, name in zip(corpus.files, _relative_names(corpus), strict=True):
-        for batch in read_piece(Piece(file, size=file.size), options):
-            skipped += batch.skipped
-            yield from _of_batch(without_excluded(batch, options.exclude_sources), file, name)
-            if is_sized:
-                progress.advance(batch.consumed, unit)
-        if not is_sized:
-            progress.advance(1, unit)
-    if skipped:
-        progress.notice(f"{corpus.name}: {corpus.skipped_label}: {skipped}")
-
-
-def _of_batch(batch: Batch, file: CorpusFile, name: str) -> Iterator[_Document]:
-    for number, (text, record) in enumerate(zip(batch.texts, batch.records, strict=True)):
-        if file.format == "jsonl":
-            place, fields = f"{file.path}:{record}", batch.fields[number]
-        else:
-            place = f"{file.path}: record {record}"
-            source = batch.sources[number] if batch.sources else ""
-            fields = {"source": source} if source else {}
+@contextmanager
+def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list[Source]]:
+    """Yield the files of a corpus; a pipe, which can be read once, is copied to a file."""
+    files, names = corpus.files, relative_names(corpus)
+    if scheduler is not None:
+        # The processes of a cluster run in other folders.
+        paths = [each.path for each in files]
+        full = [path if places.is_remote(path) else str(Path(path).absolute()) for path in paths]
+        files = [replace(file, path=path) for file, path in zip(files, full, strict=True)]
+    if not corpus.is_stream:
+        yield list(map(Source, files, names))
+        return
+    [pipe] = corpus.files
+    if scheduler is not None:
+        raise InputError(pipe.path, "a cluster can't read a pipe; give the files")
+    if places.read(place, PLAN) is not None:
+        raise InputError(place, f"the build of a pipe was interrupted, it can't go on; {_CURE}")
+    with working_folder(place, "pipe") as folder:
+        copy = folder / f"pipe.{pipe.format}"
+        with places.as_input_error(copy), copy.open("wb") as out:
+            out.writelines(chunk for chunk, _ in pipe.stream or ())
         try:
-            str(text, "utf-8")
-        except UnicodeDecodeError as error:
-            raise CorpusError(place, f"not UTF-8 at byte {error.start} of the text") from error
-        row = {"path": name, "linenum": record - 1, "metadata": fields}
-        yield _Document(place, text, json.dumps(row).encode("ascii") + b"\n")
+            yield [Source(local_file(copy, pipe.format), names[0])]
+        except CorpusError as error:
+            raise CorpusError(error.where.replace(str(copy), names[0]), error.problem) from error
 
 
-def _relative_names(corpus: Corpus) -> list[str]:
-    """Return the paths of the files of a corpus, relative to its folder.
+# The plan
 
-    For a file, a glob or a list, that is the deepest folder that contains all of them.
-    """
-    paths = [file.path for file in corpus.files]
-    location = Path(corpus.name.removeprefix("scan:")).expanduser()
-    if corpus.name.startswith("scan:") and location.is_dir():
-        return [Path(path).relative_to(location).as_posix() for path in paths]
-    levels = zip(*(path.split("/")[:-1] for path in paths), strict=False)
-    shared = len(list(takewhile(lambda level: len(set(level)) == 1, levels)))
-    return ["/".join(path.split("/")[shared:]) for path in paths]
+
+def _known_plan(place: str, asked: Plan) -> Plan | None:
+    """Return the plan of an unfinished build; an InputError says how this one differs from it."""
+    content = places.read(place, PLAN)
+    if content is None:
+        return None
+    plan = parse_plan(content, places.join(place, PLAN))
+    if difference := plan.difference(asked):
+        raise InputError(place, f"another build is unfinished there: {difference}; {_CURE}")
+    return plan
+
+
+def _check_free(place: str) -> list[ShardPlan]:
+    is_taken = places.read(place, MANIFEST) is not None
+    if is_taken or (not places.is_remote(place) and files_in(Path(place))):
+        problem = "the folder is not empty; a new or an empty one was expected"
+        cure = "; to add documents to the index in it: ngramscan index add"
+        raise InputError(place, problem + cure * is_taken)
+    return []
+
+
+def _kept_shards(place: str, progress: Progress) -> list[ShardPlan]:
+    """Return the shards of an index that is to grow; each gets a manifest of its own."""
+    manifest = places.read(place, MANIFEST)
+    if manifest is not None:
+        entries = parse_manifest(manifest, places.join(place, MANIFEST))
+    elif places.is_remote(place):
+        raise InputError(place, f"no index there: no {MANIFEST}; ngramscan index build makes one")
+    else:
+        root = Path(place)
+        entries = [_described(root, folder, progress) for folder in shard_folders(root)]
+    for entry in entries:
+        folder = places.join(place, entry.folder)
+        if places.read(folder, MANIFEST) is None:
+            places.write(folder, MANIFEST, to_manifest([in_folder(entry, "")]))
+    return [ShardPlan(one.folder or "0", one.documents, one.bytes, 0, -1) for one in entries]
+
+
+def _described(root: Path, folder: Path, progress: Progress) -> ShardEntry:
+    """Return the entry of a shard of an index without manifest."""
+    if entries := read_manifest(folder):
+        entry = entries[0]
+    else:
+        progress.notice(f"{folder}: has no {MANIFEST}; one is made")
+        documents = (folder / "data_offset").stat().st_size // 8
+        size = int(np.fromfile(folder / "data.fm9", "<u8", 1)[0])
+        entry = describe_shard(folder, documents, size - documents - 1)
+    return in_folder(entry, "" if folder == root else folder.name)
+
+
+def _numbered(kept: Sequence[ShardPlan], shards: Sequence[ShardPlan]) -> list[ShardPlan]:
+    """Return all shards, the new ones with their folders."""
+    if not kept and len(shards) == 1:
+        return [replace(shards[0], folder="")]
+    first = max((int(one.folder) + 1 for one in kept if one.folder.isdecimal()), default=0)
+    return [*kept, *(replace(one, folder=str(n)) for n, one in enumerate(shards, first))]
+
+
+# Building what is missing
+
+
+def _finish(plan: Plan, place: str, read: ReadOptions, workers: Workers) -> list[BuildRow]:
+    """Build the shards that have no manifest; when all have one, write that of the index."""
+    with ThreadPoolExecutor(_THREADS) as threads:
+        entries = dict(enumerate(threads.map(lambda one: _entry(place, one), plan.shards)))
+    missing = [number for number, entry in entries.items() if entry is None]
+    seconds = {}
+    for number, built in _build(plan, missing, place, read, workers):
+        entries[number], seconds[number] = built.entry, round(sum(built.seconds.values()), 3)
+    found = {number: entry for number, entry in entries.items() if entry is not None}
+    if plan.shards[0].folder:
+        named = [in_folder(found[n], shard.folder) for n, shard in enumerate(plan.shards)]
+        places.write(place, MANIFEST, to_manifest(named))
+    places.remove(place, PLAN)
+    return [_row(number, entry, seconds.get(number)) for number, entry in found.items()]
+
+
+def _entry(place: str, shard: ShardPlan) -> ShardEntry | None:
+    """Return what the manifest of a finished shard says; None: it is not finished."""
+    folder = places.join(place, shard.folder)
+    content = places.read(folder, MANIFEST)
+    if content is None:
+        return None
+    where = places.join(folder, MANIFEST)
+    [*_, entry] = parse_manifest(content, where)
+    if (entry.documents, entry.bytes) != (shard.documents, shard.bytes):
+        raise InputError(where, f"not a shard of this build; {_CURE}")
+    return entry
+
+
+def _row(number: int, entry: ShardEntry, seconds: float | None) -> BuildRow:
+    ratio = round(entry.index_bytes / entry.bytes, 3) if entry.bytes else None
+    return BuildRow(number, entry.documents, entry.bytes, entry.index_bytes, ratio, seconds)
+
+
+def _build(
+    plan: Plan, missing: Sequence[int], place: str, read: ReadOptions, workers: Workers
+) -> Iterator[tuple[int, BuiltShard]]:
+    if not missing:
+        return
+    unit, amounts = "bytes indexed", [sum(shard.sizes.values()) for shard in plan.shards]
+    workers.progress.expect(sum(amounts), unit)
+    workers.progress.advance(sum(amounts) - sum(amounts[n] for n in missing), unit)
+    workers = fitting(workers, [plan.shards[number] for number in missing])
+    tasks = [ShardTask(place, plan.shards[n], plan.files_of(n), read) for n in missing]
+    with closing(workers.run(build_shard, tasks, [amounts[n] for n in missing], unit)) as results:
+        for done in results:
+            number, built = missing[done.task], done.value()
+            steps = ", ".join(f"{step} in {s:.1f} s" for step, s in built.seconds.items())
+            workers.progress.detail(f"shard {number}: {steps}")
+            yield number, built
+
+
+def fitting(workers: Workers, shards: Sequence[ShardPlan]) -> Workers:
+    """Return as many workers as memory allows, and say what they need."""
+    largest = max(max(shard.sizes.values()) for shard in shards)
+    needed = round(largest * MEMORY_PER_BYTE) + _PROCESS_BYTES
+    available = None if workers.scheduler else usable_memory()
+    wanted = min(workers.count, len(shards))
+    count = wanted if available is None else max(1, min(wanted, available // needed))
+    size = format_bytes(largest)
+    text = f"needs up to {format_bytes(needed * count)} of memory, for a shard of {size}"
+    if workers.scheduler:
+        text += " in each process of the cluster"
+    elif count > 1:
+        text += f" in each of {count} processes"
+    if available is not None and (count < wanted or needed > available):
+        is_fewer = f"; {count} of {wanted} workers run at once"
+        text += f"{is_fewer * (count < wanted)}: {format_bytes(available)} are available"
+    workers.progress.notice(text)
+    return replace(workers, count=count)

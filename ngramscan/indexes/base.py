@@ -44,6 +44,7 @@ class IndexOptions:
     max_line: int = MAX_LINE
     ignore_case: bool = False
     input_format: InputFormat | None = None
+    skip_unknown: bool = False
 
     def __post_init__(self) -> None:
         if self.sample_files is not None and self.limit_documents is not None:

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 DEFAULT_SPEC = "paper"
 _FORMS = "scan:PATH, fm9:DIR, http://HOST:PORT/NAME, python or a name of `ngramscan index list`"
-_CORPUS_FILE = re.compile(r"\.(jsonl|ndjson|parquet|txt|warc|wet|paths)(\.gz|\.zst)?$")
+_CORPUS_FILE = re.compile(r"\.(jsonl?|ndjson|parquet|txt|warc|wet|paths)(\.gz|\.zstd?)?$")
 _LEADS = {"fm9": "an index; to ask it: --index fm9:", "scan": "a corpus; to read it: --index scan:"}
 _ALL = "all: ngramscan index list"
 _TAKERS = {
-    **dict.fromkeys(("text_field", "skip_bad_lines", "input_format"), ("scan:",)),
+    **dict.fromkeys(("text_field", "skip_bad_lines", "input_format", "skip_unknown"), ("scan:",)),
     **dict.fromkeys(("sample_files", "limit_documents", "exclude_source"), ("scan:", "python")),
 }
 """Options that change counts, and the kinds of index that take them."""
@@ -92,7 +92,8 @@ class _Opener:
             problem = "a password in it would show in rows; put it into the configuration of fsspec"
             raise InputError(f"--index scan:{parts.scheme}://{parts.hostname}/…", problem)
         options, location = self._options, spec.removeprefix("scan:")
-        corpus = open_corpus(location, options.read.exclude_sources, options.input_format)
+        found_by = options.read.exclude_sources, options.input_format, options.skip_unknown
+        corpus = open_corpus(location, *found_by)
         journal = None if corpus.is_stream else self._open_journal()
         return ScanIndex(corpus, options, self._progress, journal)
 
@@ -189,7 +190,8 @@ def _kind_at(place: str) -> str:
     try:
         if "://" in place:
             return ""
-        open_corpus(place)
+        # The manifest of an index is JSON, too.
+        open_corpus(place, ("*/manifest.json", "*/plan.json"), skip_unknown=True)
         return "scan"
     except InputError:
         return "fm9" if folder.is_dir() and any(map(is_shard, folder.iterdir())) else ""

@@ -20,9 +20,9 @@ from ngramscan.reading.streams import is_stream, missing, name_of, read_bytes, u
 from ngramscan.reading.surrogates import describe_halves, replace_halves
 
 _LAYOUTS = (
-    re.compile(r"(?P<dataset>[^/]+)/(?P<model>[^/]+)/(?P<prompt>[^/]+)\.jsonl(\.gz|\.zst)?"),
+    re.compile(r"(?P<dataset>[^/]+)/(?P<model>[^/]+)/(?P<prompt>[^/]+)\.jsonl(\.gz|\.zstd?)?"),
     re.compile(
-        r"(?P<dataset>[^/]+)/raw_(?P<prompt>[^/]+)_outputs/(?P<model>[^/]+)\.json(\.gz|\.zst)?"
+        r"(?P<dataset>[^/]+)/raw_(?P<prompt>[^/]+)_outputs/(?P<model>[^/]+)\.json(\.gz|\.zstd?)?"
     ),
 )
 """The ends of paths: our own layout, and that of FinanceMath."""

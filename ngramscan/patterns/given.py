@@ -19,7 +19,7 @@ from ngramscan.patterns.files import (
 from ngramscan.patterns.model import Pattern, PatternSet, merge
 
 _YAML = {".yaml", ".yml"}
-_CORPUS = {".gz", ".jsonl", ".parquet", ".warc", ".zst"}
+_CORPUS = {".gz", ".jsonl", ".parquet", ".warc", ".zst", ".zstd"}
 
 
 def load_selection(

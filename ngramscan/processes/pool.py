@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ngramscan.errors import NgramscanError, WorkerLostError
@@ -42,6 +43,13 @@ class Done(Generic[R]):
     task: int
     result: R | None
     error: NgramscanError | None = None
+
+    def value(self) -> R:
+        """Return the result, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        assert self.result is not None
+        return self.result
 
 
 @dataclass(slots=True)
@@ -133,6 +141,26 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def usable_memory() -> int | None:
+    """Return the bytes of memory that processes may still take; None: this machine can't tell.
+
+    The least of what is free and of the limits of control groups, as batch systems set them.
+    """
+    amounts = []
+    with suppress(OSError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        amounts += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvail")]
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, kind, path = line.split(":", 2)
+            limit = {"": "memory.max", "memory": "memory/memory.limit_in_bytes"}.get(kind)
+            root, _, name = f"/sys/fs/cgroup/{limit}".rpartition("/")
+            group = Path(root, path.lstrip("/"))
+            for folder in (group, *group.parents) if limit else ():
+                with suppress(OSError, ValueError):  # no such file, or: max
+                    amounts.append(int((folder / name).read_text()))
+    return min(amounts, default=None)
 
 
 def run_on_processes(

@@ -35,6 +35,7 @@ CORRUPT: tuple[type[Exception], ...] = (
 _DECOMPRESSORS: dict[str, Callable[[], Any]] = {
     ".gz": partial(igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP),
     ".zst": zstd.ZstdDecompressor,
+    ".zstd": zstd.ZstdDecompressor,
 }
 Chunks = Iterator[tuple[bytes, int]]
 """Decompressed bytes, each with the number of raw bytes that were read for it."""

@@ -20,6 +20,7 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     ".gz": gzip.compress,
     ".zst": zstd.compress,
+    ".zstd": zstd.compress,
 }
 
 

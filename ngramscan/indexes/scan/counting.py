@@ -5,6 +5,7 @@ Apart from the index that hands it out, so that a worker imports nothing else.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -55,15 +56,14 @@ def count_piece(
     piece: Piece, question: Question, report: Report, limit: int | None = None
 ) -> Counts:
     """Count in a piece, or in its first `limit` documents."""
-    skipped = 0
+    skipped = Counter[str]()
 
     def batches() -> Iterator[Sequence[Text]]:
-        nonlocal skipped
         for batch in read_piece(piece, question.read):
-            skipped += batch.skipped
+            skipped.update(batch.skipped)
             yield without_excluded(batch, question.read.exclude_sources).texts
             report(batch.consumed)
 
     texts = islice(chain.from_iterable(batches()), limit)
     counts = count_texts(question.matcher(), texts, question.unions)
-    return replace(counts, skipped=skipped)
+    return replace(counts, skipped=dict(skipped))

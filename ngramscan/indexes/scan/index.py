@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from itertools import accumulate
 
-from ngramscan.corpora import Corpus, Piece, split
+from ngramscan.corpora import Corpus, Piece, describe_skipped, split
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
     DocumentCounts,
@@ -95,11 +96,9 @@ class ScanIndex:
         question = self._question(queries, unions)
         results = self._count(question)
         if not any(counts.documents_read for counts in results):
-            skipped = sum(counts.skipped for counts in results)
-            label = f"; {self._corpus.skipped_label}: {skipped}" * bool(skipped)
             is_filtered = self._options.read.exclude_sources
             problem = "--exclude-source leaves no document" if is_filtered else "no document in it"
-            raise InputError(self.name, problem + label)
+            raise InputError(self.name, "; ".join(filter(None, [problem, _skipped(results)])))
         for number, query in enumerate(queries):
             per_piece = (counts.occurrences[number] for counts in results)
             self._ends[query] = array("q", accumulate(per_piece))
@@ -214,7 +213,11 @@ class ScanIndex:
         if self._options.limit_documents is not None:
             n_documents = sum(counts.documents_read for counts in results)
             notes.append(f"only the first {n_documents} documents")
-        if skipped := sum(counts.skipped for counts in results):
-            notes.append(f"{self._corpus.skipped_label}: {skipped}")
-            self._run.progress.notice(f"{self.name}: {notes[-1]}")
+        if skipped := _skipped(results):
+            notes.append(skipped)
+            self._run.progress.notice(f"{self.name}: {skipped}")
         return "; ".join(notes)
+
+
+def _skipped(results: Sequence[Counts]) -> str:
+    return describe_skipped(sum((Counter(counts.skipped) for counts in results), Counter()))

@@ -1,0 +1,90 @@
+"""Documents of a corpus as an index holds them: a text, and a line of metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
+
+from ngramscan.corpora import (
+    Batch,
+    Corpus,
+    CorpusFile,
+    Piece,
+    ReadOptions,
+    read_piece,
+    without_excluded,
+)
+from ngramscan.errors import CorpusError
+
+
+class Source(NamedTuple):
+    """A file of a corpus."""
+
+    file: CorpusFile
+    name: str
+    """Its path in the metadata of documents."""
+
+
+class Document(NamedTuple):
+    """One document."""
+
+    record: int
+    """The number of its record, or of its line in the piece, from 1."""
+    text: bytes | memoryview
+    metadata: bytes
+    """A line."""
+
+
+def read_documents(
+    piece: Piece, name: str, lines_before: int, read: ReadOptions
+) -> Iterator[tuple[list[Document], Batch]]:
+    """Yield the documents of a piece, batch by batch, each with the batch that they come from.
+
+    `lines_before` are lines of the file before the piece. A CorpusError names a document that can't
+    be read or is not UTF-8.
+    """
+    options = replace(read, with_sources=True, with_fields=True)
+    for batch in read_piece(piece, options):
+        kept = without_excluded(batch, options.exclude_sources)
+        yield list(_of_batch(kept, piece, name, lines_before)), batch
+
+
+def place_of(piece: Piece, record: int) -> str:
+    """Return how messages name a record of a file."""
+    is_line = piece.file.format == "jsonl"
+    return f"{piece.file.path}:{record}" if is_line else f"{piece.file.path}: record {record}"
+
+
+def _of_batch(batch: Batch, piece: Piece, name: str, lines_before: int) -> Iterator[Document]:
+    is_json = piece.file.format == "jsonl"
+    for number, (text, record) in enumerate(zip(batch.texts, batch.records, strict=True)):
+        if is_json:
+            fields = batch.fields[number]
+        else:
+            try:
+                str(text, "utf-8")
+            except UnicodeDecodeError as error:
+                problem = f"not UTF-8 at byte {error.start} of the text"
+                raise CorpusError(place_of(piece, record), problem) from error
+            source = batch.sources[number] if batch.sources else ""
+            fields = {"source": source} if source else {}
+        row = {"path": name, "linenum": lines_before + record - 1, "metadata": fields}
+        yield Document(record, text, json.dumps(row).encode("ascii") + b"\n")
+
+
+def relative_names(corpus: Corpus) -> Sequence[str]:
+    """Return the paths of the files of a corpus, relative to its folder.
+
+    For a file, a glob or a list, that is the deepest folder that contains all of them.
+    """
+    paths = [file.path for file in corpus.files]
+    location = Path(corpus.name.removeprefix("scan:")).expanduser()
+    if corpus.name.startswith("scan:") and location.is_dir():
+        return [Path(path).relative_to(location).as_posix() for path in paths]
+    levels = zip(*(path.split("/")[:-1] for path in paths), strict=False)
+    shared = len(list(takewhile(lambda level: len(set(level)) == 1, levels)))
+    return ["/".join(path.split("/")[shared:]) for path in paths]
