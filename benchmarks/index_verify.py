@@ -24,7 +24,6 @@ sys.path.insert(0, str(ROOT))
 import ngramscan
 from benchmarks.index_build import documents
 from ngramscan.fm9.layout import FILES
-from ngramscan.fm9.manifest import MANIFEST, describe_shard, to_manifest
 from ngramscan.fm9.reader import Shard
 
 ROUNDS = 3
@@ -37,13 +36,11 @@ COMMANDS = {
 
 
 def build(folder: Path, texts: Sequence[str]) -> int:
-    """Build an index with a manifest, and return the bytes of its text."""
+    """Build an index, and return the bytes of its text and metadata."""
     lines = (json.dumps({"text": text, "n": n}) + "\n" for n, text in enumerate(texts))
     folder.with_suffix(".jsonl").write_text("".join(lines), encoding="utf-8")
     ngramscan.index_build(str(folder.with_suffix(".jsonl")), output=folder)
     shard = Shard(folder)
-    entry = describe_shard(folder, shard.documents, shard.text_bytes)
-    (folder / MANIFEST).write_bytes(to_manifest([entry]))
     return shard.data.n + shard.meta.n
 
 

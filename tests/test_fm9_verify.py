@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ngramscan.fm9 import checks
+from ngramscan.fm9 import checks, verify
 from ngramscan.fm9.layout import FILES
 from ngramscan.fm9.manifest import MANIFEST, PLAN, describe_shard, in_folder, to_manifest
 from ngramscan.fm9.reader import Fm9File
@@ -159,7 +160,9 @@ def test_the_output_says_what_was_compared(index: Path) -> None:
     ran = invoke("index", "verify", index)
     assert ran == (0, "", f"{index}: {same}all tables and some of the text)\n")
     assert invoke("index", "verify", index, "--deep").stderr == f"{index}: {same}every bit)\n"
-    (index / MANIFEST).unlink()
+    (index / MANIFEST).unlink()  # the shards have theirs
+    assert invoke("index", "verify", index) == ran
+    (index / "1" / MANIFEST).unlink()
     assert invoke("index", "verify", index).stderr.endswith("; no manifest.json to compare with)\n")
 
 
@@ -170,7 +173,7 @@ def flip(path: Path) -> None:
 
 
 CHANGES: dict[str, Callable[[Path], object]] = {
-    "SHA-256 is ": flip,
+    "changed: its SHA-256 is ": flip,
     "0 bytes, but ": lambda path: path.write_bytes(b""),
     "1 bytes, but ": lambda path: path.write_bytes(b"\0"),
     "missing": Path.unlink,
@@ -290,6 +293,14 @@ def test_an_index_in_place_is_not_verified() -> None:
     ran = invoke("index", "verify", "fm9:https://host/index")
     problem = "verify reads all of an index: copy it to this machine, then verify the copy"
     assert ran == (2, "", f"Error: fm9:https://host/index: {problem}\n")
+
+
+def test_more_memory_than_is_free_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "usable_memory", lambda: 40_000)
+    ran = invoke("index", "verify", "--deep", DLIT)
+    free = "but 40 kB are free; without it the files are compared with manifest.json"
+    assert (ran.code, ran.stdout) == (2, "")
+    assert re.fullmatch(f"Error: --deep: needs up to .* of memory, {free}, .*\n", ran.stderr)
 
 
 SHORT = """

@@ -350,7 +350,7 @@ def index_verify(
     folder = index_folder(directory)
     if findings := verify_index(folder, deep, progress):
         return Result(findings, Finding, exit_code=1)
-    has_manifest = (folder / MANIFEST).is_file()
+    has_manifest = all((shard / MANIFEST).is_file() for shard in shard_folders(folder))
     checks = ["every file as in manifest.json"] if has_manifest else []
     checks.append("every bit" if deep else _TABLES)
     if not has_manifest:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 
-from ngramscan.errors import IndexFormatError
+from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.fm9.checks import CHECKED, check_text, in_threads, memory_needed
 from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.layout import FILES, NEWLINE, SEPARATOR
@@ -27,6 +27,7 @@ from ngramscan.fm9.manifest import (
     sha256_of,
 )
 from ngramscan.fm9.reader import Fm9File, Shard
+from ngramscan.processes.pool import usable_memory
 from ngramscan.progress import Progress, format_bytes
 
 _LARGE = 1_000_000_000
@@ -99,15 +100,20 @@ def _listed(
 
 
 def _announce(folders: Sequence[Path], progress: Progress) -> None:
-    """Say how much a deep check will read, and the memory it needs if that is much."""
+    """Say how much a deep check reads, and the memory it needs if that is much."""
     most = 0
     for path in (folder / name for folder in folders for name in FILES[::2]):
         with suppress(IndexFormatError):
             file = Fm9File(path)
             progress.expect(2 * file.n, CHECKED)
             most = max(most, memory_needed(file))
+    needs = f"needs up to {format_bytes(most)} of memory"
+    free = usable_memory()
+    if free is not None and most > free:
+        problem = f"{needs}, but {format_bytes(free)} are free; without it the files are compared"
+        raise InputError("--deep", f"{problem} with {MANIFEST}, which finds changed bits too")
     if most >= _LARGE:
-        progress.notice(f"needs up to {format_bytes(most)} of memory")
+        progress.notice(needs)
 
 
 def _compare_files(entries: Mapping[Path, ShardEntry], progress: Progress) -> list[Finding]:
@@ -148,7 +154,10 @@ def _compare_file(report: Callable[[int], None], task: tuple[Path, FileEntry]) -
     except OSError as error:
         return f"can't be read: {error.strerror}"
     is_same = digest == expected.sha256
-    return "" if is_same else f"SHA-256 is {digest}, but {expected.sha256} in {MANIFEST}"
+    known = expected.sha256[:12]
+    return (
+        "" if is_same else f"changed: its SHA-256 is {digest[:12]}…, not {known}… as in {MANIFEST}"
+    )
 
 
 def verify_shard(
