@@ -58,6 +58,7 @@ def test_a_text_is_decoded_as_it_was_written(text: bytes, tmp_path: Path) -> Non
     assert sum(met for _, met, _ in parts) == -(-len(text) // 32)
 
 
+@pytest.mark.slow
 def test_ranks_of_64_bits_are_followed_as_those_of_32(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "_LONG", 0)
     assert checks.find_steps(Fm9File(DLIT / "data.fm9"), SILENT).itemsize == 8
@@ -124,7 +125,7 @@ assert verify_shard(folder, True, SILENT) == []
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("flips", [20, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("flips", [12, pytest.param(400, marks=pytest.mark.slow)])
 def test_each_flipped_bit_is_found_without_a_manifest(tmp_path: Path, flips: int) -> None:
     shutil.copytree(DLIT, tmp_path / "x")
     command = [sys.executable, "-c", FLIPS, str(tmp_path / "x"), str(flips)]
@@ -317,6 +318,7 @@ main(["index", "verify", "--deep", sys.argv[2]])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
 def test_short_memory_is_said_in_one_line(tmp_path: Path) -> None:
     folder = build(tmp_path / "x", [b"a" * 17_000_000])

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from ngramscan.corpora import InputFormat, PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError, needs_extra
-from ngramscan.fm9.folders import index_folder, planned_shards
+from ngramscan.fm9.folders import index_folder, planned_shards, shard_folders
 from ngramscan.fm9.manifest import MANIFEST
 from ngramscan.indexes.base import MAX_LINE, TIMEOUT_S, IndexOptions, IndexSize, QueryFailure
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow

@@ -153,11 +153,10 @@ def _compare_file(report: Callable[[int], None], task: tuple[Path, FileEntry]) -
         return "missing"
     except OSError as error:
         return f"can't be read: {error.strerror}"
-    is_same = digest == expected.sha256
+    if digest == expected.sha256:
+        return ""
     known = expected.sha256[:12]
-    return (
-        "" if is_same else f"changed: its SHA-256 is {digest[:12]}…, not {known}… as in {MANIFEST}"
-    )
+    return f"changed: its SHA-256 is {digest[:12]}…, not {known}… as in {MANIFEST}"
 
 
 def verify_shard(
