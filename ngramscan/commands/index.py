@@ -13,15 +13,14 @@ from typing import Annotated, Any
 from ngramscan.corpora import InputFormat, PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError, needs_extra
 from ngramscan.fm9.folders import index_folder, planned_shards, shard_folders
-from ngramscan.indexes.base import (
-    CACHE,
-    MAX_LINE,
-    TIMEOUT_S,
-    Index,
-    IndexOptions,
-    IndexSize,
-    QueryFailure,
-)
+from ngramscan.fm9.manifest import MANIFEST
+from ngramscan.indexes.base import CACHE
+from ngramscan.indexes.base import Index
+from ngramscan.indexes.base import IndexOptions
+from ngramscan.indexes.base import IndexSize
+from ngramscan.indexes.base import MAX_LINE
+from ngramscan.indexes.base import QueryFailure
+from ngramscan.indexes.base import TIMEOUT_S
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow
 from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.prevalence.count import explained
@@ -34,9 +33,10 @@ _BUILDING_BYTES, _BUILDING_PER_BYTE = 200_000_000, 5.6
 _SHARD_BYTES = 10**9
 _USUAL_RATIO, _HEADER_BYTES = 0.4, 10_000
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
-_PLAIN = (
-    "all tables and some of the text; --deep also finds changed bits inside compressed blocks, and "
-    "sampled positions that are possible but wrong"
+_TABLES = "all tables and some of the text"
+_DEEP_FINDS = (
+    "--deep also finds changed bits inside compressed blocks, and sampled positions that are "
+    "possible but wrong"
 )
 
 
@@ -324,16 +324,17 @@ def index_verify(
 ) -> Result[Any]:
     """Check a local index.
 
-    DIR is a shard or a folder of shards. Prints each problem with its file and field; if there is
-    one, the exit code is 1.
+    DIR is a shard or a folder of shards. The files are compared with the SHA-256 in manifest.json,
+    which `ngramscan index build` writes, and the tables with each other. Prints each problem with
+    its file and field; if there is one, or a shard is missing, the exit code is 1.
 
     Parameters
     ----------
     directory : str or Path
         A shard, or a folder of shards.
     deep : bool
-        Also walk through the whole text, so that every bit is checked; this takes about as long as
-        building the index.
+        Also decode the whole text, so that every bit is checked, without a manifest too. Takes 0.1
+        to 0.3 s of processor time per MB of text, and 5 bytes of memory per byte of a shard's text.
     progress : Progress
         Reports the bytes checked.
 
@@ -348,10 +349,17 @@ def index_verify(
     $ ngramscan index verify my-index --deep --format csv
     """
     with needs_extra("ngramscan index verify", "index"):
-        from ngramscan.fm9.verify import Finding, verify_shard
-    folders = shard_folders(index_folder(directory))
-    findings = [found for one in folders for found in verify_shard(one, deep, progress)]
-    if findings:
+        from ngramscan.fm9.verify import Finding, verify_index
+    if "://" in str(directory):
+        problem = "verify reads all of an index: copy it to this machine, then verify the copy"
+        raise InputError(str(directory), problem)
+    folder = index_folder(directory)
+    if findings := verify_index(folder, deep, progress):
         return Result(findings, Finding, exit_code=1)
-    sound = f"{directory}: sound ({'every bit' if deep else _PLAIN})"
+    has_manifest = all((shard / MANIFEST).is_file() for shard in shard_folders(folder))
+    checks = ["every file as in manifest.json"] if has_manifest else []
+    checks.append("every bit" if deep else _TABLES)
+    if not has_manifest:
+        checks += [_DEEP_FINDS] * (not deep) + ["no manifest.json to compare with"]
+    sound = f"{directory}: sound ({'; '.join(checks)})"
     return Result([], Finding, [sound], print_table=lambda _: None)

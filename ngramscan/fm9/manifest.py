@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,6 +23,8 @@ PLAN = "plan.json"
 """In the folder of an index while it is being built: what is still to be done."""
 
 _CHUNK = 1 << 20
+_FOLDER = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]*)?")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +82,34 @@ def to_manifest(entries: Iterable[ShardEntry]) -> bytes:
 def parse_manifest(content: bytes, where: str) -> list[ShardEntry]:
     """Return the shards of a manifest, in their order; an IndexFormatError says what is wrong."""
     try:
-        rows = json.loads(content)["shards"]
-        entries = [_entry(row) for row in rows]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        entries = [_entry(row) for row in json.loads(content)["shards"]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         problem = "not a manifest of an index; build the index again, or remove this file"
         raise IndexFormatError(where, problem) from error
     folders = [entry.folder for entry in entries]
-    if not entries or len(set(folders)) < len(folders):
+    if not entries or len(set(folders)) < len(folders) or ("" in folders and len(folders) > 1):
         raise IndexFormatError(where, "it lists no shard, or one shard twice")
     return entries
 
 
 def _entry(row: dict[str, Any]) -> ShardEntry:
-    named = {name: row["files"][name] for name in FILES}
-    files = {name: FileEntry(int(f["bytes"]), str(f["sha256"])) for name, f in named.items()}
-    folder, documents, text_bytes = str(row["folder"]), int(row["documents"]), int(row["bytes"])
-    if "/" in folder or folder.startswith("."):
+    files = {name: _file_entry(row["files"][name]) for name in FILES}
+    folder = row["folder"]
+    if not _FOLDER.fullmatch(folder):
         raise ValueError(folder)  # a manifest must not lead out of its folder
-    return ShardEntry(folder, documents, text_bytes, files)
+    return ShardEntry(folder, _size(row["documents"]), _size(row["bytes"]), files)
+
+
+def _file_entry(row: dict[str, Any]) -> FileEntry:
+    if not _SHA256.fullmatch(row["sha256"]):
+        raise ValueError(row["sha256"])
+    return FileEntry(_size(row["bytes"]), row["sha256"])
+
+
+def _size(value: object) -> int:
+    if type(value) is not int or not 0 <= value < 1 << 63:
+        raise ValueError(value)
+    return value
 
 
 def read_manifest(folder: Path) -> list[ShardEntry] | None:

@@ -1,0 +1,246 @@
+"""The inner loops of checks, compiled: they decode a file in its order.
+
+The steps from neighbouring ranks to those of the suffixes one byte longer lie next to each other in
+the wavelet tree. So one pass over its bits finds all steps, without a search for any; with these in
+memory, many walks through the text go side by side.
+
+No loop calls one of another module, so that the code can be kept on disk: numba would not notice
+that the other module has changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ngramscan.fm9.compiled import Bytes, Int, Integers, Words, lean_kernel
+from ngramscan.fm9.kernels import COEFFICIENTS_HIGH, COEFFICIENTS_LOW, LEFT, NUMBER_BITS, RIGHT
+from ngramscan.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK, Field, Layout
+
+Steps = npt.NDArray[np.integer[Any]]
+"""For each rank, that of the suffix that is one byte longer: 32 or 64 bits."""
+
+_U64 = np.uint64
+_ALL = _U64(0xFFFF_FFFF_FFFF_FFFF)
+_ONE = _U64(1)
+_LANES = 32
+"""Walks side by side, so that the memory looks up many steps at once."""
+
+
+class Vector(NamedTuple):
+    """A field as the loops read it."""
+
+    words: Words
+    width: int
+
+
+class BitVector(NamedTuple):
+    """The compressed bits of a wavelet tree, as the loops read them."""
+
+    size: int
+    types: Vector
+    numbers: Vector
+    number_bits: int
+    pointers: Vector
+    ranks: Vector
+    inverted: Vector
+
+
+def vector(data: Bytes, field: Field) -> Vector:
+    """Return a field of a file; it is not copied."""
+    stop = field.offset + -(-field.bits // 64) * 8
+    return Vector(data[field.offset : stop].view("<u8"), field.width)
+
+
+def bit_vector(data: Bytes, layout: Layout) -> BitVector:
+    """Return the compressed bits of a file; they are not copied."""
+    fields = (layout.btnrp, layout.rank, layout.invert)
+    types, numbers = vector(data, layout.bt), vector(data, layout.btnr)
+    rest = [vector(data, field) for field in fields]
+    return BitVector(layout.size, types, numbers, layout.btnr.bits, *rest)
+
+
+@lean_kernel
+def _take(words: Words, position: Int, width: Int) -> np.uint64:
+    """Return 1 to 64 bits from a bit position on."""
+    word = position >> 6
+    shift = _U64(position & 63)
+    value: np.uint64 = words[word] >> shift
+    if (position & 63) + width > 64:
+        value |= words[word + 1] << (_U64(64) - shift)
+    return value & (_ALL >> _U64(64 - width))
+
+
+@lean_kernel
+def _entry(v: Vector, number: Int) -> Int:
+    return np.int64(_take(v.words, number * v.width, v.width))
+
+
+@lean_kernel
+def _fill_entries(v: Vector, numbers: Integers, found: Integers) -> None:
+    for i in range(len(numbers)):
+        found[i] = _entry(v, numbers[i])
+
+
+def entries(v: Vector, numbers: Integers) -> Integers:
+    """Return some entries of a field."""
+    found = np.empty(len(numbers), np.int64)
+    _fill_entries(v, numbers, found)
+    return found
+
+
+@lean_kernel
+def _number(v: BitVector, pointer: Int, kind: Int) -> tuple[np.uint64, np.uint64]:
+    """Return the number of a block: its upper and its lower 64 bits."""
+    width = NUMBER_BITS[kind]
+    low = high = _U64(0)
+    if width > 0:
+        low = _take(v.numbers.words, pointer, min(width, 64))
+    if width > 64:
+        high = _take(v.numbers.words, pointer + 64, width - 64)
+    return high, low
+
+
+@lean_kernel
+def _decode_block(ones: Int, high: np.uint64, low: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Return the bits of a block, the first 64 of them first, from its ones and its number.
+
+    The next one is at the first bit b with binomial(126 - b, ones) <= number.
+    """
+    first_bits = bits = _U64(0)
+    for bit in range(127):
+        if bit == 64:
+            first_bits = bits
+            bits = _U64(0)
+        more = COEFFICIENTS_HIGH[ones, 126 - bit]
+        less = COEFFICIENTS_LOW[ones, 126 - bit]
+        if ones > 0 and (high > more or (high == more and low >= less)):
+            high -= more + _U64(low < less)
+            low -= less
+            ones -= 1
+            bits |= _ONE << _U64(bit & 63)
+    return first_bits, bits
+
+
+@lean_kernel
+def _pass_blocks(v: BitVector, superblock: Int) -> tuple[Int, Int, Int]:
+    """Return the end of a superblock in `btnr`, or -1; its ones; and its dense blocks."""
+    pointer = _entry(v.pointers, superblock)
+    inverted = _entry(v.inverted, superblock) == 1
+    ones: Int = 0
+    dense: Int = 0
+    start = superblock * SUPERBLOCK
+    for block in range(start, min(start + SUPERBLOCK, v.size // BLOCK + 1)):
+        kind = _entry(v.types, block)
+        here = 127 - kind if inverted else kind
+        if pointer + NUMBER_BITS[kind] > v.number_bits:
+            return -1, ones, dense
+        high, low = _number(v, pointer, kind)
+        most = COEFFICIENTS_HIGH[here, 127]
+        if high > most or (high == most and low >= COEFFICIENTS_LOW[here, 127]):
+            return -1, ones, dense
+        used = v.size - block * BLOCK
+        if used < BLOCK:  # the last block has no ones after the last bit
+            first_bits, bits = _decode_block(here, high, low)
+            if bits >> _U64(max(0, used - 64)) or (used < 64 and first_bits >> _U64(used)):
+                return -1, ones, dense
+        pointer += NUMBER_BITS[kind]
+        ones += here
+        dense += here > BLOCK // 2
+    return pointer, ones, dense
+
+
+@lean_kernel
+def pass_superblocks(v: BitVector, first: Int, found: Integers) -> None:
+    """Fill in the end of each superblock in `btnr`, or -1; its ones; and its dense blocks."""
+    for number in range(found.shape[1]):
+        stop, ones, dense = _pass_blocks(v, first + number)
+        found[0, number] = stop
+        found[1, number] = ones
+        found[2, number] = dense
+
+
+@lean_kernel
+def decode_superblocks(v: BitVector, first: Int, last: Int, bits: Words) -> None:
+    """Write the bits of superblocks, which were checked, over zeros.
+
+    Where a thread begins, at an even superblock, begins a word, too: no two write the same one.
+    """
+    for superblock in range(first, last):
+        pointer = _entry(v.pointers, superblock)
+        inverted = _entry(v.inverted, superblock) == 1
+        start = superblock * SUPERBLOCK
+        for block in range(start, min(start + SUPERBLOCK, v.size // BLOCK + 1)):
+            kind = _entry(v.types, block)
+            high, low = _number(v, pointer, kind)
+            low, high = _decode_block(127 - kind if inverted else kind, high, low)
+            pointer += NUMBER_BITS[kind]
+            word = (block * BLOCK) >> 6
+            shift = _U64((block * BLOCK) & 63)
+            bits[word] |= low << shift
+            bits[word + 1] |= high << shift
+            if shift > 0:
+                bits[word + 1] |= low >> (_U64(64) - shift)
+            if shift > 1:
+                bits[word + 2] |= high >> (_U64(64) - shift)
+
+
+@lean_kernel
+def _count_ones(bits: Words, start: Int, stop: Int) -> Int:
+    ones = _U64(0)
+    while start < stop:
+        width = min(64, stop - start)
+        word = _take(bits, start, width)
+        word -= (word >> _ONE) & _U64(0x5555555555555555)
+        word = (word & _U64(0x3333333333333333)) + ((word >> _U64(2)) & _U64(0x3333333333333333))
+        word = (word + (word >> _U64(4))) & _U64(0x0F0F0F0F0F0F0F0F)
+        ones += (word * _U64(0x0101010101010101)) >> _U64(56)
+        start += width
+    return np.int64(ones)
+
+
+@lean_kernel
+def move_cursors(
+    bits: Words, nodes: Integers, ends: Integers, cursors: Integers, moves: Integers
+) -> bool:
+    """Move the cursors of all nodes with that of the root; False: one would leave its node.
+
+    The cursor of an inner node is a place in `bits`, that of a leaf a rank. `moves` has the root's,
+    and gets those of the others.
+    """
+    for node in range(len(nodes)):
+        start = cursors[node]
+        cursors[node] += moves[node]
+        if cursors[node] > ends[node]:
+            return False
+        if nodes[node, LEFT] >= 0:
+            ones = _count_ones(bits, start, cursors[node])
+            moves[nodes[node, LEFT]] = moves[node] - ones
+            moves[nodes[node, RIGHT]] = ones
+    return True
+
+
+@lean_kernel
+def fill_steps(bits: Words, nodes: Integers, cursors: Integers, steps: Steps) -> None:
+    """Write the rank of the suffix that is one byte longer, for each rank from the cursors on."""
+    for rank in range(len(steps)):
+        node = np.int64(0)
+        while nodes[node, LEFT] >= 0:
+            place = cursors[node]
+            cursors[node] += 1
+            bit = (bits[place >> 6] >> _U64(place & 63)) & _ONE
+            node = nodes[node, RIGHT] if bit else nodes[node, LEFT]
+        steps[rank] = cursors[node]
+        cursors[node] += 1
+
+
+@lean_kernel
+def walk_back(steps: Steps, ranks: Steps) -> None:
+    """Fill in the ranks of neighbouring suffixes, from every 64th and the last one backwards."""
+    for start in range(0, len(ranks), _LANES * ISA_STEP):
+        stop = min(len(ranks), start + _LANES * ISA_STEP)
+        for back in range(ISA_STEP - 1, 0, -1):
+            for place in range(start + back, stop, ISA_STEP):
+                ranks[place - 1] = steps[ranks[place]]

@@ -1,0 +1,329 @@
+"""Checks of an index: decoding against sorted suffixes, and every kind of damage."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ngramscan.fm9 import checks, verify
+from ngramscan.fm9.layout import FILES
+from ngramscan.fm9.manifest import MANIFEST, PLAN, describe_shard, in_folder, to_manifest
+from ngramscan.fm9.reader import Fm9File
+from ngramscan.fm9.verify import Finding, verify_index, verify_shard
+from ngramscan.fm9.writer import write_fm9
+from ngramscan.progress import SILENT, Progress
+from tests.support.command import NGRAMSCAN, invoke
+from tests.test_fm9_writer import TEXTS
+
+FIXTURES = Path(__file__).parent / "fm9"
+D5 = FIXTURES / "d5" / "index"
+DLIT = FIXTURES / "dlit" / "index"
+BROKEN = FIXTURES / "broken_dwin_cpus2"
+DAMAGED = "not a manifest of an index; build the index again, or remove this file"
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_AT_ONCE", 128)
+    monkeypatch.setattr(checks, "_SUPERBLOCKS_AT_ONCE", 2)
+
+
+def steps_by_sorting(text: bytes) -> list[int]:
+    positions = sorted(range(len(text)), key=lambda position: text[position:])
+    ranks = np.argsort(positions)
+    return [int(ranks[position - 1]) for position in positions]
+
+
+@pytest.mark.parametrize("text", [text for text in TEXTS.values() if 1 < len(text) < 9_000])
+@pytest.mark.usefixtures("small_parts")
+def test_a_text_is_decoded_as_it_was_written(text: bytes, tmp_path: Path) -> None:
+    write_fm9(np.frombuffer(text, np.uint8).copy(), tmp_path / "x.fm9")
+    file = Fm9File(tmp_path / "x.fm9")
+    steps = checks.find_steps(file, SILENT)
+    assert steps.tolist() == steps_by_sorting(text)
+    parts = [checks.decode_part(file, steps, start) for start in range(0, file.n, 128)]
+    assert b"".join(part.tobytes() for *_, part in parts) == text
+    assert [wrong for wrong, *_ in parts] == [""] * len(parts)
+    assert sum(met for _, met, _ in parts) == -(-len(text) // 32)
+
+
+@pytest.mark.slow
+def test_ranks_of_64_bits_are_followed_as_those_of_32(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_LONG", 0)
+    assert checks.find_steps(Fm9File(DLIT / "data.fm9"), SILENT).itemsize == 8
+    assert verify_shard(DLIT, True, SILENT) == []
+
+
+def build(folder: Path, documents: list[bytes], lines: list[bytes] | None = None) -> Path:
+    """Write a shard from its texts; without `lines`, each is an empty object."""
+    lines = lines or [b"{}"] * len(documents)
+    data, meta = [b"\xff" + text for text in documents], [line + b"\n" for line in lines]
+    folder.mkdir(parents=True)
+    for name, texts in (("data", data), ("meta", meta)):
+        text = b"".join(texts) + b"\xfa"
+        write_fm9(np.frombuffer(text, np.uint8).copy(), folder / f"{name}.fm9")
+        starts = np.cumsum([0, *map(len, texts[:-1])]).astype("<u8")
+        (folder / f"{name}_offset").write_bytes(starts.tobytes())
+    return folder
+
+
+# A bit vector that ends at, before and behind the end of a block and of a superblock.
+@pytest.mark.parametrize("n", [2, 64, 127, 128, 4063, 4064, 4065, 8128])
+@pytest.mark.usefixtures("small_parts")
+def test_shards_of_every_size_are_sound(tmp_path: Path, n: int) -> None:
+    assert verify_shard(build(tmp_path / "x", [b""] * (n - 1)), True, SILENT) == []
+
+
+def test_every_line_of_metadata_is_read_by_a_deep_check(tmp_path: Path) -> None:
+    lines = [json.dumps({"line": n, "é": "x" * (n % 70)}).encode() for n in range(3_000)]
+    lines[2_777] = b'["no object"]'
+    folder = build(tmp_path / "x", [b"a"] * len(lines), lines)
+    problem = "not a JSON object: b'[\"no object\"]'"
+    expected = Finding(str(folder), "meta.fm9", "line 2777", problem)
+    assert verify_shard(folder, False, SILENT) == []
+    assert verify_shard(folder, True, SILENT) == [expected]
+
+
+# Flipped bits, in each field alike. In a process of its own, as a wrong place could end it.
+FLIPS = """
+import random, sys
+from pathlib import Path
+from ngramscan.fm9.reader import Fm9File
+from ngramscan.fm9.verify import verify_shard
+from ngramscan.progress import SILENT
+
+folder, rng = Path(sys.argv[1]), random.Random(18)
+places = {path: [(0, 8 * path.stat().st_size)] for path in folder.iterdir()}
+for path in folder.glob("*.fm9"):
+    layout = Fm9File(path).layout
+    vectors = [getattr(layout, name) for name in "bt btnr btnrp rank invert sa isa".split()]
+    places[path] = [(8 * v.offset, 8 * v.offset + v.bits) for v in vectors]
+    tree = 8 * (layout.sa.offset - 2500), 8 * (layout.sa.offset - 9)
+    places[path] += [(0, 192), tree, (8 * (path.stat().st_size - 250), 8 * path.stat().st_size)]
+for number in range(int(sys.argv[2])):
+    path = rng.choice(sorted(places))
+    at = rng.randrange(*rng.choice(places[path]))
+    sound = path.read_bytes()
+    data = bytearray(sound)
+    data[at // 8] ^= 1 << at % 8
+    path.write_bytes(data)
+    assert verify_shard(folder, True, SILENT), (number, path, at)
+    path.write_bytes(sound)
+assert verify_shard(folder, True, SILENT) == []
+"""
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("flips", [12, pytest.param(400, marks=pytest.mark.slow)])
+def test_each_flipped_bit_is_found_without_a_manifest(tmp_path: Path, flips: int) -> None:
+    shutil.copytree(DLIT, tmp_path / "x")
+    command = [sys.executable, "-c", FLIPS, str(tmp_path / "x"), str(flips)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+# Files against their manifest
+
+
+def with_manifests(directory: Path, sources: list[Path]) -> Path:
+    """Copy shards to an index whose folders and root have manifests."""
+    entries = []
+    for number, source in enumerate(sources):
+        folder = directory / str(number)
+        shutil.copytree(source, folder)
+        documents = (folder / "data_offset").stat().st_size // 8
+        n = int.from_bytes((folder / "data.fm9").read_bytes()[:8], "little")
+        entry = describe_shard(folder, documents, n - documents - 1)
+        (folder / MANIFEST).write_bytes(to_manifest([entry]))
+        entries.append(in_folder(entry, str(number)))
+    (directory / MANIFEST).write_bytes(to_manifest(entries))
+    return directory
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    return with_manifests(tmp_path / "x", [D5, DLIT])
+
+
+def test_the_output_says_what_was_compared(index: Path) -> None:
+    same = "sound (every file as in manifest.json; "
+    ran = invoke("index", "verify", index)
+    assert ran == (0, "", f"{index}: {same}all tables and some of the text)\n")
+    assert invoke("index", "verify", index, "--deep").stderr == f"{index}: {same}every bit)\n"
+    (index / MANIFEST).unlink()  # the shards have theirs
+    assert invoke("index", "verify", index) == ran
+    (index / "1" / MANIFEST).unlink()
+    assert invoke("index", "verify", index).stderr.endswith("; no manifest.json to compare with)\n")
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[random.Random(2).randrange(len(data))] ^= 4
+    path.write_bytes(data)
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "changed: its SHA-256 is ": flip,
+    "0 bytes, but ": lambda path: path.write_bytes(b""),
+    "1 bytes, but ": lambda path: path.write_bytes(b"\0"),
+    "missing": Path.unlink,
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("problem", CHANGES)
+def test_a_file_unlike_its_manifest_is_one_finding(index: Path, name: str, problem: str) -> None:
+    CHANGES[problem](index / "1" / name)
+    (found,) = verify_index(index, False, SILENT)
+    assert (found.shard, found.file, found.place) == (str(index / "1"), name, "file")
+    assert found.problem.startswith(problem)
+
+
+def test_all_changed_files_are_found(index: Path) -> None:
+    for name in FILES:
+        with (index / "0" / name).open("ab") as file:
+            file.write(b"\0")
+    flip(index / "1" / "data.fm9")
+    ran = invoke("index", "verify", index, "--format", "csv")
+    assert ran.code == 1
+    found = [(Path(row["shard"]).name, row["file"]) for row in ran.rows]
+    assert found == [*(("0", name) for name in FILES), ("1", "data.fm9")]
+
+
+def test_a_manifest_does_not_excuse_an_index_that_was_built_wrongly(tmp_path: Path) -> None:
+    index = with_manifests(tmp_path / "x", [BROKEN])
+    assert {found.file for found in verify_index(index, False, SILENT)} == {"data.fm9", "meta.fm9"}
+
+
+def test_manifests_that_are_damaged_or_contradict_each_other_are_found(index: Path) -> None:
+    own = (index / "1" / MANIFEST).read_bytes()
+    (index / "1" / MANIFEST).write_bytes(own.replace(b'"documents": 4', b'"documents": 5'))
+    (found,) = verify_index(index, False, SILENT)
+    assert (found.shard, found.problem) == (str(index / "1"), f"contradicts {index / MANIFEST}")
+    (index / "1" / MANIFEST).write_bytes(own[:99])
+    assert verify_index(index, False, SILENT) == [
+        Finding(str(index / "1"), MANIFEST, "file", DAMAGED)
+    ]
+    (index / MANIFEST).write_bytes(b"{}")
+    assert verify_index(index, False, SILENT) == [Finding(str(index), MANIFEST, "file", DAMAGED)]
+
+
+def test_a_manifest_with_wrong_numbers_of_documents_is_found(tmp_path: Path) -> None:
+    index = with_manifests(tmp_path / "x", [D5]) / "0"
+    manifest = (index / MANIFEST).read_bytes()
+    assert b'"documents": 5, "bytes": 31' in manifest
+    (index / MANIFEST).write_bytes(manifest.replace(b'"bytes": 31', b'"bytes": 32'))
+    (found,) = verify_index(index, False, SILENT)
+    assert (found.file, found.place) == (MANIFEST, "documents")
+
+
+def test_an_index_that_is_not_finished_is_checked_as_far_as_it_is(index: Path) -> None:
+    (index / MANIFEST).unlink()
+    plan = {"shards": [{"folder": str(number)} for number in range(12)]}
+    (index / PLAN).write_text(json.dumps(plan), encoding="utf-8")
+    flip(index / "1" / "data_offset")
+    first, second = verify_index(index, True, SILENT)
+    assert "incomplete: 2 of 12 shards are built" in first.problem
+    assert (second.shard, second.file) == (str(index / "1"), "data_offset")
+    assert invoke("index", "verify", index).code == 1
+
+
+def test_a_shard_that_is_missing_is_found(index: Path) -> None:
+    shutil.rmtree(index / "1")
+    first, *files = verify_index(index, False, SILENT)
+    assert str(index / "1") in first.problem
+    assert [(found.file, found.problem) for found in files] == [(n, "missing") for n in FILES]
+
+
+def test_a_file_that_cannot_be_read_is_a_finding(index: Path) -> None:
+    (index / "1" / "meta.fm9").unlink()
+    (index / "1" / "meta.fm9").symlink_to("meta.fm9")
+    (found,) = verify_index(index, False, SILENT)
+    assert found.problem.startswith("can't be read: ")
+
+
+def test_progress_reaches_what_was_expected(index: Path) -> None:
+    class Amounts(Progress):
+        expected = done = 0
+
+        def expect(self, amount: int, unit: str) -> None:
+            self.expected += amount
+
+        def advance(self, amount: int, unit: str) -> None:
+            self.done += amount
+
+    progress = Amounts()
+    assert verify_index(index, True, progress) == []
+    index_bytes = sum((index / folder / name).stat().st_size for folder in "01" for name in FILES)
+    assert progress.done == progress.expected > index_bytes
+
+
+@pytest.mark.integration
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_ctrl_c_does_not_wait_for_a_large_file(tmp_path: Path) -> None:
+    index = with_manifests(tmp_path / "x", [D5]) / "0"
+    size = (index / "data.fm9").stat().st_size
+    manifest = (index / MANIFEST).read_text(encoding="utf-8")
+    large = manifest.replace(f'"bytes": {size}', f'"bytes": {10**11}')
+    (index / MANIFEST).write_text(large, encoding="utf-8")
+    with (index / "data.fm9").open("r+b") as file:
+        file.truncate(10**11)
+    command = [*NGRAMSCAN, "index", "verify", str(index)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        descriptors = Path(f"/proc/{process.pid}/fd")
+        while not any("data.fm9" in str(path.resolve()) for path in descriptors.iterdir()):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+
+
+def test_an_index_in_place_is_not_verified() -> None:
+    ran = invoke("index", "verify", "fm9:https://host/index")
+    problem = "verify reads all of an index: copy it to this machine, then verify the copy"
+    assert ran == (2, "", f"Error: fm9:https://host/index: {problem}\n")
+
+
+def test_more_memory_than_is_free_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "usable_memory", lambda: 40_000)
+    ran = invoke("index", "verify", "--deep", DLIT)
+    free = "but 40 kB are free; without it the files are compared with manifest.json"
+    assert (ran.code, ran.stdout) == (2, "")
+    assert re.fullmatch(f"Error: --deep: needs up to .* of memory, {free}, .*\n", ran.stderr)
+
+
+SHORT = """
+import resource, sys
+from pathlib import Path
+from ngramscan.cli import main
+from ngramscan.fm9.verify import verify_shard
+from ngramscan.progress import SILENT
+
+assert verify_shard(Path(sys.argv[1]), True, SILENT) == []
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 60_000_000, resource.RLIM_INFINITY))
+main(["index", "verify", "--deep", sys.argv[2]])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+def test_short_memory_is_said_in_one_line(tmp_path: Path) -> None:
+    folder = build(tmp_path / "x", [b"a" * 17_000_000])
+    command = [sys.executable, "-c", SHORT, str(D5), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 2
+    needed = "--deep needs 70.1 MB for 17 MB of text; all other checks passed"
+    assert done.stderr == f"Error: {folder / 'data.fm9'}: memory is short: {needed}\n"
