@@ -14,7 +14,7 @@ from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError, nearest, needs_extra
 from ngramscan.fm9.folders import index_folder, is_shard
 from ngramscan.indexes.base import Index, IndexOptions, IndexSize
-from ngramscan.indexes.catalog import PAPER, find_hosted, nearest_names
+from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, find_hosted, nearest_names
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress
@@ -81,10 +81,7 @@ class _Opener:
                 return [_open_fm9(spec, self._progress)]
         if spec.startswith(("http://", "https://")):
             return [self._open_elsewhere(spec)]
-        if hosted := find_hosted(spec):
-            size = IndexSize(hosted.documents, hosted.bytes)
-            return [self._open_api(hosted.name, hosted.spellings, size, self._options.api_url)]
-        raise InputError(f"--index {spec}", _unknown(spec))
+        return [self._open_named(spec, self._options.api_url)]
 
     def _open_scan(self, spec: str) -> Index:
         parts = urlsplit(spec.removeprefix("scan:"))
@@ -111,14 +108,39 @@ class _Opener:
             raise InputError(f"--index {shown.rstrip('/')}", problem)
         return self._open_api(shown.rstrip("/"), [name], IndexSize(), f"{folder}/")
 
+    def _open_named(self, name: str, url: str) -> Index:
+        """Return an index of the catalog, or one by the name that the host of --api-url has for it.
+
+        A host that doesn't list its indexes is asked for that name.
+        """
+        if hosted := find_hosted(name):
+            size = IndexSize(hosted.documents, hosted.bytes)
+            return self._open_api(hosted.name, hosted.spellings, size, url)
+        if url == DEFAULT_URL or ":" in name or _kind_at(name):
+            raise InputError(f"--index {name}", _unknown(name))
+        client = self._client(url)
+        if client.served and name not in client.served:
+            known, form = (
+                ", ".join([*client.served][:20]),
+                f"{client.url}{next(iter(client.served))}",
+            )
+            problem = f"{client.url} has no index of this name; it has {known}"
+            raise InputError(f"--index {name}", f"{problem} (or by address: --index {form})")
+        return self._open_api(name, [name], IndexSize(), url)
+
     def _open_api(self, name: str, spellings: Sequence[str], size: IndexSize, url: str) -> Index:
         # Slow to import, and not needed to read a corpus.
-        from ngramscan.indexes.http.index import ApiClient, ApiIndex
+        from ngramscan.indexes.http.index import ApiIndex
+
+        return ApiIndex(name, spellings, size, self._client(url))
+
+    def _client(self, url: str) -> ApiClient:
+        from ngramscan.indexes.http.index import ApiClient
 
         if url not in self._clients:
             client = ApiClient(url, self._options, self._open_journal(), self._progress)
             self._clients[url] = self._stack.enter_context(client)
-        return ApiIndex(name, spellings, size, self._clients[url])
+        return self._clients[url]
 
     def _open_journal(self) -> Journal:
         """Return the journal; one in memory where the default one can't be written."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ngramscan.errors import NgramscanError
-from ngramscan.indexes.base import Index, Place, QueryFailure, Window, WindowFailure
+from ngramscan.indexes.base import Index, Place, QueryFailure, Window, WindowFailure, shown_context
 from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.draws import draw_places
 
@@ -61,7 +61,7 @@ def run_contexts(
     windows: dict[Place, Window] = {}
     failures: dict[Place, WindowFailure] = {}
     try:
-        nbytes = min((width + 1) * _BYTES_PER_CHARACTER, index.longest_context)
+        nbytes = shown_context(index, (width + 1) * _BYTES_PER_CHARACTER)
         for window in index.windows(wanted, nbytes):
             if isinstance(window, WindowFailure):
                 failures[window.place] = window
