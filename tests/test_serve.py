@@ -359,15 +359,11 @@ def test_a_served_index_shows_what_the_files_do_whatever_its_address(
     url, width = f"http://127.0.0.1:{impatient[1]}/", 12_000
     assert ask(f"{url}/", {**WINDOW, "max_ctx_len": 50_000}).status_code == 200
     assert ask(f"{url}/", {**WINDOW, "max_ctx_len": 50_001}).status_code == 400
-    kept = {"journal": tmp_path / "j", "n": 5, "seed": 3, "width": width}
+    kept: dict[str, Any] = {"journal": tmp_path / "j", "n": 5, "seed": 3, "width": width}
+    moved = shutil.copytree(INDEXES[0], tmp_path / "elsewhere" / "replay")
     rows = [
-        ngramscan.contexts("and the", index=spec, **kept, **options).drop(columns="index")
-        for spec, options in (
-            (f"fm9:{INDEXES[0]}", {}),
-            (f"{url}/replay", {}),
-            ("replay", {"api_url": url}),
-            (f"fm9:{shutil.copytree(INDEXES[0], tmp_path / 'elsewhere' / 'replay')}/", {}),
-        )
+        ngramscan.contexts("and the", index=spec, api_url=url, **kept).drop(columns="index")
+        for spec in (f"fm9:{INDEXES[0]}", f"{url}/replay", "replay", f"fm9:{moved}/")
     ]
     assert rows[0]["left"].str.len().max() == width  # of a document that is longer
     for others in rows[1:]:

@@ -109,7 +109,7 @@ class ApiClient:
 
     @cached_property
     def served(self) -> dict[str, dict[str, Any]]:
-        """What the host lists of its indexes, by name; only `ngramscan serve` does, else empty."""
+        """The indexes that the host lists, by name; only `ngramscan serve` lists any."""
         try:
             listed = read_reply(self.service.get("indexes"))["indexes"]
             return {str(each["name"]): dict(each) for each in listed}
