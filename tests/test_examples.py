@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 import json
 import re
@@ -22,13 +21,12 @@ import pytest
 import evalcore
 import ngramscan
 from docs.examples import make_files
-from evalcore.audit import audit_rows
-from ngramscan.corpora.python import python_files
 from tests.support import made_logs, service
 from tests.support.chat_server import Messages, chat_server
 from tests.support.command import MAINS, Ran, invoke
 from tests.support.corpus_files import PACK
 from tests.support.made_benchmarks import write, write_financemath
+from tests.support.once import files_of_python, published_claims
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -193,8 +191,8 @@ def run_example(line: str, folder: Path) -> None:
 
 
 ONCE = [
-    (sys.modules["evalcore.audit"], "audit_rows", functools.cache(audit_rows)),
-    (ngramscan.corpora, "python_files", functools.cache(python_files)),
+    (sys.modules["evalcore.audit"], "audit_rows", published_claims),
+    (ngramscan.corpora, "python_files", files_of_python),
 ]
 """The same for all examples: the claims of the paper, and the list of Python's own files."""
 
