@@ -120,12 +120,10 @@ class _Opener:
             raise InputError(f"--index {name}", _unknown(name))
         client = self._client(url)
         if client.served and name not in client.served:
-            known, form = (
-                ", ".join([*client.served][:20]),
-                f"{client.url}{next(iter(client.served))}",
-            )
-            problem = f"{client.url} has no index of this name; it has {known}"
-            raise InputError(f"--index {name}", f"{problem} (or by address: --index {form})")
+            known = [*client.served][:20]
+            problem = f"{client.url} has no index of this name; it has {', '.join(known)}"
+            form = f"--index {client.url}{known[0]}"
+            raise InputError(f"--index {name}", f"{problem} (or by address: {form})")
         return self._open_api(name, [name], IndexSize(), url)
 
     def _open_api(self, name: str, spellings: Sequence[str], size: IndexSize, url: str) -> Index:
