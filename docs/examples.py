@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import csv
 import functools
 import io
 import json
 import os
 import random
+import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -25,6 +28,7 @@ import ngramscan.cli
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS: dict[str, Path] = {}
 MAINS = {"ngramscan": ngramscan.cli.main, "evalcore": evalcore.cli.main}
+OF_THE_SHELL = re.compile(r"[|<>$*~]|&&|^(?!ngramscan |evalcore )")
 TEXTS = {
     "corpus.jsonl": r"""
 {"id": 1, "text": "Let's think step by step, one step at a time. Let us first find x."}
@@ -111,13 +115,21 @@ def begin(page: str) -> None:
 
 
 def printed(command: str, columns: int = 80) -> str:
-    """Return what a command of the shell prints on a terminal of so many columns."""
+    """Return what a command prints on a terminal of so many columns; a shell runs it if need be."""
     here = FOLDERS["now"]
     plain = {"COLUMNS": str(columns), "TERM": "dumb", "NO_COLOR": "1"}
-    env = {**os.environ, **plain, "XDG_CACHE_HOME": str(here / ".cache")}
-    return subprocess.run(
-        ["bash", "-c", command], cwd=here, env=env, text=True, check=True, stdout=subprocess.PIPE
-    ).stdout
+    env = {**plain, "XDG_CACHE_HOME": str(here / ".cache")}
+    if OF_THE_SHELL.search(command):
+        shell, env = ["bash", "-c", command], {**os.environ, **env}
+        return subprocess.run(
+            shell, cwd=here, env=env, text=True, check=True, stdout=subprocess.PIPE
+        ).stdout
+    main, *arguments = shlex.split(command)
+    runner, width = CliRunner(env=env, catch_exceptions=False), columns - 2  # as click takes it
+    with contextlib.chdir(here):  # a process each would take most of the time
+        done = runner.invoke(MAINS[main], arguments, prog_name=main, terminal_width=width)
+    assert done.exit_code == 0, done.output
+    return done.stdout
 
 
 def show(*commands: str, lines: int | None = None, columns: int = 80) -> str:

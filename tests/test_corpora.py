@@ -186,17 +186,15 @@ def test_a_file_of_an_unknown_format_is_an_error_unless_skipped(tmp_path: Path) 
         (tmp_path / name).write_bytes(lines({"text": name}))
     fsspec.filesystem("memory").put(str(tmp_path), "/unknown", recursive=True)
     for place in (str(tmp_path), f"{tmp_path}/**", "memory://unknown"):
-        more = (
-            r"sub/readme\.md is of an unknown format; so are 1 more; --skip-unknown or --exclude-"
-        )
-        with pytest.raises(InputError, match=more):
+        told = r"formats: 2, the first is .*sub/readme\.md; --skip-unknown or --exc"
+        with pytest.raises(InputError, match=told):
             open_corpus(place)
         corpus = open_corpus(place, skip_unknown=True)
         assert corpus.notices == [f"scan:{place}: files of unknown formats left out: 2"]
         assert [file.path.rpartition("/")[2] for file in corpus.files] == ["a.jsonl"]
         assert len(open_corpus(place, form="jsonl").files) == 3
         assert open_corpus(place, ("*.md", "*/x.*")).notices == []
-    with pytest.raises(InputError, match=r"x\.rst is of an unknown format; --skip-unknown"):
+    with pytest.raises(InputError, match=r"formats: 1, the first is .*/x\.rst; --skip-unknown"):
         open_corpus(str(tmp_path), ("*.md",))
 
 
@@ -204,7 +202,7 @@ def test_a_file_of_an_unknown_format_is_an_error_unless_skipped(tmp_path: Path) 
 def test_files_are_known_by_the_names_that_c4_and_dolma_give_them(
     tmp_path: Path, name: str
 ) -> None:
-    pack = PACK.get(Path(name).suffix, bytes)
+    pack = PACK.get(Path(name).suffix.replace("zstd", "zst"), bytes)
     (tmp_path / name).write_bytes(pack(lines({"text": "a"}, {"text": "b"})))
     assert read_all(tmp_path) == (["a", "b"], [1, 2])
 

@@ -37,6 +37,12 @@ def server() -> Iterator[Spawned]:
         yield server
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A journal for tests of what is shown, so that the same is asked once."""
+    return tmp_path_factory.mktemp("kept") / "j"
+
+
 def arguments(url: str, journal: Path, *more: str | Path) -> list[str | Path]:
     return ["docnorm", "--api-url", url, "--journal", journal, *more]
 
@@ -129,13 +135,13 @@ def test_totals_and_draws_go_to_files_of_their_own(server: Spawned, tmp_path: Pa
 @pytest.mark.parametrize("width", ["60", "80", "200"])
 @pytest.mark.parametrize("estimator", ["combined", "unique"])
 def test_no_number_is_cut_at_any_width(
-    server: Spawned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: str, estimator: str
+    server: Spawned, kept: Path, monkeypatch: pytest.MonkeyPatch, width: str, estimator: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", width)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(Console, "is_terminal", True)
     more = ("--draws", "20", "--estimator", estimator, "--method", "cot", "--context", "200")
-    ran = run(*arguments(server.url, tmp_path / "j", *more))
+    ran = run(*arguments(server.url, kept, *more))
     assert ran.code == 0
     shown = re.sub(r"\x1b\[[0-9;]*m", "", ran.stdout)
     assert max(map(len, shown.splitlines())) <= int(width)

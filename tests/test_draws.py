@@ -49,6 +49,9 @@ def test_draws_depend_on_seed_index_and_query_and_on_nothing_else() -> None:
     ]
     assert len({tuple(place.rank for place in places) for places in draws}) == 4
     assert draws[-1] == draws[0]
+    many = Found("q", (Segment(0, 0, 50_000),))
+    for index in ("http://h:1/i", "https://o.org/x/i/", "fm9:i", "fm9:/a/b/i", "fm9:s3://b/i/"):
+        assert draw_places(many, 20, 1, index, with_replacement=True) == draws[0]
 
 
 @pytest.mark.parametrize("n", [10, 500])

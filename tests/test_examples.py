@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 import json
 import re
@@ -22,13 +21,12 @@ import pytest
 import evalcore
 import ngramscan
 from docs.examples import make_files
-from evalcore.audit import audit_rows
-from ngramscan.corpora.python import python_files
 from tests.support import made_logs, service
 from tests.support.chat_server import Messages, chat_server
 from tests.support.command import MAINS, Ran, invoke
 from tests.support.corpus_files import PACK
 from tests.support.made_benchmarks import write, write_financemath
+from tests.support.once import files_of_python, published_claims
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,6 +43,13 @@ NOT_RUN = {
     r"capitals|unit-first|first-word": "test_extending.py",
 }
 """Examples that do not run here, and why."""
+SMALLER = {
+    r"--index python": "--limit-documents 99",
+    r"evalcore (compare|efficiency|agreement)": "--resamples 200",
+    r"evalcore run --dataset financemath(?!.*--limit)": "--limit 9",
+}
+"""What is added to an example, so that it takes less time."""
+N_MADE = 40  # problems with made scores, of 120
 LINKED = ("counts.csv", "compared.csv")
 PROGRAMS = ("duckdb", "jq", "fish")
 WEEKS = ("05", "08", "13", "18", "21", "26", "30")
@@ -92,10 +97,14 @@ def to_run(source: str) -> Iterator[str]:
         absent = [name for name in PROGRAMS if name in line and not shutil.which(name)]
         is_left_out = any(re.search(rule, line) for rule in NOT_RUN)
         if line and not (absent or is_again or is_left_out):
-            smaller = line.replace("--index python", "--index python --limit-documents 99")
-            yield re.sub(
-                "evalcore (compare|efficiency|agreement)", r"\g<0> --resamples 200", smaller
-            )
+            yield smaller(line)
+
+
+def smaller(line: str) -> str:
+    """Return an example that takes less time."""
+    for of, more in SMALLER.items():
+        line = re.sub(of, rf"\g<0> {more}", line)
+    return line
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +112,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that examples name, and a cache with a benchmark."""
     folder = tmp_path_factory.mktemp("examples")
     make_files(folder)
+    for file in (*folder.glob("*scores.jsonl"), *folder.glob("*usage.jsonl")):
+        rows = file.read_text().splitlines(keepends=True)
+        file.write_text("".join(row for row in rows if int(json.loads(row)["id"]) <= N_MADE))
     record = {"id": 1, "prompt": "cot", "output": "step by step, \\frac{1}{2}"}
     lines = json.dumps(record | {"text": "step by step", "reply": "step by step"}) + "\n"
     for name in ("replies", "run", "dclm/a", "corpus/a", "a"):
@@ -179,8 +191,8 @@ def run_example(line: str, folder: Path) -> None:
 
 
 ONCE = [
-    (sys.modules["evalcore.audit"], "audit_rows", functools.cache(audit_rows)),
-    (ngramscan.corpora, "python_files", functools.cache(python_files)),
+    (sys.modules["evalcore.audit"], "audit_rows", published_claims),
+    (ngramscan.corpora, "python_files", files_of_python),
 ]
 """The same for all examples: the claims of the paper, and the list of Python's own files."""
 

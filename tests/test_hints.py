@@ -150,7 +150,7 @@ def test_an_index_of_an_index_is_not_built(corpus: str) -> None:
 READING = ["--sample-files 50%", "--limit-documents 3", "--exclude-source x*", "--ignore-case"]
 UNUSED = [("fm9:my-index", option, "scan: and python take") for option in READING]
 UNUSED += [(index, READING[1], "scan: and python take") for index in ("dclm", f"{NOWHERE}x")]
-JSONL = ["--text-field body", "--skip-bad-lines"]
+JSONL = ["--text-field body", "--skip-bad-lines", "--skip-unknown"]
 OTHERS = ["python", "dclm", "fm9:my-index"]
 UNUSED += [(index, option, "scan: takes") for index in OTHERS for option in JSONL]
 

@@ -93,6 +93,32 @@ def index_of(client: ApiClient, *spellings: str) -> ApiIndex:
     return ApiIndex("pile", spellings or ["pile"], IndexSize(bytes=10_000), client)
 
 
+@pytest.mark.parametrize(
+    ("answer", "longest"),
+    [
+        (ok(indexes=[{"name": "pile", "max_context": 70_000}]), 70_000),
+        (ok(indexes=[{"name": "pile", "max_context": "70000"}]), 10_000),
+        (ok(indexes=[{"name": "pile", "max_context": 2**80}]), 10_000),
+        (ok(indexes=[{"name": "other", "max_context": 70_000}]), 10_000),
+        (ok(indexes="pile"), 10_000),
+        (ok(), 10_000),
+        (html(404), 10_000),
+        (httpx.Response(429, headers={"Retry-After": "9"}), 10_000),
+        (httpx.ConnectError("refused"), 10_000),
+    ],
+)
+def test_a_host_that_lists_its_indexes_says_how_much_it_shows(
+    tmp_path: Path, answer: Answer, longest: int
+) -> None:
+    clock = FakeClock()
+    with client_for(in_turn(answer), clock, journal=tmp_path / "j") as client:
+        assert index_of(client).longest_context == longest
+        assert client.service.most_bytes == max(1_000_000, 40 * longest)
+    with client_for(in_turn(html(404)), clock, journal=tmp_path / "j") as client:
+        assert index_of(client).longest_context == longest  # as it said last
+    assert clock.waits == []
+
+
 def count(client: ApiClient, *queries: str) -> list[QueryCount | QueryFailure]:
     return list(index_of(client).counts(queries or ["the"]))
 
@@ -309,6 +335,7 @@ def test_a_login_is_taken_out_of_the_address() -> None:
     split = http_index.split_login
     assert split("--api-url", "http://u:p%40@H:80/x?y") == ("http://h:80/x/", ("u", "p@"))
     assert split("--api-url", "https://[::1]/") == ("https://[::1]/", None)
+    assert split("--index", "http://h//a///b") == ("http://h/a/b/", None)
     with pytest.raises(InputError) as error:
         split("--api-url", "ftp://u:secret@h/")
     assert "secret" not in str(error.value)

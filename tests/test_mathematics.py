@@ -230,15 +230,18 @@ ACCIDENTS = {
 }
 
 
-@pytest.mark.parametrize(("accident", "said"), ACCIDENTS.items())
-def test_a_crash_fails_one(accident: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    crashing = "import evalcore.rules.mathematics as p; real = p.compare_formulas; "
-    crashing += f"p.compare_formulas = lambda i: {accident} if i.value == '5' else real(i); serve("
+def test_a_crash_fails_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = ", ".join(f"'{n}': lambda: {accident}" for n, accident in enumerate(ACCIDENTS, 11))
+    crashing = f"import evalcore.rules.mathematics as p; real = p.compare_formulas; a = {{{cases}}}"
+    crashing += "; p.compare_formulas = lambda i: a.get(str(i.value), lambda: real(i))(); serve("
     command = formula_pool._COMMAND.replace("serve(", crashing)
     monkeypatch.setattr(formula_pool, "_COMMAND", command)
-    crash, other = compare_all([item("5", "6"), item("1/2", "0.5")], seconds=60, workers=1)
-    assert (crash.value, crash.failed, other) == (None, True, SAME)
-    assert said in crash.reason
+    items = [item(value, "0.5") for n in range(11, 15) for value in (str(n), "1/2")]
+    verdicts = list(compare_all(items, seconds=60, workers=1))
+    assert verdicts[1::2] == [SAME] * 4
+    for crash, said in zip(verdicts[::2], ACCIDENTS.values(), strict=True):
+        assert (crash.value, crash.failed) == (None, True)
+        assert said in crash.reason
 
 
 def test_what_cannot_start_or_is_not_installed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

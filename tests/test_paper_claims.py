@@ -16,7 +16,8 @@ from scipy.stats import wilcoxon
 from statsmodels.stats.contingency_tables import mcnemar
 
 import evalcore
-from evalcore.audit import AuditRow, audit_rows
+from evalcore.audit import AuditRow
+from tests.support.once import published_claims
 
 PUBLISHED = Path(evalcore.__file__).with_name("published")
 CLAIMS = yaml.safe_load((PUBLISHED / "claims.yaml").read_text(encoding="utf-8"))
@@ -26,7 +27,7 @@ OWN_NAMES = {other: name for name, others in CLAIMS["aliases"].items() for other
 
 @pytest.fixture(scope="module")
 def rows() -> Mapping[str, AuditRow]:
-    return {row.id: row for row in audit_rows()}
+    return {row.id: row for row in published_claims(None, None)}
 
 
 def table(prefix: str, *names: str, value: str = "accuracy_pct") -> Any:

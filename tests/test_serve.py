@@ -185,7 +185,7 @@ def test_rank_outside_the_segment_is_served(indexes: dict[str, ServedIndex]) -> 
 
 
 def test_the_list_has_all_served_indexes(served: Served) -> None:
-    one = {"bytes": 360899, "documents": 257}
+    one = {"bytes": 360899, "documents": 257, "max_context": 10_000}
     indexes = [{**one, "name": "replay", "shards": 1}, {**one, "name": "replay2", "shards": 2}]
     assert send(served.url, None, {}, "GET", "/indexes").json() == {"indexes": indexes}
     wrong = send(served.url, b"{}", JSON, path="/indexes")
@@ -341,7 +341,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[app.Service, in
 
     monkeypatch.setattr(server, "_Server", Stoppable)
     index = ServedIndex("replay", open_shards(INDEXES[0]))
-    service = app.Service({"replay": index}, 2, Progress(), {"localhost"})
+    service = app.Service({"replay": index}, 2, Progress(), {"localhost"}, 50_000)
     with server.open_socket("127.0.0.1", 0) as listener:
         assert listener.proto == socket.IPPROTO_TCP  # so that asyncio sends small answers at once
         arguments = (service.application, listener, ready.set)
@@ -351,6 +351,30 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[app.Service, in
         yield service, listener.getsockname()[1]
         made[0].should_exit = True
         thread.join(timeout=30)
+
+
+def test_a_served_index_shows_what_the_files_do_whatever_its_address(
+    impatient: tuple[app.Service, int], tmp_path: Path
+) -> None:
+    url, width = f"http://127.0.0.1:{impatient[1]}/", 12_000
+    assert ask(f"{url}/", {**WINDOW, "max_ctx_len": 50_000}).status_code == 200
+    assert ask(f"{url}/", {**WINDOW, "max_ctx_len": 50_001}).status_code == 400
+    kept: dict[str, Any] = {"journal": tmp_path / "j", "n": 5, "seed": 3, "width": width}
+    moved = shutil.copytree(INDEXES[0], tmp_path / "elsewhere" / "replay")
+    rows = [
+        ngramscan.contexts("and the", index=spec, api_url=url, **kept).drop(columns="index")
+        for spec in (f"fm9:{INDEXES[0]}", f"{url}/replay", "replay", f"fm9:{moved}/")
+    ]
+    assert rows[0]["left"].str.len().max() == width  # of a document that is longer
+    for others in rows[1:]:
+        assert others.equals(rows[0])
+
+
+def test_a_name_that_a_host_does_not_have_is_told_with_those_it_has(served: Served) -> None:
+    given = ("count", "and the", "--api-url", served.url, "--index", "nonesuch")
+    problem = f"{served.url} has no index of this name; it has replay, replay2"
+    form = f"or by address: --index {served.url}replay"
+    assert run(*given) == (2, f"Error: --index nonesuch: {problem} ({form})\n")
 
 
 def trickle(connection: socket.socket) -> None:

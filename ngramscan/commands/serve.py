@@ -8,6 +8,7 @@ from typing import Annotated
 
 from ngramscan.errors import needs_extra
 from ngramscan.fm9.folders import index_folder
+from ngramscan.indexes.base import COMMON_CONTEXT
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import NoRows, Option, command
@@ -20,6 +21,7 @@ def serve(
     port: Annotated[int, Option(least=0, most=65535)] = 8787,
     concurrency: Annotated[int | None, Option(least=1, envvar="")] = None,
     allow_host: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
+    max_context: Annotated[int, Option(metavar="BYTES", least=COMMON_CONTEXT)] = COMMON_CONTEXT,
     progress: Progress = SILENT,
 ) -> NoRows:
     """Serve local indexes over HTTP.
@@ -41,6 +43,9 @@ def serve(
     allow_host : str or sequence of str
         Another name of this server, for example behind a proxy. By default it answers requests to
         localhost, to this machine's name and to any address.
+    max_context : int
+        Maximum text on each side of an occurrence; as large as the longest document, it lets
+        clients see documents whole.
     progress : Progress
         Reports the indexes, and each request.
 
@@ -52,6 +57,6 @@ def serve(
     with needs_extra("ngramscan serve", "serve"):  # which is slow to import, too
         from ngramscan.serve.server import serve_folders
     folders = [index_folder(directory) for directory in directories]
-    threads = concurrency or usable_cores()
-    is_interrupted = serve_folders(folders, host, port, threads, allow_host, progress)
+    ways = concurrency or usable_cores(), allow_host, max_context
+    is_interrupted = serve_folders(folders, (host, port), *ways, progress)
     return NoRows(exit_code=130 if is_interrupted else 0)

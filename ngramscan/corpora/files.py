@@ -30,7 +30,6 @@ _FORMATS: dict[str, Format] = {
 """By suffix, which that of a compression may follow."""
 _FORMS = "JSON lines (.jsonl), Parquet (.parquet) or text (.txt)"  # the three likeliest
 _CURE = "--input-format says it: jsonl, text, warc or parquet"
-_EXCLUDED = "every file is excluded"
 _HEAD_BYTES = 16  # enough to tell the formats apart
 _Found = tuple[list[CorpusFile], list[str]]
 _Named = CorpusFile | str
@@ -57,22 +56,18 @@ def find_files(
         found = _listed(location.removeprefix("@"), form)
     else:
         found = _remote(location, form) if is_remote(location) else _local(location, form)
-    left = [file for file in found if not matches(_path_of(file), exclude)]
-    kept = [file for file in left if isinstance(file, CorpusFile)]
-    others = [file for file in left if isinstance(file, str)]
+    kept = [f for f in found if isinstance(f, CorpusFile) and not matches(f.path, exclude)]
+    others = [path for path in found if isinstance(path, str) and not matches(path, exclude)]
     if not kept:
-        problem = _why_none(location, bool(found)) if others or not found else _EXCLUDED
+        is_excluded = found and not others
+        problem = "every file is excluded" if is_excluded else _why_none(location, bool(found))
         raise InputError(f"scan:{location}", problem)
     if others and not skip_unknown:
-        more = f"; so are {len(others) - 1} more" * (len(others) > 1)
-        cures = f"--skip-unknown or --exclude-source leaves such files out, or {_CURE}"
-        raise InputError(f"scan:{location}", f"{others[0]} is of an unknown format{more}; {cures}")
+        problem = f"files of unknown formats: {len(others)}, the first is {others[0]}"
+        cures = f"--skip-unknown or --exclude-source leaves them out, or {_CURE}"
+        raise InputError(f"scan:{location}", f"{problem}; {cures}")
     notice = f"scan:{location}: files of unknown formats left out: {len(others)}"
     return kept, [notice] * bool(others)
-
-
-def _path_of(file: _Named) -> str:
-    return file if isinstance(file, str) else file.path
 
 
 def _why_none(location: str, has_files: bool) -> str:

@@ -9,6 +9,7 @@ library has some, to test just that).
 from __future__ import annotations
 
 import io
+import os
 import sysconfig
 import tokenize
 from collections.abc import Iterable, Iterator
@@ -29,18 +30,17 @@ def python_files(folders: Iterable[Path] = ()) -> list[CorpusFile]:
         keys = ("stdlib", "platstdlib", "purelib", "platlib")
         folders = {Path(paths[key]).resolve() for key in keys}
     # The packages may lie inside the standard library's folder: a set holds each file once.
-    found = {
-        path
-        for folder in folders
-        for path in folder.rglob("*.py")
-        if not _is_foreign(path.relative_to(folder).parts) and path.is_file()
-    }
+    found = {path for folder in folders for path in _sources(folder) if path.is_file()}
     return [local_file(path, "python") for path in sorted(found)]
 
 
-def _is_foreign(parts: tuple[str, ...]) -> bool:
-    """Tell whether a file is our own, or in a folder of packages that is searched by itself."""
-    return parts[0] in _OWN or not _LISTED_THEMSELVES.isdisjoint(parts)
+def _sources(top: Path) -> Iterator[Path]:
+    """Yield the files below a folder, without our own, and without what is searched by itself."""
+    left_out = {*_LISTED_THEMSELVES, *_OWN}
+    for folder, inner, files in os.walk(top):
+        inner[:] = [name for name in inner if name not in left_out]
+        left_out = _LISTED_THEMSELVES  # a package may have a folder of our name
+        yield from (Path(folder, name) for name in files if name.endswith(".py"))
 
 
 def read_python(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:

@@ -22,6 +22,8 @@ IN_PLACE_CONCURRENCY = 64
 """The default of --concurrency for index files in place."""
 CACHE = "256MB"
 """The default of --cache, and of `IndexOptions.cache_bytes`."""
+COMMON_CONTEXT = 10_000
+"""Bytes on each side of an occurrence that any index can show."""
 
 Source = Literal["api", "scan", "fm9", "journal"]
 """Where a count comes from; `journal`: from a service, in an earlier run."""
@@ -205,8 +207,10 @@ class Index(Protocol):
     """A searchable corpus; it numbers the occurrences of a query, so that some can be drawn."""
 
     name: str
-    longest_context: int
-    """The most bytes on each side of an occurrence that a window can have."""
+
+    @property
+    def longest_context(self) -> int:
+        """The most bytes on each side of an occurrence that a window can have."""
 
     def size(self) -> IndexSize:
         """Return the size as far as it is known; a scan knows it after reading."""
@@ -228,3 +232,11 @@ class Index(Protocol):
         A window has `context` bytes on each side, or up to three fewer so that no character is
         cut, or ends where the document does.
         """
+
+
+def shown_context(index: Index, context: int) -> int:
+    """Return how many bytes on each side an index shows where `context` are wanted.
+
+    It is asked only where not every index can show that many.
+    """
+    return context if context <= COMMON_CONTEXT else min(context, index.longest_context)

@@ -13,8 +13,14 @@ from urllib.parse import urlsplit
 from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError, nearest, needs_extra
 from ngramscan.fm9.folders import index_folder, is_shard
-from ngramscan.indexes.base import IN_PLACE_CONCURRENCY, Index, IndexOptions, IndexSize
-from ngramscan.indexes.catalog import PAPER, find_hosted, nearest_names
+from ngramscan.indexes.base import IN_PLACE_CONCURRENCY
+from ngramscan.indexes.base import Index
+from ngramscan.indexes.base import IndexOptions
+from ngramscan.indexes.base import IndexSize
+from ngramscan.indexes.catalog import DEFAULT_URL
+from ngramscan.indexes.catalog import PAPER
+from ngramscan.indexes.catalog import find_hosted
+from ngramscan.indexes.catalog import nearest_names
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress
@@ -83,10 +89,7 @@ class _Opener:
                 return [self._open_fm9(spec)]
         if spec.startswith(("http://", "https://")):
             return [self._open_elsewhere(spec)]
-        if hosted := find_hosted(spec):
-            size = IndexSize(hosted.documents, hosted.bytes)
-            return [self._open_api(hosted.name, hosted.spellings, size, self._options.api_url)]
-        raise InputError(f"--index {spec}", _unknown(spec))
+        return [self._open_named(spec, self._options.api_url)]
 
     def _open_scan(self, spec: str) -> Index:
         parts = urlsplit(spec.removeprefix("scan:"))
@@ -140,14 +143,37 @@ class _Opener:
             raise InputError(f"--index {shown.rstrip('/')}", problem)
         return self._open_api(shown.rstrip("/"), [name], IndexSize(), f"{folder}/")
 
+    def _open_named(self, name: str, url: str) -> Index:
+        """Return an index of the catalog, or one by the name that the host of --api-url has for it.
+
+        A host that doesn't list its indexes is asked for that name.
+        """
+        if hosted := find_hosted(name):
+            size = IndexSize(hosted.documents, hosted.bytes)
+            return self._open_api(hosted.name, hosted.spellings, size, url)
+        if url == DEFAULT_URL or ":" in name or _kind_at(name):
+            raise InputError(f"--index {name}", _unknown(name))
+        client = self._client(url)
+        if client.served and name not in client.served:
+            known = [*client.served][:20]
+            problem = f"{client.url} has no index of this name; it has {', '.join(known)}"
+            form = f"--index {client.url}{known[0]}"
+            raise InputError(f"--index {name}", f"{problem} (or by address: {form})")
+        return self._open_api(name, [name], IndexSize(), url)
+
     def _open_api(self, name: str, spellings: Sequence[str], size: IndexSize, url: str) -> Index:
         # Slow to import, and not needed to read a corpus.
-        from ngramscan.indexes.http.index import ApiClient, ApiIndex
+        from ngramscan.indexes.http.index import ApiIndex
+
+        return ApiIndex(name, spellings, size, self._client(url))
+
+    def _client(self, url: str) -> ApiClient:
+        from ngramscan.indexes.http.index import ApiClient
 
         if url not in self._clients:
             client = ApiClient(url, self._options, self._open_journal(), self._progress)
             self._clients[url] = self._stack.enter_context(client)
-        return ApiIndex(name, spellings, size, self._clients[url])
+        return self._clients[url]
 
     def _open_journal(self) -> Journal:
         """Return the journal; one in memory where the default one can't be written."""

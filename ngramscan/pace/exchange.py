@@ -100,6 +100,7 @@ class Service:
         **options: Any,
     ) -> None:
         self._url, self._terms, self._progress, self._hide = url, terms, progress, hide
+        self.most_bytes = terms.most_bytes
         self._on_give_up = on_give_up
         self.closed = threading.Event()
         self._clock = clock or Clock(self.closed)
@@ -194,15 +195,22 @@ class Service:
 
     def post(self, content: str) -> httpx.Response:
         """Send JSON once; return the answer with its body read and decoded."""
+        return self._send("POST", "", content)
+
+    def get(self, path: str) -> httpx.Response:
+        """Get once what is at a path below the address."""
+        return self._send("GET", path, None)
+
+    def _send(self, method: str, path: str, content: str | None) -> httpx.Response:
         with self._lock:
             self._under_way += 1
         _LIMITS.until = time.monotonic() + self._terms.within_s
         extensions = {"trace": self._trace} if self.unreachable else {}
         try:
             with self._client.stream(
-                "POST", self._url, content=content, extensions=extensions
+                method, f"{self._url}{path}", content=content, extensions=extensions
             ) as response:
-                return _read_whole(response, self._terms.most_bytes)
+                return _read_whole(response, self.most_bytes)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
             reason = str(error) or "timeout"
             self.unreachable = self.unreachable and reason

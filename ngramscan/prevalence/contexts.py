@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ngramscan.errors import NgramscanError
-from ngramscan.indexes.base import Index, Place, QueryFailure, Window, WindowFailure
+from ngramscan.indexes.base import Index, Place, QueryFailure, Window, WindowFailure, shown_context
 from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.draws import draw_places
 
@@ -66,7 +66,7 @@ def run_contexts(
     windows: dict[Place, Window] = {}
     failures: dict[Place, WindowFailure] = {}
     try:
-        nbytes = min(bytes_of(width), index.longest_context)
+        nbytes = shown_context(index, bytes_of(width))
         for window in index.windows(wanted, nbytes):
             if isinstance(window, WindowFailure):
                 failures[window.place] = window

@@ -10,12 +10,13 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ngramscan.errors import NgramscanError
-from ngramscan.indexes.base import Found, Index, Place, Window, WindowFailure
+from ngramscan.indexes.base import Found, Index, Place, Window, WindowFailure, shown_context
 from ngramscan.matching import find_starts
 from ngramscan.prevalence.estimators import Draws, is_without_replacement, required_draws
 
@@ -90,7 +91,7 @@ def draw_occurrences(
             distinct = is_without_replacement(n, one.occurrences) and options.estimator != "unique"
             draws[one] = draw_places(one, n, options.seed, index.name, not distinct)
         places = dict.fromkeys(place for drawn in draws.values() for place in drawn)
-        context = min(options.context, index.longest_context)
+        context = shown_context(index, options.context)
         for window in index.windows([place for place in places if place not in seen], context):
             if isinstance(window, WindowFailure):
                 failed.setdefault(window.place.query, window.error)
@@ -146,19 +147,27 @@ def _look_at(
 def draw_places(found: Found, n: int, seed: int, index: str, with_replacement: bool) -> list[Place]:
     """Draw n occurrences of a query, all equally likely; take all of them if there are no more.
 
-    The draws depend only on the seed, the index's name and the query, so they are the same whatever
-    other patterns are asked for. The first draws are the same however many follow.
+    The draws depend only on the seed, the last part of the index's name and the query. So they are
+    the same whatever other patterns are asked for, and whether an index is in a folder, on a host
+    or on a store. The first draws are the same however many follow.
     """
     total = found.occurrences
     if total <= n:
         return [_place(found, ordinal) for ordinal in range(total)]
-    stream = _ordinals(total, seed, f"{index}\0{found.query}")
+    stream = _ordinals(total, seed, f"{_last_part(index)}\0{found.query}")
     if with_replacement:
         return [_place(found, ordinal) for ordinal in islice(stream, n)]
     distinct: dict[int, None] = {}
     while len(distinct) < n:
         distinct[next(stream)] = None
     return [_place(found, ordinal) for ordinal in distinct]
+
+
+def _last_part(index: str) -> str:
+    kind, _, place = index.partition(":")
+    if kind in {"fm9", "scan"} and "://" not in place:
+        return Path(place).resolve().name
+    return index.rstrip("/").rpartition("/")[2]
 
 
 def _ordinals(total: int, seed: int, name: str) -> Iterator[int]:

@@ -19,11 +19,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ExceptionHandler
+from starlette.types import ExceptionHandler, Receive, Scope, Send
 
 from ngramscan.errors import IndexChangedError, NgramscanError
 from ngramscan.progress import Progress
-from ngramscan.serve.protocol import Fields, RefusedError, ServedIndex, answer, to_json
+from ngramscan.serve.protocol import (
+    LONGEST_CONTEXT,
+    Fields,
+    RefusedError,
+    ServedIndex,
+    answer,
+    to_json,
+)
 
 MAX_BODY_BYTES = 1_000_000
 BODY_TIMEOUT_S = 10.0
@@ -43,9 +50,11 @@ class Service:
         concurrency: int,
         progress: Progress,
         hosts: Collection[str] = (),
+        max_context: int = LONGEST_CONTEXT,
     ) -> None:
         self._indexes = indexes
         self._hosts = hosts  # the names of this server, in lower case
+        self._max_context = max_context
         self._most_under_way = concurrency + MAX_WAITING
         self._progress = progress
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="search")
@@ -60,8 +69,14 @@ class Service:
             NgramscanError: self._index_error,
             Exception: _internal_error,
         }
-        self.application = Starlette(routes=routes, exception_handlers=handlers)
-        self.application.router.redirect_slashes = False
+        starlette = Starlette(routes=routes, exception_handlers=handlers)
+        starlette.router.redirect_slashes = False
+
+        async def application(scope: Scope, receive: Receive, send: Send) -> None:
+            scope["path"] = re.sub("/+", "/", scope["path"])
+            await starlette(scope, receive, send)
+
+        self.application = application
 
     async def _ask(self, request: Request) -> Response:
         if request.method == "OPTIONS":
@@ -86,7 +101,7 @@ class Service:
     def _answer(self, body: bytes) -> Response:
         """Do everything that takes time; runs on a thread of its own."""
         try:
-            return _to_response(200, answer(self._indexes, body))
+            return _to_response(200, answer(self._indexes, body, self._max_context))
         except RefusedError as error:
             return _to_response(400, {"error": str(error)})
 
@@ -111,6 +126,7 @@ class Service:
                 "documents": index.documents,
                 "bytes": index.text_bytes,
                 "shards": len(index.shards),
+                "max_context": self._max_context,
             }
             for index in self._indexes.values()
         ]

@@ -9,7 +9,8 @@ another end.
 Where the original crashes, or answers that the error is its own, this server refuses the request
 and names the field. Three things are our choice:
 
-* `max_ctx_len` outside 1 to 10,000 is refused, as documented; the original accepts any;
+* `max_ctx_len` outside 1 to 10,000, as documented, or to a limit of the owner is refused; the
+  original accepts any;
 * a rank outside the segment of the query is served if the shard has it: the original does so, and
   the check would cost a search per window;
 * unknown fields are ignored; the original accepts two of them and crashes on others.
@@ -97,8 +98,10 @@ class ServedIndex:
         }
 
 
-def answer(indexes: Mapping[str, ServedIndex], body: bytes) -> Fields:
-    """Answer a request.
+def answer(
+    indexes: Mapping[str, ServedIndex], body: bytes, max_context: int = LONGEST_CONTEXT
+) -> Fields:
+    """Answer a request; `max_context` is in bytes on each side of an occurrence.
 
     A RefusedError says that it is wrong.
     """
@@ -117,7 +120,7 @@ def answer(indexes: Mapping[str, ServedIndex], body: bytes) -> Fields:
             segments = indexes[name].segments(_encode(query))
             fields = {"cnt": _total(segments), "segment_by_shard": segments}
         case "get_doc_by_rank":
-            fields = _window(indexes[name], query, request)
+            fields = _window(indexes[name], query, request, max_context)
         case _:
             known = "count, find or get_doc_by_rank was expected"
             raise RefusedError(f"Invalid query_type: {_shortened(kind)}; {known}")
@@ -133,12 +136,12 @@ def _total(segments: Sequence[Sequence[int]]) -> int:
     return sum(stop - start for start, stop in segments)
 
 
-def _window(index: ServedIndex, query: str, request: Fields) -> Fields:
+def _window(index: ServedIndex, query: str, request: Fields, max_context: int) -> Fields:
     _encode(query)
     shard = _number(request, "s", 0, len(index.shards) - 1)
     rank = _number(request, "rank", 0, index.shards[shard].ranks - 1)
     request.setdefault("max_ctx_len", DEFAULT_CONTEXT)
-    context = _number(request, "max_ctx_len", 1, LONGEST_CONTEXT)
+    context = _number(request, "max_ctx_len", 1, max_context)
     fields = index.window(shard, rank, len(query), context)
     if fields is None:
         return {"error": CUT_CHARACTER}

@@ -36,21 +36,22 @@ _BACKLOG = 1024
 
 def serve_folders(
     directories: Sequence[Path],
-    host: str,
-    port: int,
+    address: tuple[str, int],
     concurrency: int,
     allow_host: Sequence[str],
+    max_context: int,
     progress: Progress,
 ) -> bool:
-    """Serve some indexes, each named after its folder, until a signal arrives.
+    """Serve some indexes at a host and port, each named after its folder, until a signal arrives.
 
     The result says whether the signal was an interrupt (SIGINT) rather than SIGTERM.
     """
-    folders = name_folders(directories)
+    folders, (host, port) = name_folders(directories), address
     with open_socket(host, port) as listener:
         indexes = [_open_index(name, folder, progress) for name, folder in folders.items()]
         hosts = {name.lower() for name in ("localhost", host, socket.gethostname(), *allow_host)}
-        service = Service({index.name: index for index in indexes}, concurrency, progress, hosts)
+        by_name = {index.name: index for index in indexes}
+        service = Service(by_name, concurrency, progress, hosts, max_context)
 
         def ready() -> None:
             for line in _describe(indexes, host, listener):

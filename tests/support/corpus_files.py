@@ -20,7 +20,6 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     ".gz": gzip.compress,
     ".zst": zstd.compress,
-    ".zstd": zstd.compress,
 }
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError, as_completed
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -18,6 +19,7 @@ from ngramscan import __version__
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
 from ngramscan.indexes.base import (
     PUBLIC_RATE,
+    COMMON_CONTEXT,
     Found,
     IndexOptions,
     IndexSize,
@@ -28,7 +30,9 @@ from ngramscan.indexes.base import (
     Window,
     WindowFailure,
 )
+from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.http.replies import (
+    MOST,
     CutCharacterError,
     Reply,
     UnknownIndexError,
@@ -38,15 +42,14 @@ from ngramscan.indexes.http.replies import (
     read_window,
 )
 from ngramscan.journal import Journal, now
-from ngramscan.pace.exchange import Service, Terms
+from ngramscan.pace.exchange import Service, Terms, TransientError
 from ngramscan.pace.pace import Clock, HostPace
 from ngramscan.progress import Progress
 
-LONGEST_CONTEXT = 10_000
-"""The documented maximum; in bytes, though the documentation says characters."""
 LONGEST_REPLY_BYTES = 1_000_000
 """A count takes a hundred bytes; a window of 10,000 bytes on each side, which is escaped and sent
 twice, takes less than 400,000 and its metadata."""
+_REPLY_BYTES_PER_CONTEXT = 40
 UNREACHABLE_AFTER_S = 8.0
 SLOW_DOWNS = 4
 """How many requests to slow down one question may get while others are answered."""
@@ -55,6 +58,7 @@ _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _DAMAGED = (AttributeError, LookupError, TypeError)
 """Errors of reading a stored reply that is damaged."""
 _SPELLING = "spelling"  # under which the journal has the name that the service knows
+_CONTEXT = "longest context"
 
 # Shifts of the left and the right end of a window until neither is inside a character, which has
 # four bytes at most. The ends are rarely off by more than one.
@@ -86,6 +90,7 @@ class ApiClient:
         self.refresh, self._concurrency = options.refresh, options.concurrency or _CONCURRENCY
         is_loopback = urlsplit(self.url).hostname in _LOOPBACK
         self._may_be_ours = is_loopback and url != options.api_url
+        self.is_public = self.url == DEFAULT_URL
         default_rate = 0.0 if is_loopback else PUBLIC_RATE
         terms = Terms(
             most_bytes=LONGEST_REPLY_BYTES,
@@ -102,6 +107,15 @@ class ApiClient:
         self._tasks = queue.SimpleQueue()
         self._futures: set[Future[Any]] = set()
         self._threads: list[threading.Thread] = []
+
+    @cached_property
+    def served(self) -> dict[str, dict[str, Any]]:
+        """The indexes that the host lists, by name; only `ngramscan serve` lists any."""
+        try:
+            listed = read_reply(self.service.get("indexes"))["indexes"]
+            return {str(each["name"]): dict(each) for each in listed}
+        except (RemoteError, TransientError, ValueError, *_DAMAGED):
+            return {}
 
     def submit(self, task: Callable[[], T]) -> Future[T]:
         """Run a task as soon as a thread is free."""
@@ -163,8 +177,6 @@ class ApiIndex:
     service, in this order; `size` is unknown for indexes outside the catalog.
     """
 
-    longest_context = LONGEST_CONTEXT
-
     def __init__(
         self, name: str, spellings: Sequence[str], size: IndexSize, client: ApiClient
     ) -> None:
@@ -180,6 +192,20 @@ class ApiIndex:
         if spelling != self._spellings[0]:
             self._spellings = [spelling, *(name for name in self._spellings if name != spelling)]
             self._client.journal.put(self._client.url, self.name, _SPELLING, spelling)
+
+    @property
+    def longest_context(self) -> int:
+        """The most that the host says it shows, or said last; the public service isn't asked."""
+        client, name = self._client, self._spellings[0]
+        if client.is_public:
+            return COMMON_CONTEXT
+        said = client.served.get(name, {}).get("max_context")
+        if isinstance(said, int) and COMMON_CONTEXT < said <= MOST:
+            client.journal.put(client.url, self.name, _CONTEXT, str(said))
+        kept = client.journal.get(client.url, self.name, [_CONTEXT]).get(_CONTEXT)
+        longest = int(kept.text) if kept and kept.text.isdecimal() else COMMON_CONTEXT
+        client.service.most_bytes = max(LONGEST_REPLY_BYTES, longest * _REPLY_BYTES_PER_CONTEXT)
+        return longest
 
     def size(self) -> IndexSize:
         """Return the documented size."""
@@ -332,5 +358,5 @@ def split_login(where: str, url: str) -> tuple[str, tuple[str, str] | None]:
     host = f"[{host}]" if ":" in host else host
     place = host if port is None else f"{host}:{port}"
     login = (unquote(parts.username or ""), unquote(parts.password or ""))
-    folder = parts.path.removesuffix("/") + "/"
+    folder = re.sub("/+", "/", f"{parts.path}/")
     return f"{parts.scheme}://{place}{folder}", login if any(login) else None

@@ -1,0 +1,13 @@
+"""What several files of tests need and takes seconds: computed once in a process."""
+
+from __future__ import annotations
+
+import functools
+
+from evalcore.audit import audit_rows
+from ngramscan.corpora.python import python_files
+
+published_claims = functools.cache(audit_rows)
+"""The claims of the paper, recomputed from its own tables."""
+files_of_python = functools.cache(python_files)
+"""The files of the running Python; a test that changes some lists them anew."""
