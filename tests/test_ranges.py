@@ -42,26 +42,15 @@ REFUSED = {
     "416": "HTTP 416",
     "loop": "redirected in a circle",
 }
-OTHERS = (
-    "404",
-    "login",
-    "redirect",
-    "no_etag",
-    "date",
-    "weak",
-    "stall",
-    "slow",
-    "away",
-    "fine",
-    "empty",
-)
+OTHERS = ("404", "basic", "login", "redirect", "no_etag", "date", "weak", "stall", "slow", "away")
+PLAIN = ("fine", "empty")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One file in a folder for each kind of fault."""
     folder = tmp_path_factory.mktemp("served")
-    for kind in (*REFUSED, *OTHERS, *KINDS):
+    for kind in (*REFUSED, *OTHERS, *KINDS, *PLAIN):
         (folder / kind).mkdir()
         (folder / kind / "file").write_bytes(CONTENT * (kind != "empty"))
     return folder
@@ -69,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(folder: Path) -> Iterator[RangeServer]:
-    always = {f"{kind}/": kind for kind in (*REFUSED, *OTHERS[:-2], *KINDS)}
+    always = {f"{kind}/": kind for kind in (*REFUSED, *OTHERS, *KINDS)}
     with RangeServer(folder, faults=Faults(always=always)) as server:
         yield server
 
@@ -140,7 +129,7 @@ def test_a_file_is_opened_by_one_request_that_brings_its_head(server: RangeServe
 
 def test_what_is_missing_is_none_and_what_is_empty_is_empty(server: RangeServer) -> None:
     with ranges_of() as ranges:
-        for path in ("fine/missing", "fine", "404/file"):
+        for path in ("fine/missing", "fine", "404/file", "fine/a file ü%20"):
             assert ranges.run(ranges.open(server.url + path)) is None
             assert ranges.run(ranges.read_whole(server.url + path, 9)) is None
         assert ranges.run(ranges.read_whole(server.url + "empty/file", 9)) == b""
@@ -209,6 +198,15 @@ def test_a_redirect_is_followed_once(server: RangeServer) -> None:
     assert asked(server, "redirect/file") == [(0, HEAD_BYTES)]
     moved = [(0, HEAD_BYTES), (10_000, 10_009), (20_000, 20_009)]
     assert asked(server, "moved/redirect/file") == moved
+
+
+def test_a_login_is_sent_with_every_request(server: RangeServer) -> None:
+    with ranges_of() as ranges:
+        file = opened(ranges, server.url.replace("//", "//me:secret@") + "basic/file")
+        assert read_all(ranges, file, [(10_000, 10_009)]) == [CONTENT[10_000:10_009]]
+        assert "secret" not in f"{file} {file.url}"
+        with pytest.raises(RemoteRefused, match="basic/file: HTTP 401, access denied"):
+            ranges.run(ranges.open(server.url + "basic/file"))
 
 
 def test_an_address_that_expired_is_asked_for_again(
@@ -289,7 +287,7 @@ def test_a_changed_file_is_an_error_and_never_a_mix(kind: str, tmp_path: Path) -
         (tmp_path / "new").write_bytes(CONTENT[::-1] + b"longer" * (kind == "no_etag"))
         os.utime(tmp_path / "new", (1e9, 1e9))
         (tmp_path / "new").rename(tmp_path / "file")
-        error, problem = IndexChangedError, "it changed while it was read; run the command again"
+        error, problem = IndexChangedError, "it changed while it was read; start again"
         with pytest.raises(error, match=f"/file: {problem}"):
             read_all(ranges, file, [(10_000, 10_100)])
         (tmp_path / "file").unlink()
@@ -416,7 +414,7 @@ def test_s3_is_asked_anonymously_and_then_with_the_credentials_that_there_are(
                 assert read_all(ranges, file, [(at, at + 9)]) == [CONTENT[at : at + 9]]
                 file.address = file.origin
     faults = [each.fault for each in server.record().requests if each.path == "login/file"]
-    assert faults == ["403", "403", "", "", ""]
+    assert faults == ["403", "403", *[""] * 4]
     fsspec.get_filesystem_class("s3").clear_instance_cache()
 
 
@@ -424,10 +422,14 @@ def test_s3_is_asked_anonymously_and_then_with_the_credentials_that_there_are(
     ("url", "problem"),
     [
         ("nothing://bucket/x", "nothing://bucket/x: Protocol not known: nothing"),
+        (
+            "sftp://me:secret@host/x",
+            "sftp://host/x: a login is in it; put it into the configuration of fsspec",
+        ),
         ("gs://bucket/x", "gs://bucket/x: gcsfs is not installed; pip install gcsfs"),
     ],
 )
-def test_a_missing_library_is_named(url: str, problem: str) -> None:
+def test_what_fsspec_can_not_open_is_told_without_secrets(url: str, problem: str) -> None:
     with ranges_of() as ranges, pytest.raises(NgramscanError) as caught:
         ranges.run(ranges.open(url))
     assert str(caught.value) == problem

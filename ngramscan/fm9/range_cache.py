@@ -21,8 +21,8 @@ from ngramscan.progress import Progress
 _NAME = "ranges-1.sqlite"
 _TRUSTED_S = 3600.0
 """For so long, a file is opened as it was found; each read still has the server compare."""
-_WAITING_PIECES = 500
-"""New pieces are stored when there are so many, and at the end."""
+_WAITING_BYTES = 1_000_000
+"""New pieces are stored when there is so much, and at the end."""
 _SCHEMA = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
@@ -57,6 +57,7 @@ class RangeCache:
         self._path, self._most_bytes, self._progress = folder / _NAME, most_bytes, progress
         self._ids: dict[RemoteFile, int] = {}
         self._waiting: list[tuple[int, int, int, bytes]] = []
+        self._waiting_bytes = 0
         self._is_usable = True
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -104,10 +105,10 @@ class RangeCache:
         with self._usable():
             select = "SELECT id, size, etag, head FROM files WHERE url = ? AND opened_at > ?"
             key = (_digest(url), time.time() - _TRUSTED_S)
-            rows = self._connection.execute(f"{select} ORDER BY opened_at DESC", key).fetchall()
-            if rows:
-                file = RemoteFile(shown(url), *rows[0][1:], url, url)
-                self._ids[file] = rows[0][0]
+            select += " ORDER BY opened_at DESC LIMIT 1"
+            for number, size, etag, head in self._connection.execute(select, key):
+                file = RemoteFile(shown(url), size, etag, head, url, url)
+                self._ids[file] = number
                 return file
         return None
 
@@ -142,13 +143,14 @@ class RangeCache:
         number = self._ids.get(file)
         if number is None or not self._is_usable or self._room_bytes < len(content):
             return
-        self._room_bytes -= len(content)
         self._waiting.append((number, start, start + len(content), content))
-        if len(self._waiting) >= _WAITING_PIECES:
+        self._room_bytes -= len(content)
+        self._waiting_bytes += len(content)
+        if self._waiting_bytes >= _WAITING_BYTES:
             self._store()
 
     def _store(self) -> None:
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
         insert = "INSERT OR IGNORE INTO pieces SELECT id, ?2, ?3, ?4 FROM files WHERE id = ?1"
         with self._usable(), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")

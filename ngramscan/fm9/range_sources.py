@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, TypeVar
+from urllib.parse import quote
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -38,6 +39,7 @@ _CONNECT_TIMEOUT_S = 10.0
 _ADDRESS_AGE_S = 60.0
 """A refusal at an address that is older may mean that it has expired."""
 _SIGNED_FOR_S = 12 * 3600
+_IN_URLS = "!#$%&'()*+,/:;=?@[]~"
 _ERROR_BYTES = 4000
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,20})-(\d{1,20})/(\d{1,20})")
 
@@ -87,7 +89,9 @@ class HttpSource:
         async with self._get(url, name, 0, HEAD_BYTES, {}) as response:
             if response.status in {404, 410}:
                 return None
-            file = RemoteFile(name, 0, _validator(response), b"", url, str(response.url))
+            # Where it wasn't redirected, aiohttp returns the address without the login.
+            address = str(response.url) if response.history else url
+            file = RemoteFile(name, 0, _validator(response), b"", url, address)
             if response.status == 416 and response.headers.get("Content-Range") == "bytes */0":
                 return file
             file.size = await _check(response, name, 0, HEAD_BYTES)
@@ -109,7 +113,8 @@ class HttpSource:
                 raise changed(file)
             if size != file.size:
                 raise TransientError(f"a file of {size:,} bytes, not {file.size:,}")
-            file.address = str(response.url)
+            if response.history:
+                file.address = str(response.url)
             return await _read_exactly(response, stop - start)
 
     @asynccontextmanager
@@ -118,17 +123,17 @@ class HttpSource:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         headers["Range"] = f"bytes={start}-{stop - 1}"
         try:
-            address = URL(url, encoded=True)
+            # What is escaped stays as it is: a signature may cover it.
+            address = URL(quote(url, safe=_IN_URLS), encoded=True)
             proxy = _proxy(address.scheme, address.host or "")
             async with self._session.get(address, headers=headers, proxy=proxy) as response:
                 yield response
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            raise NoConnectionError(f"no connection ({reason_of(error)})") from error
         except (aiohttp.InvalidURL, ValueError) as error:
             raise InputError(name, "not a URL; https://… was expected") from error
         except aiohttp.TooManyRedirects as error:
             raise RemoteRefused(f"{name}: redirected in a circle") from error
-        except aiohttp.ClientConnectorError as error:
-            reason = error.strerror or str(error.os_error)
-            raise NoConnectionError(f"no connection ({reason})") from error
         except TimeoutError as error:
             raise TransientError(f"no answer in {self._timeout_s:g} s") from error
         except aiohttp.ClientError as error:
@@ -144,7 +149,7 @@ class HttpSource:
 
 def changed(file: RemoteFile) -> IndexChangedError:
     """Return the error of a file that is not the one that was opened."""
-    return IndexChangedError(file.url, "it changed while it was read; run the command again")
+    return IndexChangedError(file.url, "it changed while it was read; start again")
 
 
 @cache
@@ -158,7 +163,7 @@ def _may_be_expired(file: RemoteFile) -> bool:
 
 
 def _validator(response: aiohttp.ClientResponse) -> str:
-    return response.headers.get("ETag") or response.headers.get("Last-Modified", "")
+    return response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
 
 
 def _condition(etag: str) -> dict[str, str]:
@@ -207,14 +212,11 @@ async def _refusal(response: aiohttp.ClientResponse, name: str) -> Exception:
     elif status == 301 and (region := response.headers.get("x-amz-bucket-region")):
         problem = f"the bucket is in the region {region}; set AWS_DEFAULT_REGION={region}"
     elif status in {401, 403}:
-        said = await response.content.read(_ERROR_BYTES)
-        problem = f"HTTP {status}, access denied; is it public, and its name right?"
-        if b"requester pays" in said.lower() or "x-amz-request-charged" in response.headers:
-            problem = f"HTTP {status}: its owner has the requester pay; {_REQUESTER_PAYS}"
+        problem += ", access denied; is it public, and its name right?"
+        if b"requester pays" in (await response.content.read(_ERROR_BYTES)).lower():
+            cure = "use s3://… with credentials, and FSSPEC_S3_REQUESTER_PAYS=true"
+            problem = f"HTTP {status}: its owner has the requester pay; {cure}"
     return RemoteRefused(f"{name}: {problem}")
-
-
-_REQUESTER_PAYS = "use s3://… with credentials, and FSSPEC_S3_REQUESTER_PAYS=true"
 
 
 class StoreSource:
@@ -246,8 +248,10 @@ class StoreSource:
         if not file.origin.startswith("s3://"):
             return await self._in_thread(file.origin, _fetch, file=file, start=start, stop=stop)
         if file.address == file.origin:  # its signature has expired
-            login = {} if _bucket(file.origin) in self._needs_login else {"anon": True}
-            file.address = await self._in_thread(file.origin, _sign, **login)
+            again = await self._with_login(file.origin, self._open_signed)
+            if again is None or again.etag != file.etag:
+                raise changed(file)
+            file.address = again.address
         return await self._http.fetch(file, start, stop)
 
     async def folders(self, url: str) -> list[str] | None:
@@ -268,13 +272,16 @@ class StoreSource:
         except RemoteRefused as refused:
             try:
                 answer = await action(url)
-            except NoLoginError:
+            except RemoteRefused:  # or there are no credentials
                 raise refused from None
         self._needs_login.add(_bucket(url))
         return answer
 
     async def _in_thread(self, url: str, action: Callable[..., T], **options: Any) -> T:
         run = asyncio.get_running_loop().run_in_executor
+        if "@" in _bucket(url):
+            problem = "a login is in it; put it into the configuration of fsspec"
+            raise InputError(shown(url), problem)
         try:
             async with asyncio.timeout(self._timeout_s):
                 return await run(self._threads, partial(action, url, **options))
@@ -284,11 +291,8 @@ class StoreSource:
             raise
         except Exception as error:
             reason, name = reason_of(error), type(error).__name__
-            if name.endswith("CredentialsError"):  # of botocore
-                raise NoLoginError(f"{shown(url)}: there are no credentials ({reason})") from error
-            if isinstance(error, PermissionError):
-                raise RemoteRefused(f"{shown(url)}: access denied ({reason})") from error
-            if isinstance(error, (TypeError, ValueError, NotImplementedError)):
+            is_final = isinstance(error, (PermissionError, TypeError, ValueError))
+            if is_final or name.endswith("CredentialsError"):  # of botocore
                 raise RemoteRefused(f"{shown(url)}: can't be read ({reason})") from error
             raise TransientError(reason) from error
 
@@ -297,16 +301,13 @@ class StoreSource:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-class NoLoginError(RemoteRefused):
-    """There are no credentials that could be tried."""
-
-
 _SIGNATURE = {"signature_version": "s3v4"}
 _LOGIN = {"anon", "key", "secret", "token", "profile"}
 """Options of s3fs; with one of them in fsspec's configuration it is the user who decides."""
 
 
 def _bucket(url: str) -> str:
+    """Return the bucket or host of a URL."""
     return url.split("/")[2]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -75,7 +76,8 @@ class Ranges:
         self._slots = asyncio.Semaphore(options.concurrency)
         self._waiting: dict[RemoteFile, list[tuple[int, int]]] = {}
         self._under_way: dict[Key, asyncio.Future[bytes]] = {}
-        self._kept: dict[Key, bytes] = {}  # the least recently used first
+        # The least recently used first; the oldest key of a dict takes ever longer to find.
+        self._kept: OrderedDict[Key, bytes] = OrderedDict()
         self._kept_bytes = 0
         self._resume_at = 0.0
         self._has_answered = False
@@ -101,13 +103,11 @@ class Ranges:
 
     async def open(self, url: str) -> RemoteFile | None:
         """Return a file as it is now; None: there is none."""
-        file = None
-        if self._disk and not self._options.refresh:
-            file = self._disk.opened(url)
-        if file is None:
-            file = await self._patiently(shown(url), lambda: self._source(url).open(url))
-            if file and self._disk:
-                self._disk.add(file)
+        if self._disk and not self._options.refresh and (file := self._disk.opened(url)):
+            return file
+        file = await self._patiently(shown(url), lambda: self._source(url).open(url))
+        if self._disk and file:
+            self._disk.add(file)
         return file
 
     async def read(self, file: RemoteFile, start: int, stop: int) -> bytes:
@@ -182,26 +182,33 @@ class Ranges:
             self._disk.forget(file)
 
     def _recall(self, key: Key) -> bytes | None:
-        content = self._kept.pop(key, None)
-        if content is not None:
-            self._kept[key] = content
+        if (content := self._kept.get(key)) is not None:
+            self._kept.move_to_end(key)
         elif self._disk and (content := self._disk.get(*key)) is not None:
             self._keep(key, content)
         return content
 
     def _keep(self, key: Key, content: bytes) -> None:
+        if len(content) >= _PIECE_BYTES:  # parts of tables, which who reads them keeps
+            return
         self._kept[key] = content
         self._kept_bytes += len(content) + _ENTRY_BYTES
         while self._kept_bytes > self._options.cache_bytes:
-            oldest = next(iter(self._kept))
-            self._kept_bytes -= len(self._kept.pop(oldest)) + _ENTRY_BYTES
+            _, oldest = self._kept.popitem(last=False)
+            self._kept_bytes -= len(oldest) + _ENTRY_BYTES
 
     async def _patiently(self, name: str, ask: Callable[[], Awaitable[T]]) -> T:
         """Return what `ask` returns; repeat it where that may help."""
         failures = 0
         while True:
             try:
-                return await self._ask(ask)
+                async with self._slots:
+                    while (pause := self._resume_at - self._loop.time()) > 0:
+                        await asyncio.sleep(pause)
+                    self.requests += 1
+                    answer = await ask()
+                self._has_answered = True
+                return answer
             except TransientError as error:
                 failures += 1
                 is_away = isinstance(error, NoConnectionError) and not self._has_answered
@@ -209,15 +216,6 @@ class Ranges:
                     problem = f"{name}: {error}, after {failures} attempts"
                     raise RemoteUnavailable(problem) from error
                 await self._wait_after(name, error, failures)
-
-    async def _ask(self, ask: Callable[[], Awaitable[T]]) -> T:
-        async with self._slots:
-            while (pause := self._resume_at - self._loop.time()) > 0:
-                await asyncio.sleep(pause)
-            self.requests += 1
-            answer = await ask()
-        self._has_answered = True
-        return answer
 
     async def _wait_after(self, name: str, error: TransientError, failures: int) -> None:
         """Wait before the next attempt: not at all at first, unless asked to slow down."""

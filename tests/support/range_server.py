@@ -45,7 +45,7 @@ class Faults:
     0), `429`, `cut` (a body that ends early), `drop` (no answer), `stall` (none for 60 s), `slow`
     (a byte every 20 ms), `wrong_range`, `wrong_total`, `wrong_bytes` (one less than asked for),
     `no_ranges` (200 and the whole file), `no_etag`, `weak` (ETag), `date` (Last-Modified in place
-    of an ETag), `gzip`, `html`, `401`, `403`, `login`
+    of an ETag), `gzip`, `html`, `401`, `403`, `basic` (401 without a login), `login`
     (403 without a signature of S3), `pays` (requester pays), `404`, `416`, `redirect`
     (307 to /moved/…, the same folder), `loop` (a redirect to itself), `away` (to another host).
     """
@@ -104,6 +104,8 @@ class _Server:
         fault = self.fault(path)
         if fault == "login":
             fault = "" if b"X-Amz-Signature=" in head else "403"
+        if fault == "basic":
+            fault = "" if b"\r\nAuthorization: Basic " in head else "401"
         self.asked.append(Asked(path, start, stop, fault))
         if fault in _PLAIN:
             status, body, *headers = _PLAIN[fault]
