@@ -12,7 +12,7 @@ from ngramscan.fm9.in_place import InPlaceFile, make_trie, tasks, together
 from ngramscan.fm9.kernels import Integers
 from ngramscan.fm9.layout import FILES, NEWLINE, SEPARATOR
 from ngramscan.fm9.manifest import MANIFEST, PLAN, ShardEntry, parse_manifest
-from ngramscan.fm9.range_sources import RemoteFile
+from ngramscan.fm9.range_sources import RemoteFile, shown
 from ngramscan.fm9.ranges import Ranges
 from ngramscan.fm9.reader import ShardWindow
 
@@ -175,10 +175,10 @@ async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
         return []
     if plan is not None:
         problem = "incomplete: it is still being built; run the same ngramscan index build again"
-        raise InputError(url, problem)
+        raise InputError(shown(url), problem)
     if manifest is None:
         return []
-    entries = parse_manifest(manifest, url + MANIFEST)
+    entries = parse_manifest(manifest, shown(url) + MANIFEST)
     return await together(_listed_files(ranges, url, entry) for entry in entries)
 
 
@@ -186,11 +186,13 @@ async def _listed_files(ranges: Ranges, url: str, entry: ShardEntry) -> list[Rem
     folder = f"{url}{entry.folder}/" if entry.folder else url
     files = await _files(ranges, folder)
     if files is None:
-        raise IndexFormatError(folder + FILES[0], f"missing, but {MANIFEST} lists it; {_UPLOAD}")
+        raise IndexFormatError(
+            shown(folder) + FILES[0], f"missing, but {MANIFEST} lists it; {_UPLOAD}"
+        )
     for name, file in zip(FILES, files, strict=True):
         if file.size != entry.files[name].bytes:
             problem = f"{file.size} bytes, but {MANIFEST} says {entry.files[name].bytes}; {_UPLOAD}"
-            raise IndexFormatError(folder + name, problem)
+            raise IndexFormatError(file.url, problem)
     return files
 
 
@@ -200,7 +202,7 @@ async def _files(ranges: Ranges, folder: str) -> list[RemoteFile] | None:
     files = [file for file in opened if file]
     if files and len(files) < len(FILES):
         missing = FILES[opened.index(None)]
-        raise IndexFormatError(folder + missing, f"missing; {_UPLOAD}")
+        raise IndexFormatError(shown(folder) + missing, f"missing; {_UPLOAD}")
     return files or None
 
 
@@ -216,7 +218,7 @@ async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
         shards = await _numbered(ranges, url)
     if not shards:
         problem = f"no index there: neither {MANIFEST} nor {FILES[0]} in it or in its folder 0"
-        raise InputError(url, problem)
+        raise InputError(shown(url), problem)
     return shards
 
 
@@ -230,7 +232,7 @@ async def _numbered(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
         shards += present
         if found[: len(present)] != present:
             problem = f"missing, though there are shards behind it; {_UPLOAD}"
-            raise IndexFormatError(f"{url}{numbers[found.index(None)]}", problem)
+            raise IndexFormatError(f"{shown(url)}{numbers[found.index(None)]}", problem)
         if len(present) < tried:
             return shards
         tried = _PROBED_AT_ONCE
