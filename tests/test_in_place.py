@@ -87,11 +87,12 @@ def test_counts_windows_and_documents_equal_those_of_the_local_reader(
             assert not np.diff(found[absent]).any()
             assert (one.documents, one.text_bytes) == (near.documents, near.text_bytes)
             assert one.index_bytes == near.index_bytes
-            ranks, lengths = [draw.randrange(near.ranks)], np.array([9])
-            windows = near.windows(ranks, lengths, 20)
-            assert one.windows(ranks, lengths, 20) == windows
-            document = windows[0].document
-            assert one.metadata([document]) == near.metadata([document])
+        near, one = local[0], far[0]
+        ranks, lengths = [draw.randrange(near.ranks)], np.array([9])
+        windows = near.windows(ranks, lengths, 20)
+        assert one.windows(ranks, lengths, 20) == windows
+        document = windows[0].document
+        assert one.metadata([document]) == near.metadata([document])
         assert {"500", "cut", "wrong_range"} & {one.fault for one in server.record().requests}
 
 
