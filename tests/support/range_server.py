@@ -42,12 +42,13 @@ class Faults:
     `rate` is the share of requests that get one of `kinds`, drawn by `seed`; `always` maps the
     beginning of a path (without its slash) to the kind that every request there gets. From request
     `changed_from` on (numbered from 1), files have another ETag. Kinds: `500`, `503` (Retry-After
-    0), `429`, `cut` (a body that ends early), `drop` (no answer), `stall` (none for 60 s), `slow`
-    (a byte every 20 ms), `wrong_range`, `wrong_total`, `wrong_bytes` (one less than asked for),
-    `no_ranges` (200 and the whole file), `no_etag`, `weak` (ETag), `date` (Last-Modified in place
-    of an ETag), `gzip`, `html`, `401`, `403`, `basic` (401 without a login), `login`
-    (403 without a signature of S3), `pays` (requester pays), `404`, `416`, `redirect`
-    (307 to /moved/…, the same folder), `loop` (a redirect to itself), `away` (to another host).
+    0), `later` (Retry-After 3600), `429`, `cut` (a body that ends early), `drop` (no answer),
+    `stall` (none for 60 s), `slow` (a byte every 20 ms), `wrong_range`, `wrong_total`,
+    `wrong_bytes` (one less than asked for), `no_ranges` (200 and the whole file), `no_etag`, `weak`
+    (ETag), `date` (Last-Modified in place of an ETag), `gzip`, `html`, `401`, `403`, `basic` (401
+    without a login), `login` (403 without a signature of S3), `pays` (requester pays), `404`,
+    `416`, `region` (301 without an address), `redirect` (307 to /moved/…, the same folder), `loop`
+    (a redirect to itself), `away` (to another host).
     """
 
     seed: int = 0
@@ -158,6 +159,8 @@ class _Server:
 _PLAIN: dict[str, tuple[Any, ...]] = {
     "500": (500, b"out of luck"),
     "503": (503, b"<Error><Code>SlowDown</Code></Error>", "Retry-After: 0"),
+    "later": (503, b"", "Retry-After: 3600"),
+    "region": (301, b"", "x-amz-bucket-region: eu-west-1"),
     "429": (429, b"slow down"),
     "404": (404, b"not found"),
     "416": (416, b"", "Content-Range: bytes */5"),
