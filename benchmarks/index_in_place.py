@@ -23,10 +23,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from ngramscan.fm9 import kernels  # noqa: E402
-from ngramscan.fm9.reader import Fm9File, Shard, open_shards  # noqa: E402
-from ngramscan.patterns.given import load_given  # noqa: E402
-from tests.support.range_server import Faults, RangeServer  # noqa: E402
+from ngramscan.fm9 import kernels
+from ngramscan.fm9.reader import Fm9File, open_shards
+from ngramscan.patterns.given import load_given
+from tests.support.range_server import Faults, RangeServer
 
 SUPERBLOCK = kernels.BLOCK * kernels.SUPERBLOCK
 
@@ -36,7 +36,8 @@ def dependent_steps(file: Fm9File, pattern: bytes) -> int:
     t, steps = file.tables, 0
     suffixes = [pattern[at:] for at in range(len(pattern) - 1, -1, -1)]
     ranges = file.find(suffixes).tolist()
-    for suffix, (low, high) in zip(suffixes[1:], ranges, strict=False):
+    for suffix, found in zip(suffixes[1:], ranges, strict=False):
+        low, high = found
         number, code = 0, int(t.codes[suffix[0]])
         for _ in range(int(t.lengths[suffix[0]])):
             if low == high:

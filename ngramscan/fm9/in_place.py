@@ -90,10 +90,8 @@ class _Search(NamedTuple):
 class InPlaceFile:
     """A searchable text: an .fm9 file of which only what a question needs is read."""
 
-    def __init__(
-        self, ranges: Ranges, file: RemoteFile, layout: Layout, top: dict[int, bytes]
-    ) -> None:
-        self._ranges, self._file, self._top = ranges, file, top
+    def __init__(self, ranges: Ranges, file: RemoteFile, layout: Layout, memory: int) -> None:
+        self._ranges, self._file = ranges, file
         self.layout, self.n = layout, layout.n
         self._tables = kernels.make_tables(np.zeros(0, np.uint8), layout)
         self._at: list[int] = self._tables.at.tolist()
@@ -102,32 +100,36 @@ class InPlaceFile:
         self._leaves: list[int] = self._tables.leaves.tolist()
         self.steps: list[int] = self._tables.lengths.tolist()
         """How many steps one byte of a pattern takes, by the byte."""
+        fields = {RANK: layout.rank, BTNRP: layout.btnrp, INVERT: layout.invert}
+        others = {BT: layout.bt, BTNR: layout.btnr, SA: layout.sa, ISA: layout.isa}
+        self.reads_per_step, self.rounds_per_step = 2, 1
+        """How many reads one step takes, and how many of them have to wait for each other."""
+        if file.size <= memory:
+            fields |= others
+            self.reads_per_step = self.rounds_per_step = 0
+        elif sum(map(_length, fields.values())) > memory:
+            fields = {}
+            self.reads_per_step, self.rounds_per_step = 5, 2
+        self._fields, self._kept = fields, dict[int, bytes]()
+        self.kept_bytes = sum(map(_length, fields.values()))
+        """Bytes that are read before the first step."""
 
     @classmethod
-    async def open(cls, ranges: Ranges, file: RemoteFile, top_bytes: int) -> InPlaceFile:
-        """Read the header and, where they have no more than `top_bytes`, ranks and pointers.
+    async def open(cls, ranges: Ranges, file: RemoteFile, memory: int) -> InPlaceFile:
+        """Read the header; up to `memory` bytes, the whole file or ranks and pointers are kept.
 
-        With those a step is one round of requests, not two.
+        With those, a step is one round of requests, not two.
         """
-        layout = await _read_header(ranges, file)
-        fields = {RANK: layout.rank, BTNRP: layout.btnrp, INVERT: layout.invert}
-        if sum(map(_length, fields.values())) > top_bytes:
-            return cls(ranges, file, layout, {})
+        return cls(ranges, file, await _read_header(ranges, file), memory)
+
+    async def load(self) -> None:
+        """Read what is kept; this has to be done before anything is asked."""
+        fields = {} if self._kept else self._fields
         parts = await together(
-            ranges.read(file, field.offset, field.offset + _length(field))
+            self._ranges.read(self._file, field.offset, field.offset + _length(field))
             for field in fields.values()
         )
-        return cls(ranges, file, layout, dict(zip(fields, parts, strict=True)))
-
-    @property
-    def reads_per_step(self) -> int:
-        """How many reads one step takes."""
-        return 2 if self._top else 5
-
-    @property
-    def rounds_per_step(self) -> int:
-        """How many of them have to wait for each other."""
-        return 1 if self._top else 2
+        self._kept |= zip(fields, parts, strict=True)
 
     def corrupt(self, problem: str) -> IndexFormatError:
         """Return the error for a file that contradicts itself."""
@@ -138,8 +140,8 @@ class InPlaceFile:
     async def _bits(self, column: int, first: int, bits: int) -> tuple[int, bytes]:
         """Return some bits of a field: the number of their first byte in it, and the bytes."""
         start, stop = first >> 3, (first + bits + 7) >> 3
-        if column in self._top:
-            return start, self._top[column][start:stop]
+        if column in self._kept:
+            return start, self._kept[column][start:stop]
         at = self._at[column]
         return start, await self._ranges.read(self._file, at + start, at + stop)
 
@@ -178,7 +180,7 @@ class InPlaceFile:
         rank, pointer = self._at[RANK_WIDTH], self._at[BTNRP_WIDTH]
         wanted = {RANK: (number * rank, 2 * rank), BTNRP: (number * pointer, 2 * pointer)}
         wanted[INVERT] = number, 1
-        if self._top:
+        if self._kept:
             return {column: await self._bits(column, *bits) for column, bits in wanted.items()}
         wanted[BT] = number * _TYPES, _TYPES
         reads = (self._bits(column, *bits) for column, bits in wanted.items())
@@ -189,8 +191,8 @@ class InPlaceFile:
     ) -> dict[int, tuple[int, bytes]]:
         """Return the numbers of some blocks of a superblock, and its types if they are unknown.
 
-        The types say where the numbers are. Where they are unknown, all numbers that may be before
-        these are read together with the types, so that nothing has to wait.
+        The types say where the numbers are. Where they are unknown, all numbers are read together
+        with them, so that nothing has to wait.
         """
         width, end = self._at[BTNRP_WIDTH], self._at[BTNR_BITS]
         first = _entry(pieces[BTNRP], number, width)
@@ -201,7 +203,7 @@ class InPlaceFile:
         else:
             # The pointer of a superblock without a bit is 0, and the last one has none behind it.
             stop = _entry(pieces[BTNRP], number + 1, width)
-            stop = min(stop if stop > first else end, first + (blocks[-1] + 1) * _LONGEST_NUMBER)
+            stop = min(stop if stop > first else end, first + SUPERBLOCK * _LONGEST_NUMBER)
         if not 0 <= first <= stop <= end:
             raise self.corrupt("field rrr.btnrp: a pointer leads out of the numbers")
         numbers = self._bits(BTNR, first, stop - first)

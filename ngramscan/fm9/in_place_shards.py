@@ -12,7 +12,7 @@ from ngramscan.fm9.in_place import InPlaceFile, make_trie, tasks, together
 from ngramscan.fm9.compiled import Integers
 from ngramscan.fm9.layout import FILES, NEWLINE, SEPARATOR
 from ngramscan.fm9.manifest import MANIFEST, PLAN, ShardEntry, parse_manifest
-from ngramscan.fm9.range_sources import RemoteFile
+from ngramscan.fm9.range_sources import RemoteFile, shown
 from ngramscan.fm9.ranges import Ranges
 from ngramscan.fm9.reader import ShardWindow
 
@@ -20,8 +20,8 @@ _UPLOAD = "copy the files of this shard there again"
 _OFFSETS_AT_ONCE = 256
 _PROBED_AT_ONCE = 8
 _LONGEST_MANIFEST = 100_000_000
-_TOP_BYTES = 4_000_000
-"""Of each file, up to this size, ranks and pointers are fetched whole."""
+_KEPT_BYTES = 4_000_000
+"""Up to this size a file, or else its ranks and pointers, are read whole and kept."""
 
 
 class InPlaceOffsets:
@@ -72,8 +72,11 @@ class InPlaceOffsets:
 class InPlaceShard:
     """The index of some documents, and that of their metadata; answers are those of `Shard`."""
 
-    def __init__(self, ranges: Ranges, files: Sequence[RemoteFile], data: InPlaceFile) -> None:
+    def __init__(
+        self, ranges: Ranges, files: Sequence[RemoteFile], data: InPlaceFile, kept_bytes: int
+    ) -> None:
         self._ranges, self._files, self.data = ranges, files, data
+        self._kept_bytes = kept_bytes
         self._documents = InPlaceOffsets(ranges, files[1], data, SEPARATOR)
         self.documents = self._documents.entries
         self.ranks = data.n
@@ -94,6 +97,7 @@ class InPlaceShard:
         return self._ranges.run(together(self._window(*one, context) for one in each))
 
     async def _window(self, rank: int, needle_bytes: int, context: int) -> ShardWindow:
+        await self.data.load()
         position = await self.data.locate(rank)
         document = await self._documents.holding(position)
         before, last = await self._documents.bounds(document)
@@ -116,7 +120,8 @@ class InPlaceShard:
         return await meta.extract(start, stop - 1)
 
     async def _open_lines(self) -> tuple[InPlaceFile, InPlaceOffsets]:
-        meta = await InPlaceFile.open(self._ranges, self._files[2], 0)
+        meta = await InPlaceFile.open(self._ranges, self._files[2], self._kept_bytes)
+        await meta.load()
         return meta, InPlaceOffsets(self._ranges, self._files[3], meta, NEWLINE)
 
 
@@ -128,6 +133,7 @@ def find_in_all(
     trie = make_trie(patterns)
 
     async def find() -> None:
+        await together(shard.data.load() for shard in shards)
         async with tasks() as group:
             for shard, segments in zip(shards, found, strict=True):
                 shard.data.find(trie, segments, group)
@@ -150,10 +156,11 @@ def open_in_place(ranges: Ranges, url: str, memory: int) -> list[InPlaceShard]:
 
 async def _open(ranges: Ranges, url: str, memory: int) -> list[InPlaceShard]:
     found = await _of_manifest(ranges, url) or await _by_name(ranges, url)
-    top_bytes = min(_TOP_BYTES, memory // len(found))
+    kept_bytes = min(_KEPT_BYTES, memory // len(found))
 
     async def open_shard(files: Sequence[RemoteFile]) -> InPlaceShard:
-        return InPlaceShard(ranges, files, await InPlaceFile.open(ranges, files[0], top_bytes))
+        data = await InPlaceFile.open(ranges, files[0], kept_bytes)
+        return InPlaceShard(ranges, files, data, kept_bytes)
 
     return await together(map(open_shard, found))
 
@@ -168,10 +175,10 @@ async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
         return []
     if plan is not None:
         problem = "incomplete: it is still being built; run the same ngramscan index build again"
-        raise InputError(url, problem)
+        raise InputError(shown(url), problem)
     if manifest is None:
         return []
-    entries = parse_manifest(manifest, url + MANIFEST)
+    entries = parse_manifest(manifest, shown(url) + MANIFEST)
     return await together(_listed_files(ranges, url, entry) for entry in entries)
 
 
@@ -179,11 +186,13 @@ async def _listed_files(ranges: Ranges, url: str, entry: ShardEntry) -> list[Rem
     folder = f"{url}{entry.folder}/" if entry.folder else url
     files = await _files(ranges, folder)
     if files is None:
-        raise IndexFormatError(folder + FILES[0], f"missing, but {MANIFEST} lists it; {_UPLOAD}")
+        raise IndexFormatError(
+            shown(folder) + FILES[0], f"missing, but {MANIFEST} lists it; {_UPLOAD}"
+        )
     for name, file in zip(FILES, files, strict=True):
         if file.size != entry.files[name].bytes:
             problem = f"{file.size} bytes, but {MANIFEST} says {entry.files[name].bytes}; {_UPLOAD}"
-            raise IndexFormatError(folder + name, problem)
+            raise IndexFormatError(file.url, problem)
     return files
 
 
@@ -193,7 +202,7 @@ async def _files(ranges: Ranges, folder: str) -> list[RemoteFile] | None:
     files = [file for file in opened if file]
     if files and len(files) < len(FILES):
         missing = FILES[opened.index(None)]
-        raise IndexFormatError(folder + missing, f"missing; {_UPLOAD}")
+        raise IndexFormatError(shown(folder) + missing, f"missing; {_UPLOAD}")
     return files or None
 
 
@@ -209,7 +218,7 @@ async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
         shards = await _numbered(ranges, url)
     if not shards:
         problem = f"no index there: neither {MANIFEST} nor {FILES[0]} in it or in its folder 0"
-        raise InputError(url, problem)
+        raise InputError(shown(url), problem)
     return shards
 
 
@@ -223,7 +232,7 @@ async def _numbered(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
         shards += present
         if found[: len(present)] != present:
             problem = f"missing, though there are shards behind it; {_UPLOAD}"
-            raise IndexFormatError(f"{url}{numbers[found.index(None)]}", problem)
+            raise IndexFormatError(f"{shown(url)}{numbers[found.index(None)]}", problem)
         if len(present) < tried:
             return shards
         tried = _PROBED_AT_ONCE

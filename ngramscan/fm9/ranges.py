@@ -172,6 +172,7 @@ class Ranges:
                 future.cancel()
             elif error:
                 future.set_exception(error)
+                future.exception()  # nobody may be left who waits for it
             else:
                 content = body[start - pieces[0][0] : stop - pieces[0][0]]
                 self._keep(key, content)

@@ -47,6 +47,7 @@ _ANY = "surrogateescape"  # bytes that are not UTF-8 are kept, too
 # For estimates; docs/indexes.md has the measurements.
 _LATENCY_S, _REQUESTS_PER_S = 0.03, 1500
 _BYTES_PER_REQUEST, _METADATA_BYTES = 100, 150
+_BYTES_PER_S = 50e6
 _LIKELY = 0.5
 """Of the requests of a search, if both its ends were apart until its end."""
 
@@ -198,18 +199,19 @@ class InPlaceIndex:
         self._opened()
         patterns = [query.encode() for query in queries]
         suffixes = {one[at:] for one in patterns for at in range(len(one) - 1)}
-        at_most = rounds = 0
+        at_most = rounds = kept = 0
         for shard in self._shards:
             steps = shard.data.steps
             # Both ends of a range are asked for.
             at_most += 2 * shard.data.reads_per_step * sum(steps[one[0]] for one in suffixes)
             longest = max((sum(steps[byte] for byte in one[:-1]) for one in patterns), default=0)
             rounds = max(rounds, longest * shard.data.rounds_per_step)
+            kept += shard.data.kept_bytes
+        loaded = Cost(len(self._shards), len(self._shards), kept, kept / _BYTES_PER_S)
         found = self._cost(at_most, round(at_most * _LIKELY), rounds)
         longest = max(map(len, patterns), default=0)
-        shown = self._cost_of_windows(windows, 2 * context + longest)
-        numbers = (one + other for one, other in zip(astuple(found), astuple(shown), strict=True))
-        return Cost(*numbers)
+        windows_cost = self._cost_of_windows(windows, 2 * context + longest)
+        return Cost(*map(sum, zip(*map(astuple, (loaded, found, windows_cost)), strict=True)))
 
     def _cost_of_windows(self, windows: int, text_bytes: int) -> Cost:
         """Return what windows take that have so many bytes, or their whole document."""
