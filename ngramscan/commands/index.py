@@ -14,13 +14,15 @@ from ngramscan.corpora import InputFormat, PythonCorpus, ReadOptions, open_corpu
 from ngramscan.errors import InputError, needs_extra
 from ngramscan.fm9.folders import index_folder, planned_shards, shard_folders
 from ngramscan.fm9.manifest import MANIFEST
-from ngramscan.indexes.base import CACHE
-from ngramscan.indexes.base import Index
-from ngramscan.indexes.base import IndexOptions
-from ngramscan.indexes.base import IndexSize
-from ngramscan.indexes.base import MAX_LINE
-from ngramscan.indexes.base import QueryFailure
-from ngramscan.indexes.base import TIMEOUT_S
+from ngramscan.indexes.base import (
+    CACHE,
+    MAX_LINE,
+    TIMEOUT_S,
+    Index,
+    IndexOptions,
+    IndexSize,
+    QueryFailure,
+)
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow
 from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.prevalence.count import explained

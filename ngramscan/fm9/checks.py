@@ -21,8 +21,8 @@ import numpy as np
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.fm9 import decode
 from ngramscan.fm9 import kernels as k
-from ngramscan.fm9.decode import BitVector, Steps, vector
 from ngramscan.fm9.compiled import Bytes, Integers
+from ngramscan.fm9.decode import BitVector, Steps, vector
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, NEWLINE, SA_STEP, SEPARATOR, SUPERBLOCK
 from ngramscan.fm9.reader import Fm9File, Offsets, is_object
 from ngramscan.processes.pool import usable_cores

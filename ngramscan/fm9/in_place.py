@@ -18,6 +18,7 @@ import numpy as np
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9 import kernels
+from ngramscan.fm9.compiled import Integers
 from ngramscan.fm9.header import read_layout
 from ngramscan.fm9.kernels import (
     BT,
@@ -31,7 +32,6 @@ from ngramscan.fm9.kernels import (
     RANK_WIDTH,
     SA,
     TEXT_WIDTH,
-    Integers,
 )
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK, Field, Layout
 from ngramscan.fm9.range_sources import RemoteFile

@@ -1,8 +1,9 @@
 """The manifest of an index: its shards, and the size and SHA-256 of each of their files.
 
-`manifest.json` in a folder describes the shards in that folder. Of a shard it is written last, so a
-shard that has it is complete; of an index with several shards it lists all of them, so that it can
-be read where folders can't be listed. Indexes of the original tools have none.
+`manifest.json` in a folder describes the shards in that folder. It is the last file
+of a shard to be written, so a shard that has it is complete. That of an index with several shards
+lists all of them, so that they are found where folders can't be listed. Indexes of the original
+tools have none.
 """
 
 from __future__ import annotations

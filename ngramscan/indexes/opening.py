@@ -13,14 +13,8 @@ from urllib.parse import urlsplit
 from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError, nearest, needs_extra
 from ngramscan.fm9.folders import index_folder, is_shard
-from ngramscan.indexes.base import IN_PLACE_CONCURRENCY
-from ngramscan.indexes.base import Index
-from ngramscan.indexes.base import IndexOptions
-from ngramscan.indexes.base import IndexSize
-from ngramscan.indexes.catalog import DEFAULT_URL
-from ngramscan.indexes.catalog import PAPER
-from ngramscan.indexes.catalog import find_hosted
-from ngramscan.indexes.catalog import nearest_names
+from ngramscan.indexes.base import IN_PLACE_CONCURRENCY, Index, IndexOptions, IndexSize
+from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, find_hosted, nearest_names
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress

@@ -18,8 +18,8 @@ import httpx
 from ngramscan import __version__
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
 from ngramscan.indexes.base import (
-    PUBLIC_RATE,
     COMMON_CONTEXT,
+    PUBLIC_RATE,
     Found,
     IndexOptions,
     IndexSize,
