@@ -38,7 +38,7 @@ NOT_RUN = {
     r"^(pip|just|python) ": "installs something, takes long, or is no command of ours",
     r"^ngramscan serve": "runs until it is stopped: test_serve.py",
     r"--scheduler": "needs a cluster: test_scan_runs.py",
-    r"commoncrawl|datasets (fetch|check)": "needs the network",
+    r"commoncrawl|datasets (fetch|check)|s3://|example\.org": "needs the network",
     r"imo-proofbench|bbh-word-sorting": "needs files that are not shipped",
     r"capitals|unit-first|first-word": "test_extending.py",
 }

@@ -61,7 +61,6 @@ INDEXES = {
     "fm9:corpus": "a corpus; to read it: --index scan:corpus",
     "s3://bucket/key": "to read a corpus there: --index scan:s3://bucket/key",
     "https://host/x.jsonl.gz": "a file, not an index; to read it: --index scan:https://host/x.js",
-    "fm9:https://host/x": "index files are read from a disk only; to ask them where they",
     "empty": "neither an index nor a corpus in a known format",
     "mine.yaml": "neither an index nor a corpus in a known format",
     "pyton": "no index of this name; did you mean python?",
