@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import islice, pairwise
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -39,8 +39,7 @@ from ngramscan.fm9.ranges import Ranges
 
 _BITS = BLOCK * SUPERBLOCK
 _TYPES = 7 * SUPERBLOCK
-_NUMBER_BITS: list[int] = kernels.NUMBER_BITS.tolist()
-_LONGEST_NUMBER = max(_NUMBER_BITS)
+_LONGEST_NUMBER = int(kernels.NUMBER_BITS.max())
 _SLOTS = {RANK: 0, BTNRP: 24, INVERT: 48, BT: 56, BTNR: 96}
 """Where the buffer of one step has the bytes of each field."""
 _BUFFER = 96 + _LONGEST_NUMBER * SUPERBLOCK // 8 + 48
@@ -80,11 +79,6 @@ def make_trie(patterns: Sequence[bytes]) -> Trie:
             node = node.setdefault(byte, {})
         node.setdefault(ENDS, []).append(number)
     return root
-
-
-class _Search(NamedTuple):
-    segments: Integers
-    group: asyncio.TaskGroup
 
 
 class InPlaceFile:
@@ -145,24 +139,39 @@ class InPlaceFile:
         at = self._at[column]
         return start, await self._ranges.read(self._file, at + start, at + stop)
 
+    async def _pieces(self, wanted: dict[int, tuple[int, int]]) -> dict[int, tuple[int, bytes]]:
+        """Return the same of several fields."""
+        if self._kept.keys() >= wanted.keys():
+            return {column: await self._bits(column, *bits) for column, bits in wanted.items()}
+        reads = (self._bits(column, *bits) for column, bits in wanted.items())
+        return dict(zip(wanted, await asyncio.gather(*reads), strict=True))
+
     async def _ones(self, *positions: int) -> list[int]:
         """Return what `kernels.bit_and_ones` returns for bits of the whole file, in their order."""
-        first, last = positions[0] // BLOCK, positions[-1] // BLOCK
-        if first // SUPERBLOCK == last // SUPERBLOCK:
-            return await self._ones_of(first // SUPERBLOCK, positions)
+        if positions[0] // _BITS == positions[-1] // _BITS:
+            return await self._ones_of(positions[0] // _BITS, positions)
         each = (self._ones_of(at // _BITS, [at]) for at in positions)
         return [got for (got,) in await asyncio.gather(*each)]
 
     async def _ones_of(self, number: int, positions: Sequence[int]) -> list[int]:
         """Return the same for bits of one superblock."""
-        pieces, width = await self._superblock(number), self._at[RANK_WIDTH]
-        ones, after = (_entry(pieces[RANK], at, width) for at in (number, number + 1))
+        rank, pointer = self._at[RANK_WIDTH], self._at[BTNRP_WIDTH]
+        known = {RANK: (number * rank, 2 * rank), BTNRP: (number * pointer, 2 * pointer)}
+        pieces = await self._pieces({**known, INVERT: (number, 1)})
+        ones, after = (_entry(pieces[RANK], at, rank) for at in (number, number + 1))
         if after == ones:
             return [2 * ones for _ in positions]
         if after == ones + _BITS:
             return [2 * (ones + at % _BITS) + 1 for at in positions]
-        blocks = [at % _BITS // BLOCK for at in positions]
-        pieces |= await self._numbers(number, blocks, pieces)
+        first, stop = (_entry(pieces[BTNRP], at, pointer) for at in (number, number + 1))
+        # The pointer of a superblock without a bit is 0, and the last one has none behind it.
+        end = self._at[BTNR_BITS]
+        stop = min(stop if stop > first else end, first + SUPERBLOCK * _LONGEST_NUMBER)
+        if not first <= stop <= end:
+            raise self.corrupt("field rrr.btnrp: a pointer leads out of the numbers")
+        # The types say where a block's number is. All are read, so that none has to wait for them.
+        numbers = {BT: (number * _TYPES, _TYPES), BTNR: (first, stop - first)}
+        pieces |= await self._pieces(numbers)
         data, offsets = bytearray(_BUFFER), self._tables.at.copy()
         for column, (start, raw) in pieces.items():
             slot = _SLOTS[column]
@@ -175,43 +184,6 @@ class InPlaceFile:
             raise self.corrupt(_CONTRADICTION)
         return found
 
-    async def _superblock(self, number: int) -> dict[int, tuple[int, bytes]]:
-        """Return what is known of a superblock before its numbers are read."""
-        rank, pointer = self._at[RANK_WIDTH], self._at[BTNRP_WIDTH]
-        wanted = {RANK: (number * rank, 2 * rank), BTNRP: (number * pointer, 2 * pointer)}
-        wanted[INVERT] = number, 1
-        if self._kept:
-            return {column: await self._bits(column, *bits) for column, bits in wanted.items()}
-        wanted[BT] = number * _TYPES, _TYPES
-        reads = (self._bits(column, *bits) for column, bits in wanted.items())
-        return dict(zip(wanted, await asyncio.gather(*reads), strict=True))
-
-    async def _numbers(
-        self, number: int, blocks: Sequence[int], pieces: dict[int, tuple[int, bytes]]
-    ) -> dict[int, tuple[int, bytes]]:
-        """Return the numbers of some blocks of a superblock, and its types if they are unknown.
-
-        The types say where the numbers are. Where they are unknown, all numbers are read together
-        with them, so that nothing has to wait.
-        """
-        width, end = self._at[BTNRP_WIDTH], self._at[BTNR_BITS]
-        first = _entry(pieces[BTNRP], number, width)
-        if BT in pieces:
-            kinds = int.from_bytes(pieces[BT][1], "little")
-            widths = [_NUMBER_BITS[kinds >> 7 * at & 127] for at in range(blocks[-1] + 1)]
-            first, stop = first + sum(widths[: blocks[0]]), first + sum(widths)
-        else:
-            # The pointer of a superblock without a bit is 0, and the last one has none behind it.
-            stop = _entry(pieces[BTNRP], number + 1, width)
-            stop = min(stop if stop > first else end, first + SUPERBLOCK * _LONGEST_NUMBER)
-        if not 0 <= first <= stop <= end:
-            raise self.corrupt("field rrr.btnrp: a pointer leads out of the numbers")
-        numbers = self._bits(BTNR, first, stop - first)
-        if BT in pieces:
-            return {BTNR: await numbers}
-        types = self._bits(BT, number * _TYPES, _TYPES)
-        return dict(zip((BT, BTNR), await asyncio.gather(types, numbers), strict=True))
-
     # Searching
 
     def find(self, trie: Trie, segments: Integers, group: asyncio.TaskGroup) -> None:
@@ -219,42 +191,38 @@ class InPlaceFile:
 
         Both stay 0 for a pattern that does not occur.
         """
+
+        def present(trie: Trie) -> list[int]:
+            return [byte for byte in trie if byte != ENDS and self._leaves[byte] >= 0]
+
+        async def follow(trie: Trie, wanted: list[int], number: int, low: int, high: int) -> None:
+            """Go on from bits of a node to the leaves of all wanted bytes, and so on.
+
+            The bits are the suffixes that begin with what led to `trie`. Where wanted bytes part,
+            another task takes one side.
+            """
+            while wanted:
+                node = self._nodes[number]
+                if node[kernels.LEFT] < 0:
+                    low, high = node[kernels.FIRST] + low, node[kernels.FIRST] + high
+                    trie = trie[wanted[0]]
+                    segments[trie.get(ENDS, [])] = low, high
+                    number, wanted = 0, present(trie)
+                    continue
+                ones = await self._ones_in(node, low, high)
+                zeros = node[kernels.LEFT], low - ones[0], high - ones[1]
+                sides = [
+                    (some, *bits)
+                    for bits in (zeros, (node[kernels.RIGHT], *ones))
+                    if (some := [byte for byte in wanted if byte in self._under[bits[0]]])
+                    and self._checked(*bits)
+                ]
+                for side in sides[1:]:
+                    group.create_task(follow(trie, *side))
+                wanted, number, low, high = sides[0] if sides else ([], 0, 0, 0)
+
         segments[trie.get(ENDS, [])] = 0, self.n
-        search = _Search(segments, group)
-        group.create_task(self._follow(search, trie, self._present(trie), 0, 0, self.n))
-
-    def _present(self, trie: Trie) -> list[int]:
-        return [byte for byte in trie if byte != ENDS and self._leaves[byte] >= 0]
-
-    async def _follow(
-        self, search: _Search, trie: Trie, wanted: list[int], number: int, low: int, high: int
-    ) -> None:
-        """Go on from a node of the wavelet tree to the leaves of all wanted bytes, and so on.
-
-        The bits from `low` to `high` of the node are the suffixes that begin with what led to
-        `trie`. Where wanted bytes part, another task takes one side.
-        """
-        while wanted:
-            node = self._nodes[number]
-            if node[kernels.LEFT] < 0:
-                low, high = node[kernels.FIRST] + low, node[kernels.FIRST] + high
-                trie = trie[wanted[0]]
-                search.segments[trie.get(ENDS, [])] = low, high
-                number, wanted = 0, self._present(trie)
-                continue
-            ones = await self._ones_in(node, low, high)
-            sides = [
-                (some, below, start, stop)
-                for below, start, stop in (
-                    (node[kernels.LEFT], low - ones[0], high - ones[1]),
-                    (node[kernels.RIGHT], *ones),
-                )
-                if (some := [byte for byte in wanted if byte in self._under[below]])
-                and self._checked(below, start, stop)
-            ]
-            for side in sides[1:]:
-                search.group.create_task(self._follow(search, trie, *side))
-            wanted, number, low, high = sides[0] if sides else ([], 0, 0, 0)
+        group.create_task(follow(trie, present(trie), 0, 0, self.n))
 
     def _checked(self, number: int, low: int, high: int) -> bool:
         """Whether a part of a node has any bits; an IndexFormatError says that it has no such."""
