@@ -78,18 +78,14 @@ class RangeCache:
             raise InputError(f"--cache-dir {self._path}", problem) from error
 
     def _make_room(self) -> None:
-        while (used := self._used_bytes()) > self._most_bytes * 3 // 4:
-            oldest = "SELECT id FROM files ORDER BY opened_at LIMIT 1"
-            if not self._connection.execute(f"DELETE FROM files WHERE id = ({oldest})").rowcount:
-                break
-        self._room_bytes = self._most_bytes - used
-
-    def _used_bytes(self) -> int:
-        names = ("page_count", "freelist_count", "page_size")
-        pages, free, size = (
-            int(self._connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in names
-        )
-        return (pages - free) * size
+        tables = "pragma_page_count, pragma_freelist_count, pragma_page_size"
+        space = f"SELECT (page_count - freelist_count) * page_size FROM {tables}"
+        oldest = "DELETE FROM files WHERE id = (SELECT id FROM files ORDER BY opened_at LIMIT 1)"
+        while True:
+            (used,) = self._connection.execute(space).fetchone()
+            self._room_bytes = self._most_bytes - used
+            if used <= self._most_bytes * 3 // 4 or not self._connection.execute(oldest).rowcount:
+                return
 
     @contextmanager
     def _usable(self) -> Iterator[None]:

@@ -79,15 +79,14 @@ class Source:
     bucket. Of other protocols files are read in threads.
     """
 
-    def __init__(self, timeout_s: float, concurrency: int) -> None:
-        self._timeout_s = timeout_s
+    def __init__(self, concurrency: int) -> None:
         self._threads = ThreadPoolExecutor(concurrency)
         self._needs_login: set[str] = set()
         self._connections = Connections()
         self._careful = self._odd_in_a_row = 0
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=concurrency),
-            timeout=aiohttp.ClientTimeout(timeout_s, sock_connect=_CONNECT_TIMEOUT_S),
+            timeout=aiohttp.ClientTimeout(sock_connect=_CONNECT_TIMEOUT_S),
             headers={"Accept-Encoding": "identity", "User-Agent": "ngramscan"},
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
@@ -118,10 +117,7 @@ class Source:
             self._careful = max(0, self._careful - 1)
             return await self._fetch_carefully(file, start, stop)
         try:
-            async with asyncio.timeout(self._timeout_s):
-                got = await self._connections.get(address, file.etag, start, stop, file.size)
-        except TimeoutError as error:
-            raise TransientError(f"no answer in {self._timeout_s:g} s") from error
+            got = await self._connections.get(address, file.etag, start, stop, file.size)
         except OddAnswerError as error:  # aiohttp finds out what the matter is
             self._odd_in_a_row += 1
             self._careful += self._odd_in_a_row
@@ -156,7 +152,9 @@ class Source:
             return file
 
     async def _fetch_carefully(self, file: RemoteFile, start: int, stop: int) -> bytes:
-        unchanged = _condition(file.etag)
+        etag, unchanged = file.etag, {}
+        if etag and not etag.startswith("W/"):  # a weak one doesn't match by definition
+            unchanged["If-Match" if etag.startswith('"') else "If-Unmodified-Since"] = etag
         async with self._get(file.address, file.url, start, stop, unchanged) as response:
             status = response.status
             is_old = time.monotonic() - file.asked_at > _ADDRESS_AGE_S
@@ -190,8 +188,6 @@ class Source:
             raise InputError(name, "not a URL; https://… was expected") from error
         except aiohttp.TooManyRedirects as error:
             raise RemoteRefused(f"{name}: redirected in a circle") from error
-        except TimeoutError as error:
-            raise TransientError(f"no answer in {self._timeout_s:g} s") from error
         except aiohttp.ClientError as error:
             raise TransientError(f"connection lost ({type(error).__name__})") from error
 
@@ -220,10 +216,7 @@ class Source:
             problem = "a login is in it; put it into the configuration of fsspec"
             raise InputError(shown(url), problem)
         try:
-            async with asyncio.timeout(self._timeout_s):
-                return await run(self._threads, partial(action, url, **options))
-        except TimeoutError as error:
-            raise TransientError(f"no answer in {self._timeout_s:g} s") from error
+            return await run(self._threads, partial(action, url, **options))
         except NgramscanError:
             raise
         except Exception as error:
@@ -257,13 +250,6 @@ def _proxy(scheme: str, host: str | None) -> str | None:
 
 def _validator(response: aiohttp.ClientResponse) -> str:
     return response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
-
-
-def _condition(etag: str) -> dict[str, str]:
-    """Return the header that has a changed file refused; weak ETags don't match by definition."""
-    if etag.startswith('"'):
-        return {"If-Match": etag}
-    return {"If-Unmodified-Since": etag} if etag and not etag.startswith("W/") else {}
 
 
 async def _read_part(

@@ -89,7 +89,7 @@ class Ranges:
         self._source = self.run(self._make_source())
 
     async def _make_source(self) -> Source:
-        return Source(self._options.timeout_s, self._options.concurrency)
+        return Source(self._options.concurrency)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Return what a coroutine returns; Ctrl-C cancels it."""
@@ -202,10 +202,13 @@ class Ranges:
                     while (pause := self._resume_at - self._loop.time()) > 0:
                         await asyncio.sleep(pause)
                     self.requests += 1
-                    answer = await ask()
+                    async with asyncio.timeout(self._options.timeout_s):
+                        answer = await ask()
                 self._has_answered = True
                 return answer
-            except TransientError as error:
+            except (TransientError, TimeoutError) as failure:
+                slow = TransientError(f"no answer in {self._options.timeout_s:g} s")
+                error = failure if isinstance(failure, TransientError) else slow
                 failures += 1
                 is_away = isinstance(error, NoConnectionError) and not self._has_answered
                 if failures >= (_ATTEMPTS_TO_CONNECT if is_away else ATTEMPTS):
