@@ -27,7 +27,6 @@ DEFAULT_SPEC = "paper"
 _FORMS = "scan:PATH, fm9:DIR, http://HOST:PORT/NAME, python or a name of `ngramscan index list`"
 _CORPUS_FILE = re.compile(r"\.(jsonl?|ndjson|parquet|txt|warc|wet|paths)(\.gz|\.zstd?)?$")
 _LEADS = {"fm9": "an index; to ask it: --index fm9:", "scan": "a corpus; to read it: --index scan:"}
-_ALL = "all: ngramscan index list"
 _TAKERS = {
     **dict.fromkeys(("text_field", "skip_bad_lines", "input_format", "skip_unknown"), ("scan:",)),
     **dict.fromkeys(("sample_files", "limit_documents", "exclude_source"), ("scan:", "python")),
@@ -103,23 +102,19 @@ class _Opener:
             from ngramscan.indexes.in_place import InPlaceIndex
         if "://" not in place:
             return open_fm9(index_folder(place), self._progress)
-        return InPlaceIndex(
-            place, self._open_ranges, self._open_journal(), self._options, self._progress
-        )
+        journal = self._open_journal()
+        return InPlaceIndex(place, self._open_ranges, journal, self._options, self._progress)
 
     def _open_ranges(self) -> Ranges:
         """Return what reads remote files; it is one for all indexes, and so are its limits."""
         from ngramscan.fm9.ranges import RangeOptions, Ranges
 
         if self._ranges is None:
-            options, folder = self._options, self._options.cache_dir
-            given = RangeOptions(
-                options.concurrency or IN_PLACE_CONCURRENCY,
-                options.timeout_s,
-                options.cache_bytes,
-                Path(folder) if folder else None,
-                options.refresh,
-            )
+            options = self._options
+            concurrency = options.concurrency or IN_PLACE_CONCURRENCY
+            folder = Path(options.cache_dir) if options.cache_dir else None
+            limits = concurrency, options.timeout_s, options.cache_bytes
+            given = RangeOptions(*limits, folder, options.refresh)
             self._ranges = self._stack.enter_context(Ranges(given, self._progress))
         return self._ranges
 
@@ -247,5 +242,5 @@ def _unknown(spec: str) -> str:
     kind, colon, place = spec.partition(":")
     near = nearest(kind, ("scan", "fm9", "https")) if colon else ""
     if near := f"{near}:{place}" if near else " or ".join(nearest_names(spec)):
-        return f"no index of this name; did you mean {near}? ({_ALL})"
+        return f"no index of this name; did you mean {near}? (all: ngramscan index list)"
     return f"no index of this name; expected {_FORMS}"
