@@ -20,19 +20,6 @@ from ngramscan.errors import IndexFormatError
 from ngramscan.fm9 import kernels
 from ngramscan.fm9.compiled import Integers
 from ngramscan.fm9.header import read_layout
-from ngramscan.fm9.kernels import (
-    BT,
-    BTNR,
-    BTNR_BITS,
-    BTNRP,
-    BTNRP_WIDTH,
-    INVERT,
-    ISA,
-    RANK,
-    RANK_WIDTH,
-    SA,
-    TEXT_WIDTH,
-)
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK, Field, Layout
 from ngramscan.fm9.range_sources import RemoteFile
 from ngramscan.fm9.ranges import Ranges
@@ -40,7 +27,7 @@ from ngramscan.fm9.ranges import Ranges
 _BITS = BLOCK * SUPERBLOCK
 _TYPES = 7 * SUPERBLOCK
 _LONGEST_NUMBER = int(kernels.NUMBER_BITS.max())
-_SLOTS = {RANK: 0, BTNRP: 24, INVERT: 48, BT: 56, BTNR: 96}
+_SLOTS = {kernels.RANK: 0, kernels.BTNRP: 24, kernels.INVERT: 48, kernels.BT: 56, kernels.BTNR: 96}
 """Where the buffer of one step has the bytes of each field."""
 _BUFFER = 96 + _LONGEST_NUMBER * SUPERBLOCK // 8 + 48
 _HEADER_PART = 4096
@@ -94,12 +81,13 @@ class InPlaceFile:
         self._leaves: list[int] = self._tables.leaves.tolist()
         self.steps: list[int] = self._tables.lengths.tolist()
         """How many steps one byte of a pattern takes, by the byte."""
-        fields = {RANK: layout.rank, BTNRP: layout.btnrp, INVERT: layout.invert}
-        others = {BT: layout.bt, BTNR: layout.btnr, SA: layout.sa, ISA: layout.isa}
+        ranks = {kernels.RANK: layout.rank, kernels.BTNRP: layout.btnrp}
+        fields = {**ranks, kernels.INVERT: layout.invert}
         self.reads_per_step, self.rounds_per_step = 2, 1
         """How many reads one step takes, and how many of them have to wait for each other."""
         if file.size <= memory:
-            fields |= others
+            fields |= {kernels.BT: layout.bt, kernels.BTNR: layout.btnr}
+            fields |= {kernels.SA: layout.sa, kernels.ISA: layout.isa}
             self.reads_per_step = self.rounds_per_step = 0
         elif sum(map(_length, fields.values())) > memory:
             fields = {}
@@ -155,22 +143,22 @@ class InPlaceFile:
 
     async def _ones_of(self, number: int, positions: Sequence[int]) -> list[int]:
         """Return the same for bits of one superblock."""
-        rank, pointer = self._at[RANK_WIDTH], self._at[BTNRP_WIDTH]
-        known = {RANK: (number * rank, 2 * rank), BTNRP: (number * pointer, 2 * pointer)}
-        pieces = await self._pieces({**known, INVERT: (number, 1)})
-        ones, after = (_entry(pieces[RANK], at, rank) for at in (number, number + 1))
+        rank, pointer = self._at[kernels.RANK_WIDTH], self._at[kernels.BTNRP_WIDTH]
+        known = {kernels.RANK: (number * rank, 2 * rank), kernels.INVERT: (number, 1)}
+        pieces = await self._pieces({**known, kernels.BTNRP: (number * pointer, 2 * pointer)})
+        ones, after = (_entry(pieces[kernels.RANK], at, rank) for at in (number, number + 1))
         if after == ones:
             return [2 * ones for _ in positions]
         if after == ones + _BITS:
             return [2 * (ones + at % _BITS) + 1 for at in positions]
-        first, stop = (_entry(pieces[BTNRP], at, pointer) for at in (number, number + 1))
+        first, stop = (_entry(pieces[kernels.BTNRP], at, pointer) for at in (number, number + 1))
         # The pointer of a superblock without a bit is 0, and the last one has none behind it.
-        end = self._at[BTNR_BITS]
+        end = self._at[kernels.BTNR_BITS]
         stop = min(stop if stop > first else end, first + SUPERBLOCK * _LONGEST_NUMBER)
         if not first <= stop <= end:
             raise self.corrupt("field rrr.btnrp: a pointer leads out of the numbers")
         # The types say where a block's number is. All are read, so that none has to wait for them.
-        numbers = {BT: (number * _TYPES, _TYPES), BTNR: (first, stop - first)}
+        numbers = {kernels.BT: (number * _TYPES, _TYPES), kernels.BTNR: (first, stop - first)}
         pieces |= await self._pieces(numbers)
         data, offsets = bytearray(_BUFFER), self._tables.at.copy()
         for column, (start, raw) in pieces.items():
@@ -262,11 +250,11 @@ class InPlaceFile:
                 raise self.corrupt("field rrr or sa_sample: a rank leads nowhere")
             met.add(rank)
             rank, _ = await self._previous(rank)
-        position = await self._sample(SA, rank // SA_STEP)
+        position = await self._sample(kernels.SA, rank // SA_STEP)
         return (position + len(met)) % self.n
 
     async def _sample(self, column: int, number: int) -> int:
-        width = self._at[TEXT_WIDTH]
+        width = self._at[kernels.TEXT_WIDTH]
         value = _entry(await self._bits(column, number * width, width), number, width)
         if value >= self.n:
             raise self.corrupt("field sa_sample or isa_sample: beyond the text")
@@ -285,7 +273,7 @@ class InPlaceFile:
         position = sample * ISA_STEP
         if position >= self.n:
             sample, position = 0, self.n
-        rank = await self._sample(ISA, sample)
+        rank = await self._sample(kernels.ISA, sample)
         text = bytearray()
         while position > start:
             rank, byte = await self._previous(rank)
