@@ -180,9 +180,6 @@ class InPlaceFile:
         Both stay 0 for a pattern that does not occur.
         """
 
-        def present(trie: Trie) -> list[int]:
-            return [byte for byte in trie if byte != ENDS and self._leaves[byte] >= 0]
-
         async def follow(trie: Trie, wanted: list[int], number: int, low: int, high: int) -> None:
             """Go on from bits of a node to the leaves of all wanted bytes, and so on.
 
@@ -195,28 +192,26 @@ class InPlaceFile:
                     low, high = node[kernels.FIRST] + low, node[kernels.FIRST] + high
                     trie = trie[wanted[0]]
                     segments[trie.get(ENDS, [])] = low, high
-                    number, wanted = 0, present(trie)
+                    number, wanted = 0, self._present(trie)
                     continue
                 ones = await self._ones_in(node, low, high)
                 zeros = node[kernels.LEFT], low - ones[0], high - ones[1]
-                sides = [
-                    (some, *bits)
-                    for bits in (zeros, (node[kernels.RIGHT], *ones))
-                    if (some := [byte for byte in wanted if byte in self._under[bits[0]]])
-                    and self._checked(*bits)
-                ]
+                sides = []
+                for below, start, stop in (zeros, (node[kernels.RIGHT], *ones)):
+                    if not 0 <= start <= stop <= self._nodes[below][kernels.SIZE]:
+                        raise self.corrupt(_CONTRADICTION)
+                    some = [byte for byte in wanted if byte in self._under[below]]
+                    if some and start < stop:
+                        sides.append((some, below, start, stop))
                 for side in sides[1:]:
                     group.create_task(follow(trie, *side))
                 wanted, number, low, high = sides[0] if sides else ([], 0, 0, 0)
 
         segments[trie.get(ENDS, [])] = 0, self.n
-        group.create_task(follow(trie, present(trie), 0, 0, self.n))
+        group.create_task(follow(trie, self._present(trie), 0, 0, self.n))
 
-    def _checked(self, number: int, low: int, high: int) -> bool:
-        """Whether a part of a node has any bits; an IndexFormatError says that it has no such."""
-        if not 0 <= low <= high <= self._nodes[number][kernels.SIZE]:
-            raise self.corrupt(_CONTRADICTION)
-        return low < high
+    def _present(self, trie: Trie) -> list[int]:
+        return [byte for byte in trie if byte != ENDS and self._leaves[byte] >= 0]
 
     async def _ones_in(self, node: list[int], low: int, high: int) -> tuple[int, int]:
         """Return the numbers of ones before two bits of a node; of none and of all it is known."""
