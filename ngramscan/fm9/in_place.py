@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import islice, pairwise
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -20,28 +20,14 @@ from ngramscan.errors import IndexFormatError
 from ngramscan.fm9 import kernels
 from ngramscan.fm9.compiled import Integers
 from ngramscan.fm9.header import read_layout
-from ngramscan.fm9.kernels import (
-    BT,
-    BTNR,
-    BTNR_BITS,
-    BTNRP,
-    BTNRP_WIDTH,
-    INVERT,
-    ISA,
-    RANK,
-    RANK_WIDTH,
-    SA,
-    TEXT_WIDTH,
-)
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK, Field, Layout
 from ngramscan.fm9.range_sources import RemoteFile
 from ngramscan.fm9.ranges import Ranges
 
 _BITS = BLOCK * SUPERBLOCK
 _TYPES = 7 * SUPERBLOCK
-_NUMBER_BITS: list[int] = kernels.NUMBER_BITS.tolist()
-_LONGEST_NUMBER = max(_NUMBER_BITS)
-_SLOTS = {RANK: 0, BTNRP: 24, INVERT: 48, BT: 56, BTNR: 96}
+_LONGEST_NUMBER = int(kernels.NUMBER_BITS.max())
+_SLOTS = {kernels.RANK: 0, kernels.BTNRP: 24, kernels.INVERT: 48, kernels.BT: 56, kernels.BTNR: 96}
 """Where the buffer of one step has the bytes of each field."""
 _BUFFER = 96 + _LONGEST_NUMBER * SUPERBLOCK // 8 + 48
 _HEADER_PART = 4096
@@ -82,11 +68,6 @@ def make_trie(patterns: Sequence[bytes]) -> Trie:
     return root
 
 
-class _Search(NamedTuple):
-    segments: Integers
-    group: asyncio.TaskGroup
-
-
 class InPlaceFile:
     """A searchable text: an .fm9 file of which only what a question needs is read."""
 
@@ -100,12 +81,13 @@ class InPlaceFile:
         self._leaves: list[int] = self._tables.leaves.tolist()
         self.steps: list[int] = self._tables.lengths.tolist()
         """How many steps one byte of a pattern takes, by the byte."""
-        fields = {RANK: layout.rank, BTNRP: layout.btnrp, INVERT: layout.invert}
-        others = {BT: layout.bt, BTNR: layout.btnr, SA: layout.sa, ISA: layout.isa}
+        ranks = {kernels.RANK: layout.rank, kernels.BTNRP: layout.btnrp}
+        fields = {**ranks, kernels.INVERT: layout.invert}
         self.reads_per_step, self.rounds_per_step = 2, 1
         """How many reads one step takes, and how many of them have to wait for each other."""
         if file.size <= memory:
-            fields |= others
+            fields |= {kernels.BT: layout.bt, kernels.BTNR: layout.btnr}
+            fields |= {kernels.SA: layout.sa, kernels.ISA: layout.isa}
             self.reads_per_step = self.rounds_per_step = 0
         elif sum(map(_length, fields.values())) > memory:
             fields = {}
@@ -145,24 +127,39 @@ class InPlaceFile:
         at = self._at[column]
         return start, await self._ranges.read(self._file, at + start, at + stop)
 
+    async def _pieces(self, wanted: dict[int, tuple[int, int]]) -> dict[int, tuple[int, bytes]]:
+        """Return the same of several fields."""
+        if self._kept.keys() >= wanted.keys():
+            return {column: await self._bits(column, *bits) for column, bits in wanted.items()}
+        reads = (self._bits(column, *bits) for column, bits in wanted.items())
+        return dict(zip(wanted, await asyncio.gather(*reads), strict=True))
+
     async def _ones(self, *positions: int) -> list[int]:
         """Return what `kernels.bit_and_ones` returns for bits of the whole file, in their order."""
-        first, last = positions[0] // BLOCK, positions[-1] // BLOCK
-        if first // SUPERBLOCK == last // SUPERBLOCK:
-            return await self._ones_of(first // SUPERBLOCK, positions)
+        if positions[0] // _BITS == positions[-1] // _BITS:
+            return await self._ones_of(positions[0] // _BITS, positions)
         each = (self._ones_of(at // _BITS, [at]) for at in positions)
         return [got for (got,) in await asyncio.gather(*each)]
 
     async def _ones_of(self, number: int, positions: Sequence[int]) -> list[int]:
         """Return the same for bits of one superblock."""
-        pieces, width = await self._superblock(number), self._at[RANK_WIDTH]
-        ones, after = (_entry(pieces[RANK], at, width) for at in (number, number + 1))
+        rank, pointer = self._at[kernels.RANK_WIDTH], self._at[kernels.BTNRP_WIDTH]
+        known = {kernels.RANK: (number * rank, 2 * rank), kernels.INVERT: (number, 1)}
+        pieces = await self._pieces({**known, kernels.BTNRP: (number * pointer, 2 * pointer)})
+        ones, after = (_entry(pieces[kernels.RANK], at, rank) for at in (number, number + 1))
         if after == ones:
             return [2 * ones for _ in positions]
         if after == ones + _BITS:
             return [2 * (ones + at % _BITS) + 1 for at in positions]
-        blocks = [at % _BITS // BLOCK for at in positions]
-        pieces |= await self._numbers(number, blocks, pieces)
+        first, stop = (_entry(pieces[kernels.BTNRP], at, pointer) for at in (number, number + 1))
+        # The pointer of a superblock without a bit is 0, and the last one has none behind it.
+        end = self._at[kernels.BTNR_BITS]
+        stop = min(stop if stop > first else end, first + SUPERBLOCK * _LONGEST_NUMBER)
+        if not first <= stop <= end:
+            raise self.corrupt("field rrr.btnrp: a pointer leads out of the numbers")
+        # The types say where a block's number is. All are read, so that none has to wait for them.
+        numbers = {kernels.BT: (number * _TYPES, _TYPES), kernels.BTNR: (first, stop - first)}
+        pieces |= await self._pieces(numbers)
         data, offsets = bytearray(_BUFFER), self._tables.at.copy()
         for column, (start, raw) in pieces.items():
             slot = _SLOTS[column]
@@ -175,43 +172,6 @@ class InPlaceFile:
             raise self.corrupt(_CONTRADICTION)
         return found
 
-    async def _superblock(self, number: int) -> dict[int, tuple[int, bytes]]:
-        """Return what is known of a superblock before its numbers are read."""
-        rank, pointer = self._at[RANK_WIDTH], self._at[BTNRP_WIDTH]
-        wanted = {RANK: (number * rank, 2 * rank), BTNRP: (number * pointer, 2 * pointer)}
-        wanted[INVERT] = number, 1
-        if self._kept:
-            return {column: await self._bits(column, *bits) for column, bits in wanted.items()}
-        wanted[BT] = number * _TYPES, _TYPES
-        reads = (self._bits(column, *bits) for column, bits in wanted.items())
-        return dict(zip(wanted, await asyncio.gather(*reads), strict=True))
-
-    async def _numbers(
-        self, number: int, blocks: Sequence[int], pieces: dict[int, tuple[int, bytes]]
-    ) -> dict[int, tuple[int, bytes]]:
-        """Return the numbers of some blocks of a superblock, and its types if they are unknown.
-
-        The types say where the numbers are. Where they are unknown, all numbers are read together
-        with them, so that nothing has to wait.
-        """
-        width, end = self._at[BTNRP_WIDTH], self._at[BTNR_BITS]
-        first = _entry(pieces[BTNRP], number, width)
-        if BT in pieces:
-            kinds = int.from_bytes(pieces[BT][1], "little")
-            widths = [_NUMBER_BITS[kinds >> 7 * at & 127] for at in range(blocks[-1] + 1)]
-            first, stop = first + sum(widths[: blocks[0]]), first + sum(widths)
-        else:
-            # The pointer of a superblock without a bit is 0, and the last one has none behind it.
-            stop = _entry(pieces[BTNRP], number + 1, width)
-            stop = min(stop if stop > first else end, first + SUPERBLOCK * _LONGEST_NUMBER)
-        if not 0 <= first <= stop <= end:
-            raise self.corrupt("field rrr.btnrp: a pointer leads out of the numbers")
-        numbers = self._bits(BTNR, first, stop - first)
-        if BT in pieces:
-            return {BTNR: await numbers}
-        types = self._bits(BT, number * _TYPES, _TYPES)
-        return dict(zip((BT, BTNR), await asyncio.gather(types, numbers), strict=True))
-
     # Searching
 
     def find(self, trie: Trie, segments: Integers, group: asyncio.TaskGroup) -> None:
@@ -219,48 +179,39 @@ class InPlaceFile:
 
         Both stay 0 for a pattern that does not occur.
         """
+
+        async def follow(trie: Trie, wanted: list[int], number: int, low: int, high: int) -> None:
+            """Go on from bits of a node to the leaves of all wanted bytes, and so on.
+
+            The bits are the suffixes that begin with what led to `trie`. Where wanted bytes part,
+            another task takes one side.
+            """
+            while wanted:
+                node = self._nodes[number]
+                if node[kernels.LEFT] < 0:
+                    low, high = node[kernels.FIRST] + low, node[kernels.FIRST] + high
+                    trie = trie[wanted[0]]
+                    segments[trie.get(ENDS, [])] = low, high
+                    number, wanted = 0, self._present(trie)
+                    continue
+                ones = await self._ones_in(node, low, high)
+                zeros = node[kernels.LEFT], low - ones[0], high - ones[1]
+                sides = []
+                for below, start, stop in (zeros, (node[kernels.RIGHT], *ones)):
+                    if not 0 <= start <= stop <= self._nodes[below][kernels.SIZE]:
+                        raise self.corrupt(_CONTRADICTION)
+                    some = [byte for byte in wanted if byte in self._under[below]]
+                    if some and start < stop:
+                        sides.append((some, below, start, stop))
+                for side in sides[1:]:
+                    group.create_task(follow(trie, *side))
+                wanted, number, low, high = sides[0] if sides else ([], 0, 0, 0)
+
         segments[trie.get(ENDS, [])] = 0, self.n
-        search = _Search(segments, group)
-        group.create_task(self._follow(search, trie, self._present(trie), 0, 0, self.n))
+        group.create_task(follow(trie, self._present(trie), 0, 0, self.n))
 
     def _present(self, trie: Trie) -> list[int]:
         return [byte for byte in trie if byte != ENDS and self._leaves[byte] >= 0]
-
-    async def _follow(
-        self, search: _Search, trie: Trie, wanted: list[int], number: int, low: int, high: int
-    ) -> None:
-        """Go on from a node of the wavelet tree to the leaves of all wanted bytes, and so on.
-
-        The bits from `low` to `high` of the node are the suffixes that begin with what led to
-        `trie`. Where wanted bytes part, another task takes one side.
-        """
-        while wanted:
-            node = self._nodes[number]
-            if node[kernels.LEFT] < 0:
-                low, high = node[kernels.FIRST] + low, node[kernels.FIRST] + high
-                trie = trie[wanted[0]]
-                search.segments[trie.get(ENDS, [])] = low, high
-                number, wanted = 0, self._present(trie)
-                continue
-            ones = await self._ones_in(node, low, high)
-            sides = [
-                (some, below, start, stop)
-                for below, start, stop in (
-                    (node[kernels.LEFT], low - ones[0], high - ones[1]),
-                    (node[kernels.RIGHT], *ones),
-                )
-                if (some := [byte for byte in wanted if byte in self._under[below]])
-                and self._checked(below, start, stop)
-            ]
-            for side in sides[1:]:
-                search.group.create_task(self._follow(search, trie, *side))
-            wanted, number, low, high = sides[0] if sides else ([], 0, 0, 0)
-
-    def _checked(self, number: int, low: int, high: int) -> bool:
-        """Whether a part of a node has any bits; an IndexFormatError says that it has no such."""
-        if not 0 <= low <= high <= self._nodes[number][kernels.SIZE]:
-            raise self.corrupt(_CONTRADICTION)
-        return low < high
 
     async def _ones_in(self, node: list[int], low: int, high: int) -> tuple[int, int]:
         """Return the numbers of ones before two bits of a node; of none and of all it is known."""
@@ -294,11 +245,11 @@ class InPlaceFile:
                 raise self.corrupt("field rrr or sa_sample: a rank leads nowhere")
             met.add(rank)
             rank, _ = await self._previous(rank)
-        position = await self._sample(SA, rank // SA_STEP)
+        position = await self._sample(kernels.SA, rank // SA_STEP)
         return (position + len(met)) % self.n
 
     async def _sample(self, column: int, number: int) -> int:
-        width = self._at[TEXT_WIDTH]
+        width = self._at[kernels.TEXT_WIDTH]
         value = _entry(await self._bits(column, number * width, width), number, width)
         if value >= self.n:
             raise self.corrupt("field sa_sample or isa_sample: beyond the text")
@@ -317,7 +268,7 @@ class InPlaceFile:
         position = sample * ISA_STEP
         if position >= self.n:
             sample, position = 0, self.n
-        rank = await self._sample(ISA, sample)
+        rank = await self._sample(kernels.ISA, sample)
         text = bytearray()
         while position > start:
             rank, byte = await self._previous(rank)

@@ -11,7 +11,7 @@ from ngramscan.errors import IndexFormatError, InputError, RemoteRefused
 from ngramscan.fm9.compiled import Integers
 from ngramscan.fm9.in_place import InPlaceFile, make_trie, tasks, together
 from ngramscan.fm9.layout import FILES, NEWLINE, SEPARATOR
-from ngramscan.fm9.manifest import MANIFEST, PLAN, ShardEntry, parse_manifest
+from ngramscan.fm9.manifest import MANIFEST, PLAN, parse_manifest
 from ngramscan.fm9.range_sources import RemoteFile, shown
 from ngramscan.fm9.ranges import Ranges
 from ngramscan.fm9.reader import ShardWindow
@@ -151,18 +151,16 @@ def open_in_place(ranges: Ranges, url: str, memory: int) -> list[InPlaceShard]:
     A manifest lists its shards. Without one they are listed, where that is possible, or their
     documented names are tried.
     """
-    return ranges.run(_open(ranges, url.rstrip("/") + "/", memory))
+    url = url.rstrip("/") + "/"
 
+    async def open_all() -> list[InPlaceShard]:
+        found = await _of_manifest(ranges, url) or await _by_name(ranges, url)
+        kept_bytes = min(_KEPT_BYTES, memory // len(found))
+        opened = (InPlaceFile.open(ranges, files[0], kept_bytes) for files in found)
+        each = zip(found, await together(opened), strict=True)
+        return [InPlaceShard(ranges, files, data, kept_bytes) for files, data in each]
 
-async def _open(ranges: Ranges, url: str, memory: int) -> list[InPlaceShard]:
-    found = await _of_manifest(ranges, url) or await _by_name(ranges, url)
-    kept_bytes = min(_KEPT_BYTES, memory // len(found))
-
-    async def open_shard(files: Sequence[RemoteFile]) -> InPlaceShard:
-        data = await InPlaceFile.open(ranges, files[0], kept_bytes)
-        return InPlaceShard(ranges, files, data, kept_bytes)
-
-    return await together(map(open_shard, found))
+    return ranges.run(open_all())
 
 
 async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
@@ -179,31 +177,27 @@ async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
     if manifest is None:
         return []
     entries = parse_manifest(manifest, shown(url) + MANIFEST)
-    return await together(_listed_files(ranges, url, entry) for entry in entries)
+    folders = (f"{url}{entry.folder}/" if entry.folder else url for entry in entries)
+    found = await together(_files(ranges, folder) for folder in folders)
+    for entry, files in zip(entries, found, strict=True):
+        if not files:
+            place = shown(url) + f"{entry.folder}/{FILES[0]}".lstrip("/")
+            raise IndexFormatError(place, f"missing, but {MANIFEST} lists it; {_UPLOAD}")
+        for name, file in zip(FILES, files, strict=True):
+            if file.size != (listed := entry.files[name].bytes):
+                problem = f"{file.size} bytes, but {MANIFEST} says {listed}; {_UPLOAD}"
+                raise IndexFormatError(file.url, problem)
+    return found
 
 
-async def _listed_files(ranges: Ranges, url: str, entry: ShardEntry) -> list[RemoteFile]:
-    folder = f"{url}{entry.folder}/" if entry.folder else url
-    files = await _files(ranges, folder)
-    if files is None:
-        raise IndexFormatError(
-            shown(folder) + FILES[0], f"missing, but {MANIFEST} lists it; {_UPLOAD}"
-        )
-    for name, file in zip(FILES, files, strict=True):
-        if file.size != entry.files[name].bytes:
-            problem = f"{file.size} bytes, but {MANIFEST} says {entry.files[name].bytes}; {_UPLOAD}"
-            raise IndexFormatError(file.url, problem)
-    return files
-
-
-async def _files(ranges: Ranges, folder: str) -> list[RemoteFile] | None:
-    """Return the files of the shard in a folder; None: there is no shard."""
+async def _files(ranges: Ranges, folder: str) -> list[RemoteFile]:
+    """Return the files of the shard in a folder; none if there is no shard."""
     opened = await together(ranges.open(folder + name) for name in FILES)
     files = [file for file in opened if file]
     if files and len(files) < len(FILES):
         missing = FILES[opened.index(None)]
         raise IndexFormatError(shown(folder) + missing, f"missing; {_UPLOAD}")
-    return files or None
+    return files
 
 
 async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
@@ -232,7 +226,7 @@ async def _numbered(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
         shards += present
         if found[: len(present)] != present:
             problem = f"missing, though there are shards behind it; {_UPLOAD}"
-            raise IndexFormatError(f"{shown(url)}{numbers[found.index(None)]}", problem)
+            raise IndexFormatError(f"{shown(url)}{numbers[found.index([])]}", problem)
         if len(present) < tried:
             return shards
         tried = _PROBED_AT_ONCE

@@ -10,9 +10,9 @@ import hashlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 from ngramscan.errors import InputError
 from ngramscan.fm9.range_sources import RemoteFile, shown
@@ -78,38 +78,34 @@ class RangeCache:
             raise InputError(f"--cache-dir {self._path}", problem) from error
 
     def _make_room(self) -> None:
-        while (used := self._used_bytes()) > self._most_bytes * 3 // 4:
-            oldest = "SELECT id FROM files ORDER BY opened_at LIMIT 1"
-            if not self._connection.execute(f"DELETE FROM files WHERE id = ({oldest})").rowcount:
-                break
-        self._room_bytes = self._most_bytes - used
+        tables = "pragma_page_count, pragma_freelist_count, pragma_page_size"
+        space = f"SELECT (page_count - freelist_count) * page_size FROM {tables}"
+        oldest = "DELETE FROM files WHERE id = (SELECT id FROM files ORDER BY opened_at LIMIT 1)"
+        while True:
+            (used,) = self._connection.execute(space).fetchone()
+            self._room_bytes = self._most_bytes - used
+            if used <= self._most_bytes * 3 // 4 or not self._connection.execute(oldest).rowcount:
+                return
 
-    def _used_bytes(self) -> int:
-        names = ("page_count", "freelist_count", "page_size")
-        pages, free, size = (
-            int(self._connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in names
-        )
-        return (pages - free) * size
-
-    @contextmanager
-    def _usable(self) -> Iterator[None]:
-        """Do something with the database; after an error, nothing more."""
+    def _ask(self, statement: str, *values: object) -> list[Any]:
+        """Return the rows of a statement; after an error none of this nor of any other."""
         try:
-            yield
+            return self._connection.execute(statement, values).fetchall() if self._is_usable else []
         except sqlite3.Error as error:
             self._is_usable = False
+            with suppress(sqlite3.Error):  # others must not wait for what was begun
+                self._connection.rollback()
             self._progress.notice(f"{self._path}: {error}; this run goes on without this cache")
+            return []
 
     def opened(self, url: str) -> RemoteFile | None:
         """Return a file that was opened lately; None: it must be opened."""
-        with self._usable():
-            select = "SELECT id, size, etag, head FROM files WHERE url = ? AND opened_at > ?"
-            key = (_digest(url), time.time() - _TRUSTED_S)
-            select += " ORDER BY opened_at DESC LIMIT 1"
-            for number, size, etag, head in self._connection.execute(select, key):
-                file = RemoteFile(shown(url), size, etag, head, url, url)
-                self._ids[file] = number
-                return file
+        select = "SELECT id, size, etag, head FROM files WHERE url = ? AND opened_at > ?"
+        select += " ORDER BY opened_at DESC LIMIT 1"
+        for number, size, etag, head in self._ask(select, _digest(url), time.time() - _TRUSTED_S):
+            file = RemoteFile(shown(url), size, etag, head, url, url)
+            self._ids[file] = number
+            return file
         return None
 
     def add(self, file: RemoteFile) -> None:
@@ -118,24 +114,20 @@ class RangeCache:
             return
         insert = "INSERT INTO files (url, etag, size, head, opened_at) VALUES (?, ?, ?, ?, ?)"
         insert += " ON CONFLICT DO UPDATE SET opened_at = excluded.opened_at RETURNING id"
-        with self._usable():
-            row = (_digest(file.origin), file.etag, file.size, file.head, time.time())
-            (self._ids[file],) = self._connection.execute(insert, row).fetchone()
+        row = _digest(file.origin), file.etag, file.size, file.head, time.time()
+        for (number,) in self._ask(insert, *row):
+            self._ids[file] = number
 
     def forget(self, file: RemoteFile) -> None:
         """Remove a file that has changed."""
-        with self._usable():
-            self._connection.execute("DELETE FROM files WHERE id = ?", [self._ids.pop(file, None)])
+        self._ask("DELETE FROM files WHERE id = ?", self._ids.pop(file, None))
 
     def get(self, file: RemoteFile, start: int, stop: int) -> bytes | None:
         """Return a piece of a file; None: it is not here."""
-        number = self._ids.get(file)
-        if number is None or not self._is_usable:
-            return None
         select = "SELECT content FROM pieces WHERE file = ? AND start = ? AND stop = ?"
-        with self._usable():
-            row = self._connection.execute(select, (number, start, stop)).fetchone()
-            return row[0] if row and len(row[0]) == stop - start else None
+        number = self._ids.get(file)
+        for (content,) in self._ask(select, number, start, stop) if number else ():
+            return content if len(content) == stop - start else None
         return None
 
     def put(self, file: RemoteFile, start: int, content: bytes) -> None:
@@ -151,15 +143,15 @@ class RangeCache:
 
     def _store(self) -> None:
         waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
+        self._ask("BEGIN IMMEDIATE")
         insert = "INSERT OR IGNORE INTO pieces SELECT id, ?2, ?3, ?4 FROM files WHERE id = ?1"
-        with self._usable(), self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany(insert, waiting)
+        for piece in waiting:
+            self._ask(insert, *piece)
+        self._ask("COMMIT")
 
     def close(self) -> None:
         """Store what waits for it, and close the database."""
-        if self._is_usable:
-            self._store()
+        self._store()
         self._connection.close()
 
 

@@ -71,16 +71,22 @@ def shown(url: str) -> str:
     return re.sub(r"//[^/]*@", "//", url).partition("?")[0].partition("#")[0]
 
 
-class HttpSource:
-    """Files over HTTP; made and used on one event loop. Errors are TransientErrors or final."""
+class Source:
+    """Remote files; made and used on one event loop. Errors are TransientErrors or final.
 
-    def __init__(self, timeout_s: float, concurrency: int) -> None:
-        self._timeout_s = timeout_s
+    A signed URL of S3 is read as fast as any other over HTTP, and the server itself checks that the
+    file is the same. It is asked anonymously at first: nobody needs credentials for a public
+    bucket. Of other protocols files are read in threads.
+    """
+
+    def __init__(self, concurrency: int) -> None:
+        self._threads = ThreadPoolExecutor(concurrency)
+        self._needs_login: set[str] = set()
         self._connections = Connections()
         self._careful = self._odd_in_a_row = 0
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=concurrency),
-            timeout=aiohttp.ClientTimeout(timeout_s, sock_connect=_CONNECT_TIMEOUT_S),
+            timeout=aiohttp.ClientTimeout(sock_connect=_CONNECT_TIMEOUT_S),
             headers={"Accept-Encoding": "identity", "User-Agent": "ngramscan"},
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
@@ -88,6 +94,51 @@ class HttpSource:
 
     async def open(self, url: str) -> RemoteFile | None:
         """Return a file with its head; None: there is none."""
+        if _is_http(url):
+            return await self._open_http(url)
+        if not url.startswith("s3://"):
+            return await self._in_thread(url, _open)
+        if file := await self._with_login(url, self._open_signed):
+            file.url, file.origin = shown(url), url
+        return file
+
+    async def fetch(self, file: RemoteFile, start: int, stop: int) -> bytes:
+        """Return exactly these bytes of the file that was opened."""
+        if not file.origin.startswith(("http://", "https://", "s3://")):
+            return await self._in_thread(file.origin, _fetch, file=file, start=start, stop=stop)
+        if file.address.startswith("s3://"):  # its signature has expired
+            again = await self._with_login(file.origin, self._open_signed)
+            if again is None or again.etag != file.etag:
+                raise changed(file)
+            file.address = again.address
+        address = URL(file.address, encoded=True)
+        is_odd = not file.etag.startswith('"') or address.user
+        if is_odd or self._careful or _proxy(address.scheme, address.host):
+            self._careful = max(0, self._careful - 1)
+            return await self._fetch_carefully(file, start, stop)
+        try:
+            got = await self._connections.get(address, file.etag, start, stop, file.size)
+        except OddAnswerError as error:  # aiohttp finds out what the matter is
+            self._odd_in_a_row += 1
+            self._careful += self._odd_in_a_row
+            raise TransientError(str(error)) from error
+        self._odd_in_a_row = 0
+        return got
+
+    async def folders(self, url: str) -> list[str] | None:
+        """Return the names of the folders there; None: they can't be listed."""
+        if _is_http(url):
+            return None
+        try:
+            if url.startswith("s3://"):
+                return await self._with_login(url, partial(self._in_thread, action=_folders))
+            return await self._in_thread(url, _folders)
+        except RemoteRefused:  # files may be public where a listing is not
+            return None
+
+    # Over HTTP
+
+    async def _open_http(self, url: str) -> RemoteFile | None:
         name = shown(url)
         url = quote(url, safe=_IN_URLS)  # what is escaped stays so: a signature may cover it
         async with self._get(url, name, 0, HEAD_BYTES, {}) as response:
@@ -96,49 +147,30 @@ class HttpSource:
             # Where it wasn't redirected, aiohttp returns the address without the login.
             address = str(response.url) if response.history else url
             file = RemoteFile(name, 0, _validator(response), b"", url, address)
-            if response.status == 416 and response.headers.get("Content-Range") == "bytes */0":
-                return file
-            file.size = await _check(response, name, 0, HEAD_BYTES)
-            file.head = await _read_exactly(response, min(HEAD_BYTES, file.size))
+            if response.status != 416 or response.headers.get("Content-Range") != "bytes */0":
+                file.size, file.head = await _read_part(response, name, 0, HEAD_BYTES)
             return file
 
-    async def fetch(self, file: RemoteFile, start: int, stop: int) -> bytes:
-        """Return exactly these bytes of the file that was opened."""
-        address = URL(file.address, encoded=True)
-        if not file.etag.startswith('"') or address.user or _proxy(address.scheme, address.host):
-            return await self._fetch_carefully(file, start, stop)
-        if self._careful:  # after an odd answer, aiohttp finds out what the matter is
-            self._careful -= 1
-            return await self._fetch_carefully(file, start, stop)
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                got = await self._connections.get(address, file.etag, start, stop, file.size)
-        except TimeoutError as error:
-            raise TransientError(f"no answer in {self._timeout_s:g} s") from error
-        except OddAnswerError as error:
-            self._odd_in_a_row += 1
-            self._careful += self._odd_in_a_row
-            raise TransientError(str(error)) from error
-        self._odd_in_a_row = 0
-        return got
-
     async def _fetch_carefully(self, file: RemoteFile, start: int, stop: int) -> bytes:
-        unchanged = _condition(file.etag)
+        etag, unchanged = file.etag, {}
+        if etag and not etag.startswith("W/"):  # a weak one doesn't match by definition
+            unchanged["If-Match" if etag.startswith('"') else "If-Unmodified-Since"] = etag
         async with self._get(file.address, file.url, start, stop, unchanged) as response:
             status = response.status
-            if status in {401, 403, 404, 410} and _may_be_expired(file):
+            is_old = time.monotonic() - file.asked_at > _ADDRESS_AGE_S
+            if status in {401, 403, 404, 410} and is_old and file.address != file.origin:
                 file.address, file.asked_at = file.origin, time.monotonic()
                 raise TransientError(f"HTTP {status}")
             if status in {404, 410, 412} or (status == 206 and _validator(response) != file.etag):
                 raise changed(file)
-            size = await _check(response, file.url, start, stop)
+            size, content = await _read_part(response, file.url, start, stop)
             if size != file.size and not file.etag:
                 raise changed(file)
             if size != file.size:
                 raise TransientError(f"a file of {size:,} bytes, not {file.size:,}")
             if response.history:
                 file.address = str(response.url)
-            return await _read_exactly(response, stop - start)
+            return content
 
     @asynccontextmanager
     async def _get(
@@ -156,18 +188,53 @@ class HttpSource:
             raise InputError(name, "not a URL; https://… was expected") from error
         except aiohttp.TooManyRedirects as error:
             raise RemoteRefused(f"{name}: redirected in a circle") from error
-        except TimeoutError as error:
-            raise TransientError(f"no answer in {self._timeout_s:g} s") from error
         except aiohttp.ClientError as error:
             raise TransientError(f"connection lost ({type(error).__name__})") from error
 
-    async def folders(self, url: str) -> None:
-        """Return None: HTTP lists no folders."""
+    # Through fsspec
+
+    async def _open_signed(self, url: str, **login: bool) -> RemoteFile | None:
+        return await self._open_http(await self._in_thread(url, _sign, **login))
+
+    async def _with_login(self, url: str, action: Callable[..., Awaitable[T]]) -> T:
+        """Do something anonymously, and if that is refused, with the user's credentials."""
+        if _bucket(url) in self._needs_login or _LOGIN & fsspec.config.conf.get("s3", {}).keys():
+            return await action(url)
+        try:
+            return await action(url, anon=True)
+        except RemoteRefused as refused:
+            try:
+                answer = await action(url)
+            except RemoteRefused:  # or there are no credentials
+                raise refused from None
+        self._needs_login.add(_bucket(url))
+        return answer
+
+    async def _in_thread(self, url: str, action: Callable[..., T], **options: Any) -> T:
+        run = asyncio.get_running_loop().run_in_executor
+        if "@" in _bucket(url):
+            problem = "a login is in it; put it into the configuration of fsspec"
+            raise InputError(shown(url), problem)
+        try:
+            return await run(self._threads, partial(action, url, **options))
+        except NgramscanError:
+            raise
+        except Exception as error:
+            reason, name = reason_of(error), type(error).__name__
+            is_final = isinstance(error, (PermissionError, TypeError, ValueError))
+            if is_final or name.endswith("CredentialsError"):  # of botocore
+                raise RemoteRefused(f"{shown(url)}: can't be read ({reason})") from error
+            raise TransientError(reason) from error
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, and end all threads that wait for nothing."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
         await self._connections.close()
         await self._session.close()
+
+
+def _is_http(url: str) -> bool:
+    return url.startswith(("http://", "https://"))
 
 
 def changed(file: RemoteFile) -> IndexChangedError:
@@ -181,23 +248,14 @@ def _proxy(scheme: str, host: str | None) -> str | None:
     return None if proxy_bypass(host or "") else getproxies().get(scheme)
 
 
-def _may_be_expired(file: RemoteFile) -> bool:
-    return file.address != file.origin and time.monotonic() - file.asked_at > _ADDRESS_AGE_S
-
-
 def _validator(response: aiohttp.ClientResponse) -> str:
     return response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
 
 
-def _condition(etag: str) -> dict[str, str]:
-    """Return the header that has a changed file refused; weak ETags don't match by definition."""
-    if etag.startswith('"'):
-        return {"If-Match": etag}
-    return {"If-Unmodified-Since": etag} if etag and not etag.startswith("W/") else {}
-
-
-async def _check(response: aiohttp.ClientResponse, name: str, start: int, stop: int) -> int:
-    """Return the size of the whole file that an answer states; raise if the answer is another."""
+async def _read_part(
+    response: aiohttp.ClientResponse, name: str, start: int, stop: int
+) -> tuple[int, bytes]:
+    """Return the stated size of the whole file, and just the bytes asked for, or else raise."""
     if response.status != 206:
         raise await _refusal(response, name)
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
@@ -207,17 +265,12 @@ async def _check(response: aiohttp.ClientResponse, name: str, start: int, stop: 
     first, last, size = map(int, found.groups()) if found else (-1, -1, -1)
     if first != start or last != min(stop, size) - 1:
         raise TransientError(f"bytes {start}-{stop - 1} asked for, {stated[:80] or 'others'} sent")
-    return size
-
-
-async def _read_exactly(response: aiohttp.ClientResponse, size: int) -> bytes:
-    """Return a body of a known size; never more of it is read."""
-    body = b""
-    while len(body) <= size and (more := await response.content.read(size + 1 - len(body))):
+    body, expected = b"", last + 1 - first
+    while len(body) <= expected and (more := await response.content.read(expected + 1 - len(body))):
         body += more
-    if len(body) != size:
-        raise TransientError(f"a body of {len(body):,} bytes in place of {size:,}")
-    return body
+    if len(body) != expected:
+        raise TransientError(f"a body of {len(body):,} bytes in place of {expected:,}")
+    return size, body
 
 
 async def _refusal(response: aiohttp.ClientResponse, name: str) -> Exception:
@@ -240,88 +293,6 @@ async def _refusal(response: aiohttp.ClientResponse, name: str) -> Exception:
             cure = "use s3://… with credentials, and FSSPEC_S3_REQUESTER_PAYS=true"
             problem = f"HTTP {status}: its owner has the requester pay; {cure}"
     return RemoteRefused(f"{name}: {problem}")
-
-
-class StoreSource:
-    """Files of any protocol that fsspec has, read in threads; those on S3 are read over HTTP.
-
-    A signed URL of S3 is read as fast as any other, and the server itself checks that the file is
-    the same. It is asked anonymously at first: nobody needs credentials for a public bucket.
-    """
-
-    def __init__(self, http: HttpSource, timeout_s: float, concurrency: int) -> None:
-        self._http, self._timeout_s = http, timeout_s
-        self._threads = ThreadPoolExecutor(concurrency)
-        self._needs_login: set[str] = set()
-
-    async def open(self, url: str) -> RemoteFile | None:
-        """Return a file with its head; None: there is none."""
-        if not url.startswith("s3://"):
-            return await self._in_thread(url, _open)
-        file = await self._with_login(url, self._open_signed)
-        if file:
-            file.url, file.origin = shown(url), url
-        return file
-
-    async def _open_signed(self, url: str, **login: bool) -> RemoteFile | None:
-        return await self._http.open(await self._in_thread(url, _sign, **login))
-
-    async def fetch(self, file: RemoteFile, start: int, stop: int) -> bytes:
-        """Return exactly these bytes of the file that was opened."""
-        if not file.origin.startswith("s3://"):
-            return await self._in_thread(file.origin, _fetch, file=file, start=start, stop=stop)
-        if file.address == file.origin:  # its signature has expired
-            again = await self._with_login(file.origin, self._open_signed)
-            if again is None or again.etag != file.etag:
-                raise changed(file)
-            file.address = again.address
-        return await self._http.fetch(file, start, stop)
-
-    async def folders(self, url: str) -> list[str] | None:
-        """Return the names of the folders there; None: they can't be listed."""
-        try:
-            if url.startswith("s3://"):
-                return await self._with_login(url, partial(self._in_thread, action=_folders))
-            return await self._in_thread(url, _folders)
-        except RemoteRefused:  # files may be public where a listing is not
-            return None
-
-    async def _with_login(self, url: str, action: Callable[..., Awaitable[T]]) -> T:
-        """Do something anonymously, and if that is refused, with the user's credentials."""
-        if _bucket(url) in self._needs_login or _LOGIN & fsspec.config.conf.get("s3", {}).keys():
-            return await action(url)
-        try:
-            return await action(url, anon=True)
-        except RemoteRefused as refused:
-            try:
-                answer = await action(url)
-            except RemoteRefused:  # or there are no credentials
-                raise refused from None
-        self._needs_login.add(_bucket(url))
-        return answer
-
-    async def _in_thread(self, url: str, action: Callable[..., T], **options: Any) -> T:
-        run = asyncio.get_running_loop().run_in_executor
-        if "@" in _bucket(url):
-            problem = "a login is in it; put it into the configuration of fsspec"
-            raise InputError(shown(url), problem)
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                return await run(self._threads, partial(action, url, **options))
-        except TimeoutError as error:
-            raise TransientError(f"no answer in {self._timeout_s:g} s") from error
-        except NgramscanError:
-            raise
-        except Exception as error:
-            reason, name = reason_of(error), type(error).__name__
-            is_final = isinstance(error, (PermissionError, TypeError, ValueError))
-            if is_final or name.endswith("CredentialsError"):  # of botocore
-                raise RemoteRefused(f"{shown(url)}: can't be read ({reason})") from error
-            raise TransientError(reason) from error
-
-    async def close(self) -> None:
-        """End all threads that wait for nothing."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 _SIGNATURE = {"signature_version": "s3v4"}

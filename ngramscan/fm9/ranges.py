@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar
 
 from ngramscan.errors import IndexChangedError, RemoteRefused, RemoteUnavailable
 from ngramscan.fm9.range_cache import RangeCache
-from ngramscan.fm9.range_sources import HttpSource, RemoteFile, StoreSource, shown
+from ngramscan.fm9.range_sources import RemoteFile, Source, shown
 from ngramscan.pace.exchange import NoConnectionError, RateLimitedError, TransientError
 from ngramscan.pace.pace import LONGEST_PAUSE_S
 from ngramscan.progress import Progress
@@ -86,12 +86,10 @@ class Ranges:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        self._http, self._store = self.run(self._make_sources())
+        self._source = self.run(self._make_source())
 
-    async def _make_sources(self) -> tuple[HttpSource, StoreSource]:
-        terms = self._options.timeout_s, self._options.concurrency
-        http = HttpSource(*terms)
-        return http, StoreSource(http, *terms)
+    async def _make_source(self) -> Source:
+        return Source(self._options.concurrency)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Return what a coroutine returns; Ctrl-C cancels it."""
@@ -105,7 +103,7 @@ class Ranges:
         """Return a file as it is now; None: there is none."""
         if self._disk and not self._options.refresh and (file := self._disk.opened(url)):
             return file
-        file = await self._patiently(shown(url), lambda: self._source(url).open(url))
+        file = await self._patiently(shown(url), lambda: self._source.open(url))
         if self._disk and file:
             self._disk.add(file)
         return file
@@ -143,10 +141,7 @@ class Ranges:
 
     async def list(self, url: str) -> Sequence[str] | None:
         """Return the names of the folders in a folder; None: this protocol can't list."""
-        return await self._patiently(shown(url), lambda: self._source(url).folders(url))
-
-    def _source(self, url: str) -> HttpSource | StoreSource:
-        return self._http if url.startswith(("http://", "https://")) else self._store
+        return await self._patiently(shown(url), lambda: self._source.folders(url))
 
     def _fetch_waiting(self) -> None:
         """Start the requests for all reads that came since the last turn of the loop."""
@@ -154,7 +149,7 @@ class Ranges:
         for file, wanted in waiting.items():
             for pieces in _merged(wanted):
                 start, stop = pieces[0][0], max(stop for _, stop in pieces)
-                fetch = partial(self._source(file.origin).fetch, file, start, stop)
+                fetch = partial(self._source.fetch, file, start, stop)
                 task = self._loop.create_task(self._patiently(file.url, fetch))
                 task.add_done_callback(partial(self._hand_out, file, pieces))
 
@@ -207,10 +202,13 @@ class Ranges:
                     while (pause := self._resume_at - self._loop.time()) > 0:
                         await asyncio.sleep(pause)
                     self.requests += 1
-                    answer = await ask()
+                    async with asyncio.timeout(self._options.timeout_s):
+                        answer = await ask()
                 self._has_answered = True
                 return answer
-            except TransientError as error:
+            except (TransientError, TimeoutError) as failure:
+                slow = TransientError(f"no answer in {self._options.timeout_s:g} s")
+                error = failure if isinstance(failure, TransientError) else slow
                 failures += 1
                 is_away = isinstance(error, NoConnectionError) and not self._has_answered
                 if failures >= (_ATTEMPTS_TO_CONNECT if is_away else ATTEMPTS):
@@ -247,8 +245,7 @@ class Ranges:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._store.close()
-        await self._http.close()
+        await self._source.close()
         await self._loop.shutdown_default_executor()  # names of hosts are looked up there
 
     def __enter__(self) -> Self:

@@ -110,11 +110,12 @@ class Fm9Index:
         number = places[0].shard
         if not 0 <= number < len(self._shards):
             problem = f"the index has no such shard, only 0 to {len(self._shards) - 1}"
-            return [_failure(place, f"shard {number}", problem) for place in places]
+            error = InputError(f"shard {number}", problem)
+            return [WindowFailure(place, error) for place in places]
         shard = self._shards[number]
         inside = [place for place in places if 0 <= place.rank < shard.ranks]
         windows: list[Window | WindowFailure] = [
-            _failure(place, _rank(place), f"ranks are 0 to {shard.ranks - 1}")
+            _failure(place, f"ranks are 0 to {shard.ranks - 1}")
             for place in places
             if not 0 <= place.rank < shard.ranks
         ]
@@ -134,7 +135,7 @@ class Fm9Index:
         query = place.query.encode()
         end = found.offset + len(query)
         if found.offset < 0 or found.text[found.offset : end] != query:
-            return _failure(place, _rank(place), f"no occurrence of {place.query!r}")
+            return _failure(place, f"no occurrence of {place.query!r}")
         document = str(self._first_documents[place.shard] + found.document)
         if not is_object(line):
             problem = f"its metadata is not a JSON object: {line[:50]!r}"
@@ -168,9 +169,5 @@ def _tasks(places: Sequence[Place]) -> Iterator[list[Place]]:
             yield group[start : start + _WINDOWS_AT_ONCE]
 
 
-def _rank(place: Place) -> str:
-    return f"rank {place.rank} of shard {place.shard}"
-
-
-def _failure(place: Place, where: str, problem: str) -> WindowFailure:
-    return WindowFailure(place, InputError(where, problem))
+def _failure(place: Place, problem: str) -> WindowFailure:
+    return WindowFailure(place, InputError(f"rank {place.rank} of shard {place.shard}", problem))

@@ -163,28 +163,18 @@ class InPlaceIndex:
         read: Callable[[Item, Any], T],
     ) -> dict[Item, tuple[T, str]]:
         """Return what the journal has, and when it was asked; if it lacks any, open the files."""
-        kept = self._read_journal(items, form, read)
-        if self._index is None and len(kept) < len({*items}):
+        while True:
+            found: dict[Item, tuple[T, str]] = {}
+            asked = [] if self._options.refresh else items
+            requests = {self._request(form(item)): item for item in asked}
+            for request, reply in self._journal.get(self.name, self.name, requests).items():
+                with suppress(*_DAMAGED):
+                    item = requests[request]
+                    found[item] = read(item, json.loads(reply.text)), reply.asked_at
+            if self._index or len(found) == len({*items}):
+                self._has_answered |= bool(items)
+                return found
             self._opened()  # and they may be others by now
-            kept = self._read_journal(items, form, read)
-        self._has_answered |= bool(items)
-        return kept
-
-    def _read_journal(
-        self,
-        items: Sequence[Item],
-        form: Callable[[Item], list[Any]],
-        read: Callable[[Item, Any], T],
-    ) -> dict[Item, tuple[T, str]]:
-        if self._options.refresh:
-            return {}
-        requests = {self._request(form(item)): item for item in items}
-        found = {}
-        for request, reply in self._journal.get(self.name, self.name, requests).items():
-            with suppress(*_DAMAGED):
-                item = requests[request]
-                found[item] = read(item, json.loads(reply.text)), reply.asked_at
-        return found
 
     def _request(self, form: list[Any]) -> str:
         return json.dumps([self._fingerprint, *form])

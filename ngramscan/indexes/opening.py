@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -27,7 +28,6 @@ DEFAULT_SPEC = "paper"
 _FORMS = "scan:PATH, fm9:DIR, http://HOST:PORT/NAME, python or a name of `ngramscan index list`"
 _CORPUS_FILE = re.compile(r"\.(jsonl?|ndjson|parquet|txt|warc|wet|paths)(\.gz|\.zstd?)?$")
 _LEADS = {"fm9": "an index; to ask it: --index fm9:", "scan": "a corpus; to read it: --index scan:"}
-_ALL = "all: ngramscan index list"
 _TAKERS = {
     **dict.fromkeys(("text_field", "skip_bad_lines", "input_format", "skip_unknown"), ("scan:",)),
     **dict.fromkeys(("sample_files", "limit_documents", "exclude_source"), ("scan:", "python")),
@@ -64,8 +64,6 @@ class _Opener:
     def __init__(self, options: IndexOptions, progress: Progress, stack: ExitStack) -> None:
         self._options, self._progress, self._stack = options, progress, stack
         self._clients: dict[str, ApiClient] = {}
-        self._journal: Journal | None = None
-        self._ranges: Ranges | None = None
 
     def open(self, spec: str) -> list[Index]:
         """Return the indexes of one spec."""
@@ -93,7 +91,7 @@ class _Opener:
         options, location = self._options, spec.removeprefix("scan:")
         found_by = options.read.exclude_sources, options.input_format, options.skip_unknown
         corpus = open_corpus(location, *found_by)
-        journal = None if corpus.is_stream else self._open_journal()
+        journal = None if corpus.is_stream else self._journal
         return ScanIndex(corpus, options, self._progress, journal)
 
     def _open_fm9(self, spec: str) -> Index:
@@ -104,24 +102,20 @@ class _Opener:
         if "://" not in place:
             return open_fm9(index_folder(place), self._progress)
         return InPlaceIndex(
-            place, self._open_ranges, self._open_journal(), self._options, self._progress
+            place, lambda: self._ranges, self._journal, self._options, self._progress
         )
 
-    def _open_ranges(self) -> Ranges:
-        """Return what reads remote files; it is one for all indexes, and so are its limits."""
+    @cached_property
+    def _ranges(self) -> Ranges:
+        """What reads remote files; it is one for all indexes, and so are its limits."""
         from ngramscan.fm9.ranges import RangeOptions, Ranges
 
-        if self._ranges is None:
-            options, folder = self._options, self._options.cache_dir
-            given = RangeOptions(
-                options.concurrency or IN_PLACE_CONCURRENCY,
-                options.timeout_s,
-                options.cache_bytes,
-                Path(folder) if folder else None,
-                options.refresh,
-            )
-            self._ranges = self._stack.enter_context(Ranges(given, self._progress))
-        return self._ranges
+        options = self._options
+        concurrency = options.concurrency or IN_PLACE_CONCURRENCY
+        folder = Path(options.cache_dir) if options.cache_dir else None
+        limits = concurrency, options.timeout_s, options.cache_bytes
+        given = RangeOptions(*limits, folder, options.refresh)
+        return self._stack.enter_context(Ranges(given, self._progress))
 
     def _open_elsewhere(self, spec: str) -> Index:
         from ngramscan.indexes.http.index import split_login
@@ -165,23 +159,22 @@ class _Opener:
         from ngramscan.indexes.http.index import ApiClient
 
         if url not in self._clients:
-            client = ApiClient(url, self._options, self._open_journal(), self._progress)
+            client = ApiClient(url, self._options, self._journal, self._progress)
             self._clients[url] = self._stack.enter_context(client)
         return self._clients[url]
 
-    def _open_journal(self) -> Journal:
-        """Return the journal; one in memory where the default one can't be written."""
-        if self._journal is None:
-            named = self._options.journal
-            try:
-                journal = Journal(Path(named) if named else default_path())
-            except InputError as error:
-                if named:
-                    raise
-                self._progress.notice(f"{error}; replies of this run are not kept")
-                journal = Journal(None)
-            self._journal = self._stack.enter_context(journal)
-        return self._journal
+    @cached_property
+    def _journal(self) -> Journal:
+        """The journal; one in memory where the default one can't be written."""
+        named = self._options.journal
+        try:
+            journal = Journal(Path(named) if named else default_path())
+        except InputError as error:
+            if named:
+                raise
+            self._progress.notice(f"{error}; replies of this run are not kept")
+            journal = Journal(None)
+        return self._stack.enter_context(journal)
 
 
 def _expanded(spec: str) -> str:
@@ -247,5 +240,5 @@ def _unknown(spec: str) -> str:
     kind, colon, place = spec.partition(":")
     near = nearest(kind, ("scan", "fm9", "https")) if colon else ""
     if near := f"{near}:{place}" if near else " or ".join(nearest_names(spec)):
-        return f"no index of this name; did you mean {near}? ({_ALL})"
+        return f"no index of this name; did you mean {near}? (all: ngramscan index list)"
     return f"no index of this name; expected {_FORMS}"

@@ -42,35 +42,23 @@ def make_plan(
     patterns: int, lookups: Sequence[str], windows: int, context: int, indexes: Iterable[Index]
 ) -> list[PlanRow]:
     """Return what it takes to look up some texts and fetch windows, at most, in each index."""
-    return [_row(index, patterns, lookups, windows, context) for index in indexes]
+    rows = []
+    for index in indexes:
+        asked, shown, cost, price = len(lookups), windows, Cost(), 0.0
+        if isinstance(index, ScanIndex):
+            # Windows are read once more.
+            asked, shown, cost = 0, 0, Cost(bytes=index.file_bytes * (2 if windows else 1))
+        elif index.name.startswith("fm9:"):
+            from ngramscan.indexes.in_place import InPlaceIndex  # slow, and needs an extra
 
-
-def _row(
-    index: Index, patterns: int, lookups: Sequence[str], windows: int, context: int
-) -> PlanRow:
-    price = 0.0
-    if isinstance(index, ScanIndex):
-        # Windows are read once more.
-        lookups, windows, cost = [], 0, Cost(bytes=index.file_bytes * (2 if windows else 1))
-    elif index.name.startswith("fm9:"):
-        from ngramscan.indexes.in_place import InPlaceIndex  # slow, and needs an extra
-
-        cost = Cost()
-        if isinstance(index, InPlaceIndex):
-            price, cost = DOLLARS_PER_REQUEST, index.cost(lookups, windows, context)
-    else:
-        requests = len(lookups) + windows
-        cost = Cost(requests, requests, seconds=requests / PUBLIC_RATE)
-    seconds, in_region = round(cost.seconds), cost.requests * price
-    return PlanRow(
-        index=index.name,
-        patterns=patterns,
-        lookups=len(lookups),
-        windows_at_most=windows,
-        requests_at_most=cost.requests_at_most,
-        requests=cost.requests,
-        bytes=cost.bytes,
-        duration=f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}",
-        dollars_in_region=round(in_region, 4),
-        dollars_to_internet=round(in_region + cost.bytes * DOLLARS_PER_BYTE * bool(price), 4),
-    )
+            if isinstance(index, InPlaceIndex):
+                price, cost = DOLLARS_PER_REQUEST, index.cost(lookups, windows, context)
+        else:
+            cost = Cost(asked + shown, asked + shown, seconds=(asked + shown) / PUBLIC_RATE)
+        seconds, in_region = round(cost.seconds), cost.requests * price
+        duration = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        to_internet = in_region + cost.bytes * DOLLARS_PER_BYTE * bool(price)
+        dollars = round(in_region, 4), round(to_internet, 4)
+        estimates = cost.requests_at_most, cost.requests, cost.bytes, duration
+        rows.append(PlanRow(index.name, patterns, asked, shown, *estimates, *dollars))
+    return rows
