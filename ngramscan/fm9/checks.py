@@ -22,7 +22,8 @@ from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.fm9 import decode
 from ngramscan.fm9 import kernels as k
 from ngramscan.fm9.compiled import Bytes, Integers
-from ngramscan.fm9.decode import BitVector, Steps, vector
+from ngramscan.fm9.decode import Steps
+from ngramscan.fm9.kernels import Tables
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, NEWLINE, SA_STEP, SEPARATOR, SUPERBLOCK
 from ngramscan.fm9.reader import Fm9File, Offsets, is_object
 from ngramscan.processes.pool import usable_cores
@@ -72,36 +73,38 @@ def check_text(
 
 
 def _bit_vector(file: Fm9File) -> Iterator[Problem]:
-    v = decode.bit_vector(file.tables.data, file.layout)
-    end = 0
-    for field, problem, stop in in_threads(lambda part: _superblocks(v, *part), _parts(v)):
+    t, end = file.tables, 0
+    for field, problem, stop in in_threads(lambda part: _superblocks(t, *part), _parts(t)):
         if problem:
             yield file.path.name, f"field rrr.{field}", problem
             return
         end = max(end, stop)
-    if max(end, 64) != v.number_bits:
-        problem = f"{v.number_bits} bits, but the blocks have {end}"
+    if max(end, 64) != t.at[k.BTNR_BITS]:
+        problem = f"{t.at[k.BTNR_BITS]} bits, but the blocks have {end}"
         yield file.path.name, "field rrr.btnr", problem
 
 
-def _parts(v: BitVector) -> Iterator[tuple[int, int]]:
-    superblocks = v.size // BLOCK // SUPERBLOCK + 1
+def _parts(t: Tables) -> Iterator[tuple[int, int]]:
+    superblocks = int(t.at[k.BITS]) // BLOCK // SUPERBLOCK + 1
     for first in range(0, superblocks, _SUPERBLOCKS_AT_ONCE):
         yield first, min(superblocks, first + _SUPERBLOCKS_AT_ONCE)
 
 
-def _superblocks(v: BitVector, first: int, last: int) -> tuple[str, str, int]:
+def _superblocks(t: Tables, first: int, last: int) -> tuple[str, str, int]:
     """Return the field and the problem of some superblocks, and where they end in `btnr`."""
     found = np.empty((3, last - first), np.int64)
-    decode.pass_superblocks(v, first, found)
+    decode.pass_superblocks(t, first, found)
     stops, ones, dense = found
-    sizes = v.size - np.arange(first, last) * SUPERBLOCK * BLOCK  # from the start of each on
+    size = t.at[k.BITS]
+    sizes = size - np.arange(first, last) * SUPERBLOCK * BLOCK  # from the start of each on
     is_mostly_ones = (sizes >= (SUPERBLOCK - 1) * BLOCK) & (dense > SUPERBLOCK // 2)
-    inverted = decode.entries(v.inverted, np.arange(first, last)) == 1
+    inverted = decode.entries(t, k.INVERT, 1, np.arange(first, last)) == 1
     # There is a rank after each superblock with bits, but a pointer only to such a superblock.
-    with_bits = -(-v.size // (SUPERBLOCK * BLOCK))
-    ranks = decode.entries(v.ranks, np.arange(first, min(last, with_bits) + 1))
-    pointers = decode.entries(v.pointers, np.arange(first, min(last + 1, with_bits)))
+    with_bits = -(-size // (SUPERBLOCK * BLOCK))
+    numbers = np.arange(first, min(last, with_bits) + 1)
+    ranks = decode.entries(t, k.RANK, t.at[k.RANK_WIDTH], numbers)
+    numbers = np.arange(first, min(last + 1, with_bits))
+    pointers = decode.entries(t, k.BTNRP, t.at[k.BTNRP_WIDTH], numbers)
     if first == 0:
         ranks, ones = np.append(0, ranks), np.append(0, ones)
         pointers, stops = np.append(0, pointers), np.append(0, stops)
@@ -120,27 +123,27 @@ def _superblocks(v: BitVector, first: int, last: int) -> tuple[str, str, int]:
 
 def _nodes(file: Fm9File) -> Iterator[Problem]:
     """Check that each inner node states the right number of ones before it."""
-    for number, node in enumerate(file.layout.nodes):
-        ones = node.value if node.is_leaf else k.bit_and_ones(file.tables, node.start) >> 1
-        if ones != node.value:
-            problem = f"{number} has {ones} ones before it, not {node.value}"
+    for number, (start, before, left, *_) in enumerate(file.tables.nodes.tolist()):
+        ones = before if left < 0 else k.bit_and_ones(file.tables, start) >> 1
+        if ones != before:
+            problem = f"{number} has {ones} ones before it, not {before}"
             yield file.path.name, "field node", problem
             return
 
 
 def _samples(file: Fm9File) -> Iterator[Problem]:
     """Check that no sample is outside of the text; some of both kinds state the same fact."""
-    sa, isa = (vector(file.tables.data, field) for field in (file.layout.sa, file.layout.isa))
+    t, width = file.tables, file.tables.at[k.TEXT_WIDTH]
     for name, values, step, others, other_step in (
-        ("sa_sample", sa, SA_STEP, isa, ISA_STEP),
-        ("isa_sample", isa, ISA_STEP, sa, SA_STEP),
+        ("sa_sample", k.SA, SA_STEP, k.ISA, ISA_STEP),
+        ("isa_sample", k.ISA, ISA_STEP, k.SA, SA_STEP),
     ):
         entries = -(-file.n // step)
         for first in range(0, entries, _AT_ONCE):
             numbers = np.arange(first, min(entries, first + _AT_ONCE))
-            found = decode.entries(values, numbers)
+            found = decode.entries(t, values, width, numbers)
             is_shared = (found < file.n) & (found % other_step == 0)
-            same = decode.entries(others, found[is_shared] // other_step)
+            same = decode.entries(t, others, width, found[is_shared] // other_step)
             if (found >= file.n).any() or (same != numbers[is_shared] * step).any():
                 problem = "one is outside of the text, or contradicts the other samples"
                 place = f"entries {first} to {first + len(numbers)}"
@@ -222,21 +225,20 @@ def _order(
 
 def memory_needed(file: Fm9File) -> int:
     """Return the bytes of memory that decoding a text takes."""
-    return file.layout.size // 8 + file.n * (4 if file.n < _LONG else 8)
+    return int(file.tables.at[k.BITS]) // 8 + file.n * (4 if file.n < _LONG else 8)
 
 
 def find_steps(file: Fm9File, progress: Progress) -> Steps:
     """Return the rank of the suffix that is one byte longer, for each rank."""
     try:
         steps: Steps = np.empty(file.n, np.uint32 if file.n < _LONG else np.int64)
-        bits = np.zeros((file.layout.bt.entries * BLOCK >> 6) + 3, np.uint64)
+        bits = np.zeros((int(file.tables.at[k.BITS]) >> 6) + 5, np.uint64)
     except MemoryError as error:
         needed = f"{format_bytes(memory_needed(file))} for {format_bytes(file.n)} of text"
         problem = f"memory is short: --deep needs {needed}; all other checks passed"
         raise InputError(str(file.path), problem) from error
-    v = decode.bit_vector(file.tables.data, file.layout)
-    deque(in_threads(lambda part: decode.decode_superblocks(v, *part, bits), _parts(v)), 0)
-    nodes = file.tables.nodes
+    t, nodes = file.tables, file.tables.nodes
+    deque(in_threads(lambda part: decode.decode_superblocks(t, *part, bits), _parts(t)), 0)
     cursors = np.where(nodes[:, k.LEFT] < 0, nodes[:, k.FIRST], nodes[:, k.START])
     ends = cursors + nodes[:, k.SIZE]
 
@@ -262,18 +264,19 @@ def decode_part(file: Fm9File, steps: Steps, start: int) -> tuple[str, int, Byte
 
     Returns the field that is wrong, the number of samples of positions, and the text.
     """
-    layout = file.layout
-    sa, isa = (vector(file.tables.data, field) for field in (layout.sa, layout.isa))
+    layout, t, width = file.layout, file.tables, file.tables.at[k.TEXT_WIDTH]
     stop = min(file.n, start + _AT_ONCE)
     numbers = np.arange(start // ISA_STEP, -(-stop // ISA_STEP))
-    after = decode.entries(isa, (numbers + 1) % layout.isa.entries)  # the text is a cycle
+    after = decode.entries(
+        t, k.ISA, width, (numbers + 1) % t.at[k.ISA_ENTRIES]
+    )  # the text is a cycle
     ranks = np.empty(stop - start, steps.dtype)
     ranks[np.minimum(numbers * ISA_STEP + ISA_STEP, stop) - start - 1] = steps[after]
     decode.walk_back(steps, ranks)
     places = np.flatnonzero(ranks % SA_STEP == 0)
-    positions = decode.entries(sa, ranks[places].astype(np.int64) // SA_STEP)
+    positions = decode.entries(t, k.SA, width, ranks[places].astype(np.int64) // SA_STEP)
     wrong = "sa_sample" if (positions != places + start).any() else ""
-    if (ranks[::ISA_STEP] != decode.entries(isa, numbers)).any():
+    if (ranks[::ISA_STEP] != decode.entries(t, k.ISA, width, numbers)).any():
         wrong = "isa_sample"
     symbols = np.searchsorted(layout.c[1:], ranks, side="right")
     return wrong, len(places), np.frombuffer(layout.comp2char, np.uint8).take(symbols)
