@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.fm9.layout import FILES
-from ngramscan.fm9.manifest import MANIFEST, PLAN, read_manifest
+from ngramscan.fm9.manifest import MANIFEST, PLAN, read_if_there, read_manifest
 
 _MADE = "ngramscan index build makes one of a corpus"
 
@@ -57,13 +57,11 @@ def shard_folders(directory: Path, allow_partial: bool = False) -> list[Path]:
 def planned_shards(directory: Path) -> list[str] | None:
     """Return the folders that an index will have; None: it is finished."""
     path = directory / PLAN
-    try:
-        shards = json.loads(path.read_bytes())["shards"]
-        return [str(shard["folder"]) for shard in shards]
-    except FileNotFoundError:
+    content = read_if_there(path)
+    if content is None:
         return None
-    except OSError as error:
-        raise IndexFormatError(str(path), f"can't be read: {error.strerror}") from error
+    try:
+        return [str(shard["folder"]) for shard in json.loads(content)["shards"]]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         problem = "not the plan of an index; remove the folder, and build the index again"
         raise IndexFormatError(str(path), problem) from error

@@ -62,9 +62,7 @@ def _mapped(descriptor: int, size: int) -> NDArray[np.uint8]:
     content = (ctypes.c_uint8 * size).from_address(address)
     # Threads may still read when the interpreter exits.
     weakref.finalize(content, _LIBC.munmap, address, size).atexit = False
-    found = np.frombuffer(content, np.uint8)
-    found.flags.writeable = False
-    return found
+    return np.frombuffer(memoryview(content).toreadonly(), np.uint8)
 
 
 class MappedFile:
