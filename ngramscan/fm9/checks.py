@@ -49,39 +49,37 @@ _T = TypeVar("_T")
 
 def check_text(
     folder: Path, name: str, separator: int, deep: bool, progress: Progress
-) -> Iterator[Problem]:
-    """Yield the problems of a text, its documents or their metadata; a deep check needs memory."""
+) -> list[Problem]:
+    """Return the first problem of a text, its documents or their metadata, if there is any.
+
+    A deep check needs memory.
+    """
     try:
         file = Fm9File(folder / f"{name}.fm9")
         offsets = Offsets(folder / f"{name}_offset", file, separator)
         offsets.check_order()
-        problems = [*_bit_vector(file), *_nodes(file), *_samples(file)]
-        yield from problems
-        if problems:
-            return
-        yield from _sampled(file)
-        yield from _separators(file, offsets, separator)
+        for check in (_bit_vector, _nodes, _samples, _sampled):
+            check(file)
+        _separators(file, offsets, separator)
         if deep:
-            yield from _order(file, offsets, separator, progress)
+            _order(file, offsets, separator, progress)
         elif separator == NEWLINE:
-            yield from _lines(file, offsets)
+            numbers = np.unique(_draw(file, offsets.entries))
+            starts, stops = offsets.bounds(numbers)
+            _check_lines(file, numbers.tolist(), file.extract(starts, stops - 1))
     except IndexFormatError as error:
         place, _, problem = error.problem.partition(": ")
-        has_field = problem and place.startswith("field ")
-        found = (place, problem) if has_field else ("file", error.problem)
-        yield Path(error.where).name, *found
+        has_place = problem and place.split()[0] in ("field", "rank", "entry", "entries", "line")
+        found = (place, problem) if has_place else ("file", error.problem)
+        return [(Path(error.where).name, *found)]
+    return []
 
 
-def _bit_vector(file: Fm9File) -> Iterator[Problem]:
-    t, end = file.tables, 0
-    for field, problem, stop in in_threads(lambda part: _superblocks(t, *part), _parts(t)):
-        if problem:
-            yield file.path.name, f"field rrr.{field}", problem
-            return
-        end = max(end, stop)
-    if max(end, 64) != t.at[k.BTNR_BITS]:
-        problem = f"{t.at[k.BTNR_BITS]} bits, but the blocks have {end}"
-        yield file.path.name, "field rrr.btnr", problem
+def _bit_vector(file: Fm9File) -> None:
+    ends = in_threads(lambda part: _superblocks(file, *part), _parts(file.tables))
+    end, expected = max(ends), int(file.tables.at[k.BTNR_BITS])
+    if max(end, 64) != expected:
+        raise file.corrupt(f"field rrr.btnr: {expected} bits, but the blocks have {end}")
 
 
 def _parts(t: Tables) -> Iterator[tuple[int, int]]:
@@ -90,9 +88,9 @@ def _parts(t: Tables) -> Iterator[tuple[int, int]]:
         yield first, min(superblocks, first + _SUPERBLOCKS_AT_ONCE)
 
 
-def _superblocks(t: Tables, first: int, last: int) -> tuple[str, str, int]:
-    """Return the field and the problem of some superblocks, and where they end in `btnr`."""
-    found = np.empty((3, last - first), np.int64)
+def _superblocks(file: Fm9File, first: int, last: int) -> int:
+    """Check some superblocks, and return where they end in `btnr`."""
+    t, found = file.tables, np.empty((3, last - first), np.int64)
     decode.pass_superblocks(t, first, found)
     stops, ones, dense = found
     size = t.at[k.BITS]
@@ -117,21 +115,19 @@ def _superblocks(t: Tables, first: int, last: int) -> tuple[str, str, int]:
     for problem, where in wrong.items():
         if where.any():
             field, _, words = problem.partition(": ")
-            return field, f"superblocks {first} to {last}: {words}", 0
-    return "", "", int(stops.max())
+            raise file.corrupt(f"field rrr.{field}: superblocks {first} to {last}: {words}")
+    return int(stops.max())
 
 
-def _nodes(file: Fm9File) -> Iterator[Problem]:
+def _nodes(file: Fm9File) -> None:
     """Check that each inner node states the right number of ones before it."""
     for number, (start, before, left, *_) in enumerate(file.tables.nodes.tolist()):
         ones = before if left < 0 else k.bit_and_ones(file.tables, start) >> 1
         if ones != before:
-            problem = f"{number} has {ones} ones before it, not {before}"
-            yield file.path.name, "field node", problem
-            return
+            raise file.corrupt(f"field node: {number} has {ones} ones before it, not {before}")
 
 
-def _samples(file: Fm9File) -> Iterator[Problem]:
+def _samples(file: Fm9File) -> None:
     """Check that no sample is outside of the text; some of both kinds state the same fact."""
     t, width = file.tables, file.tables.at[k.TEXT_WIDTH]
     for name, values, step, others, other_step in (
@@ -147,15 +143,14 @@ def _samples(file: Fm9File) -> Iterator[Problem]:
             if (found >= file.n).any() or (same != numbers[is_shared] * step).any():
                 problem = "one is outside of the text, or contradicts the other samples"
                 place = f"entries {first} to {first + len(numbers)}"
-                yield file.path.name, f"field {name}", f"{place}: {problem}"
-                return
+                raise file.corrupt(f"field {name}: {place}: {problem}")
 
 
 def _draw(file: Fm9File, below: int) -> Integers:
     return np.random.default_rng(file.n).integers(0, below, _SAMPLED)
 
 
-def _sampled(file: Fm9File) -> Iterator[Problem]:
+def _sampled(file: Fm9File) -> None:
     """Follow ranks to their texts, and the texts back to the ranks."""
     ranks = _draw(file, file.n)
     positions = file.locate(ranks)
@@ -165,11 +160,10 @@ def _sampled(file: Fm9File) -> Iterator[Problem]:
     ):
         if not low <= rank < high:
             problem = f"leads to position {position}, whose text is at ranks {low} to {high}"
-            yield file.path.name, f"rank {rank}", f"{problem}: {text!r}"
-            return
+            raise file.corrupt(f"rank {rank}: {problem}: {text!r}")
 
 
-def _separators(file: Fm9File, offsets: Offsets, separator: int) -> Iterator[Problem]:
+def _separators(file: Fm9File, offsets: Offsets, separator: int) -> None:
     """Check the separators of documents, which begin each, or of lines, which end each."""
     numbers = _draw(file, offsets.entries)
     starts, stops = offsets.bounds(numbers)
@@ -177,50 +171,34 @@ def _separators(file: Fm9File, offsets: Offsets, separator: int) -> Iterator[Pro
     for number, place, found in zip(numbers, places, file.extract(places, places + 1), strict=True):
         if found[0] != separator:
             problem = f"byte {found[0]:02X} at position {place}, expected {separator:02X}"
-            yield offsets.path.name, f"entry {number}", problem
-            return
+            raise offsets.corrupt(f"entry {number}: {problem}")
 
 
-def _lines(file: Fm9File, offsets: Offsets) -> Iterator[Problem]:
-    numbers = np.unique(_draw(file, offsets.entries))
-    starts, stops = offsets.bounds(numbers)
-    yield from _wrong_line(file, numbers.tolist(), file.extract(starts, stops - 1))
-
-
-def _wrong_line(file: Fm9File, numbers: Iterable[int], lines: Sequence[bytes]) -> Iterator[Problem]:
+def _check_lines(file: Fm9File, numbers: Iterable[int], lines: Sequence[bytes]) -> None:
     for number, line in zip(numbers, lines, strict=False):
         if not is_object(line):
-            yield file.path.name, f"line {number}", f"not a JSON object: {line[:60]!r}"
-            return
+            raise file.corrupt(f"line {number}: not a JSON object: {line[:60]!r}")
 
 
-def _order(
-    file: Fm9File, offsets: Offsets, separator: int, progress: Progress
-) -> Iterator[Problem]:
+def _order(file: Fm9File, offsets: Offsets, separator: int, progress: Progress) -> None:
     """Decode the whole text, and compare all samples, offsets and lines with it."""
     steps = find_steps(file, progress)
     met = line = 0
     rest = b""
     starts = iter(range(0, file.n, _AT_ONCE))
     decoded = in_threads(lambda at: (at, *decode_part(file, steps, at)), starts)
-    for start, wrong, found, text in decoded:
-        place = f"between positions {start} and {start + len(text)}"
-        if wrong:
-            yield file.path.name, f"field {wrong}", f"contradicts the text {place}"
-            return
+    for start, found, text in decoded:
         if not offsets.agree(text, start):
-            yield offsets.path.name, "entries", f"they contradict the text {place}"
-            return
+            place = f"between positions {start} and {start + len(text)}"
+            raise offsets.corrupt(f"entries: they contradict the text {place}")
         if separator == NEWLINE:
             *lines, rest = (rest + text.tobytes()).split(b"\n")
-            if problems := [*_wrong_line(file, count(line), lines)]:
-                yield from problems
-                return
+            _check_lines(file, count(line), lines)
             line += len(lines)
         met += found
         progress.advance(len(text), CHECKED)
     if met != -(-file.n // SA_STEP):
-        yield file.path.name, "field sa_sample", "some entries are never reached"
+        raise file.corrupt("field sa_sample: some entries are never reached")
 
 
 def memory_needed(file: Fm9File) -> int:
@@ -247,7 +225,7 @@ def find_steps(file: Fm9File, progress: Progress) -> Steps:
             part, before = steps[start : start + _AT_ONCE], cursors.copy()
             moves = np.full(len(nodes), len(part))
             if not decode.move_cursors(bits, nodes, ends, cursors, moves):
-                raise IndexFormatError(str(file.path), "field rrr: the bits contradict the nodes")
+                raise file.corrupt("field rrr: the bits contradict the nodes")
             yield before, part
 
     def fill(task: tuple[Integers, Steps]) -> int:
@@ -259,27 +237,28 @@ def find_steps(file: Fm9File, progress: Progress) -> Steps:
     return steps
 
 
-def decode_part(file: Fm9File, steps: Steps, start: int) -> tuple[str, int, Bytes]:
-    """Decode a part of the text, and compare the samples with it.
-
-    Returns the field that is wrong, the number of samples of positions, and the text.
-    """
+def decode_part(file: Fm9File, steps: Steps, start: int) -> tuple[int, Bytes]:
+    """Compare the samples with a part of the text; return how many are positions, and the text."""
     layout, t, width = file.layout, file.tables, file.tables.at[k.TEXT_WIDTH]
     stop = min(file.n, start + _AT_ONCE)
     numbers = np.arange(start // ISA_STEP, -(-stop // ISA_STEP))
-    after = decode.entries(
-        t, k.ISA, width, (numbers + 1) % t.at[k.ISA_ENTRIES]
-    )  # the text is a cycle
+    following = (numbers + 1) % t.at[k.ISA_ENTRIES]  # the text is a cycle
     ranks = np.empty(stop - start, steps.dtype)
-    ranks[np.minimum(numbers * ISA_STEP + ISA_STEP, stop) - start - 1] = steps[after]
+    ranks[np.minimum(numbers * ISA_STEP + ISA_STEP, stop) - start - 1] = steps[
+        decode.entries(t, k.ISA, width, following)
+    ]
     decode.walk_back(steps, ranks)
     places = np.flatnonzero(ranks % SA_STEP == 0)
     positions = decode.entries(t, k.SA, width, ranks[places].astype(np.int64) // SA_STEP)
-    wrong = "sa_sample" if (positions != places + start).any() else ""
-    if (ranks[::ISA_STEP] != decode.entries(t, k.ISA, width, numbers)).any():
-        wrong = "isa_sample"
+    for field, is_wrong in (
+        ("isa_sample", ranks[::ISA_STEP] != decode.entries(t, k.ISA, width, numbers)),
+        ("sa_sample", positions != places + start),
+    ):
+        if is_wrong.any():
+            place = f"between positions {start} and {stop}"
+            raise file.corrupt(f"field {field}: contradicts the text {place}")
     symbols = np.searchsorted(layout.c[1:], ranks, side="right")
-    return wrong, len(places), np.frombuffer(layout.comp2char, np.uint8).take(symbols)
+    return len(places), np.frombuffer(layout.comp2char, np.uint8).take(symbols)
 
 
 def in_threads(

@@ -98,10 +98,11 @@ class MappedFile:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise self._corrupt(f"can't be read: {error.strerror}") from error
+            raise self.corrupt(f"can't be read: {error.strerror}") from error
         if now.st_size < len(self._data) and now.st_ino == self._state[1]:
             problem = "became shorter while it was open; open the index again"
             raise IndexChangedError(str(self.path), problem)
 
-    def _corrupt(self, problem: str) -> IndexFormatError:
+    def corrupt(self, problem: str) -> IndexFormatError:
+        """Return the error that says what is wrong in the file."""
         return IndexFormatError(str(self.path), problem)

@@ -40,10 +40,10 @@ class Finding:
 def verify_index(directory: Path, deep: bool, progress: Progress) -> list[Finding]:
     """Return the problems of an index; none if it is sound.
 
-    A shard whose files are not those of its manifest is not looked into. If problems follow from
-    each other, only the first is returned. A deep check takes 0.1 to 0.3 microseconds of processor
-    time per byte of text, and 5 bytes of memory (9 for a text of more than 4.29 GB); an InputError
-    says that memory is short, or that there is no index.
+    A shard whose files are not those of its manifest is not looked into. Only the first problem in
+    the content of each text is returned, as others may follow from it. A deep check takes 0.1 to
+    0.3 microseconds of processor time per byte of text, and 5 bytes of memory (9 for a text of more
+    than 4.29 GB); an InputError says that memory is short, or that there is no index.
     """
     folders, findings = _folders(directory)
     entries = _listed(directory, folders, findings)
