@@ -239,7 +239,7 @@ def find_steps(file: Fm9File, progress: Progress) -> Steps:
 
 def decode_part(file: Fm9File, steps: Steps, start: int) -> tuple[int, Bytes]:
     """Compare the samples with a part of the text; return how many are positions, and the text."""
-    layout, t, width = file.layout, file.tables, file.tables.at[k.TEXT_WIDTH]
+    t, width = file.tables, file.tables.at[k.TEXT_WIDTH]
     stop = min(file.n, start + _AT_ONCE)
     numbers = np.arange(start // ISA_STEP, -(-stop // ISA_STEP))
     following = (numbers + 1) % t.at[k.ISA_ENTRIES]  # the text is a cycle
@@ -257,8 +257,10 @@ def decode_part(file: Fm9File, steps: Steps, start: int) -> tuple[int, Bytes]:
         if is_wrong.any():
             place = f"between positions {start} and {stop}"
             raise file.corrupt(f"field {field}: contradicts the text {place}")
-    symbols = np.searchsorted(layout.c[1:], ranks, side="right")
-    return len(places), np.frombuffer(layout.comp2char, np.uint8).take(symbols)
+    alphabet = np.flatnonzero(t.leaves >= 0)
+    first_ranks = t.nodes[t.leaves[alphabet], k.FIRST]
+    symbols = np.searchsorted(first_ranks[1:], ranks, side="right")
+    return len(places), alphabet.astype(np.uint8).take(symbols)
 
 
 def in_threads(

@@ -25,7 +25,7 @@ from ngramscan.fm9 import kernels
 from ngramscan.fm9.compiled import Bytes, Integers
 from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.header import read_layout
-from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR, Layout
+from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR
 from ngramscan.fm9.mapped import MappedFile, State, state_of
 from ngramscan.progress import SILENT, Progress
 
@@ -62,11 +62,6 @@ class Fm9File(MappedFile):
         if self.extract([self.n - 1], [self.n]) != [bytes([END])]:
             problem = "the text read back does not end with FA; it was built wrongly"
             raise self.corrupt(f"field isa_sample: {problem}")
-
-    @cached_property
-    def layout(self) -> Layout:
-        """The header; answers need only `tables`, so it is not kept for each of many shards."""
-        return read_layout(self._data.data, str(self.path))
 
     def occurrences(self, byte: int) -> int:
         """Return the number of times that a byte occurs in the text."""
