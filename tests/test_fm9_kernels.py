@@ -73,18 +73,19 @@ def test_each_number_of_a_block_is_decoded_and_none_beyond() -> None:
                 stored = 127 - ones if inverted else ones
                 for offset in (0, 1, 63, 64, 126, draw.randrange(127)):
                     before = sum(place < offset for place in places)
-                    got = kernels.ones_in_block(t, 7, 5, stored, inverted, offset)
-                    assert got == 2 * (7 + before) + (offset in places)
+                    got = kernels.ones_in_block(t, 5, stored, inverted, offset, offset + 1)
+                    assert got == (before, before + (offset in places))
                 if width:
                     at[kernels.BTNR_BITS] -= 1  # the number ends behind the field
-                    assert kernels.ones_in_block(t, 7, 5, stored, inverted, 9) == CORRUPT
-                    assert kernels.ones_in_block(t, 7, -1, stored, inverted, 9) == CORRUPT
+                    wrong = (CORRUPT, CORRUPT)
+                    assert kernels.ones_in_block(t, 5, stored, inverted, 9, 10) == wrong
+                    assert kernels.ones_in_block(t, -1, stored, inverted, 9, 10) == wrong
                 beyond = reference.BIN[127][ones]
                 if width and beyond < 1 << width:
                     at[kernels.BTNR_BITS] += 1
                     data = np.frombuffer((beyond << 5).to_bytes(64, "little"), np.uint8)
-                    wrong = kernels.ones_in_block(t._replace(data=data), 7, 5, stored, inverted, 9)
-                    assert wrong == CORRUPT
+                    got = kernels.ones_in_block(t._replace(data=data), 5, stored, inverted, 9, 10)
+                    assert got == (CORRUPT, CORRUPT)
 
 
 @pytest.mark.parametrize("alphabet", [b"ab", b"abc\n", bytes(range(1, 200))])

@@ -22,7 +22,8 @@ from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.fm9 import decode
 from ngramscan.fm9 import kernels as k
 from ngramscan.fm9.compiled import Bytes, Integers
-from ngramscan.fm9.decode import BitVector, Steps, vector
+from ngramscan.fm9.decode import Steps
+from ngramscan.fm9.kernels import Tables
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, NEWLINE, SA_STEP, SEPARATOR, SUPERBLOCK
 from ngramscan.fm9.reader import Fm9File, Offsets, is_object
 from ngramscan.processes.pool import usable_cores
@@ -48,60 +49,60 @@ _T = TypeVar("_T")
 
 def check_text(
     folder: Path, name: str, separator: int, deep: bool, progress: Progress
-) -> Iterator[Problem]:
-    """Yield the problems of a text, its documents or their metadata; a deep check needs memory."""
+) -> list[Problem]:
+    """Return the first problem of a text, its documents or their metadata, if there is any.
+
+    A deep check needs memory.
+    """
     try:
         file = Fm9File(folder / f"{name}.fm9")
         offsets = Offsets(folder / f"{name}_offset", file, separator)
         offsets.check_order()
-        problems = [*_bit_vector(file), *_nodes(file), *_samples(file)]
-        yield from problems
-        if problems:
-            return
-        yield from _sampled(file)
-        yield from _separators(file, offsets, separator)
+        for check in (_bit_vector, _nodes, _samples, _sampled):
+            check(file)
+        _separators(file, offsets, separator)
         if deep:
-            yield from _order(file, offsets, separator, progress)
+            _order(file, offsets, separator, progress)
         elif separator == NEWLINE:
-            yield from _lines(file, offsets)
+            numbers = np.unique(_draw(file, offsets.entries))
+            starts, stops = offsets.bounds(numbers)
+            _check_lines(file, numbers.tolist(), file.extract(starts, stops - 1))
     except IndexFormatError as error:
         place, _, problem = error.problem.partition(": ")
-        has_field = problem and place.startswith("field ")
-        found = (place, problem) if has_field else ("file", error.problem)
-        yield Path(error.where).name, *found
+        has_place = problem and place.split()[0] in ("field", "rank", "entry", "entries", "line")
+        found = (place, problem) if has_place else ("file", error.problem)
+        return [(Path(error.where).name, *found)]
+    return []
 
 
-def _bit_vector(file: Fm9File) -> Iterator[Problem]:
-    v = decode.bit_vector(file.tables.data, file.layout)
-    end = 0
-    for field, problem, stop in in_threads(lambda part: _superblocks(v, *part), _parts(v)):
-        if problem:
-            yield file.path.name, f"field rrr.{field}", problem
-            return
-        end = max(end, stop)
-    if max(end, 64) != v.number_bits:
-        problem = f"{v.number_bits} bits, but the blocks have {end}"
-        yield file.path.name, "field rrr.btnr", problem
+def _bit_vector(file: Fm9File) -> None:
+    ends = in_threads(lambda part: _superblocks(file, *part), _parts(file.tables))
+    end, expected = max(ends), int(file.tables.at[k.BTNR_BITS])
+    if max(end, 64) != expected:
+        raise file.corrupt(f"field rrr.btnr: {expected} bits, but the blocks have {end}")
 
 
-def _parts(v: BitVector) -> Iterator[tuple[int, int]]:
-    superblocks = v.size // BLOCK // SUPERBLOCK + 1
+def _parts(t: Tables) -> Iterator[tuple[int, int]]:
+    superblocks = int(t.at[k.BITS]) // BLOCK // SUPERBLOCK + 1
     for first in range(0, superblocks, _SUPERBLOCKS_AT_ONCE):
         yield first, min(superblocks, first + _SUPERBLOCKS_AT_ONCE)
 
 
-def _superblocks(v: BitVector, first: int, last: int) -> tuple[str, str, int]:
-    """Return the field and the problem of some superblocks, and where they end in `btnr`."""
-    found = np.empty((3, last - first), np.int64)
-    decode.pass_superblocks(v, first, found)
+def _superblocks(file: Fm9File, first: int, last: int) -> int:
+    """Check some superblocks, and return where they end in `btnr`."""
+    t, found = file.tables, np.empty((3, last - first), np.int64)
+    decode.pass_superblocks(t, first, found)
     stops, ones, dense = found
-    sizes = v.size - np.arange(first, last) * SUPERBLOCK * BLOCK  # from the start of each on
+    size = t.at[k.BITS]
+    sizes = size - np.arange(first, last) * SUPERBLOCK * BLOCK  # from the start of each on
     is_mostly_ones = (sizes >= (SUPERBLOCK - 1) * BLOCK) & (dense > SUPERBLOCK // 2)
-    inverted = decode.entries(v.inverted, np.arange(first, last)) == 1
+    inverted = decode.entries(t, k.INVERT, 1, np.arange(first, last)) == 1
     # There is a rank after each superblock with bits, but a pointer only to such a superblock.
-    with_bits = -(-v.size // (SUPERBLOCK * BLOCK))
-    ranks = decode.entries(v.ranks, np.arange(first, min(last, with_bits) + 1))
-    pointers = decode.entries(v.pointers, np.arange(first, min(last + 1, with_bits)))
+    with_bits = -(-size // (SUPERBLOCK * BLOCK))
+    numbers = np.arange(first, min(last, with_bits) + 1)
+    ranks = decode.entries(t, k.RANK, t.at[k.RANK_WIDTH], numbers)
+    numbers = np.arange(first, min(last + 1, with_bits))
+    pointers = decode.entries(t, k.BTNRP, t.at[k.BTNRP_WIDTH], numbers)
     if first == 0:
         ranks, ones = np.append(0, ranks), np.append(0, ones)
         pointers, stops = np.append(0, pointers), np.append(0, stops)
@@ -114,45 +115,42 @@ def _superblocks(v: BitVector, first: int, last: int) -> tuple[str, str, int]:
     for problem, where in wrong.items():
         if where.any():
             field, _, words = problem.partition(": ")
-            return field, f"superblocks {first} to {last}: {words}", 0
-    return "", "", int(stops.max())
+            raise file.corrupt(f"field rrr.{field}: superblocks {first} to {last}: {words}")
+    return int(stops.max())
 
 
-def _nodes(file: Fm9File) -> Iterator[Problem]:
+def _nodes(file: Fm9File) -> None:
     """Check that each inner node states the right number of ones before it."""
-    for number, node in enumerate(file.layout.nodes):
-        ones = node.value if node.is_leaf else k.bit_and_ones(file.tables, node.start) >> 1
-        if ones != node.value:
-            problem = f"{number} has {ones} ones before it, not {node.value}"
-            yield file.path.name, "field node", problem
-            return
+    for number, (start, before, left, *_) in enumerate(file.tables.nodes.tolist()):
+        ones = before if left < 0 else k.bit_and_ones(file.tables, start) >> 1
+        if ones != before:
+            raise file.corrupt(f"field node: {number} has {ones} ones before it, not {before}")
 
 
-def _samples(file: Fm9File) -> Iterator[Problem]:
+def _samples(file: Fm9File) -> None:
     """Check that no sample is outside of the text; some of both kinds state the same fact."""
-    sa, isa = (vector(file.tables.data, field) for field in (file.layout.sa, file.layout.isa))
+    t, width = file.tables, file.tables.at[k.TEXT_WIDTH]
     for name, values, step, others, other_step in (
-        ("sa_sample", sa, SA_STEP, isa, ISA_STEP),
-        ("isa_sample", isa, ISA_STEP, sa, SA_STEP),
+        ("sa_sample", k.SA, SA_STEP, k.ISA, ISA_STEP),
+        ("isa_sample", k.ISA, ISA_STEP, k.SA, SA_STEP),
     ):
         entries = -(-file.n // step)
         for first in range(0, entries, _AT_ONCE):
             numbers = np.arange(first, min(entries, first + _AT_ONCE))
-            found = decode.entries(values, numbers)
+            found = decode.entries(t, values, width, numbers)
             is_shared = (found < file.n) & (found % other_step == 0)
-            same = decode.entries(others, found[is_shared] // other_step)
+            same = decode.entries(t, others, width, found[is_shared] // other_step)
             if (found >= file.n).any() or (same != numbers[is_shared] * step).any():
                 problem = "one is outside of the text, or contradicts the other samples"
                 place = f"entries {first} to {first + len(numbers)}"
-                yield file.path.name, f"field {name}", f"{place}: {problem}"
-                return
+                raise file.corrupt(f"field {name}: {place}: {problem}")
 
 
 def _draw(file: Fm9File, below: int) -> Integers:
     return np.random.default_rng(file.n).integers(0, below, _SAMPLED)
 
 
-def _sampled(file: Fm9File) -> Iterator[Problem]:
+def _sampled(file: Fm9File) -> None:
     """Follow ranks to their texts, and the texts back to the ranks."""
     ranks = _draw(file, file.n)
     positions = file.locate(ranks)
@@ -162,11 +160,10 @@ def _sampled(file: Fm9File) -> Iterator[Problem]:
     ):
         if not low <= rank < high:
             problem = f"leads to position {position}, whose text is at ranks {low} to {high}"
-            yield file.path.name, f"rank {rank}", f"{problem}: {text!r}"
-            return
+            raise file.corrupt(f"rank {rank}: {problem}: {text!r}")
 
 
-def _separators(file: Fm9File, offsets: Offsets, separator: int) -> Iterator[Problem]:
+def _separators(file: Fm9File, offsets: Offsets, separator: int) -> None:
     """Check the separators of documents, which begin each, or of lines, which end each."""
     numbers = _draw(file, offsets.entries)
     starts, stops = offsets.bounds(numbers)
@@ -174,69 +171,52 @@ def _separators(file: Fm9File, offsets: Offsets, separator: int) -> Iterator[Pro
     for number, place, found in zip(numbers, places, file.extract(places, places + 1), strict=True):
         if found[0] != separator:
             problem = f"byte {found[0]:02X} at position {place}, expected {separator:02X}"
-            yield offsets.path.name, f"entry {number}", problem
-            return
+            raise offsets.corrupt(f"entry {number}: {problem}")
 
 
-def _lines(file: Fm9File, offsets: Offsets) -> Iterator[Problem]:
-    numbers = np.unique(_draw(file, offsets.entries))
-    starts, stops = offsets.bounds(numbers)
-    yield from _wrong_line(file, numbers.tolist(), file.extract(starts, stops - 1))
-
-
-def _wrong_line(file: Fm9File, numbers: Iterable[int], lines: Sequence[bytes]) -> Iterator[Problem]:
+def _check_lines(file: Fm9File, numbers: Iterable[int], lines: Sequence[bytes]) -> None:
     for number, line in zip(numbers, lines, strict=False):
         if not is_object(line):
-            yield file.path.name, f"line {number}", f"not a JSON object: {line[:60]!r}"
-            return
+            raise file.corrupt(f"line {number}: not a JSON object: {line[:60]!r}")
 
 
-def _order(
-    file: Fm9File, offsets: Offsets, separator: int, progress: Progress
-) -> Iterator[Problem]:
+def _order(file: Fm9File, offsets: Offsets, separator: int, progress: Progress) -> None:
     """Decode the whole text, and compare all samples, offsets and lines with it."""
     steps = find_steps(file, progress)
     met = line = 0
     rest = b""
     starts = iter(range(0, file.n, _AT_ONCE))
     decoded = in_threads(lambda at: (at, *decode_part(file, steps, at)), starts)
-    for start, wrong, found, text in decoded:
-        place = f"between positions {start} and {start + len(text)}"
-        if wrong:
-            yield file.path.name, f"field {wrong}", f"contradicts the text {place}"
-            return
+    for start, found, text in decoded:
         if not offsets.agree(text, start):
-            yield offsets.path.name, "entries", f"they contradict the text {place}"
-            return
+            place = f"between positions {start} and {start + len(text)}"
+            raise offsets.corrupt(f"entries: they contradict the text {place}")
         if separator == NEWLINE:
             *lines, rest = (rest + text.tobytes()).split(b"\n")
-            if problems := [*_wrong_line(file, count(line), lines)]:
-                yield from problems
-                return
+            _check_lines(file, count(line), lines)
             line += len(lines)
         met += found
         progress.advance(len(text), CHECKED)
     if met != -(-file.n // SA_STEP):
-        yield file.path.name, "field sa_sample", "some entries are never reached"
+        raise file.corrupt("field sa_sample: some entries are never reached")
 
 
 def memory_needed(file: Fm9File) -> int:
     """Return the bytes of memory that decoding a text takes."""
-    return file.layout.size // 8 + file.n * (4 if file.n < _LONG else 8)
+    return int(file.tables.at[k.BITS]) // 8 + file.n * (4 if file.n < _LONG else 8)
 
 
 def find_steps(file: Fm9File, progress: Progress) -> Steps:
     """Return the rank of the suffix that is one byte longer, for each rank."""
     try:
         steps: Steps = np.empty(file.n, np.uint32 if file.n < _LONG else np.int64)
-        bits = np.zeros((file.layout.bt.entries * BLOCK >> 6) + 3, np.uint64)
+        bits = np.zeros((int(file.tables.at[k.BITS]) >> 6) + 5, np.uint64)
     except MemoryError as error:
         needed = f"{format_bytes(memory_needed(file))} for {format_bytes(file.n)} of text"
         problem = f"memory is short: --deep needs {needed}; all other checks passed"
         raise InputError(str(file.path), problem) from error
-    v = decode.bit_vector(file.tables.data, file.layout)
-    deque(in_threads(lambda part: decode.decode_superblocks(v, *part, bits), _parts(v)), 0)
-    nodes = file.tables.nodes
+    t, nodes = file.tables, file.tables.nodes
+    deque(in_threads(lambda part: decode.decode_superblocks(t, *part, bits), _parts(t)), 0)
     cursors = np.where(nodes[:, k.LEFT] < 0, nodes[:, k.FIRST], nodes[:, k.START])
     ends = cursors + nodes[:, k.SIZE]
 
@@ -245,7 +225,7 @@ def find_steps(file: Fm9File, progress: Progress) -> Steps:
             part, before = steps[start : start + _AT_ONCE], cursors.copy()
             moves = np.full(len(nodes), len(part))
             if not decode.move_cursors(bits, nodes, ends, cursors, moves):
-                raise IndexFormatError(str(file.path), "field rrr: the bits contradict the nodes")
+                raise file.corrupt("field rrr: the bits contradict the nodes")
             yield before, part
 
     def fill(task: tuple[Integers, Steps]) -> int:
@@ -257,26 +237,30 @@ def find_steps(file: Fm9File, progress: Progress) -> Steps:
     return steps
 
 
-def decode_part(file: Fm9File, steps: Steps, start: int) -> tuple[str, int, Bytes]:
-    """Decode a part of the text, and compare the samples with it.
-
-    Returns the field that is wrong, the number of samples of positions, and the text.
-    """
-    layout = file.layout
-    sa, isa = (vector(file.tables.data, field) for field in (layout.sa, layout.isa))
+def decode_part(file: Fm9File, steps: Steps, start: int) -> tuple[int, Bytes]:
+    """Compare the samples with a part of the text; return how many are positions, and the text."""
+    t, width = file.tables, file.tables.at[k.TEXT_WIDTH]
     stop = min(file.n, start + _AT_ONCE)
     numbers = np.arange(start // ISA_STEP, -(-stop // ISA_STEP))
-    after = decode.entries(isa, (numbers + 1) % layout.isa.entries)  # the text is a cycle
+    following = (numbers + 1) % t.at[k.ISA_ENTRIES]  # the text is a cycle
     ranks = np.empty(stop - start, steps.dtype)
-    ranks[np.minimum(numbers * ISA_STEP + ISA_STEP, stop) - start - 1] = steps[after]
+    ranks[np.minimum(numbers * ISA_STEP + ISA_STEP, stop) - start - 1] = steps[
+        decode.entries(t, k.ISA, width, following)
+    ]
     decode.walk_back(steps, ranks)
     places = np.flatnonzero(ranks % SA_STEP == 0)
-    positions = decode.entries(sa, ranks[places].astype(np.int64) // SA_STEP)
-    wrong = "sa_sample" if (positions != places + start).any() else ""
-    if (ranks[::ISA_STEP] != decode.entries(isa, numbers)).any():
-        wrong = "isa_sample"
-    symbols = np.searchsorted(layout.c[1:], ranks, side="right")
-    return wrong, len(places), np.frombuffer(layout.comp2char, np.uint8).take(symbols)
+    positions = decode.entries(t, k.SA, width, ranks[places].astype(np.int64) // SA_STEP)
+    for field, is_wrong in (
+        ("isa_sample", ranks[::ISA_STEP] != decode.entries(t, k.ISA, width, numbers)),
+        ("sa_sample", positions != places + start),
+    ):
+        if is_wrong.any():
+            place = f"between positions {start} and {stop}"
+            raise file.corrupt(f"field {field}: contradicts the text {place}")
+    alphabet = np.flatnonzero(t.leaves >= 0)
+    first_ranks = t.nodes[t.leaves[alphabet], k.FIRST]
+    symbols = np.searchsorted(first_ranks[1:], ranks, side="right")
+    return len(places), alphabet.astype(np.uint8).take(symbols)
 
 
 def in_threads(

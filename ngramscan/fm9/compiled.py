@@ -19,17 +19,13 @@ Int = Any
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
-def fresh_kernel(function: _Kernel, **options: Any) -> _Kernel:
-    """Compile a function at its first call in a process."""
-    return cast(_Kernel, numba.njit(nogil=True, error_model="numpy", **options)(function))
-
-
 def kernel(function: _Kernel, **options: Any) -> _Kernel:
     """Compile a function at its first call, and keep the code on disk."""
+    options |= {"nogil": True, "error_model": "numpy"}
     try:
-        return fresh_kernel(function, cache=True, **options)
+        return cast(_Kernel, numba.njit(cache=True, **options)(function))
     except RuntimeError:  # no writable place for the cache
-        return fresh_kernel(function, **options)
+        return cast(_Kernel, numba.njit(**options)(function))
 
 
 def lean_kernel(function: _Kernel) -> _Kernel:

@@ -10,14 +10,15 @@ that the other module has changed.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ngramscan.fm9 import kernels as k
 from ngramscan.fm9.compiled import Bytes, Int, Integers, Words, lean_kernel
-from ngramscan.fm9.kernels import COEFFICIENTS_HIGH, COEFFICIENTS_LOW, LEFT, NUMBER_BITS, RIGHT
-from ngramscan.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK, Field, Layout
+from ngramscan.fm9.kernels import Tables
+from ngramscan.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK
 
 Steps = npt.NDArray[np.integer[Any]]
 """For each rank, that of the suffix that is one byte longer: 32 or 64 bits."""
@@ -29,77 +30,46 @@ _LANES = 32
 """Walks side by side, so that the memory looks up many steps at once."""
 
 
-class Vector(NamedTuple):
-    """A field as the loops read it."""
-
-    words: Words
-    width: int
-
-
-class BitVector(NamedTuple):
-    """The compressed bits of a wavelet tree, as the loops read them."""
-
-    size: int
-    types: Vector
-    numbers: Vector
-    number_bits: int
-    pointers: Vector
-    ranks: Vector
-    inverted: Vector
-
-
-def vector(data: Bytes, field: Field) -> Vector:
-    """Return a field of a file; it is not copied."""
-    stop = field.offset + -(-field.bits // 64) * 8
-    return Vector(data[field.offset : stop].view("<u8"), field.width)
-
-
-def bit_vector(data: Bytes, layout: Layout) -> BitVector:
-    """Return the compressed bits of a file; they are not copied."""
-    fields = (layout.btnrp, layout.rank, layout.invert)
-    types, numbers = vector(data, layout.bt), vector(data, layout.btnr)
-    rest = [vector(data, field) for field in fields]
-    return BitVector(layout.size, types, numbers, layout.btnr.bits, *rest)
-
-
 @lean_kernel
-def _take(words: Words, position: Int, width: Int) -> np.uint64:
+def _take(data: Bytes, position: Int, width: Int) -> np.uint64:
     """Return 1 to 64 bits from a bit position on."""
-    word = position >> 6
-    shift = _U64(position & 63)
-    value: np.uint64 = words[word] >> shift
-    if (position & 63) + width > 64:
-        value |= words[word + 1] << (_U64(64) - shift)
-    return value & (_ALL >> _U64(64 - width))
+    at = _U64(position >> 3)
+    word = _U64(0)
+    for byte in range(8):  # the compiler turns this into one load
+        word |= _U64(data[at + _U64(byte)]) << _U64(8 * byte)
+    shift = _U64(position & 7)
+    behind = _U64(data[at + _U64(8)]) << _ONE
+    return (word >> shift | behind << (_U64(63) - shift)) & (_ALL >> _U64(64 - width))
 
 
 @lean_kernel
-def _entry(v: Vector, number: Int) -> Int:
-    return np.int64(_take(v.words, number * v.width, v.width))
+def _entry(data: Bytes, offset: Int, width: Int, number: Int) -> Int:
+    return np.int64(_take(data, 8 * offset + number * width, width))
 
 
 @lean_kernel
-def _fill_entries(v: Vector, numbers: Integers, found: Integers) -> None:
+def _fill_entries(data: Bytes, offset: Int, width: Int, numbers: Integers, found: Integers) -> None:
     for i in range(len(numbers)):
-        found[i] = _entry(v, numbers[i])
+        found[i] = _entry(data, offset, width, numbers[i])
 
 
-def entries(v: Vector, numbers: Integers) -> Integers:
-    """Return some entries of a field."""
+def entries(t: Tables, column: int, width: Int, numbers: Integers) -> Integers:
+    """Return some entries of a field, whose offset is in a column of `t.at`."""
     found = np.empty(len(numbers), np.int64)
-    _fill_entries(v, numbers, found)
+    _fill_entries(t.data, t.at[column], width, numbers, found)
     return found
 
 
 @lean_kernel
-def _number(v: BitVector, pointer: Int, kind: Int) -> tuple[np.uint64, np.uint64]:
+def _number(t: Tables, pointer: Int, kind: Int) -> tuple[np.uint64, np.uint64]:
     """Return the number of a block: its upper and its lower 64 bits."""
-    width = NUMBER_BITS[kind]
+    width = k.NUMBER_BITS[kind]
+    start = 8 * t.at[k.BTNR] + pointer
     low = high = _U64(0)
     if width > 0:
-        low = _take(v.numbers.words, pointer, min(width, 64))
+        low = _take(t.data, start, min(width, 64))
     if width > 64:
-        high = _take(v.numbers.words, pointer + 64, width - 64)
+        high = _take(t.data, start + 64, width - 64)
     return high, low
 
 
@@ -114,8 +84,8 @@ def _decode_block(ones: Int, high: np.uint64, low: np.uint64) -> tuple[np.uint64
         if bit == 64:
             first_bits = bits
             bits = _U64(0)
-        more = COEFFICIENTS_HIGH[ones, 126 - bit]
-        less = COEFFICIENTS_LOW[ones, 126 - bit]
+        more = k.COEFFICIENTS_HIGH[ones, 126 - bit]
+        less = k.COEFFICIENTS_LOW[ones, 126 - bit]
         if ones > 0 and (high > more or (high == more and low >= less)):
             high -= more + _U64(low < less)
             low -= less
@@ -125,58 +95,58 @@ def _decode_block(ones: Int, high: np.uint64, low: np.uint64) -> tuple[np.uint64
 
 
 @lean_kernel
-def _pass_blocks(v: BitVector, superblock: Int) -> tuple[Int, Int, Int]:
+def _pass_blocks(t: Tables, superblock: Int) -> tuple[Int, Int, Int]:
     """Return the end of a superblock in `btnr`, or -1; its ones; and its dense blocks."""
-    pointer = _entry(v.pointers, superblock)
-    inverted = _entry(v.inverted, superblock) == 1
+    pointer = _entry(t.data, t.at[k.BTNRP], t.at[k.BTNRP_WIDTH], superblock)
+    inverted = _entry(t.data, t.at[k.INVERT], 1, superblock) == 1
     ones: Int = 0
     dense: Int = 0
     start = superblock * SUPERBLOCK
-    for block in range(start, min(start + SUPERBLOCK, v.size // BLOCK + 1)):
-        kind = _entry(v.types, block)
+    for block in range(start, min(start + SUPERBLOCK, t.at[k.BITS] // BLOCK + 1)):
+        kind = _entry(t.data, t.at[k.BT], 7, block)
         here = 127 - kind if inverted else kind
-        if pointer + NUMBER_BITS[kind] > v.number_bits:
+        if pointer + k.NUMBER_BITS[kind] > t.at[k.BTNR_BITS]:
             return -1, ones, dense
-        high, low = _number(v, pointer, kind)
-        most = COEFFICIENTS_HIGH[here, 127]
-        if high > most or (high == most and low >= COEFFICIENTS_LOW[here, 127]):
+        high, low = _number(t, pointer, kind)
+        most = k.COEFFICIENTS_HIGH[here, 127]
+        if high > most or (high == most and low >= k.COEFFICIENTS_LOW[here, 127]):
             return -1, ones, dense
-        used = v.size - block * BLOCK
+        used = t.at[k.BITS] - block * BLOCK
         if used < BLOCK:  # the last block has no ones after the last bit
             first_bits, bits = _decode_block(here, high, low)
             if bits >> _U64(max(0, used - 64)) or (used < 64 and first_bits >> _U64(used)):
                 return -1, ones, dense
-        pointer += NUMBER_BITS[kind]
+        pointer += k.NUMBER_BITS[kind]
         ones += here
         dense += here > BLOCK // 2
     return pointer, ones, dense
 
 
 @lean_kernel
-def pass_superblocks(v: BitVector, first: Int, found: Integers) -> None:
+def pass_superblocks(t: Tables, first: Int, found: Integers) -> None:
     """Fill in the end of each superblock in `btnr`, or -1; its ones; and its dense blocks."""
     for number in range(found.shape[1]):
-        stop, ones, dense = _pass_blocks(v, first + number)
+        stop, ones, dense = _pass_blocks(t, first + number)
         found[0, number] = stop
         found[1, number] = ones
         found[2, number] = dense
 
 
 @lean_kernel
-def decode_superblocks(v: BitVector, first: Int, last: Int, bits: Words) -> None:
+def decode_superblocks(t: Tables, first: Int, last: Int, bits: Words) -> None:
     """Write the bits of superblocks, which were checked, over zeros.
 
     Where a thread begins, at an even superblock, begins a word, too: no two write the same one.
     """
     for superblock in range(first, last):
-        pointer = _entry(v.pointers, superblock)
-        inverted = _entry(v.inverted, superblock) == 1
+        pointer = _entry(t.data, t.at[k.BTNRP], t.at[k.BTNRP_WIDTH], superblock)
+        inverted = _entry(t.data, t.at[k.INVERT], 1, superblock) == 1
         start = superblock * SUPERBLOCK
-        for block in range(start, min(start + SUPERBLOCK, v.size // BLOCK + 1)):
-            kind = _entry(v.types, block)
-            high, low = _number(v, pointer, kind)
+        for block in range(start, min(start + SUPERBLOCK, t.at[k.BITS] // BLOCK + 1)):
+            kind = _entry(t.data, t.at[k.BT], 7, block)
+            high, low = _number(t, pointer, kind)
             low, high = _decode_block(127 - kind if inverted else kind, high, low)
-            pointer += NUMBER_BITS[kind]
+            pointer += k.NUMBER_BITS[kind]
             word = (block * BLOCK) >> 6
             shift = _U64((block * BLOCK) & 63)
             bits[word] |= low << shift
@@ -191,8 +161,8 @@ def decode_superblocks(v: BitVector, first: Int, last: Int, bits: Words) -> None
 def _count_ones(bits: Words, start: Int, stop: Int) -> Int:
     ones = _U64(0)
     while start < stop:
-        width = min(64, stop - start)
-        word = _take(bits, start, width)
+        width = min(64 - (start & 63), stop - start)
+        word = bits[start >> 6] >> _U64(start & 63) & (_ALL >> _U64(64 - width))
         word -= (word >> _ONE) & _U64(0x5555555555555555)
         word = (word & _U64(0x3333333333333333)) + ((word >> _U64(2)) & _U64(0x3333333333333333))
         word = (word + (word >> _U64(4))) & _U64(0x0F0F0F0F0F0F0F0F)
@@ -215,10 +185,10 @@ def move_cursors(
         cursors[node] += moves[node]
         if cursors[node] > ends[node]:
             return False
-        if nodes[node, LEFT] >= 0:
+        if nodes[node, k.LEFT] >= 0:
             ones = _count_ones(bits, start, cursors[node])
-            moves[nodes[node, LEFT]] = moves[node] - ones
-            moves[nodes[node, RIGHT]] = ones
+            moves[nodes[node, k.LEFT]] = moves[node] - ones
+            moves[nodes[node, k.RIGHT]] = ones
     return True
 
 
@@ -227,11 +197,11 @@ def fill_steps(bits: Words, nodes: Integers, cursors: Integers, steps: Steps) ->
     """Write the rank of the suffix that is one byte longer, for each rank from the cursors on."""
     for rank in range(len(steps)):
         node = np.int64(0)
-        while nodes[node, LEFT] >= 0:
+        while nodes[node, k.LEFT] >= 0:
             place = cursors[node]
             cursors[node] += 1
             bit = (bits[place >> 6] >> _U64(place & 63)) & _ONE
-            node = nodes[node, RIGHT] if bit else nodes[node, LEFT]
+            node = nodes[node, k.RIGHT] if bit else nodes[node, k.LEFT]
         steps[rank] = cursors[node]
         cursors[node] += 1
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.fm9.layout import FILES
-from ngramscan.fm9.manifest import MANIFEST, PLAN, read_manifest
+from ngramscan.fm9.manifest import MANIFEST, PLAN, read_if_there, read_manifest
 
 _MADE = "ngramscan index build makes one of a corpus"
 
@@ -46,24 +46,24 @@ def shard_folders(directory: Path, allow_partial: bool = False) -> list[Path]:
     if not inner:
         problem = f"not an index: no {', '.join(FILES)} in it or in a folder of it; {_MADE}"
         raise InputError(str(directory), problem)
-    numbers = {int(name) for name in inner if _is_number(name)}
-    gap = next((number for number in range(len(numbers)) if number not in numbers), None)
-    if gap is not None:
-        problem = f"shard {gap} is missing: there are others up to {max(numbers)}; copy it here, "
-        raise IndexFormatError(str(directory), f"{problem}or ask one shard: fm9:{directory}/N")
-    return [directory / name for name in sorted(inner, key=_shard_order)]
+    order = {name: int(name) if name.isascii() and name.isdigit() else -1 for name in inner}
+    numbers = {number for number in order.values() if number >= 0}
+    if gaps := set(range(len(numbers))) - numbers:
+        problem = f"shard {min(gaps)} is missing: there are others up to {max(numbers)}; copy it "
+        raise IndexFormatError(
+            str(directory), f"{problem}here, or ask one shard: fm9:{directory}/N"
+        )
+    return [directory / name for name in sorted(inner, key=lambda name: (order[name], name))]
 
 
 def planned_shards(directory: Path) -> list[str] | None:
     """Return the folders that an index will have; None: it is finished."""
     path = directory / PLAN
-    try:
-        shards = json.loads(path.read_bytes())["shards"]
-        return [str(shard["folder"]) for shard in shards]
-    except FileNotFoundError:
+    content = read_if_there(path)
+    if content is None:
         return None
-    except OSError as error:
-        raise IndexFormatError(str(path), f"can't be read: {error.strerror}") from error
+    try:
+        return [str(shard["folder"]) for shard in json.loads(content)["shards"]]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         problem = "not the plan of an index; remove the folder, and build the index again"
         raise IndexFormatError(str(path), problem) from error
@@ -98,11 +98,3 @@ def _listed(directory: Path, names: Sequence[str]) -> list[Path]:
 def _folders_in(directory: Path) -> list[str]:
     with os.scandir(directory) as found:
         return [one.name for one in found if one.is_dir() and not one.name.startswith(".")]
-
-
-def _shard_order(name: str) -> tuple[int, str]:
-    return int(name) if _is_number(name) else -1, name
-
-
-def _is_number(name: str) -> bool:
-    return name.isascii() and name.isdigit()

@@ -68,7 +68,8 @@ class _Parser:
         self._require("n", 2 <= n < LONGEST, f"{n}, a text has 2 to 2^48 bytes")
         self._require("sigma", 2 <= sigma <= 256, f"{sigma}, a text has 2 to 256 kinds of bytes")
         self._require("rrr.size", n <= size <= 56 * n, f"{size}, for a text of {n} bytes")
-        bt, btnr, btnrp, rank, invert = self._bit_vector(size)
+        bits = self._bit_vector(size)
+        rank = bits[3]
         ones = self._entry(rank, rank.entries - 1)
         self._require("rrr.rank", ones <= size, f"{ones} ones in {size} bits")
         self._check_width("rrr.rank", rank, bits_for(ones))
@@ -79,7 +80,6 @@ class _Parser:
         self._check_width("sa_sample", sa, bits_for(n))
         isa = self._vector("isa_sample", None, (n - 1) // ISA_STEP + 1)
         self._check_width("isa_sample", isa, bits_for(n))
-        bits = (bt, btnr, btnrp, rank, invert)
         comp2char, c = self._alphabet(n, sigma)
         self._check_links(tree)
         leaf_of, codes = self._check_codes(tree, comp2char, leaf_of, codes)
@@ -98,8 +98,7 @@ class _Parser:
         least = bits_for(btnr.bits)
         if btnr.bits > 64 or btnrp.width > least:
             self._check_width("rrr.btnrp", btnrp, least)
-        last = 1 if size % (BLOCK * SUPERBLOCK) else 0
-        rank = self._vector("rrr.rank", None, superblocks + last)
+        rank = self._vector("rrr.rank", None, superblocks + (size % (BLOCK * SUPERBLOCK) > 0))
         return bt, btnr, btnrp, rank, self._vector("rrr.invert", 1, superblocks)
 
     def _tree(self, expected: int) -> NDArray[Any]:
@@ -154,18 +153,15 @@ class _Parser:
         leaves = np.sort(tree["value"][tree["left"] == NONE])
         self._require("node", leaves.tolist() == [*comp2char], "the leaves are not the alphabet")
         known_leaves, known_codes = byte_tables(tree)
-        absent = "is not in the text"
 
-        def wrong_leaf(byte: int) -> str:
-            problem = f"has no leaf at {leaf_of[byte]}" if byte in comp2char else absent
-            return f"byte {byte} {problem}"
+        def wrong(byte: int, problem: str) -> str:
+            return f"byte {byte} {problem if byte in comp2char else 'is not in the text'}"
 
-        def wrong_code(byte: int) -> str:
-            problem = "has a wrong code" if byte in comp2char else f"{absent}, but has a code"
-            return f"byte {byte} {problem}"
-
-        self._refuse("leaf_of", leaf_of != known_leaves, wrong_leaf)
-        self._refuse("path", codes != known_codes, wrong_code)
+        self._refuse(
+            *("leaf_of", leaf_of != known_leaves),
+            lambda byte: wrong(byte, f"has no leaf at {leaf_of[byte]}"),
+        )
+        self._refuse("path", codes != known_codes, lambda byte: wrong(byte, "has a wrong code"))
         return known_leaves, known_codes
 
     def _sizes(

@@ -130,7 +130,7 @@ def _pass_bits(
 
 
 @lean_kernel
-def _ones_at(
+def ones_in_block(
     t: Tables, pointer: Int, kind: Int, inverted: bool, first: Int, second: Int
 ) -> tuple[Int, Int]:
     """Return the ones of a block before an offset, and before a later one; both may be CORRUPT.
@@ -165,15 +165,6 @@ def _ones_at(
     if k > 63:
         return first - left + at_first, second - left + at_second
     return left - at_first, left - at_second
-
-
-@lean_kernel
-def ones_in_block(
-    t: Tables, ones: Int, pointer: Int, kind: Int, inverted: bool, offset: Int
-) -> Int:
-    """Return twice the sum of `ones` and a block's ones before an offset, plus the bit there."""
-    before, behind = _ones_at(t, pointer, kind, inverted, offset, offset + 1)
-    return 2 * ones + before + behind if before >= 0 else CORRUPT
 
 
 @lean_kernel
@@ -216,11 +207,11 @@ def _ones_in_superblock(
     ones, pointer, kind = _pass_blocks(t, first, block, inverted, ones, pointer)
     ones_later = ones
     if block == later:
-        here, there = _ones_at(t, pointer, kind, inverted, offset, behind)
+        here, there = ones_in_block(t, pointer, kind, inverted, offset, behind)
     else:
-        here, _ = _ones_at(t, pointer, kind, inverted, offset, offset)
+        here, _ = ones_in_block(t, pointer, kind, inverted, offset, offset)
         ones_later, pointer, kind = _pass_blocks(t, block, later, inverted, ones, pointer)
-        there, _ = _ones_at(t, pointer, kind, inverted, behind, behind)
+        there, _ = ones_in_block(t, pointer, kind, inverted, behind, behind)
     if here < 0 or there < 0:
         return CORRUPT, CORRUPT
     return ones + here, ones_later + there
@@ -307,7 +298,7 @@ def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments:
     gets the ranks for each end of the pattern at hand, so it has a row more than the longest one.
     An end that a pattern shares with the one before it is not searched again.
     """
-    path[0] = 0, t.at[TEXT]
+    path[0, 0], path[0, 1] = 0, t.at[TEXT]
     depth: Int = 0
     for number in range(len(segments)):
         start, stop = starts[number], starts[number + 1]
@@ -315,7 +306,7 @@ def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments:
         depth = 0
         while depth < most and patterns[stop - 1 - depth] == patterns[start - 1 - depth]:
             depth += 1
-        low, high = path[depth]
+        low, high = path[depth, 0], path[depth, 1]
         while low < high and depth < stop - start:
             byte = np.int64(patterns[stop - 1 - depth])
             leaf = t.leaves[byte]
@@ -327,8 +318,8 @@ def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments:
             else:
                 low, high = _step(t, byte, low, high)
             depth += 1
-            path[depth] = low, high
-        segments[number] = low, high
+            path[depth, 0], path[depth, 1] = low, high
+        segments[number, 0], segments[number, 1] = low, high
 
 
 @lean_kernel

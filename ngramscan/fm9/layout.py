@@ -91,11 +91,6 @@ class Layout:
     sizes: NDArray[np.int64]
     """Bits of each node; for a leaf: the number of its bytes."""
 
-    @property
-    def nodes(self) -> list[Node]:
-        """The nodes of the wavelet tree."""
-        return [Node(*fields) for fields in self.tree.tolist()]
-
     def occurrences(self, byte: int) -> int:
         """Return the number of times that a byte occurs in the text."""
         number = self.comp2char.find(byte)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, BinaryIO
+
+import msgspec
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9.layout import FILES
@@ -24,28 +25,30 @@ PLAN = "plan.json"
 """In the folder of an index while it is being built: what is still to be done."""
 
 _CHUNK = 1 << 20
-_FOLDER = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]*)?")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+_Folder = Annotated[str, msgspec.Meta(pattern=r"\A([A-Za-z0-9_][A-Za-z0-9_.-]*)?\Z")]
+_Sha256 = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+_Size = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
     """One file of a shard."""
 
-    bytes: int
-    sha256: str
+    bytes: _Size
+    sha256: _Sha256
 
 
 @dataclass(frozen=True, slots=True)
 class ShardEntry:
     """One shard."""
 
-    folder: str
-    """Its folder in that of the manifest; empty: the same folder."""
-    documents: int
-    bytes: int
+    folder: _Folder
+    """Its folder in that of the manifest, which it must not leave; empty: the same folder."""
+    documents: _Size
+    bytes: _Size
     """Bytes of the documents, without separators."""
-    files: Mapping[str, FileEntry]
+    files: dict[str, FileEntry]
 
     @property
     def index_bytes(self) -> int:
@@ -53,14 +56,17 @@ class ShardEntry:
         return sum(file.bytes for file in self.files.values())
 
 
-def describe_shard(
-    folder: Path, documents: int, text_bytes: int, report: Callable[[int], None] = lambda _: None
-) -> ShardEntry:
-    """Return the entry of a shard, read from its files; `report` gets the bytes read."""
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    shards: list[ShardEntry]
+
+
+def describe_shard(folder: Path, documents: int, text_bytes: int) -> ShardEntry:
+    """Return the entry of a shard, read from its files."""
     files = {}
     for name in FILES:
         with (folder / name).open("rb") as file:
-            digest = sha256_of(file, report)
+            digest = sha256_of(file)
             files[name] = FileEntry(file.tell(), digest)
     return ShardEntry("", documents, text_bytes, files)
 
@@ -83,8 +89,10 @@ def to_manifest(entries: Iterable[ShardEntry]) -> bytes:
 def parse_manifest(content: bytes, where: str) -> list[ShardEntry]:
     """Return the shards of a manifest, in their order; an IndexFormatError says what is wrong."""
     try:
-        entries = [_entry(row) for row in json.loads(content)["shards"]]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        entries = msgspec.json.decode(content, type=_Manifest).shards
+        if any(entry.files.keys() != {*FILES} for entry in entries):
+            raise ValueError(where)
+    except (ValueError, RecursionError) as error:
         problem = "not a manifest of an index; build the index again, or remove this file"
         raise IndexFormatError(where, problem) from error
     folders = [entry.folder for entry in entries]
@@ -93,36 +101,21 @@ def parse_manifest(content: bytes, where: str) -> list[ShardEntry]:
     return entries
 
 
-def _entry(row: dict[str, Any]) -> ShardEntry:
-    files = {name: _file_entry(row["files"][name]) for name in FILES}
-    folder = row["folder"]
-    if not _FOLDER.fullmatch(folder):
-        raise ValueError(folder)  # a manifest must not lead out of its folder
-    return ShardEntry(folder, _size(row["documents"]), _size(row["bytes"]), files)
-
-
-def _file_entry(row: dict[str, Any]) -> FileEntry:
-    if not _SHA256.fullmatch(row["sha256"]):
-        raise ValueError(row["sha256"])
-    return FileEntry(_size(row["bytes"]), row["sha256"])
-
-
-def _size(value: object) -> int:
-    if type(value) is not int or not 0 <= value < 1 << 63:
-        raise ValueError(value)
-    return value
-
-
 def read_manifest(folder: Path) -> list[ShardEntry] | None:
     """Return the shards that a folder's manifest lists; None: it has no manifest."""
     path = folder / MANIFEST
+    content = read_if_there(path)
+    return None if content is None else parse_manifest(content, str(path))
+
+
+def read_if_there(path: Path) -> bytes | None:
+    """Return the content of a file of an index; None: there is none."""
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise IndexFormatError(str(path), f"can't be read: {error.strerror}") from error
-    return parse_manifest(content, str(path))
 
 
 def in_folder(entry: ShardEntry, folder: str) -> ShardEntry:

@@ -14,7 +14,6 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +25,6 @@ _LIBC.mmap.restype = ctypes.c_void_p
 _LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
 _LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 _FAILED = ctypes.c_void_p(-1).value
-
-_TOO_MANY = (
-    "no memory left to map it; with very many shards, raise the limit of mapped files: "
-    "sysctl -w vm.max_map_count=1000000"
-)
 
 State = tuple[int, ...]
 """What tells whether a file was replaced or changed: device, inode, size, time of change."""
@@ -45,8 +39,10 @@ def _reading(path: Path) -> Iterator[None]:
         problem = "missing; copy it here, or build the index again"
         raise IndexFormatError(str(path), problem) from error
     except OSError as error:
-        is_full = error.errno == errno.ENOMEM
-        problem = _TOO_MANY if is_full else f"can't be read: {error.strerror}"
+        problem = f"can't be read: {error.strerror}"
+        if error.errno == errno.ENOMEM:
+            problem = "no memory left to map it; with very many shards, raise the limit of mapped "
+            problem += "files: sysctl -w vm.max_map_count=1000000"
         raise IndexFormatError(str(path), problem) from error
 
 
@@ -57,22 +53,16 @@ def state_of(path: Path, descriptor: int | None = None) -> State:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-class _Mapping:
-    """The content of a file in memory, until no array refers to it any more."""
-
-    def __init__(self, descriptor: int, size: int) -> None:
-        address = _LIBC.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
-        if address == _FAILED:
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number))
-        self._place = address, size
-        # Threads may still read when the interpreter exits.
-        weakref.finalize(self, _LIBC.munmap, address, size).atexit = False
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        address, size = self._place
-        return {"version": 3, "shape": (size,), "typestr": "|u1", "data": (address, True)}
+def _mapped(descriptor: int, size: int) -> NDArray[np.uint8]:
+    """Return the content of a file, mapped until no array refers to it any more."""
+    address = _LIBC.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
+    if address == _FAILED:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    content = (ctypes.c_uint8 * size).from_address(address)
+    # Threads may still read when the interpreter exits.
+    weakref.finalize(content, _LIBC.munmap, address, size).atexit = False
+    return np.frombuffer(memoryview(content).toreadonly(), np.uint8)
 
 
 class MappedFile:
@@ -89,7 +79,7 @@ class MappedFile:
             try:
                 self._state = state_of(path, descriptor)
                 if size := self._state[2]:
-                    self._data = np.asarray(_Mapping(descriptor, size))
+                    self._data = _mapped(descriptor, size)
             finally:
                 os.close(descriptor)
         if known not in (None, self._state):
@@ -108,10 +98,11 @@ class MappedFile:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise self._corrupt(f"can't be read: {error.strerror}") from error
+            raise self.corrupt(f"can't be read: {error.strerror}") from error
         if now.st_size < len(self._data) and now.st_ino == self._state[1]:
             problem = "became shorter while it was open; open the index again"
             raise IndexChangedError(str(self.path), problem)
 
-    def _corrupt(self, problem: str) -> IndexFormatError:
+    def corrupt(self, problem: str) -> IndexFormatError:
+        """Return the error that says what is wrong in the file."""
         return IndexFormatError(str(self.path), problem)

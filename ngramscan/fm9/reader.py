@@ -25,7 +25,7 @@ from ngramscan.fm9 import kernels
 from ngramscan.fm9.compiled import Bytes, Integers
 from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.header import read_layout
-from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR, Layout
+from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR
 from ngramscan.fm9.mapped import MappedFile, State, state_of
 from ngramscan.progress import SILENT, Progress
 
@@ -58,16 +58,10 @@ class Fm9File(MappedFile):
         """Bytes of the text, with all its separators."""
         self.tables = kernels.make_tables(self._data, layout)
         if layout.occurrences(END) != 1:
-            raise self._corrupt("field C: the byte FA does not occur once")
+            raise self.corrupt("field C: the byte FA does not occur once")
         if self.extract([self.n - 1], [self.n]) != [bytes([END])]:
-            raise self._corrupt(
-                "field isa_sample: the text read back does not end with FA; it was built wrongly"
-            )
-
-    @cached_property
-    def layout(self) -> Layout:
-        """The header; answers need only `tables`, so it is not kept for each of many shards."""
-        return read_layout(self._data.data, str(self.path))
+            problem = "the text read back does not end with FA; it was built wrongly"
+            raise self.corrupt(f"field isa_sample: {problem}")
 
     def occurrences(self, byte: int) -> int:
         """Return the number of times that a byte occurs in the text."""
@@ -90,7 +84,7 @@ class Fm9File(MappedFile):
         starts = np.cumsum([0, *lengths])
         kernels.find(self.tables, np.frombuffer(together, np.uint8), starts, path, found)
         if found.size and found.min() < 0:
-            raise self._corrupt("field rrr: the bits contradict their number")
+            raise self.corrupt("field rrr: the bits contradict their number")
         segments = np.empty_like(found)
         segments[order] = found
         return segments
@@ -104,7 +98,7 @@ class Fm9File(MappedFile):
         positions = np.zeros(len(wanted), np.int64)
         kernels.locate(self.tables, wanted, positions)
         if positions.size and positions.min() < 0:
-            raise self._corrupt("field rrr or sa_sample: a rank leads nowhere")
+            raise self.corrupt("field rrr or sa_sample: a rank leads nowhere")
         return positions
 
     def extract(
@@ -118,7 +112,7 @@ class Fm9File(MappedFile):
         places = np.cumsum([0, *(last - first)])
         text = np.zeros(int(places[-1]), np.uint8)
         if kernels.extract(self.tables, first, last, places, text) != 0:
-            raise self._corrupt("field rrr or isa_sample: a position leads nowhere")
+            raise self.corrupt("field rrr or isa_sample: a position leads nowhere")
         raw = text.tobytes()
         return [raw[start:stop] for start, stop in pairwise(places.tolist())]
 
@@ -135,9 +129,9 @@ class Offsets(MappedFile):
         self.entries = _count_entries(path, len(self._data), file, separator)
         self._values = self._data.view("<u8")
         if self._values[0] != 0:
-            raise self._corrupt(f"the first entry is {self._values[0]}, not 0")
+            raise self.corrupt(f"the first entry is {self._values[0]}, not 0")
         if self._values[-1] >= self._n - 1:
-            raise self._corrupt(f"the last entry is {self._values[-1]}, beyond the text")
+            raise self.corrupt(f"the last entry is {self._values[-1]}, beyond the text")
         if self.entries <= _CHECKED_AT_ONCE:
             self.check_order()
 
@@ -148,7 +142,7 @@ class Offsets(MappedFile):
             wrong = np.flatnonzero(part[1:] <= part[:-1])
             if wrong.size:
                 entry = start + int(wrong[0]) + 1
-                raise self._corrupt(f"entry {entry} is not above the one before")
+                raise self.corrupt(f"entry {entry} is not above the one before")
 
     def agree(self, text: Bytes, start: int) -> bool:
         """Whether a part of the text has separators exactly at the known places.
@@ -172,7 +166,7 @@ class Offsets(MappedFile):
         stops = self._values[np.where(last, 0, numbers + 1)]
         stops = np.where(last, np.uint64(self._n - 1), stops)
         if not ((starts < stops) & (stops < np.uint64(self._n))).all():
-            raise self._corrupt("the entries do not increase")
+            raise self.corrupt("the entries do not increase")
         return starts.astype(np.int64), stops.astype(np.int64)
 
     def holding(self, positions: Integers) -> Integers:
@@ -181,7 +175,7 @@ class Offsets(MappedFile):
         wanted = positions.astype(np.uint64)
         numbers = np.searchsorted(self._values, wanted, side="right").astype(np.int64) - 1
         if not (self._values[numbers] <= wanted).all():
-            raise self._corrupt("the entries do not increase")
+            raise self.corrupt("the entries do not increase")
         return numbers
 
 
@@ -222,14 +216,13 @@ class Shard:
         self.directory = directory
         self._states = {name: state_of(directory / name) for name in FILES}
         self.data = Fm9File(directory / "data.fm9", self._states["data.fm9"])
-        sizes = {name: size for name, (_, _, size, _) in self._states.items()}
         path = directory / "data_offset"
-        self.documents = _count_entries(path, sizes[path.name], self.data, SEPARATOR)
+        self.documents = _count_entries(path, self._states[path.name][2], self.data, SEPARATOR)
         self.ranks = self.data.n
         """Ranks are from 0 to this number - 1."""
         self.text_bytes = self.data.n - self.documents - 1
         """Bytes of all documents, without separators."""
-        self.index_bytes = sum(sizes.values())
+        self.index_bytes = sum(state[2] for state in self._states.values())
         """Bytes of the files."""
 
     @cached_property
@@ -239,14 +232,13 @@ class Shard:
 
     @cached_property
     def _documents(self) -> Offsets:
-        return self._offsets("data_offset", self.data, SEPARATOR)
+        known = self._states["data_offset"]
+        return Offsets(self.directory / "data_offset", self.data, SEPARATOR, known)
 
     @cached_property
     def _lines(self) -> Offsets:
-        return self._offsets("meta_offset", self.meta, NEWLINE)
-
-    def _offsets(self, name: str, file: Fm9File, separator: int) -> Offsets:
-        return Offsets(self.directory / name, file, separator, self._states[name])
+        known = self._states["meta_offset"]
+        return Offsets(self.directory / "meta_offset", self.meta, NEWLINE, known)
 
     def find(self, patterns: Sequence[bytes]) -> Integers:
         """Return the ranks of each pattern's occurrences, as `Fm9File.find` does."""
@@ -272,15 +264,9 @@ class Shard:
         # The end of the whole text counts as the last document, which it follows.
         stops = np.maximum(starts, np.minimum(lasts, positions + (needle_bytes + context)))
         texts = self.data.extract(starts, stops)
-        sizes, offsets, first_bytes = lasts - firsts, positions - starts, starts - firsts
-        return [
-            ShardWindow(*row)
-            for row in zip(
-                *(documents.tolist(), sizes.tolist(), texts),
-                *(offsets.tolist(), first_bytes.tolist()),
-                strict=True,
-            )
-        ]
+        sizes, offsets, before = lasts - firsts, positions - starts, starts - firsts
+        columns = documents.tolist(), sizes.tolist(), texts, offsets.tolist(), before.tolist()
+        return [ShardWindow(*row) for row in zip(*columns, strict=True)]
 
     def texts(self, documents: Sequence[int] | Integers) -> list[bytes]:
         """Return the full texts of some documents, by their numbers in the shard."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -18,20 +18,12 @@ from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.fm9.checks import CHECKED, check_text, in_threads, memory_needed
 from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.layout import FILES, NEWLINE, SEPARATOR
-from ngramscan.fm9.manifest import (
-    MANIFEST,
-    FileEntry,
-    ShardEntry,
-    in_folder,
-    read_manifest,
-    sha256_of,
-)
+from ngramscan.fm9.manifest import MANIFEST, FileEntry, ShardEntry, read_manifest, sha256_of
 from ngramscan.fm9.reader import Fm9File, Shard
 from ngramscan.processes.pool import usable_memory
 from ngramscan.progress import Progress, format_bytes
 
 _LARGE = 1_000_000_000
-"""Bytes of memory that are said beforehand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +40,17 @@ class Finding:
 def verify_index(directory: Path, deep: bool, progress: Progress) -> list[Finding]:
     """Return the problems of an index; none if it is sound.
 
-    A shard whose files are not those of its manifest is not looked into. If problems follow from
-    each other, only the first is returned. A deep check takes 0.1 to 0.3 microseconds of processor
-    time per byte of text, and 5 bytes of memory (9 for a text of more than 4.29 GB); an InputError
-    says that memory is short, or that there is no index.
+    A shard whose files are not those of its manifest is not looked into. Only the first problem in
+    the content of each text is returned, as others may follow from it. A deep check takes 0.1 to
+    0.3 microseconds of processor time per byte of text, and 5 bytes of memory (9 for a text of more
+    than 4.29 GB); an InputError says that memory is short, or that there is no index.
     """
     folders, findings = _folders(directory)
-    entries, damaged = _listed(directory, folders)
+    entries = _listed(directory, folders, findings)
     if deep:
         _announce(folders, progress)
     changed = _compare_files(entries, progress)
-    findings += damaged + changed
+    findings += changed
     wrong = {finding.shard for finding in changed}
     for folder in folders:
         if str(folder) not in wrong:
@@ -80,11 +72,10 @@ def _folders(directory: Path) -> tuple[list[Path], list[Finding]]:
 
 
 def _listed(
-    directory: Path, folders: Sequence[Path]
-) -> tuple[dict[Path, ShardEntry], list[Finding]]:
-    """Return the shards in the manifests of an index, and the problems of these."""
+    directory: Path, folders: Sequence[Path], findings: list[Finding]
+) -> dict[Path, ShardEntry]:
+    """Return the shards in the manifests of an index; `findings` gets the problems of these."""
     entries: dict[Path, ShardEntry] = {}
-    findings = []
     for place in dict.fromkeys([directory, *folders]):
         try:
             listed = read_manifest(place) or []
@@ -92,11 +83,11 @@ def _listed(
             findings.append(Finding(str(place), MANIFEST, "file", error.problem))
             continue
         for row in listed:
-            entry = in_folder(row, "")
+            entry = replace(row, folder="")
             if entries.setdefault(place / row.folder, entry) != entry:
                 problem = f"contradicts {directory / MANIFEST}"
                 findings.append(Finding(str(place), MANIFEST, "file", problem))
-    return entries, findings
+    return entries
 
 
 def _announce(folders: Sequence[Path], progress: Progress) -> None:
@@ -118,13 +109,8 @@ def _announce(folders: Sequence[Path], progress: Progress) -> None:
 
 def _compare_files(entries: Mapping[Path, ShardEntry], progress: Progress) -> list[Finding]:
     """Compare all files with their manifests."""
-    files = [
-        (folder / name, expected)
-        for folder, entry in entries.items()
-        for name, expected in entry.files.items()
-    ]
+    files = [(place / name, one) for place in entries for name, one in entries[place].files.items()]
     progress.expect(sum(expected.bytes for _, expected in files), CHECKED)
-
     is_over = Event()  # after Ctrl-C nobody waits until large files are read
 
     def report(amount: int) -> None:
@@ -153,10 +139,8 @@ def _compare_file(report: Callable[[int], None], task: tuple[Path, FileEntry]) -
         return "missing"
     except OSError as error:
         return f"can't be read: {error.strerror}"
-    if digest == expected.sha256:
-        return ""
-    known = expected.sha256[:12]
-    return f"changed: its SHA-256 is {digest[:12]}…, not {known}… as in {MANIFEST}"
+    problem = f"its SHA-256 is {digest[:12]}…, not {expected.sha256[:12]}… as in {MANIFEST}"
+    return f"changed: {problem}" if digest != expected.sha256 else ""
 
 
 def verify_shard(

@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -88,7 +89,9 @@ class Service:
         self._check_host(request)
         self._under_way += 1
         try:
-            _check_content_type(request)
+            kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if not re.fullmatch(r"application/(.*\+)?json", kind):
+                raise HTTPException(415, "Content-Type: application/json was expected")
             body = await _read_body(request)
             loop = asyncio.get_running_loop()
             response = await loop.run_in_executor(self._threads, self._answer, body)
@@ -113,9 +116,13 @@ class Service:
         """
         header = request.headers.get("host", "").strip().lower()
         name = re.sub(r":\d*$", "", header).strip("[]")
-        if name and name not in self._hosts and not _is_address(name):
-            problem = f"Unknown host: {name[:100]!r}; see --allow-host"
-            raise HTTPException(421, problem, _CLOSE)
+        if not name or name in self._hosts:
+            return
+        with suppress(ValueError):
+            ipaddress.ip_address(name)
+            return
+        problem = f"Unknown host: {name[:100]!r}; see --allow-host"
+        raise HTTPException(421, problem, _CLOSE)
 
     async def _list(self, request: Request) -> Response:
         """List the indexes; the original service has no such path."""
@@ -138,24 +145,9 @@ class Service:
         return _to_response(status, {"error": str(error)})
 
 
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _check_content_type(request: Request) -> None:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if not re.fullmatch(r"application/(.*\+)?json", kind):
-        raise HTTPException(415, "Content-Type: application/json was expected")
-
-
 async def _read_body(request: Request) -> bytes:
-    too_long = HTTPException(
-        413, f"The body is too long; at most {MAX_BODY_BYTES} bytes were expected"
-    )
+    problem = f"The body is too long; at most {MAX_BODY_BYTES} bytes were expected"
+    too_long = HTTPException(413, problem)
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared[:20]) > MAX_BODY_BYTES:
         raise too_long

@@ -40,7 +40,6 @@ CUT_CHARACTER = (
 )
 """Clients look for these words, and then try another window."""
 
-_WORD = 2**64  # the original computes in unsigned words, so that -1 is a large number
 _LONGEST_ECHO = 100
 _KINDS = {
     dict: "an object",
@@ -93,7 +92,8 @@ class ServedIndex:
             "doc_ix": self._first[shard] + window.document,
             "doc_len": window.document_bytes,
             "metadata": metadata,
-            "needle_offset": window.offset % _WORD,
+            # The original computes in unsigned words, so that -1 is a large number.
+            "needle_offset": window.offset % 2**64,
             "text": text,
         }
 
