@@ -22,6 +22,7 @@ from ngramscan.indexes.base import (
 from ngramscan.indexes.fm9 import Fm9Index, open_fm9
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.progress import Progress
+from tests.support.recorder import Recorder
 from tests.test_fm9_reader import write_shard
 
 REPLAY = Path(__file__).parent / "replay"
@@ -55,18 +56,6 @@ def places_of(index: Fm9Index, query: str) -> list[Place]:
         for segment in found.segments
         for rank in range(segment.low, segment.high)
     ]
-
-
-class Ledger(Progress):
-    def __init__(self) -> None:
-        self.expected: dict[str, int] = {}
-        self.done: dict[str, int] = {}
-
-    def expect(self, amount: int, unit: str) -> None:
-        self.expected[unit] = self.expected.get(unit, 0) + amount
-
-    def advance(self, amount: int, unit: str) -> None:
-        self.done[unit] = self.done.get(unit, 0) + amount
 
 
 @SHARDS
@@ -147,12 +136,12 @@ def test_a_place_outside_the_index_fails_alone(place: Place, words: str) -> None
 
 
 def test_the_work_is_reported_and_ends_early_where_nobody_reads_on() -> None:
-    ledger = Ledger()
+    ledger = Recorder()
     index = local("replay", ledger)
     list(index.counts(QUERIES * 60))
     places = places_of(index, "the")[:150]
     list(index.windows(places, 10))
-    assert ledger.expected == ledger.done == {"queries": 601, "windows": 150}
+    assert ledger.announced == ledger.done == {"queries": 601, "windows": 150}
     windows = index.windows(places, 100)
     assert isinstance(windows, Generator)
     assert isinstance(next(windows), Window)

@@ -118,12 +118,6 @@ def test_sound_indexes_have_no_problem(directory: Path) -> None:
     assert list(verify_shard(directory, True, SILENT)) == []
 
 
-def test_what_the_original_wrote_wrongly_is_found() -> None:
-    problems = list(verify_shard(FIXTURES / "broken_dwin_cpus2", False, SILENT))
-    assert [problem.file for problem in problems] == ["data.fm9", "meta.fm9"]
-    assert {problem.place for problem in problems} == {"field isa_sample"}
-
-
 def verify_changed(tmp_path: Path, name: str, data: bytes, deep: bool = True) -> list[Finding]:
     shutil.copytree(D5, tmp_path / "x")
     (tmp_path / "x" / name).write_bytes(data)

@@ -22,8 +22,9 @@ from ngramscan.fm9.manifest import MANIFEST, PLAN, describe_shard, in_folder, to
 from ngramscan.fm9.reader import Fm9File
 from ngramscan.fm9.verify import Finding, verify_index, verify_shard
 from ngramscan.fm9.writer import write_fm9
-from ngramscan.progress import SILENT, Progress
+from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN, invoke
+from tests.support.recorder import Recorder
 from tests.test_fm9_writer import TEXTS
 
 FIXTURES = Path(__file__).parent / "fm9"
@@ -288,19 +289,10 @@ def test_a_file_that_cannot_be_read_is_a_finding(index: Path) -> None:
 
 
 def test_progress_reaches_what_was_expected(index: Path) -> None:
-    class Amounts(Progress):
-        expected = done = 0
-
-        def expect(self, amount: int, unit: str) -> None:
-            self.expected += amount
-
-        def advance(self, amount: int, unit: str) -> None:
-            self.done += amount
-
-    progress = Amounts()
+    progress = Recorder()
     assert verify_index(index, True, progress) == []
     index_bytes = sum((index / folder / name).stat().st_size for folder in "01" for name in FILES)
-    assert progress.done == progress.expected > index_bytes
+    assert progress.advanced == sum(progress.expected) > index_bytes
 
 
 @pytest.mark.integration

@@ -9,7 +9,6 @@ import re
 import shutil
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -23,8 +22,7 @@ import httpx
 import pytest
 
 import ngramscan
-from ngramscan.commands.serve import serve
-from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.errors import IndexFormatError
 from ngramscan.fm9.reader import open_shards
 from ngramscan.progress import Progress
 from ngramscan.serve import app, server
@@ -490,18 +488,6 @@ def test_folder_is_refused(tmp_path: Path) -> None:
     code, told = run("serve", INDEXES[0], tmp_path / "cut", "--port", "0")
     assert (code, told.count("\n")) == (1, 1)
     assert told.startswith(f"Error: {file}: ")
-
-
-@pytest.mark.parametrize("module", ["uvicorn", "starlette.applications", "numba"])
-def test_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in list(sys.modules):
-        if name.startswith(("ngramscan.serve.", "ngramscan.fm9")):
-            monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(
-        InputError, match=r"ngramscan serve: .* is not installed; pip install 'ngramscan\[serve\]'"
-    ):
-        serve(INDEXES[0], port=0)
 
 
 # --- a command over HTTP ------------------------------------------------------------------------
