@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
-    Index,
     IndexOptions,
     IndexSize,
     Place,
@@ -149,16 +147,11 @@ def test_the_work_is_reported_and_ends_early_where_nobody_reads_on() -> None:
     assert list(windows) == []
 
 
-def opened(spec: str, **options: Any) -> list[Index]:
-    with open_indexes([spec, spec], IndexOptions(**options), Progress()) as indexes:
-        return indexes
-
-
 def test_it_is_opened_by_its_spec() -> None:
     spec = f"fm9:{REPLAY / 'index' / 'replay2'}"
-    (index,) = opened(spec)
-    assert index.name == spec
-    (count,) = index.counts(["step by step"])
+    with open_indexes([spec, spec], IndexOptions(), Progress()) as (index,):
+        assert index.name == spec
+        (count,) = index.counts(["step by step"])
     assert isinstance(count, QueryCount)
     assert count == QueryCount("step by step", 713, None, "fm9", count.asked_at)
 

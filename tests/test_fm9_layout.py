@@ -10,7 +10,7 @@ import pytest
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9.header import read_layout
 from ngramscan.fm9.layout import FILES
-from ngramscan.fm9.verify import Finding, verify_shard
+from ngramscan.fm9.verify import verify_shard
 from ngramscan.progress import SILENT
 
 FIXTURES = Path(__file__).parent / "fm9"
@@ -118,17 +118,23 @@ def test_sound_indexes_have_no_problem(directory: Path) -> None:
     assert list(verify_shard(directory, True, SILENT)) == []
 
 
-def verify_changed(tmp_path: Path, name: str, data: bytes, deep: bool = True) -> list[Finding]:
+def test_a_deep_check_names_a_field_or_rank(tmp_path: Path) -> None:
     shutil.copytree(D5, tmp_path / "x")
-    (tmp_path / "x" / name).write_bytes(data)
-    return list(verify_shard(tmp_path / "x", deep, SILENT))
+    small = {33: b"\x41", 82: b"\x01", 99: b"\x81", 115: b"\x01", 3250: b"\0"}
+    for offset, raw in (small | {49: b"\xff" * 16}).items():
+        (tmp_path / "x" / "data.fm9").write_bytes(changed(offset, raw))
+        problems = verify_shard(tmp_path / "x", True, SILENT)
+        assert problems
+        assert all(found.place.startswith(("field ", "rank ")) for found in problems)
 
 
 def test_offsets_that_are_not_those_of_the_text_are_found(tmp_path: Path) -> None:
     good = (D5 / "data_offset").read_bytes()
     wrong = good[:8] + (11).to_bytes(8, "little") + good[16:]
     assert wrong != good
-    (problem,) = verify_changed(tmp_path, "data_offset", wrong, deep=False)
+    shutil.copytree(D5, tmp_path / "x")
+    (tmp_path / "x" / "data_offset").write_bytes(wrong)
+    (problem,) = verify_shard(tmp_path / "x", False, SILENT)
     assert problem.place == "entry 1"
     assert problem.problem.endswith("at position 11, expected FF")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -32,15 +33,20 @@ def shards(name: str) -> list[Shard]:
     return open_shards(REPLAY / "index" / name)
 
 
-def write_shard(directory: Path, texts: list[bytes], lines: list[bytes]) -> Path:
-    """Write an index with the slow writer."""
+def write_shard(
+    directory: Path,
+    texts: list[bytes],
+    lines: list[bytes],
+    build: Callable[[bytes], bytes] = fm9_reference.build_fm9,
+) -> Path:
+    """Write an index, by default with the slow writer."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, parts in (
         ("data", [b"\xff" + text for text in texts]),
         ("meta", [line + b"\n" for line in lines]),
     ):
         whole = b"".join(parts) + b"\xfa"
-        (directory / f"{name}.fm9").write_bytes(fm9_reference.build_fm9(whole))
+        (directory / f"{name}.fm9").write_bytes(build(whole))
         offsets = np.cumsum([0, *map(len, parts)])[:-1].astype("<u8")
         (directory / f"{name}_offset").write_bytes(offsets.tobytes())
     return directory
@@ -153,17 +159,21 @@ def test_patterns_are_found_as_by_brute_force_and_the_slow_reader(
     slow.close()
 
 
-def test_windows_are_those_of_the_slow_reader(mixed: tuple[Shard, list[bytes]]) -> None:
-    shard, texts = mixed
-    slow, rng = fm9_reference.Shard(str(shard.directory)), random.Random(7)
-    ranks = [0, shard.data.n - 1, *(rng.randrange(shard.data.n) for _ in range(60))]
-    for rank, window in zip(ranks, shard.windows(ranks, 5, 40), strict=True):
-        wanted = slow.doc_by_rank(rank, 5, 40)
+def check_windows(shard: Shard, ranks: Sequence[int], context: int) -> None:
+    """Compare windows with those of the slow reader."""
+    slow = fm9_reference.Shard(str(shard.directory))
+    for rank, window in zip(ranks, shard.windows(ranks, 5, context), strict=True):
+        wanted = slow.doc_by_rank(rank, 5, context)
         assert (window.document, window.document_bytes) == (wanted["doc_ix"], wanted["doc_len"])
         if wanted["needle_offset"] >= 0:
             assert (window.offset, window.text) == (wanted["needle_offset"], wanted["text"])
         assert shard.metadata([window.document]) == [wanted["metadata"]]
     slow.close()
+
+
+def test_windows_are_those_of_the_slow_reader(mixed: tuple[Shard, list[bytes]]) -> None:
+    (shard, texts), rng = mixed, random.Random(7)
+    check_windows(shard, [0, shard.ranks - 1, *(rng.randrange(shard.ranks) for _ in range(60))], 40)
     # The end of the text is behind the last document.
     (end,) = shard.windows([int(shard.find([b"\xfa"])[0, 0])], 1, 3)
     assert (end.document, end.text) == (len(texts) - 1, texts[-1][-3:])

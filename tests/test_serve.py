@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
 import re
 import shutil
@@ -436,15 +435,14 @@ def test_public_host_is_warned_of(indexes: dict[str, ServedIndex]) -> None:
     assert told[1] == "anyone who can reach 0.0.0.0 can ask: there is no authentication"
 
 
-def test_killed_port_is_free_and_end_waits_for_requests_under_way() -> None:
-    with serving(indexes=INDEXES[:1]) as killed:
-        left = http.client.HTTPConnection("127.0.0.1", killed.port, timeout=10)
-        left.request("POST", "/", json.dumps(THE), JSON)
-        left.getresponse().read()
-        assert killed.end(signal.SIGKILL) == -signal.SIGKILL
-        left.close()
-    with serving(port=killed.port) as one:
-        assert one.port == killed.port
+def test_port_is_free_at_once_and_end_waits_for_requests_under_way() -> None:
+    with server.open_socket("127.0.0.1", 0) as before:
+        before.listen()
+        port = before.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)):
+            before.accept()[0].close()  # the side that closes first keeps the port for a minute
+    with serving(port=port) as one:
+        assert one.port == port
         idle = socket.create_connection(("127.0.0.1", one.port), timeout=10)
         asking = socket.create_connection(("127.0.0.1", one.port), timeout=10)
         with idle, asking:
