@@ -56,21 +56,17 @@ def texts_of(file: Path) -> list[bytes]:
     return [json.loads(line)["text"].encode() for line in file.read_bytes().splitlines()]
 
 
-def mixed_texts(rng: random.Random) -> list[str]:
-    """Return documents of words, of repetitions, of noise, and the edge cases."""
-    words = ["".join(rng.choices("etaoinshrdlué", k=rng.randint(1, 9))) for _ in range(300)]
-    texts = list(DOCUMENTS)
-    for _ in range(20):
-        texts.append(rng.choice(["a", "ab", "\n", "0101", "xyz\r\n"]) * rng.randint(1, 500))
-        texts.append("".join(map(chr, rng.choices(range(1, 0x3000), k=rng.randint(1, 400)))))
-        texts.append(" ".join(rng.choices(words, k=rng.randint(1, 400))))
-    rng.shuffle(texts)
-    return texts
-
-
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Shard, list[bytes]]:
-    texts = [text.encode() for text in mixed_texts(random.Random(5))]
+    """Return documents of words, of repetitions, of noise, and the edge cases."""
+    rng, drawn = random.Random(5), list(DOCUMENTS)
+    words = ["".join(rng.choices("etaoinshrdlué", k=rng.randint(1, 9))) for _ in range(300)]
+    for _ in range(20):
+        drawn.append(rng.choice(["a", "ab", "\n", "0101", "xyz\r\n"]) * rng.randint(1, 500))
+        drawn.append("".join(map(chr, rng.choices(range(1, 0x3000), k=rng.randint(1, 400)))))
+        drawn.append(" ".join(rng.choices(words, k=rng.randint(1, 400))))
+    rng.shuffle(drawn)
+    texts = [text.encode() for text in drawn]
     lines = [json.dumps({"metadata": {"n": n}}).encode() for n in range(len(texts))]
     return Shard(write_shard(tmp_path_factory.mktemp("mixed"), texts, lines)), texts
 
