@@ -131,7 +131,7 @@ for turn in range(rounds):
     for which, path, number, field in cases:
         sound = path.read_bytes()
         data = bytearray(sound)
-        many = draw.choice([4, 64, len(field) // 2])
+        many = draw.choice([4, 64, len(field) // 2 + 1])
         flips = 1 if (turn + which + number) % 2 else min(many, len(field))
         for at in draw.sample(field, flips):
             data[at // 8] ^= 1 << at % 8

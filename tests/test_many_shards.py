@@ -210,15 +210,12 @@ def test_a_manifest_says_which_shards_there_are(tmp_path: Path) -> None:
     (tmp_path / "a").rmdir()
     with pytest.raises(IndexFormatError, match=r"/a: missing, but manifest\.json lists it; copy"):
         shard_folders(tmp_path)
-    for place in (tmp_path / "a", tmp_path / "11", tmp_path):
+    shutil.copytree(SMALL, tmp_path / "a")
+    for place in (tmp_path / "11", tmp_path):
         shutil.copytree(SMALL, place, dirs_exist_ok=True)
-        write_manifest(tmp_path, ["b", "a", "10", "9"])
-        if place.name == "a":
-            continue
         with pytest.raises(IndexFormatError, match=f"{place}: files of an index that manifest"):
             shard_folders(tmp_path)
-        if place != tmp_path:
-            shutil.rmtree(place)
+    shutil.rmtree(tmp_path / "11")
     write_manifest(tmp_path, [""])
     assert shard_folders(tmp_path) == [tmp_path]
 
