@@ -230,26 +230,24 @@ def test_a_manifest_does_not_excuse_an_index_that_was_built_wrongly(tmp_path: Pa
     assert {found.file for found in verify_index(index, False, SILENT)} == {"data.fm9", "meta.fm9"}
 
 
-def test_manifests_that_are_damaged_or_contradict_each_other_are_found(index: Path) -> None:
-    own = (index / "1" / MANIFEST).read_bytes()
-    (index / "1" / MANIFEST).write_bytes(own.replace(b'"documents": 4', b'"documents": 5'))
-    (found,) = verify_index(index, False, SILENT)
-    assert (found.shard, found.problem) == (str(index / "1"), f"contradicts {index / MANIFEST}")
-    (index / "1" / MANIFEST).write_bytes(own[:99])
-    assert verify_index(index, False, SILENT) == [
-        Finding(str(index / "1"), MANIFEST, "file", DAMAGED)
-    ]
-    (index / MANIFEST).write_bytes(b"{}")
-    assert verify_index(index, False, SILENT) == [Finding(str(index), MANIFEST, "file", DAMAGED)]
-
-
-def test_a_manifest_with_wrong_numbers_of_documents_is_found(tmp_path: Path) -> None:
-    index = with_manifests(tmp_path / "x", [D5]) / "0"
-    manifest = (index / MANIFEST).read_bytes()
-    assert b'"documents": 5, "bytes": 31' in manifest
-    (index / MANIFEST).write_bytes(manifest.replace(b'"bytes": 31', b'"bytes": 32'))
-    (found,) = verify_index(index, False, SILENT)
-    assert (found.file, found.place) == (MANIFEST, "documents")
+def test_manifests_that_are_damaged_or_contradict_are_found(index: Path) -> None:
+    shard, root, own = index / "1", index / MANIFEST, (index / "1" / MANIFEST).read_bytes()
+    documents, text_bytes = json.loads(own)["shards"][0]["documents"], b'"documents": 40, "bytes": '
+    assert (documents, own.count(text_bytes)) == (40, 1)
+    wrong = own.replace(text_bytes, text_bytes + b"1")
+    for content, place, problem in (
+        (wrong, "file", f"contradicts {root}"),
+        (own[:99], "file", DAMAGED),
+        (wrong, "documents", "(40, "),
+    ):
+        (shard / MANIFEST).write_bytes(content)
+        if place == "documents":
+            root.unlink()
+        (found,) = verify_index(index, False, SILENT)
+        assert (found.shard, found.file, found.place) == (str(shard), MANIFEST, place)
+        assert found.problem.startswith(problem)
+    root.write_bytes(b"{}")
+    assert Finding(str(index), MANIFEST, "file", DAMAGED) in verify_index(index, False, SILENT)
 
 
 def test_an_index_that_is_not_finished_is_checked_as_far_as_it_is(index: Path) -> None:
