@@ -69,7 +69,7 @@ def test_index_info_has_the_size_of_an_index() -> None:
 def test_a_library_that_is_not_there_is_one_line(
     library: str, command: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if re.match(r"ngramscan\.(fm9|serve|.*\.fm9)", name)]:
+    for name in filter(re.compile(r"ngramscan\.(fm9|serve|.*\.fm9)").match, list(sys.modules)):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
     done = invoke(*command.split())
