@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
-    Index,
     IndexOptions,
     IndexSize,
     Place,
@@ -22,6 +20,7 @@ from ngramscan.indexes.base import (
 from ngramscan.indexes.fm9 import Fm9Index, open_fm9
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.progress import Progress
+from tests.support.recorder import Recorder
 from tests.test_fm9_reader import write_shard
 
 REPLAY = Path(__file__).parent / "replay"
@@ -55,18 +54,6 @@ def places_of(index: Fm9Index, query: str) -> list[Place]:
         for segment in found.segments
         for rank in range(segment.low, segment.high)
     ]
-
-
-class Ledger(Progress):
-    def __init__(self) -> None:
-        self.expected: dict[str, int] = {}
-        self.done: dict[str, int] = {}
-
-    def expect(self, amount: int, unit: str) -> None:
-        self.expected[unit] = self.expected.get(unit, 0) + amount
-
-    def advance(self, amount: int, unit: str) -> None:
-        self.done[unit] = self.done.get(unit, 0) + amount
 
 
 @SHARDS
@@ -147,12 +134,12 @@ def test_a_place_outside_the_index_fails_alone(place: Place, words: str) -> None
 
 
 def test_the_work_is_reported_and_ends_early_where_nobody_reads_on() -> None:
-    ledger = Ledger()
+    ledger = Recorder()
     index = local("replay", ledger)
     list(index.counts(QUERIES * 60))
     places = places_of(index, "the")[:150]
     list(index.windows(places, 10))
-    assert ledger.expected == ledger.done == {"queries": 601, "windows": 150}
+    assert ledger.announced == ledger.done == {"queries": 601, "windows": 150}
     windows = index.windows(places, 100)
     assert isinstance(windows, Generator)
     assert isinstance(next(windows), Window)
@@ -160,16 +147,11 @@ def test_the_work_is_reported_and_ends_early_where_nobody_reads_on() -> None:
     assert list(windows) == []
 
 
-def opened(spec: str, **options: Any) -> list[Index]:
-    with open_indexes([spec, spec], IndexOptions(**options), Progress()) as indexes:
-        return indexes
-
-
 def test_it_is_opened_by_its_spec() -> None:
     spec = f"fm9:{REPLAY / 'index' / 'replay2'}"
-    (index,) = opened(spec)
-    assert index.name == spec
-    (count,) = index.counts(["step by step"])
+    with open_indexes([spec, spec], IndexOptions(), Progress()) as (index,):
+        assert index.name == spec
+        (count,) = index.counts(["step by step"])
     assert isinstance(count, QueryCount)
     assert count == QueryCount("step by step", 713, None, "fm9", count.asked_at)
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import random
 import shutil
-import subprocess
-import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,8 +10,7 @@ import pytest
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9.header import read_layout
 from ngramscan.fm9.layout import FILES
-from ngramscan.fm9.reader import open_shards
-from ngramscan.fm9.verify import Finding, verify_shard
+from ngramscan.fm9.verify import verify_shard
 from ngramscan.progress import SILENT
 
 FIXTURES = Path(__file__).parent / "fm9"
@@ -123,40 +118,23 @@ def test_sound_indexes_have_no_problem(directory: Path) -> None:
     assert list(verify_shard(directory, True, SILENT)) == []
 
 
-def test_what_the_original_wrote_wrongly_is_found() -> None:
-    problems = list(verify_shard(FIXTURES / "broken_dwin_cpus2", False, SILENT))
-    assert [problem.file for problem in problems] == ["data.fm9", "meta.fm9"]
-    assert {problem.place for problem in problems} == {"field isa_sample"}
-
-
-def verify_changed(tmp_path: Path, name: str, data: bytes, deep: bool = True) -> list[Finding]:
+def test_a_deep_check_names_a_field_or_rank(tmp_path: Path) -> None:
     shutil.copytree(D5, tmp_path / "x")
-    (tmp_path / "x" / name).write_bytes(data)
-    return list(verify_shard(tmp_path / "x", deep, SILENT))
-
-
-@pytest.mark.parametrize(
-    ("offset", "raw"),
-    [
-        pytest.param(33, b"\x41", id="a type"),
-        pytest.param(49, b"\xff" * 16, id="a number"),
-        pytest.param(82, b"\x01", id="a pointer"),
-        pytest.param(99, b"\x81", id="a rank"),
-        pytest.param(115, b"\x01", id="a flag"),
-        pytest.param(3250, b"\x00", id="a position"),
-    ],
-)
-def test_a_deep_check_names_a_field_or_rank(tmp_path: Path, offset: int, raw: bytes) -> None:
-    problems = verify_changed(tmp_path, "data.fm9", changed(offset, raw))
-    assert problems
-    assert all(found.place.startswith(("field ", "rank ")) for found in problems)
+    small = {33: b"\x41", 82: b"\x01", 99: b"\x81", 115: b"\x01", 3250: b"\0"}
+    for offset, raw in (small | {49: b"\xff" * 16}).items():
+        (tmp_path / "x" / "data.fm9").write_bytes(changed(offset, raw))
+        problems = verify_shard(tmp_path / "x", True, SILENT)
+        assert problems
+        assert all(found.place.startswith(("field ", "rank ")) for found in problems)
 
 
 def test_offsets_that_are_not_those_of_the_text_are_found(tmp_path: Path) -> None:
     good = (D5 / "data_offset").read_bytes()
     wrong = good[:8] + (11).to_bytes(8, "little") + good[16:]
     assert wrong != good
-    (problem,) = verify_changed(tmp_path, "data_offset", wrong, deep=False)
+    shutil.copytree(D5, tmp_path / "x")
+    (tmp_path / "x" / "data_offset").write_bytes(wrong)
+    (problem,) = verify_shard(tmp_path / "x", False, SILENT)
     assert problem.place == "entry 1"
     assert problem.problem.endswith("at position 11, expected FF")
 
@@ -164,81 +142,3 @@ def test_offsets_that_are_not_those_of_the_text_are_found(tmp_path: Path) -> Non
 def test_missing_files_are_all_named(tmp_path: Path) -> None:
     problems = list(verify_shard(tmp_path, False, SILENT))
     assert [found.file for found in problems] == list(FILES)
-
-
-# Flipped bits: in a process of its own, as a read outside of a file could end it.
-
-FLIPS = """
-import random, shutil, sys
-from pathlib import Path
-from ngramscan.errors import IndexFormatError
-from ngramscan.fm9.verify import verify_shard
-from ngramscan.fm9.reader import open_shards
-from ngramscan.progress import SILENT
-
-fixtures, target, factor = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-rng = random.Random(3)
-
-def answers(directory):
-    (shard,) = open_shards(directory)
-    patterns = [b"e", b"th", b"lo wor", b"\\n", b" ", b"\\xff", b"the answer", b"zz"]
-    ranks = range(0, 37, 3) if shard.data.n == 37 else range(0, shard.data.n, shard.data.n // 40)
-    windows = shard.windows(list(ranks), 3, 200)
-    segments = [pair if pair[0] < pair[1] else 0 for pair in shard.find(patterns).tolist()]
-    return segments, windows, shard.metadata(range(shard.documents))
-
-sources = [fixtures / name / "index" for name in ("d5", "dlit")]
-right = {source: answers(source) for source in sources}
-refused = same = 0
-for number in range(40 * factor):
-    source = sources[number % 5 == 0]
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(source, target)
-    path = target / rng.choice(["data.fm9", "data.fm9", "meta.fm9", "data_offset", "meta_offset"])
-    data = bytearray(path.read_bytes())
-    for _ in range(rng.choice([1, 1, 4, 64])):
-        at = rng.randrange(len(data))
-        if rng.random() < 0.5 and path.suffix == ".fm9":
-            at = rng.randrange(min(len(data), len(data) - 3100))  # Not in the tables.
-        data[at] = rng.choice([data[at] ^ 1 << rng.randrange(8), 0, 255, rng.randrange(256)])
-    path.write_bytes(data)
-    try:
-        got = answers(target)
-    except IndexFormatError:
-        refused += 1
-        assert list(verify_shard(target, True, SILENT)), (number, "refused, but sound")
-        continue
-    problems = list(verify_shard(target, True, SILENT))
-    assert got == right[source] or problems, (number, path, "wrong, but sound")
-    same += got == right[source]
-print(refused, same)
-"""
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("factor", [1, pytest.param(10, marks=pytest.mark.slow)])
-def test_flipped_bits_are_refused_or_do_no_harm(tmp_path: Path, factor: int) -> None:
-    command = [sys.executable, "-c", FLIPS, str(FIXTURES), str(tmp_path / "x"), str(factor)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr[-2000:]
-    refused, same = map(int, done.stdout.split())
-    assert refused > 10 * factor
-    assert same > 0
-
-
-def test_random_bytes_in_the_large_fields_never_hang(tmp_path: Path) -> None:
-    shutil.copytree(FIXTURES / "dlit" / "index", tmp_path / "x")
-    path = tmp_path / "x" / "data.fm9"
-    sound = path.read_bytes()
-    layout = read_layout(memoryview(sound), "")
-    rng = random.Random(4)
-    for field in (layout.bt, layout.btnr, layout.btnrp, layout.invert, layout.sa, layout.isa):
-        data = bytearray(sound)
-        length = field.bits // 8
-        data[field.offset : field.offset + length] = rng.randbytes(length)
-        path.write_bytes(data)
-        assert list(verify_shard(tmp_path / "x", True, SILENT))
-        with suppress(IndexFormatError):
-            (shard,) = open_shards(tmp_path / "x")
-            shard.find([b"the answer", b"\n"])
-            shard.windows(range(0, shard.data.n, 100), 5, 100)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +22,11 @@ from ngramscan.fm9.layout import FILES
 from ngramscan.fm9.manifest import MANIFEST, PLAN, describe_shard, in_folder, to_manifest
 from ngramscan.fm9.reader import Fm9File
 from ngramscan.fm9.verify import Finding, verify_index, verify_shard
-from ngramscan.fm9.writer import write_fm9
-from ngramscan.progress import SILENT, Progress
+from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN, invoke
-from tests.test_fm9_writer import TEXTS
+from tests.support.recorder import Recorder
+from tests.test_fm9_reader import write_shard
+from tests.test_fm9_writer import TEXTS, written
 
 FIXTURES = Path(__file__).parent / "fm9"
 D5 = FIXTURES / "d5" / "index"
@@ -48,7 +50,7 @@ def steps_by_sorting(text: bytes) -> list[int]:
 @pytest.mark.parametrize("text", [text for text in TEXTS.values() if 1 < len(text) < 9_000])
 @pytest.mark.usefixtures("small_parts")
 def test_a_text_is_decoded_as_it_was_written(text: bytes, tmp_path: Path) -> None:
-    write_fm9(np.frombuffer(text, np.uint8).copy(), tmp_path / "x.fm9")
+    written(text, tmp_path / "x.fm9")
     file = Fm9File(tmp_path / "x.fm9")
     steps = checks.find_steps(file, SILENT)
     assert steps.tolist() == steps_by_sorting(text)
@@ -66,15 +68,8 @@ def test_ranks_of_64_bits_are_followed_as_those_of_32(monkeypatch: pytest.Monkey
 
 def build(folder: Path, documents: list[bytes], lines: list[bytes] | None = None) -> Path:
     """Write a shard from its texts; without `lines`, each is an empty object."""
-    lines = lines or [b"{}"] * len(documents)
-    data, meta = [b"\xff" + text for text in documents], [line + b"\n" for line in lines]
-    folder.mkdir(parents=True)
-    for name, texts in (("data", data), ("meta", meta)):
-        text = b"".join(texts) + b"\xfa"
-        write_fm9(np.frombuffer(text, np.uint8).copy(), folder / f"{name}.fm9")
-        starts = np.cumsum([0, *map(len, texts[:-1])]).astype("<u8")
-        (folder / f"{name}_offset").write_bytes(starts.tobytes())
-    return folder
+    content = partial(written, path=folder.with_name("written"))
+    return write_shard(folder, documents, lines or [b"{}"] * len(documents), content)
 
 
 # A bit vector that ends at, before and behind the end of a block and of a superblock.
@@ -94,40 +89,70 @@ def test_every_line_of_metadata_is_read_by_a_deep_check(tmp_path: Path) -> None:
     assert verify_shard(folder, True, SILENT) == [expected]
 
 
-# Flipped bits, in each field alike. In a process of its own, as a wrong place could end it.
-FLIPS = """
+# Damage in each field alike. In a process of its own, as a wrong place could end it.
+DAMAGE = """
 import random, sys
 from pathlib import Path
+from ngramscan.errors import IndexFormatError
 from ngramscan.fm9.header import read_layout
+from ngramscan.fm9.reader import open_shards
 from ngramscan.fm9.verify import verify_shard
 from ngramscan.progress import SILENT
 
-folder, rng = Path(sys.argv[1]), random.Random(18)
-places = {path: [(0, 8 * path.stat().st_size)] for path in folder.iterdir()}
-for path in folder.glob("*.fm9"):
-    layout = read_layout(memoryview(path.read_bytes()), "")
+PATTERNS = [b"e", b"th", b"lo wor", b"\\n", b" ", b"\\xff", b"the answer", b"zz"]
+
+def answers(folder):
+    (shard,) = open_shards(folder)
+    windows = shard.windows(range(0, shard.data.n, -(-shard.data.n // 40)), 3, 200)
+    segments = [pair if pair[0] < pair[1] else 0 for pair in shard.find(PATTERNS).tolist()]
+    return segments, windows, shard.metadata(range(shard.documents))
+
+def fields(path):
+    bits = 8 * path.stat().st_size
+    if path.suffix != ".fm9":
+        return [range(bits)]
+    layout = read_layout(memoryview(path.read_bytes()), '')
     vectors = [getattr(layout, name) for name in "bt btnr btnrp rank invert sa isa".split()]
-    places[path] = [(8 * v.offset, 8 * v.offset + v.bits) for v in vectors]
-    tree = 8 * (layout.sa.offset - 2500), 8 * (layout.sa.offset - 9)
-    places[path] += [(0, 192), tree, (8 * (path.stat().st_size - 250), 8 * path.stat().st_size)]
-for number in range(int(sys.argv[2])):
-    path = rng.choice(sorted(places))
-    at = rng.randrange(*rng.choice(places[path]))
-    sound = path.read_bytes()
-    data = bytearray(sound)
-    data[at // 8] ^= 1 << at % 8
-    path.write_bytes(data)
-    assert verify_shard(folder, True, SILENT), (number, path, at)
-    path.write_bytes(sound)
-assert verify_shard(folder, True, SILENT) == []
+    places = [range(8 * v.offset, 8 * v.offset + v.bits) for v in vectors]
+    tree = range(8 * (layout.sa.offset - 2500), 8 * (layout.sa.offset - 9))
+    return [*places, range(192), tree, range(bits - 2000, bits)]
+
+rounds, draw = int(sys.argv[1]), random.Random(18)
+folders = [Path(folder) for folder in sys.argv[2:]]
+right = [answers(folder) for folder in folders]
+cases = [
+    (which, path, number, field)
+    for which, folder in enumerate(folders)
+    for path in sorted(folder.iterdir())
+    for number, field in enumerate(fields(path))
+]
+refused = same = 0
+for turn in range(rounds):
+    for which, path, number, field in cases:
+        sound = path.read_bytes()
+        data = bytearray(sound)
+        many = draw.choice([4, 64, len(field) // 2 + 1])
+        flips = 1 if (turn + which + number) % 2 else min(many, len(field))
+        for at in draw.sample(field, flips):
+            data[at // 8] ^= 1 << at % 8
+        path.write_bytes(data)
+        assert verify_shard(path.parent, True, SILENT), (turn, path, number)
+        try:
+            same += answers(path.parent) == right[which]
+        except IndexFormatError:
+            refused += 1
+        path.write_bytes(sound)
+assert all(verify_shard(folder, True, SILENT) == [] for folder in folders)
+assert refused > rounds * 10
+assert same > 0
 """
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("flips", [12, pytest.param(400, marks=pytest.mark.slow)])
-def test_each_flipped_bit_is_found_without_a_manifest(tmp_path: Path, flips: int) -> None:
-    shutil.copytree(DLIT, tmp_path / "x")
-    command = [sys.executable, "-c", FLIPS, str(tmp_path / "x"), str(flips)]
+@pytest.mark.parametrize("rounds", [1, pytest.param(20, marks=pytest.mark.slow)])
+def test_damage_in_each_field_is_found_and_ends_no_process(tmp_path: Path, rounds: int) -> None:
+    folders = [shutil.copytree(source, tmp_path / source.parent.name) for source in (D5, DLIT)]
+    command = [sys.executable, "-c", DAMAGE, str(rounds), *map(str, folders)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
     assert done.returncode == 0, done.stderr[-2000:]
 
@@ -205,26 +230,24 @@ def test_a_manifest_does_not_excuse_an_index_that_was_built_wrongly(tmp_path: Pa
     assert {found.file for found in verify_index(index, False, SILENT)} == {"data.fm9", "meta.fm9"}
 
 
-def test_manifests_that_are_damaged_or_contradict_each_other_are_found(index: Path) -> None:
-    own = (index / "1" / MANIFEST).read_bytes()
-    (index / "1" / MANIFEST).write_bytes(own.replace(b'"documents": 4', b'"documents": 5'))
-    (found,) = verify_index(index, False, SILENT)
-    assert (found.shard, found.problem) == (str(index / "1"), f"contradicts {index / MANIFEST}")
-    (index / "1" / MANIFEST).write_bytes(own[:99])
-    assert verify_index(index, False, SILENT) == [
-        Finding(str(index / "1"), MANIFEST, "file", DAMAGED)
-    ]
-    (index / MANIFEST).write_bytes(b"{}")
-    assert verify_index(index, False, SILENT) == [Finding(str(index), MANIFEST, "file", DAMAGED)]
-
-
-def test_a_manifest_with_wrong_numbers_of_documents_is_found(tmp_path: Path) -> None:
-    index = with_manifests(tmp_path / "x", [D5]) / "0"
-    manifest = (index / MANIFEST).read_bytes()
-    assert b'"documents": 5, "bytes": 31' in manifest
-    (index / MANIFEST).write_bytes(manifest.replace(b'"bytes": 31', b'"bytes": 32'))
-    (found,) = verify_index(index, False, SILENT)
-    assert (found.file, found.place) == (MANIFEST, "documents")
+def test_manifests_that_are_damaged_or_contradict_are_found(index: Path) -> None:
+    shard, root, own = index / "1", index / MANIFEST, (index / "1" / MANIFEST).read_bytes()
+    documents, text_bytes = json.loads(own)["shards"][0]["documents"], b'"documents": 40, "bytes": '
+    assert (documents, own.count(text_bytes)) == (40, 1)
+    wrong = own.replace(text_bytes, text_bytes + b"1")
+    for content, place, problem in (
+        (wrong, "file", f"contradicts {root}"),
+        (own[:99], "file", DAMAGED),
+        (wrong, "documents", "(40, "),
+    ):
+        (shard / MANIFEST).write_bytes(content)
+        if place == "documents":
+            root.unlink()
+        (found,) = verify_index(index, False, SILENT)
+        assert (found.shard, found.file, found.place) == (str(shard), MANIFEST, place)
+        assert found.problem.startswith(problem)
+    root.write_bytes(b"{}")
+    assert Finding(str(index), MANIFEST, "file", DAMAGED) in verify_index(index, False, SILENT)
 
 
 def test_an_index_that_is_not_finished_is_checked_as_far_as_it_is(index: Path) -> None:
@@ -253,19 +276,10 @@ def test_a_file_that_cannot_be_read_is_a_finding(index: Path) -> None:
 
 
 def test_progress_reaches_what_was_expected(index: Path) -> None:
-    class Amounts(Progress):
-        expected = done = 0
-
-        def expect(self, amount: int, unit: str) -> None:
-            self.expected += amount
-
-        def advance(self, amount: int, unit: str) -> None:
-            self.done += amount
-
-    progress = Amounts()
+    progress = Recorder()
     assert verify_index(index, True, progress) == []
     index_bytes = sum((index / folder / name).stat().st_size for folder in "01" for name in FILES)
-    assert progress.done == progress.expected > index_bytes
+    assert progress.advanced == sum(progress.expected) > index_bytes
 
 
 @pytest.mark.integration

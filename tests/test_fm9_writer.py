@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from ngramscan.fm9.writer import encode_rrr, memory_for, write_fm9
 from tests.support import fm9_reference
 
-DENSITIES = (0, 0.001, 0.02, 0.3, 0.5, 0.8, 0.98, 0.999, 1)
+CHANGING = np.repeat(np.random.default_rng(1).random(24), 800)
+DENSITIES = (0, 0.001, 0.02, 0.3, 0.5, 0.8, 0.98, 0.999, 1, CHANGING)
 SIZES = (0, 1, 63, 64, 126, 127, 128, 254, 127 * 31, 4063, 4064, 4065, 4191, 8128, 8255)
 
 
@@ -86,19 +87,11 @@ def test_any_text_is_written_as_by_the_slow_writer(
 
 
 @pytest.mark.parametrize("density", DENSITIES)
-def test_bits_are_stored_as_by_the_slow_writer(density: float) -> None:
-    draw = np.random.default_rng(1)
-    for size in SIZES:
-        bits = (draw.random(size) < density).astype(np.uint8)
+def test_bits_are_stored_as_by_the_slow_writer(density: float | NDArray[np.float64]) -> None:
+    draw, densities = np.random.default_rng(1), np.full(24 * 800, density)
+    for size in SIZES if isinstance(density, int | float) else (24 * 800, 4064 * 4, 127 * 100):
+        bits = (draw.random(size) < densities[:size]).astype(np.uint8)
         assert stored(bits) == fm9_reference.write_rrr(bits), size
-
-
-def test_bits_whose_density_changes_are_stored_as_by_the_slow_writer() -> None:
-    draw = np.random.default_rng(1)
-    density = np.repeat(draw.random(24), 800)
-    for size in (len(density), 4064 * 4, 127 * 100):
-        bits = (draw.random(size) < density[:size]).astype(np.uint8)
-        assert stored(bits) == fm9_reference.write_rrr(bits)
 
 
 @pytest.mark.parametrize("text", [b"", b"\xfaabc\xfa", b"abca"])

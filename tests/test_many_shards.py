@@ -63,7 +63,7 @@ def write_manifest(folder: Path, names: list[str]) -> None:
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("number", "limit"), [(600, 128), pytest.param(10_000, 1024, marks=pytest.mark.slow)]
+    ("number", "limit"), [(200, 128), pytest.param(10_000, 1024, marks=pytest.mark.slow)]
 )
 def test_more_shards_than_descriptors_are_counted_shown_and_served(
     tmp_path: Path, number: int, limit: int
@@ -193,10 +193,9 @@ def test_an_error_in_one_of_many_shards_is_never_a_smaller_count(tmp_path: Path)
 def test_a_shard_that_is_missing_is_an_error(tmp_path: Path) -> None:
     link_shards(tmp_path, 4)
     shutil.rmtree(tmp_path / "2")
-    with pytest.raises(IndexFormatError, match="shard 2 is missing: there are others up to 3"):
-        shard_folders(tmp_path)
-    with pytest.raises(IndexFormatError, match="shard 2 is missing"):
-        shard_folders(tmp_path, allow_partial=True)
+    for allow_partial in (False, True):
+        with pytest.raises(IndexFormatError, match="shard 2 is missing: there are others up to 3"):
+            shard_folders(tmp_path, allow_partial)
 
 
 def test_a_manifest_says_which_shards_there_are(tmp_path: Path) -> None:
@@ -211,15 +210,12 @@ def test_a_manifest_says_which_shards_there_are(tmp_path: Path) -> None:
     (tmp_path / "a").rmdir()
     with pytest.raises(IndexFormatError, match=r"/a: missing, but manifest\.json lists it; copy"):
         shard_folders(tmp_path)
-    for place in (tmp_path / "a", tmp_path / "11", tmp_path):
+    shutil.copytree(SMALL, tmp_path / "a")
+    for place in (tmp_path / "11", tmp_path):
         shutil.copytree(SMALL, place, dirs_exist_ok=True)
-        write_manifest(tmp_path, ["b", "a", "10", "9"])
-        if place.name == "a":
-            continue
         with pytest.raises(IndexFormatError, match=f"{place}: files of an index that manifest"):
             shard_folders(tmp_path)
-        if place != tmp_path:
-            shutil.rmtree(place)
+    shutil.rmtree(tmp_path / "11")
     write_manifest(tmp_path, [""])
     assert shard_folders(tmp_path) == [tmp_path]
 

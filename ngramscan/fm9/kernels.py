@@ -232,6 +232,8 @@ def _ones(t: Tables, first: Int, second: Int) -> tuple[Int, Int]:
 
     Each may be CORRUPT.
     """
+    if first == t.at[BITS]:
+        return t.at[ONES], t.at[ONES]
     block = np.int64(np.uint64(first) // np.uint64(127))
     later = np.int64(np.uint64(second) // np.uint64(127))
     offset, behind = first - block * 127, second - later * 127
@@ -250,8 +252,6 @@ def _step(t: Tables, byte: Int, low: Int, high: Int) -> tuple[Int, Int]:
     node = 0
     code = t.codes[byte]
     for _ in range(t.lengths[byte]):
-        if low == high:
-            return 0, 0
         before, behind = _ones(t, t.nodes[node, START] + low, t.nodes[node, START] + high)
         before -= t.nodes[node, BEFORE]
         behind -= t.nodes[node, BEFORE]

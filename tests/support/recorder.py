@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ngramscan.progress import Progress
 
 
@@ -10,6 +12,7 @@ class Recorder(Progress):
 
     def __init__(self) -> None:
         self.expected: list[int] = []
+        self.announced, self.done = Counter[str](), Counter[str]()
         self.advanced = 0
         self.units: set[str] = set()
         self.notices: list[str] = []
@@ -17,11 +20,13 @@ class Recorder(Progress):
 
     def expect(self, amount: int, unit: str) -> None:
         self.units.add(unit)
+        self.announced[unit] += amount
         if amount:
             self.expected.append(amount)
 
     def advance(self, amount: int, unit: str) -> None:
         self.units.add(unit)
+        self.done[unit] += amount
         self.advanced += amount
 
     def notice(self, text: str) -> None:

@@ -31,14 +31,12 @@ class LongText:
 
     def __init__(self, repeats: int) -> None:
         self.repeats = repeats
-        self.end = 1 + len(WORD) * repeats
-        """Position of the second document's separator."""
+        self.end = 1 + len(WORD) * repeats  # position of the second document's separator
         self.n = self.end + 3
+        # Positions of the four last ranks: z, FA, FF phrase, FF z.
         self._last = [self.end + 1, self.n - 1, 0, self.end]
-        """Positions of the four last ranks: z, FA, FF phrase, FF z."""
 
     def text(self, start: int, stop: int) -> bytes:
-        """Return a part of the text."""
         return bytes(map(self._byte, range(start, stop)))
 
     def _byte(self, at: int) -> int:
@@ -47,14 +45,12 @@ class LongText:
         return WORD[(at - 1) % len(WORD)]
 
     def rank(self, at: int) -> int:
-        """Return the rank of the suffix at a position."""
         if at in self._last:
             return self.n - 4 + self._last.index(at)
         word, place = divmod(at - 1, len(WORD))
         return _SORTED.index(WORD[place]) * self.repeats + word
 
     def position(self, rank: int) -> int:
-        """Return the position of the suffix with a rank."""
         if rank >= self.n - 4:
             return self._last[rank - self.n + 4]
         byte, word = divmod(rank, self.repeats)
@@ -105,15 +101,13 @@ class _Bits:
         self.size += length
 
     def ones(self, position: int) -> int:
-        """Return the number of ones before a bit."""
         position = min(position, self.size)
         run = bisect_right(self.starts, position) - 1
         return self.before[run] + self.values[run] * (position - self.starts[run])
 
     def block(self, number: int) -> int:
         """Return the bits of a block, the first one lowest."""
-        places = range(number * B, number * B + B + 1)
-        counts = [self.ones(place) for place in places]
+        counts = [self.ones(place) for place in range(number * B, number * B + B + 1)]
         return sum((counts[bit + 1] - counts[bit]) << bit for bit in range(B))
 
     def superblocks(self, rank: int) -> set[int]:
@@ -128,8 +122,6 @@ class _Bits:
 
 
 class _File:
-    """A sparse file of vectors."""
-
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self.write = file.write
