@@ -1,10 +1,16 @@
-"""Folders, and stores behind S3 or fsspec, as places to write an index to."""
+"""Folders and stores as places to write an index to, also by builds that are killed meanwhile."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import random
+import signal
+import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +19,12 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
+from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import DiskFullError, InputError, NgramscanError, RemoteUnavailable
 from ngramscan.fm9 import places
+from ngramscan.fm9.build import BuildOptions, build_index
+from ngramscan.progress import SILENT
+from tests.support.dask_cluster import dask_cluster, wait_until
 from tests.support.object_store import BUCKET, KEYS, ObjectStore, object_store, refusing_store
 
 pytestmark = pytest.mark.integration
@@ -24,7 +34,6 @@ NAMES = ("data.fm9", "data_offset", "manifest.json", "meta.fm9", "meta_offset")
 
 @pytest.fixture(scope="module")
 def store() -> Iterator[ObjectStore]:
-    pytest.importorskip("s3fs")
     with object_store() as store:
         yield store
 
@@ -190,7 +199,6 @@ def test_a_store_without_bucket_keys_library_or_protocol_is_told(
 def test_refusals_are_told_and_failures_retried(
     status: int, code: str, kind: type[NgramscanError], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("s3fs")
     monkeypatch.setattr(places, "_PAUSES_S", (0.01,))
     with refusing_store(status, code) as endpoint:
         use(monkeypatch, endpoint)
@@ -230,3 +238,108 @@ def test_a_cut_or_failed_upload_is_repeated_and_a_third_one_given_up(
     FAULTS[:] = [NotImplementedError("read only")]
     with pytest.raises(InputError, match=r"can't be written \(read only\)"):
         places.publish(work, place)
+
+
+# Builds on a store
+
+BUILDER = """
+import os, sys
+from ngramscan.corpora import ReadOptions, open_corpus
+from ngramscan.fm9.build import BuildOptions, build_index
+from ngramscan.progress import SILENT
+import s3fs
+corpus, alone = sys.argv[1:3]
+def build(place):
+    build_index(open_corpus(corpus), place, SILENT, ReadOptions(), BuildOptions(700))
+build(alone)
+for place in sys.stdin:
+    if not (child := os.fork()):
+        try:
+            build(place.strip())
+        except BaseException as error:
+            print(error, flush=True)
+            os._exit(1)
+        os._exit(0)
+    print(child, flush=True)
+    print(os.waitpid(child, 0)[1], flush=True)
+"""
+"""Builds in a folder, then in a new process for each line, which has imported everything."""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    for number in range(3):
+        texts = [f"document {number} {line} " + "ä b" * (line % 50) for line in range(31)]
+        lines = [json.dumps({"text": text, "n": number}) + "\n" for text in texts]
+        (folder / f"{number}.jsonl").write_text("".join(lines))
+    return folder
+
+
+def kill_at_uploads(
+    store: ObjectStore, arguments: list[str], name: str, moments: list[int], pauses: random.Random
+) -> None:
+    """Build until done; kill the process, and start the next, at each of some uploads."""
+    environment = store.environment | {"OMP_NUM_THREADS": "1"}  # its threads don't outlive a fork
+    command, pipe = [sys.executable, "-c", BUILDER, *arguments], subprocess.PIPE
+    with subprocess.Popen(command, env=environment, text=True, stdin=pipe, stdout=pipe) as process:
+        assert process.stdin
+        assert process.stdout
+        for moment in (*moments, None):
+            print(f"s3://{BUCKET}/{name}", file=process.stdin, flush=True)
+            child = int(process.stdout.readline())
+            if moment is not None:
+                wait_until(lambda least=moment: len(store.uploads) >= least)
+                time.sleep(pauses.uniform(0, 0.05))
+                os.kill(child, signal.SIGKILL)
+            assert process.stdout.readline() == ("0\n" if moment is None else "9\n")
+        process.stdin.close()
+
+
+@pytest.mark.parametrize(
+    ("files", "n_kills"), [("0.jsonl", 2), pytest.param("*", 20, marks=pytest.mark.slow)]
+)
+def test_a_killed_build_goes_on_and_uploads_no_finished_shard_again(
+    files: str, n_kills: int, store: ObjectStore, corpus: Path, tmp_path: Path
+) -> None:
+    drawn, begin, alone = random.Random(n_kills), len(store.uploads), tmp_path / "alone"
+    last = 10 if files == "0.jsonl" else 50  # of 22 or 62
+    moments = sorted(drawn.sample(range(begin + 1, begin + last), n_kills))
+    kill_at_uploads(store, [f"{corpus}/{files}", str(alone)], tmp_path.name, moments, drawn)
+    expected = files_in(str(alone))
+    assert store.files(f"{tmp_path.name}/") == expected
+    seen = [path.removeprefix(f"{tmp_path.name}/") for path in store.uploads[begin:]]
+    finished = [name for name in seen if name.endswith("/manifest.json")]
+    assert sorted(finished) == [
+        name for name in sorted(expected) if name.endswith("/manifest.json")
+    ]
+    assert len(finished) > 3
+    for name in finished:  # no file of a shard comes after the manifest that says it is finished
+        later = seen[seen.index(name) + 1 :]
+        assert not [one for one in later if one.startswith(name.removesuffix("manifest.json"))]
+    assert seen[-1] == "manifest.json"
+
+
+@pytest.mark.slow
+def test_a_cluster_builds_the_same_index_though_a_worker_is_killed(
+    s3: ObjectStore, corpus: Path, tmp_path: Path
+) -> None:
+    place, begin, documents = f"s3://{BUCKET}/there", len(s3.uploads), open_corpus(str(corpus))
+    with dask_cluster(tmp_path, s3.environment) as cluster:
+        cluster.start_worker()
+        doomed = cluster.start_worker()
+
+        def kill() -> None:
+            wait_until(lambda: len(s3.uploads) >= begin + 6)
+            doomed.kill()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        options = BuildOptions(700, scheduler=cluster.address)
+        rows = build_index(documents, place, SILENT, ReadOptions(), options)
+        killer.join()
+    build_index(documents, tmp_path / "alone", SILENT, ReadOptions(), BuildOptions(700))
+    assert [row.shard for row in rows] == list(range(12))
+    assert s3.files("there/") == files_in(str(tmp_path / "alone"))
+    finished = [path for path in s3.uploads[begin:] if path.count("/") == 2 and "manifest" in path]
+    assert len(finished) <= 12 + 1

@@ -25,7 +25,6 @@ KEYS = {
 _PUBLIC = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject"}
 _POLICY = {"Statement": [{**_PUBLIC, "Resource": f"arn:aws:s3:::{BUCKET}/*"}]}
 _CLIENT = httpx.Client(trust_env=False, timeout=20)
-_LISTED = re.compile("<Key>(.*?)</Key><LastModified>(.*?)<")
 
 
 @dataclass
@@ -40,22 +39,14 @@ class ObjectStore:
     def environment(self) -> dict[str, str]:
         return {**os.environ, **KEYS, "AWS_ENDPOINT_URL": self.endpoint}
 
-    def has_uploads(self, amount: int) -> bool:
-        return len(self.uploads) >= amount
-
     def put(self, path: str, content: bytes = b"") -> None:
         _CLIENT.put(f"{self.endpoint}/{path}", content=content).raise_for_status()
 
-    def stamps(self, folder: str) -> dict[str, str]:
-        """Return when each file in a folder of the bucket was uploaded."""
-        asked = {"list-type": "2", "prefix": folder}
-        text = _CLIENT.get(f"{self.endpoint}/{BUCKET}", params=asked).text
-        return {name.removeprefix(folder): stamp for name, stamp in _LISTED.findall(text)}
-
     def files(self, folder: str) -> dict[str, bytes]:
         """Return the files in a folder of the bucket, asked for without any key."""
-        root = f"{self.endpoint}/{BUCKET}/{folder}"
-        return {name: _CLIENT.get(root + name).content for name in self.stamps(folder)}
+        root, asked = f"{self.endpoint}/{BUCKET}", {"list-type": "2", "prefix": folder}
+        names = re.findall("<Key>(.*?)</Key>", _CLIENT.get(root, params=asked).text)
+        return {n.removeprefix(folder): _CLIENT.get(f"{root}/{n}").content for n in names}
 
 
 @contextmanager
