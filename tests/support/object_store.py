@@ -39,6 +39,9 @@ class ObjectStore:
     def environment(self) -> dict[str, str]:
         return {**os.environ, **KEYS, "AWS_ENDPOINT_URL": self.endpoint}
 
+    def has_uploads(self, amount: int) -> bool:
+        return len(self.uploads) >= amount
+
     def put(self, path: str, content: bytes = b"") -> None:
         _CLIENT.put(f"{self.endpoint}/{path}", content=content).raise_for_status()
 
