@@ -85,28 +85,22 @@ def test_a_small_file_is_written_replaced_and_removed(place: str) -> None:
         assert places.read(place, "plan.json") is None
 
 
-def test_a_shard_is_published_in_an_index_and_again_as_the_whole_of_one(
+def test_a_shard_is_published_alone_or_in_an_index_and_moved_also_by_a_second_call(
     place: str, tmp_path: Path
 ) -> None:
     places.write(place, "plan.json", b"plan")
     places.publish(finished(tmp_path / "work"), places.join(place, "11"))
-    assert files_in(place) == {"plan.json": b"plan"} | shard(folder="11/")
+    others = {"plan.json": b"plan"} | shard(folder="11/")
+    assert files_in(place) == others
     for word in ("two", "three"):
         places.publish(finished(tmp_path / word, word), places.join(place, ""))
-        expected = {"plan.json": b"plan"} | shard(folder="11/") | shard(word)
-        assert files_in(place) == expected
+        assert files_in(place) == others | shard(word)
     assert places.is_remote(place) == (tmp_path / "two").exists()
-
-
-def test_a_shard_is_moved_also_by_a_second_call_after_an_interrupted_one(
-    place: str, tmp_path: Path
-) -> None:
-    places.publish(finished(tmp_path / "work"), place)
-    places.write(places.join(place, "0"), "data.fm9", b"one data.fm9")
-    places.remove(place, "data.fm9")
+    places.write(places.join(place, "0"), "data.fm9", b"three data.fm9")
+    places.remove(place, "data.fm9")  # as by a call that was interrupted
     for _ in range(2):
         places.move(place, "", "0")
-        assert files_in(place) == shard(folder="0/")
+        assert files_in(place) == others | shard("three", "0/")
 
 
 def test_files_of_others_are_seen(s3: ObjectStore) -> None:

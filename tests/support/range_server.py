@@ -35,14 +35,13 @@ class Faults:
 
     `rate` is the share of requests that get one of `kinds`, drawn by `seed`; `always` maps the
     beginning of a path (without its slash) to the kind that every request there gets. From request
-    `changed_from` on (numbered from 1), files have another ETag. Kinds: `500`, `503` (Retry-After
-    0), `later` (Retry-After 3600), `429`, `cut` (a body that ends early), `drop` (no answer),
-    `stall` (none for 60 s), `slow` (a byte every 20 ms), `wrong_range`, `wrong_total`,
-    `wrong_bytes` (one less than asked for), `no_ranges` (200 and the whole file), `no_etag`, `weak`
-    (ETag), `date` (Last-Modified in place of an ETag), `gzip`, `html`, `401`, `403`, `basic` (401
-    without a login), `login` (403 without a signature of S3), `pays` (requester pays), `404`,
-    `416`, `region` (301 without an address), `redirect` (307 to /moved/…, the same folder), `loop`
-    (a redirect to itself), `away` (to another host).
+    `changed_from` on (numbered from 1), files have another ETag. Kinds are statuses, also `pays`
+    (403), `later` (503 with Retry-After 3600), `basic` (401 without a login), `login` (403 without
+    a signature of S3), `region` (301), `redirect` (307 to /moved/…, the same folder), `loop`,
+    `away` (to another host), `no_ranges` (200 and the whole file) and `html`; no answer, or half of
+    one, by `drop`, `stall` (none for 60 s), `slow` (a byte every 20 ms) and `cut`; and wrong ones:
+    `wrong_range`, `wrong_total`, `wrong_bytes` (one less than asked for), `gzip`, `no_etag`, `weak`
+    (ETag), `date` (Last-Modified in place of an ETag).
     """
 
     seed: int = 0
