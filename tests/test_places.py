@@ -22,7 +22,8 @@ from fsspec.implementations.memory import MemoryFileSystem
 from ngramscan.errors import DiskFullError, InputError, NgramscanError, RemoteUnavailable
 from ngramscan.fm9 import places
 from tests.support.dask_cluster import wait_until
-from tests.support.object_store import BUCKET, KEYS, ObjectStore, object_store, refusing_store
+from tests.support.object_store import BUCKET, KEYS, ObjectStore, object_store
+from tests.support.range_server import Faults, RangeServer
 
 pytestmark = pytest.mark.integration
 
@@ -172,20 +173,24 @@ def test_a_store_without_bucket_keys_library_or_protocol_is_told(
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "told"),
+    ("kind", "error", "told"),
     [
-        (400, "ExpiredToken", "access is denied (no ExpiredToken); the credentials"),
-        (500, "InternalError", "the store failed (no InternalError); later, the same command"),
+        ("403", InputError, "access is denied (Access Denied); the credentials must allow"),
+        ("500", RemoteUnavailable, "); later, the same command goes on"),
     ],
 )
 def test_refusals_are_told_and_failures_retried(
-    status: int, code: str, told: str, monkeypatch: pytest.MonkeyPatch
+    kind: str,
+    error: type[NgramscanError],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(places, "_PAUSES_S", (0.01,))
-    with refusing_store(status, code) as endpoint:
-        use(monkeypatch, endpoint)
-        kind = RemoteUnavailable if status == 500 else InputError
-        assert told in problem_of(f"s3://{BUCKET}/x", kind)
+    with RangeServer(tmp_path, faults=Faults(always={"": kind})) as server:
+        use(monkeypatch, server.url)
+        assert told in problem_of(f"s3://{BUCKET}/x", error)
+        assert len(server.record().requests) == (2 if kind == "500" else 1)
 
 
 FAULTS: list[object] = []

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 
@@ -78,26 +77,3 @@ def object_store() -> Iterator[ObjectStore]:
             process.kill()
             process.wait()
             reader.join(timeout=10)
-
-
-@contextmanager
-def refusing_store(status: int, code: str) -> Iterator[str]:
-    """Yield the address of a store that answers everything with one error of S3."""
-    body = f"<Error><Code>{code}</Code><Message>no {code}</Message></Error>".encode()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"  # for Expect: 100-continue
-
-        def do_PUT(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"] or 0))
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_args: object) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
