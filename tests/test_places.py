@@ -1,11 +1,17 @@
-"""Folders, and stores behind S3 or fsspec, as places to write an index to."""
+"""Folders and stores as places to write an index to, also by builds that are killed meanwhile."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import random
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +21,9 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from ngramscan.errors import DiskFullError, InputError, NgramscanError, RemoteUnavailable
 from ngramscan.fm9 import places
-from tests.support.object_store import BUCKET, KEYS, ObjectStore, object_store, refusing_store
+from tests.support.dask_cluster import wait_until
+from tests.support.object_store import BUCKET, KEYS, ObjectStore, object_store
+from tests.support.range_server import Faults, RangeServer
 
 pytestmark = pytest.mark.integration
 
@@ -24,7 +32,6 @@ NAMES = ("data.fm9", "data_offset", "manifest.json", "meta.fm9", "meta_offset")
 
 @pytest.fixture(scope="module")
 def store() -> Iterator[ObjectStore]:
-    pytest.importorskip("s3fs")
     with object_store() as store:
         yield store
 
@@ -79,43 +86,29 @@ def test_a_small_file_is_written_replaced_and_removed(place: str) -> None:
         assert places.read(place, "plan.json") is None
 
 
-def test_a_shard_is_published_in_an_index_and_again_as_the_whole_of_one(
+def test_a_shard_is_published_alone_or_in_an_index_and_moved_also_by_a_second_call(
     place: str, tmp_path: Path
 ) -> None:
     places.write(place, "plan.json", b"plan")
     places.publish(finished(tmp_path / "work"), places.join(place, "11"))
-    assert files_in(place) == {"plan.json": b"plan"} | shard(folder="11/")
+    others = {"plan.json": b"plan"} | shard(folder="11/")
+    assert files_in(place) == others
     for word in ("two", "three"):
         places.publish(finished(tmp_path / word, word), places.join(place, ""))
-        expected = {"plan.json": b"plan"} | shard(folder="11/") | shard(word)
-        assert files_in(place) == expected
+        assert files_in(place) == others | shard(word)
     assert places.is_remote(place) == (tmp_path / "two").exists()
-
-
-def test_a_shard_is_moved_also_by_a_second_call_after_an_interrupted_one(
-    place: str, tmp_path: Path
-) -> None:
-    places.write(place, "plan.json", b"plan")
-    places.publish(finished(tmp_path / "work"), place)
-    places.write(places.join(place, "0"), "data.fm9", b"one data.fm9")
-    places.remove(place, "data.fm9")
+    places.write(places.join(place, "0"), "data.fm9", b"three data.fm9")
+    places.remove(place, "data.fm9")  # as by a call that was interrupted
     for _ in range(2):
         places.move(place, "", "0")
-        assert files_in(place) == {"plan.json": b"plan"} | shard(folder="0/")
+        assert files_in(place) == others | shard("three", "0/")
 
 
-def test_a_manifest_goes_last_and_files_of_others_are_seen(s3: ObjectStore, tmp_path: Path) -> None:
-    place = f"s3://{BUCKET}/last"
+def test_files_of_others_are_seen(s3: ObjectStore) -> None:
+    place = f"s3://{BUCKET}/shared"
     assert places.read(place, "plan.json") is None
-    s3.put(f"{BUCKET}/last/plan.json", b"by another")
+    s3.put(f"{BUCKET}/shared/plan.json", b"by another")
     assert places.read(place, "plan.json") == b"by another"
-    before = len(s3.uploads)
-    places.publish(finished(tmp_path / "work"), place)
-    assert places.read(place, "manifest.json")  # by now the log has the uploads
-    uploads = s3.uploads[before:]
-    assert sorted(uploads) == [f"last/{name}" for name in NAMES]
-    assert uploads[-1] == "last/manifest.json"
-    assert s3.files("last/") == {"plan.json": b"by another"} | shard()
 
 
 @pytest.mark.slow
@@ -152,18 +145,23 @@ def test_folders_that_can_not_be_written_are_told(tmp_path: Path) -> None:
     assert (tmp_path / "work" / "manifest.json").exists()
 
 
+WRONG = {
+    "s3://none/x": "s3://none/x/plan.json: can't be written (The specified bucket does not exist); "
+    "the bucket must be there",
+    "s3://me:secret@bucket/x": "s3://bucket/…: a password in it would be shown; put it into",
+    "memory://x?token=secret": "memory://x: a query can't be written to",
+    "never://x": "never://x/plan.json: Protocol not known: never",
+    "gs://b": "gs://b/plan.json: gcsfs is not installed; pip install gcsfs",
+}
+
+
 def test_a_store_without_bucket_keys_library_or_protocol_is_told(
     s3: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = "s3://none/x/plan.json: can't be written (The specified bucket does not exist); "
-    assert problem_of("s3://none/x") == f"{expected}the bucket must be there"
-    hidden = problem_of("s3://me:secret@bucket/x")
-    assert hidden.startswith("s3://bucket/…: a password in it would be shown; put it into")
-    assert "secret" not in problem_of("memory://x?token=secret")
-    assert problem_of("never://x") == "never://x/plan.json: Protocol not known: never"
     monkeypatch.setitem(sys.modules, "gcsfs", None)
-    expected = "gs://b/plan.json: gcsfs is not installed; pip install gcsfs"
-    assert problem_of("gs://b") == expected
+    for place, problem in WRONG.items():
+        assert problem_of(place).startswith(problem)
+        assert "secret" not in problem_of(place)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
     use(monkeypatch, s3.endpoint.replace("127.0.0.1", "localhost"))  # another client
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
@@ -175,26 +173,24 @@ def test_a_store_without_bucket_keys_library_or_protocol_is_told(
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "kind", "told"),
+    ("kind", "error", "told"),
     [
-        (403, "AccessDenied", InputError, "access is denied (no AccessDenied); the credentials"),
-        (400, "ExpiredToken", InputError, "access is denied (no ExpiredToken); the credentials"),
-        (
-            500,
-            "InternalError",
-            RemoteUnavailable,
-            "the store failed (no InternalError); later, the same command goes on",
-        ),
+        ("403", InputError, "access is denied (Access Denied); the credentials must allow"),
+        ("500", RemoteUnavailable, "); later, the same command goes on"),
     ],
 )
 def test_refusals_are_told_and_failures_retried(
-    status: int, code: str, kind: type[NgramscanError], told: str, monkeypatch: pytest.MonkeyPatch
+    kind: str,
+    error: type[NgramscanError],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    pytest.importorskip("s3fs")
     monkeypatch.setattr(places, "_PAUSES_S", (0.01,))
-    with refusing_store(status, code) as endpoint:
-        use(monkeypatch, endpoint)
-        assert told in problem_of(f"s3://{BUCKET}/x", kind)
+    with RangeServer(tmp_path, faults=Faults(always={"": kind})) as server:
+        use(monkeypatch, server.url)
+        assert told in problem_of(f"s3://{BUCKET}/x", error)
+        assert len(server.record().requests) == (2 if kind == "500" else 1)
 
 
 FAULTS: list[object] = []
@@ -230,3 +226,83 @@ def test_a_cut_or_failed_upload_is_repeated_and_a_third_one_given_up(
     FAULTS[:] = [NotImplementedError("read only")]
     with pytest.raises(InputError, match=r"can't be written \(read only\)"):
         places.publish(work, place)
+
+
+# Builds on a store
+
+BUILDER = """
+import os, sys
+from ngramscan.corpora import ReadOptions, open_corpus
+from ngramscan.fm9.build import BuildOptions, build_index
+from ngramscan.progress import SILENT
+import s3fs
+corpus, alone = sys.argv[1:3]
+def build(place):
+    build_index(open_corpus(corpus), place, SILENT, ReadOptions(), BuildOptions(700))
+build(alone)
+for place in sys.stdin:
+    if not (child := os.fork()):
+        try:
+            build(place.strip())
+        except BaseException as error:
+            print(error, flush=True)
+            os._exit(1)
+        os._exit(0)
+    print(child, flush=True)
+    print(os.waitpid(child, 0)[1], flush=True)
+"""
+"""Builds in a folder, then in a new process for each line, which has imported everything."""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    for number in range(3):
+        texts = [f"document {number} {line} " + "ä b" * (line % 50) for line in range(31)]
+        lines = [json.dumps({"text": text, "n": number}) + "\n" for text in texts]
+        (folder / f"{number}.jsonl").write_text("".join(lines))
+    return folder
+
+
+def kill_at_uploads(
+    store: ObjectStore, arguments: list[str], name: str, moments: list[int], pauses: random.Random
+) -> None:
+    """Build until done; kill the process, and start the next, at each of some uploads."""
+    environment = store.environment | {"OMP_NUM_THREADS": "1"}  # its threads don't outlive a fork
+    command, pipe = [sys.executable, "-c", BUILDER, *arguments], subprocess.PIPE
+    with subprocess.Popen(command, env=environment, text=True, stdin=pipe, stdout=pipe) as process:
+        assert process.stdin
+        assert process.stdout
+        for moment in (*moments, None):
+            print(f"s3://{BUCKET}/{name}", file=process.stdin, flush=True)
+            child = int(process.stdout.readline())
+            if moment is not None:
+                wait_until(partial(store.has_uploads, moment))
+                time.sleep(pauses.uniform(0, 0.05))
+                os.kill(child, signal.SIGKILL)
+            assert process.stdout.readline() == ("0\n" if moment is None else "9\n")
+        process.stdin.close()
+
+
+@pytest.mark.parametrize(
+    ("files", "n_kills"), [("0.jsonl", 2), pytest.param("*", 20, marks=pytest.mark.slow)]
+)
+def test_a_killed_build_goes_on_and_uploads_no_finished_shard_again(
+    files: str, n_kills: int, store: ObjectStore, corpus: Path, tmp_path: Path
+) -> None:
+    drawn, begin, alone = random.Random(n_kills), len(store.uploads), tmp_path / "alone"
+    last = 10 if files == "0.jsonl" else 50  # of 22 or 62
+    moments = sorted(drawn.sample(range(begin + 1, begin + last), n_kills))
+    kill_at_uploads(store, [f"{corpus}/{files}", str(alone)], tmp_path.name, moments, drawn)
+    expected = files_in(str(alone))
+    assert store.files(f"{tmp_path.name}/") == expected
+    seen = [path.removeprefix(f"{tmp_path.name}/") for path in store.uploads[begin:]]
+    finished = [name for name in seen if name.endswith("/manifest.json")]
+    assert sorted(finished) == [
+        name for name in sorted(expected) if name.endswith("/manifest.json")
+    ]
+    assert len(finished) > 3
+    for name in finished:  # no file of a shard comes after the manifest that says it is finished
+        later = seen[seen.index(name) + 1 :]
+        assert not [one for one in later if one.startswith(name.removesuffix("manifest.json"))]
+    assert seen[-1] == "manifest.json"

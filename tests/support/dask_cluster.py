@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -19,33 +18,32 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-@dataclass
 class Cluster:
     """A scheduler and its workers."""
 
-    file: Path
-    environment: Mapping[str, str] | None = None
-    address: str = ""
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    def __init__(self, folder: Path, environment: Mapping[str, str] | None) -> None:
+        self.folder, self.environment = folder, environment
+        self.processes: list[subprocess.Popen[bytes]] = []
+        file = folder / "scheduler.json"
+        self.start("scheduler", "--port", "0", "--no-show", "--scheduler-file", str(file))
+        wait_until(lambda: file.exists() and bool(file.read_text()))
+        self.address = json.loads(file.read_text())["address"]
 
     def start(self, program: str, *options: str) -> subprocess.Popen[bytes]:
-        common = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(self.file)]
-        process = subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.dask_{program}", *common, *options],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=self.environment,
-        )
+        command = [sys.executable, "-m", f"distributed.cli.dask_{program}", *options]
+        command += ["--host", "127.0.0.1", "--no-dashboard"]
+        out = subprocess.DEVNULL
+        process = subprocess.Popen(command, stdout=out, stderr=out, env=self.environment)
         self.processes.append(process)
         return process
 
     def start_worker(self) -> subprocess.Popen[bytes]:
         from dask.distributed import Client
 
+        options = "--nthreads", "1", "--no-nanny", "--local-directory", str(self.folder)
         with Client(self.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
             there = len(client.scheduler_info()["workers"])
-            folder = ["--local-directory", str(self.file.parent)]
-            worker = self.start("worker", "--nthreads", "1", "--no-nanny", *folder)
+            worker = self.start("worker", self.address, *options)
             client.wait_for_workers(there + 1, timeout=60)
         return worker
 
@@ -53,11 +51,8 @@ class Cluster:
 @contextmanager
 def dask_cluster(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[Cluster]:
     """Start a scheduler; it has no workers yet."""
-    cluster = Cluster(folder / "scheduler.json", environment)
-    cluster.start("scheduler", "--port", "0", "--no-show")
+    cluster = Cluster(folder, environment)
     try:
-        wait_until(lambda: cluster.file.exists() and bool(cluster.file.read_text()))
-        cluster.address = json.loads(cluster.file.read_text())["address"]
         yield cluster
     finally:
         for process in reversed(cluster.processes):

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 
@@ -25,7 +24,6 @@ KEYS = {
 _PUBLIC = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject"}
 _POLICY = {"Statement": [{**_PUBLIC, "Resource": f"arn:aws:s3:::{BUCKET}/*"}]}
 _CLIENT = httpx.Client(trust_env=False, timeout=20)
-_LISTED = re.compile("<Key>(.*?)</Key><LastModified>(.*?)<")
 
 
 @dataclass
@@ -46,16 +44,11 @@ class ObjectStore:
     def put(self, path: str, content: bytes = b"") -> None:
         _CLIENT.put(f"{self.endpoint}/{path}", content=content).raise_for_status()
 
-    def stamps(self, folder: str) -> dict[str, str]:
-        """Return when each file in a folder of the bucket was uploaded."""
-        asked = {"list-type": "2", "prefix": folder}
-        text = _CLIENT.get(f"{self.endpoint}/{BUCKET}", params=asked).text
-        return {name.removeprefix(folder): stamp for name, stamp in _LISTED.findall(text)}
-
     def files(self, folder: str) -> dict[str, bytes]:
         """Return the files in a folder of the bucket, asked for without any key."""
-        root = f"{self.endpoint}/{BUCKET}/{folder}"
-        return {name: _CLIENT.get(root + name).content for name in self.stamps(folder)}
+        root, asked = f"{self.endpoint}/{BUCKET}", {"list-type": "2", "prefix": folder}
+        names = re.findall("<Key>(.*?)</Key>", _CLIENT.get(root, params=asked).text)
+        return {n.removeprefix(folder): _CLIENT.get(f"{root}/{n}").content for n in names}
 
 
 @contextmanager
@@ -84,26 +77,3 @@ def object_store() -> Iterator[ObjectStore]:
             process.kill()
             process.wait()
             reader.join(timeout=10)
-
-
-@contextmanager
-def refusing_store(status: int, code: str) -> Iterator[str]:
-    """Yield the address of a store that answers everything with one error of S3."""
-    body = f"<Error><Code>{code}</Code><Message>no {code}</Message></Error>".encode()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"  # for Expect: 100-continue
-
-        def do_PUT(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"] or 0))
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_args: object) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()

@@ -1,7 +1,7 @@
 """A folder over HTTP with ranges, as an object store serves it: late, faulty, and with a record.
 
 The server is a process of its own, so that it doesn't share a core's time with the client in the
-tests. `python -m tests.support.range_server FOLDER '{"latency_s": 0.03}'` serves one by hand.
+tests. `python -m tests.support.range_server FOLDER 0.03 '{"rate": 0.2}'` serves one by hand.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import os
 import random
 import re
 import socket
-import stat
 import subprocess
 import sys
 import urllib.request
@@ -26,13 +25,8 @@ from urllib.parse import unquote
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 _RANGE = re.compile(rb"\r\nrange: *bytes=(\d+)-(\d*)", re.IGNORECASE)
+_END = b"\r\n\r\n"
 _IF_MATCH = re.compile(rb"\r\nif-match: *(\S+)", re.IGNORECASE)
-_PAYS = (
-    b'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code><Message>'
-    b"Requester Pays buckets require the x-amz-request-payer header.</Message></Error>"
-)
-_DENIED = b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"
-_PAGE = b"<!DOCTYPE html><html><title>Sign in</title></html>"
 
 
 @dataclass(frozen=True)
@@ -41,14 +35,13 @@ class Faults:
 
     `rate` is the share of requests that get one of `kinds`, drawn by `seed`; `always` maps the
     beginning of a path (without its slash) to the kind that every request there gets. From request
-    `changed_from` on (numbered from 1), files have another ETag. Kinds: `500`, `503` (Retry-After
-    0), `later` (Retry-After 3600), `429`, `cut` (a body that ends early), `drop` (no answer),
-    `stall` (none for 60 s), `slow` (a byte every 20 ms), `wrong_range`, `wrong_total`,
-    `wrong_bytes` (one less than asked for), `no_ranges` (200 and the whole file), `no_etag`, `weak`
-    (ETag), `date` (Last-Modified in place of an ETag), `gzip`, `html`, `401`, `403`, `basic` (401
-    without a login), `login` (403 without a signature of S3), `pays` (requester pays), `404`,
-    `416`, `region` (301 without an address), `redirect` (307 to /moved/…, the same folder), `loop`
-    (a redirect to itself), `away` (to another host).
+    `changed_from` on (numbered from 1), files have another ETag. Kinds are statuses, also `pays`
+    (403), `later` (503 with Retry-After 3600), `basic` (401 without a login), `login` (403 without
+    a signature of S3), `region` (301), `redirect` (307 to /moved/…, the same folder), `loop`,
+    `away` (to another host), `no_ranges` (200 and the whole file) and `html`; no answer, or half of
+    one, by `drop`, `stall` (none for 60 s), `slow` (a byte every 20 ms) and `cut`; and wrong ones:
+    `wrong_range`, `wrong_total`, `wrong_bytes` (one less than asked for), `gzip`, `no_etag`, `weak`
+    (ETag), `date` (Last-Modified in place of an ETag).
     """
 
     seed: int = 0
@@ -68,13 +61,11 @@ class Asked(NamedTuple):
 
 
 class Record(NamedTuple):
+    """The requests so far, connections open now, and most requests under way at one time."""
+
     requests: list[Asked]
-    connections: int
-    """How many were opened."""
     open: int
-    """How many are open now."""
     most_at_once: int
-    """Most requests under way at one time."""
 
 
 class _Server:
@@ -82,7 +73,7 @@ class _Server:
         self.folder, self.latency_s, self.faults = os.path.realpath(folder), latency_s, faults
         self.random = random.Random(faults.seed)
         self.asked: list[Asked] = []
-        self.connections = self.open = self.under_way = self.most = 0
+        self.open = self.under_way = self.most = 0
 
     def fault(self, path: str) -> str:
         # Drawn for every request, so that the faults depend on the seed alone.
@@ -97,37 +88,31 @@ class _Server:
         """Return an answer as bytes, and the fault in it."""
         path = unquote(head.split(b" ", 2)[1].decode().partition("?")[0]).lstrip("/")
         if path == "_record":
-            record = Record(self.asked, self.connections, self.open, self.most)
+            record = Record(self.asked, self.open, self.most)
             return _reply(200, json.dumps(record).encode()), "record"
         found = _RANGE.search(head)
         start = int(found[1]) if found else 0
         stop = int(found[2]) + 1 if found and found[2] else 0
         fault = self.fault(path)
-        if fault == "login":
-            fault = "" if b"X-Amz-Signature=" in head else "403"
-        if fault == "basic":
-            fault = "" if b"\r\nAuthorization: Basic " in head else "401"
+        if fault in _LOGINS:
+            login, otherwise = _LOGINS[fault]
+            fault = "" if login in head else otherwise
         self.asked.append(Asked(path, start, stop, fault))
         if fault in _PLAIN:
             status, body, *headers = _PLAIN[fault]
             return _reply(status, body, *headers), fault
-        if fault in {"redirect", "loop", "away"}:
-            to = {"redirect": f"/moved/{path}", "loop": f"/{path}"}.get(fault, "http://0.0.0.0:1/")
-            return _reply(307, b"", f"Location: {to}"), fault
+        to = {"redirect": f"/moved/{path}", "loop": f"/{path}", "away": "http://0.0.0.0:1/"}
+        if fault in to:
+            return _reply(307, b"", f"Location: {to[fault]}"), fault
         reply = self.read(path.removeprefix("moved/"), head, range(start, stop), fault)
-        if head.startswith(b"HEAD"):
-            reply = reply.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
-        return reply, fault
+        return reply[: reply.index(_END) + 4] if head.startswith(b"HEAD") else reply, fault
 
     def read(self, path: str, head: bytes, asked: range, fault: str) -> bytes:
-        try:
-            file = os.open(os.path.join(self.folder, path), os.O_RDONLY)
-        except OSError:
+        file = Path(self.folder, path)
+        if not file.is_file():
             return _reply(404, b"not found")
-        try:
-            info = os.fstat(file)
-            if not stat.S_ISREG(info.st_mode):
-                return _reply(404, b"a folder")
+        with file.open("rb", buffering=0) as opened:
+            info = os.fstat(opened.fileno())
             size, etag = info.st_size, self.etag(info)
             wanted = _IF_MATCH.search(head)
             if wanted and wanted[1].decode() != etag and fault != "no_etag":
@@ -136,7 +121,7 @@ class _Server:
             date = email.utils.formatdate(info.st_mtime, usegmt=True)
             headers += [f"Last-Modified: {date}"] * (fault == "date")
             if not (asked or asked.start) or fault == "no_ranges":
-                return _reply(200, os.pread(file, size, 0), *headers)
+                return _reply(200, os.pread(opened.fileno(), size, 0), *headers)
             stop = min(asked.stop or size, size)
             if asked.start >= size:
                 return _reply(416, b"", f"Content-Range: bytes */{size}")
@@ -145,9 +130,7 @@ class _Server:
             total = size + (fault == "wrong_total")
             headers += [f"Content-Range: bytes {start}-{stop - 1}/{total}"]
             headers += ["Content-Encoding: gzip"] * (fault == "gzip")
-            return _reply(206, os.pread(file, stop - asked.start, asked.start), *headers)
-        finally:
-            os.close(file)
+            return _reply(206, os.pread(opened.fileno(), stop - asked.start, asked.start), *headers)
 
     def etag(self, info: os.stat_result) -> str:
         changed_from = self.faults.changed_from
@@ -156,6 +139,10 @@ class _Server:
         return f'{weak}"{info.st_mtime_ns:x}-{info.st_size:x}{"-new" * is_changed}"'
 
 
+_LOGINS = {
+    "login": (b"X-Amz-Signature=", "403"),
+    "basic": (b"\r\nAuthorization: Basic ", "401"),
+}
 _PLAIN: dict[str, tuple[Any, ...]] = {
     "500": (500, b"out of luck"),
     "503": (503, b"<Error><Code>SlowDown</Code></Error>", "Retry-After: 0"),
@@ -164,10 +151,10 @@ _PLAIN: dict[str, tuple[Any, ...]] = {
     "429": (429, b"slow down"),
     "404": (404, b"not found"),
     "416": (416, b"", "Content-Range: bytes */5"),
-    "403": (403, _DENIED),
+    "403": (403, b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"),
     "401": (401, b""),
-    "pays": (403, _PAYS),
-    "html": (200, _PAGE, "Content-Type: text/html; charset=utf-8"),
+    "pays": (403, b"<Error><Message>Requester Pays buckets require the x-amz-request-payer header"),
+    "html": (200, b"<!DOCTYPE html><html>", "Content-Type: text/html; charset=utf-8"),
 }
 
 
@@ -182,7 +169,6 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         self.transport, self.loop = transport, asyncio.get_running_loop()
-        self.server.connections += 1
         self.server.open += 1
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -191,8 +177,8 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.buffer += data
-        while b"\r\n\r\n" in self.buffer:
-            head, _, self.buffer = self.buffer.partition(b"\r\n\r\n")
+        while _END in self.buffer:
+            head, _, self.buffer = self.buffer.partition(_END)
             reply, fault = self.server.answer(head + b"\r\n")
             if fault == "record":
                 self.transport.write(reply)
@@ -204,16 +190,12 @@ class _Connection(asyncio.Protocol):
 
     def send(self, reply: bytes, fault: str) -> None:
         self.server.under_way -= 1
+        body = reply.index(_END) + 4
         if fault == "slow":
-            head, _, body = reply.partition(b"\r\n\r\n")
-            self.write(head + b"\r\n\r\n")
-            for i in range(len(body)):
-                self.loop.call_later(0.02 * i, self.write, body[i : i + 1])
-            return
-        if fault == "cut":
-            self.write(reply[: -1 - (len(reply) - reply.index(b"\r\n\r\n") - 4) // 2])
-        elif fault != "drop":
-            self.write(reply)
+            for i in range(body, len(reply)):
+                self.loop.call_later(0.02 * (i - body), self.write, reply[i : i + 1])
+        parts = {"slow": body, "cut": (body + len(reply)) // 2, "drop": 0}
+        self.write(reply[: parts.get(fault)])
         if fault in {"cut", "drop"}:
             self.transport.close()
 
@@ -236,22 +218,17 @@ async def _serve(folder: str, latency_s: float, faults: Faults) -> None:
 
 
 class RangeServer:
-    """The server for the length of a `with` block; every answer is `latency_s` late.
-
-    >>> with RangeServer(folder, latency_s=0.03, faults=Faults(rate=0.2)) as server:
-    ...     urlopen(server.url + "index/data.fm9")
-    ...     server.record().requests
-    """
+    """The server for the length of a `with` block; every answer is `latency_s` late."""
 
     def __init__(self, folder: Path, latency_s: float = 0.0, faults: Faults | None = None) -> None:
-        options = {"latency_s": latency_s, "faults": asdict(faults or Faults())}
-        self._command = [sys.executable, "-m", __name__, str(folder), json.dumps(options)]
+        options = [str(folder), str(latency_s), json.dumps(asdict(faults or Faults()))]
+        self._command = [sys.executable, "-m", __name__, *options]
 
     def record(self) -> Record:
         """Return what was asked so far."""
         with urllib.request.urlopen(f"{self.url}_record") as answer:
             asked, *rest = json.loads(answer.read())
-        return Record([Asked(*row) for row in asked], rest[0], rest[1] - 1, rest[2])
+        return Record([Asked(*row) for row in asked], rest[0] - 1, rest[1])
 
     def __enter__(self) -> Self:
         pipe = subprocess.PIPE
@@ -268,6 +245,4 @@ class RangeServer:
 
 
 if __name__ == "__main__":
-    given = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
-    given["faults"] = Faults(**given.get("faults", {}))
-    asyncio.run(_serve(sys.argv[1], given.get("latency_s", 0.0), given["faults"]))
+    asyncio.run(_serve(sys.argv[1], float(sys.argv[2]), Faults(**json.loads(sys.argv[3]))))

@@ -22,6 +22,7 @@ def slow_square(number: int, report: Report) -> int:
 
 
 def odd_ones_fail(number: int, report: Report) -> int:
+    report(1)
     if number % 2:
         raise CorpusError(f"file{number}", "it is odd")
     return number
@@ -31,19 +32,15 @@ def crash(number: int, report: Report) -> int:
     return number // 0
 
 
-def die_once(task: tuple[int, str], report: Report) -> int:
-    """End this process in the middle of a task, the first time that the task is done."""
+def die(task: tuple[int, str], report: Report) -> int:
+    """End this process in the middle of a task: at 1 always, at 0 and 5 the first time."""
     number, folder = task
     marker = Path(folder) / str(number)
+    if number == 1:
+        os._exit(3)
     if number % 5 == 0 and not marker.exists():
         marker.touch()
         report(7)  # must be taken back
         os.kill(os.getpid(), signal.SIGKILL)
     report(1)
-    return number
-
-
-def always_die(number: int, report: Report) -> int:
-    if number == 1:
-        os._exit(3)
     return number
