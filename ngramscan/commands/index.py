@@ -234,7 +234,7 @@ def index_build(
     $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --memory 16GB --workers 4
     """
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
-    how = *_sizes(shard_size, memory), workers, scheduler, False
+    how = shard_size, memory, workers, scheduler, False
     return _build(corpus, output, read, (input_format, skip_unknown), how, progress)
 
 
@@ -280,15 +280,8 @@ def index_add(
     $ ngramscan index add new-documents/ my-index
     """
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
-    how = *_sizes(shard_size, memory), workers, scheduler, True
+    how = shard_size, memory, workers, scheduler, True
     return _build(corpus, directory, read, (input_format, skip_unknown), how, progress)
-
-
-def _sizes(shard_size: str | int | None, memory: str | int | None) -> tuple[int, int | None]:
-    if shard_size is not None and memory is not None:
-        raise InputError("--memory", "the size of shards follows from it; leave out --shard-size")
-    limit = None if memory is None else parse_size(memory, "--memory")
-    return parse_size("1GB" if shard_size is None else shard_size), limit
 
 
 def _build(
@@ -296,17 +289,25 @@ def _build(
     place: str | Path,
     read: ReadOptions,
     found_by: tuple[InputFormat | None, bool],
-    how: tuple[int, int | None, int, str | None, bool],
+    how: tuple[str | int | None, str | int | None, int, str | None, bool],
     progress: Progress,
 ) -> Result[Any]:
     with needs_extra("ngramscan index build", "index"):
         from ngramscan.fm9.build import BuildOptions, BuildRow, build_index
+    shard_size, memory, workers, scheduler, is_adding = how
+    if shard_size is not None and memory is not None:
+        raise InputError("--memory", "the size of shards follows from it; leave out --shard-size")
+    shard_bytes = parse_size("1GB" if shard_size is None else shard_size)
+    limit = None if memory is None else parse_size(memory, "--memory")
+    options = BuildOptions(shard_bytes, limit, workers, scheduler, is_adding)
     files, place = corpus.removeprefix("scan:"), str(place).removeprefix("fm9:")
-    named = read.exclude_sources, *found_by
     with suggest_spec(corpus, files.removeprefix("fm9:"), "scan"):
-        opened = PythonCorpus() if corpus == "python" else open_corpus(files, *named)
+        is_python = corpus == "python"
+        opened = (
+            PythonCorpus() if is_python else open_corpus(files, read.exclude_sources, *found_by)
+        )
     target = place if "://" in place else index_folder(place)
-    return Result(build_index(opened, target, progress, read, BuildOptions(*how)), BuildRow)
+    return Result(build_index(opened, target, progress, read, options), BuildRow)
 
 
 def parse_size(text: str | int, where: str = "--shard-size") -> int:

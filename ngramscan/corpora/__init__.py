@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
+from typing import Any
 
 from ngramscan.corpora.base import (
     Batch,
@@ -95,10 +96,6 @@ def without_excluded(batch: Batch, globs: tuple[str, ...]) -> Batch:
     if not globs or not batch.sources:
         return batch
     kept = [not matches(source, globs) for source in batch.sources]
-    return replace(
-        batch,
-        texts=list(compress(batch.texts, kept)),
-        records=list(compress(batch.records, kept)),
-        sources=list(compress(batch.sources, kept)),
-        fields=list(compress(batch.fields, kept)),
-    )
+    names = "texts", "records", "sources", "fields"
+    columns: dict[str, Any] = {name: list(compress(getattr(batch, name), kept)) for name in names}
+    return replace(batch, **columns)
