@@ -35,7 +35,6 @@ _BUILDING_BYTES, _BUILDING_PER_BYTE = 200_000_000, 5.6
 _SHARD_BYTES = 10**9
 _USUAL_RATIO, _HEADER_BYTES = 0.4, 10_000
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
-_TABLES = "all tables and some of the text"
 _DEEP_FINDS = (
     "--deep also finds changed bits inside compressed blocks, and sampled positions that are "
     "possible but wrong"
@@ -161,14 +160,12 @@ def _opened(
 
 def _info(name: str, size: IndexSize, seconds: float) -> IndexInfo:
     ratio = size.index_bytes / size.bytes if size.index_bytes and size.bytes else None
-    is_local = size.shards and "://" not in name
-    asking = _ASKING_BYTES + _ASKING_PER_SHARD * (size.shards or 0)
-    largest = size.largest_shard_bytes
-    return IndexInfo(
-        *(name, size.documents, size.bytes, seconds, size.shards, size.index_bytes, ratio),
-        asking if is_local else None,
-        None if largest is None else _memory_to_build(largest),
-    )
+    asking, largest = None, size.largest_shard_bytes
+    if size.shards and "://" not in name:
+        asking = _ASKING_BYTES + _ASKING_PER_SHARD * size.shards
+    building = None if largest is None else _memory_to_build(largest)
+    known = name, size.documents, size.bytes, seconds, size.shards, size.index_bytes, ratio
+    return IndexInfo(*known, asking, building)
 
 
 def _memory_to_build(shard_bytes: int) -> int:
@@ -359,10 +356,10 @@ def index_verify(
     folder = index_folder(directory)
     if findings := verify_index(folder, deep, progress):
         return Result(findings, Finding, exit_code=1)
-    has_manifest = all((shard / MANIFEST).is_file() for shard in shard_folders(folder))
-    checks = ["every file as in manifest.json"] if has_manifest else []
-    checks.append("every bit" if deep else _TABLES)
-    if not has_manifest:
+    checks = ["every bit" if deep else "all tables and some of the text"]
+    if all((shard / MANIFEST).is_file() for shard in shard_folders(folder)):
+        checks.insert(0, "every file as in manifest.json")
+    else:
         checks += [_DEEP_FINDS] * (not deep) + ["no manifest.json to compare with"]
     sound = f"{directory}: sound ({'; '.join(checks)})"
     return Result([], Finding, [sound], print_table=lambda _: None)

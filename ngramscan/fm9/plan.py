@@ -166,7 +166,7 @@ def plan_shards(
     """
     pieces = [(piece, name) for file, name in files for piece in split(file)]
     numbers = {source.file.path: number for number, source in enumerate(files)}
-    bundles = list(_bundles(pieces))
+    bundles = _bundles(pieces)
     sizes = [sum(piece.size or 0 for piece, _ in bundle) for bundle in bundles]
     workers.progress.expect(sum(sizes), "bytes read")
     tasks = [(bundle, read) for bundle in bundles]
@@ -183,18 +183,18 @@ def plan_shards(
         return list(_cut(all_sizes, shard_bytes)), skipped
 
 
-def _bundles(pieces: Sequence[_Named]) -> Iterator[list[_Named]]:
-    """Yield the pieces of each task: many small ones, so that it is worth handing out."""
-    bundle: list[_Named] = []
+def _bundles(pieces: Sequence[_Named]) -> list[list[_Named]]:
+    """Return the pieces of each task: many small ones, so that it is worth handing out."""
+    bundles: list[list[_Named]] = []
     size = 0
     for one in pieces:
         piece_bytes = one[0].size or _TASK_BYTES
-        if bundle and (size + piece_bytes > _TASK_BYTES or len(bundle) == _TASK_PIECES):
-            yield bundle
-            bundle, size = [], 0
-        bundle.append(one)
+        if not bundles or size + piece_bytes > _TASK_BYTES or len(bundles[-1]) == _TASK_PIECES:
+            bundles.append([])
+            size = 0
+        bundles[-1].append(one)
         size += piece_bytes
-    yield bundle
+    return bundles
 
 
 def _in_order(results: Iterable[Done[R]]) -> Iterator[tuple[int, R]]:

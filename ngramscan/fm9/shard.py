@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import struct
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -82,22 +82,22 @@ def _gather(task: ShardTask, work: Path) -> NDArray[np.uint8]:
     text = np.empty(sizes["data"], np.uint8)
     view = text.data
     at = meta_at = 0
-    with ExitStack() as stack:
-        names = ("data_offset", "meta_offset", "meta.text")
-        opened = [(work / name).open("wb", _BUFFER_BYTES) for name in names]
-        offsets, meta_offsets, metadata = map(stack.enter_context, opened)
+    offsets, meta_offsets = array("Q"), array("Q")
+    with (work / "meta.text").open("wb", _BUFFER_BYTES) as metadata:
         for document in _documents(task):
             end = at + 1 + len(document.text)
             if end >= len(text):
                 break
-            offsets.write(struct.pack("<Q", at))
-            meta_offsets.write(struct.pack("<Q", meta_at))
+            offsets.append(at)
+            meta_offsets.append(meta_at)
             view[at] = SEPARATOR
             view[at + 1 : end] = memoryview(document.text).cast("B")
             metadata.write(document.metadata)
             at, meta_at = end, meta_at + len(document.metadata)
         view[at] = END
         metadata.write(bytes([END]))
+    (work / "data_offset").write_bytes(offsets)
+    (work / "meta_offset").write_bytes(meta_offsets)
     if (at + 1, meta_at + 1) != tuple(sizes.values()):
         raise CorpusError(task.files[0].file.path, f"or a file after it {_CHANGED}")
     return text

@@ -178,7 +178,7 @@ def run_on_processes(
     try:
         for _ in range(min(workers, len(tasks))):
             run.hire()
-        while run.open:
+        while any(worker.task is not None for worker in run.workers):
             yield from run.collect()
     finally:
         for worker in run.workers:
@@ -195,8 +195,6 @@ class _Run(Generic[T, R]):
         self._waiting = deque(range(len(tasks)))
         self._losses = [0] * len(tasks)
         self.workers: list[_Worker] = []
-        self.open = len(tasks)
-        """Number of tasks that are not done."""
 
     def hire(self) -> None:
         self.workers.append(_Worker(self._work))
@@ -217,20 +215,17 @@ class _Run(Generic[T, R]):
             worker = pipes[pipe]  # type: ignore[index]
             try:
                 while worker.pipe.poll():
-                    yield from self._take(worker, worker.pipe.recv())
+                    answer = worker.pipe.recv()
+                    if isinstance(answer, str):
+                        raise RuntimeError(f"a worker process failed:\n{answer}")
+                    if isinstance(answer, Done):
+                        self._give_next(worker)
+                        yield answer
+                    else:
+                        worker.reported += answer
+                        self._watch.report(answer)
             except (EOFError, OSError):
                 yield from self._lose(worker)
-
-    def _take(self, worker: _Worker, answer: int | str | Done[R]) -> Iterator[Done[R]]:
-        if isinstance(answer, int):
-            worker.reported += answer
-            self._watch.report(answer)
-        elif isinstance(answer, str):
-            raise RuntimeError(f"a worker process failed:\n{answer}")
-        else:
-            self.open -= 1
-            self._give_next(worker)
-            yield answer
 
     def _lose(self, worker: _Worker) -> Iterator[Done[R]]:
         self.workers.remove(worker)
@@ -242,7 +237,6 @@ class _Run(Generic[T, R]):
                 self._waiting.appendleft(task)
                 self._watch.notice(f"a worker process was lost ({how}); another does its task")
             else:
-                self.open -= 1
                 problem = f"lost {LOSSES_PER_TASK} times at the same task ({how})"
                 hint = "if memory ran out, --workers 1 needs less"
                 yield Done(task, None, WorkerLostError(f"a worker process was {problem}; {hint}"))
