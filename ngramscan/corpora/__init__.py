@@ -23,8 +23,7 @@ from ngramscan.corpora.base import (
 from ngramscan.corpora.files import find_files, has_changed, matches
 from ngramscan.corpora.jsonl import bytes_before, read_jsonl, records_before, split_jsonl
 from ngramscan.corpora.parquet import read_parquet, split_parquet
-from ngramscan.corpora.python import python_files, read_python
-from ngramscan.corpora.text import read_text
+from ngramscan.corpora.text import python_files, read_python, read_text
 from ngramscan.corpora.warc import read_warc
 
 __all__ = ["Batch", "Corpus", "CorpusFile", "InputFormat", "Piece", "PythonCorpus", "ReadOptions"]
