@@ -31,7 +31,7 @@ from ngramscan.report.command import Option, Result, command
 
 _ASKING_BYTES, _ASKING_PER_SHARD = 150_000_000, 60_000
 """Measured with 1 and with 10,000 shards: 120 MB and 33 kB for counts, 60 kB with windows."""
-_BUILDING_BYTES, _BUILDING_PER_BYTE = 200_000_000, 5.6
+_BUILDING_BYTES, _BUILDING_PER_BYTE, _PER_BYTE_FROM_2_GIB = 200_000_000, 5.6, 10.1
 _SHARD_BYTES = 10**9
 _USUAL_RATIO, _HEADER_BYTES = 0.4, 10_000
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
@@ -169,7 +169,8 @@ def _info(name: str, size: IndexSize, seconds: float) -> IndexInfo:
 
 
 def _memory_to_build(shard_bytes: int) -> int:
-    return _BUILDING_BYTES + round(_BUILDING_PER_BYTE * shard_bytes)
+    per_byte = _BUILDING_PER_BYTE if shard_bytes < 1 << 31 else _PER_BYTE_FROM_2_GIB
+    return _BUILDING_BYTES + round(per_byte * shard_bytes)
 
 
 def _as_index(name: str, text_bytes: int) -> str:

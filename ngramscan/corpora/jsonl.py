@@ -175,8 +175,8 @@ class _Parser:
                 continue
             texts.append(row.pop(self._field))
             records.append(number)
-            named = (row[name] for name in SOURCE_FIELDS if row.get(name) is not None)
-            sources.append(str(next(named, "")))
+            values = map(row.get, SOURCE_FIELDS)
+            sources.append(next((str(one) for one in values if one is not None), ""))
             if self._options.with_fields:
                 fields.append(row)
         self.lines_read = after

@@ -210,9 +210,8 @@ class _Run(Generic[T, R]):
 
     def collect(self) -> Iterator[Done[R]]:
         """Wait for an answer or a loss, and yield the tasks that are done."""
-        pipes = {worker.pipe: worker for worker in self.workers}
-        for pipe in wait(list(pipes)):
-            worker = pipes[pipe]  # type: ignore[index]
+        ready = wait([worker.pipe for worker in self.workers])
+        for worker in [one for one in self.workers if one.pipe in ready]:
             try:
                 while worker.pipe.poll():
                     answer = worker.pipe.recv()
