@@ -130,8 +130,13 @@ def index_info(
     )
     folder, notices, failures = index_folder(spec), [], []
     planned = planned_shards(folder) if spec.startswith("fm9:") and folder.is_dir() else None
+    opened: AbstractContextManager[Sequence[Index]] = open_indexes([spec], options, progress)
+    if planned is not None:
+        with needs_extra(f"--index {spec}", "index"):
+            from ngramscan.indexes.fm9 import open_fm9
+        opened = nullcontext([open_fm9(folder, progress, allow_partial=True)])
     infos = []
-    with _opened(spec, options, planned is not None, progress) as indexes:
+    with opened as indexes:
         for index in indexes:
             source, started_at = "", time.perf_counter()
             for reply in index.counts(["the"]):
@@ -146,16 +151,6 @@ def index_info(
                 built = f"{size.shards} of {len(planned)} shards are built"
                 failures.append(f"{folder}: incomplete: {built}")
     return Result(infos, IndexInfo, notices, failures)
-
-
-def _opened(
-    spec: str, options: IndexOptions, is_partial: bool, progress: Progress
-) -> AbstractContextManager[Sequence[Index]]:
-    if not is_partial:
-        return open_indexes([spec], options, progress)
-    with needs_extra(f"--index {spec}", "index"):
-        from ngramscan.indexes.fm9 import open_fm9
-    return nullcontext([open_fm9(index_folder(spec), progress, allow_partial=True)])
 
 
 def _info(name: str, size: IndexSize, seconds: float) -> IndexInfo:

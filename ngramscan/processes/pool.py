@@ -189,9 +189,7 @@ class _Run(Generic[T, R]):
     """The tasks of one call, and the processes that do them."""
 
     def __init__(self, work: Callable[[T, Report], R], tasks: Sequence[T], watch: Watch) -> None:
-        self._work = work
-        self._tasks = tasks
-        self._watch = watch
+        self._work, self._tasks, self._watch = work, tasks, watch
         self._waiting = deque(range(len(tasks)))
         self._losses = [0] * len(tasks)
         self.workers: list[_Worker] = []
