@@ -225,7 +225,7 @@ def test_an_index_that_is_not_complete_is_refused_but_described(tmp_path: Path) 
     planned = [{"folder": f"{number}"} for number in range(7)]
     plan = tmp_path / "x" / "plan.json"
     plan.write_text(json.dumps({"shards": planned}), "utf-8")
-    problem = "incomplete: 0 of 7 shards are built; run the same ngramscan index build again"
+    problem = "incomplete: 0 of 7 shards are built; run the same command again"
     for allow_partial in (False, True):
         with pytest.raises(IndexFormatError, match=problem):
             shard_folders(tmp_path / "x", allow_partial)

@@ -31,11 +31,10 @@ from ngramscan.report.command import Option, Result, command
 
 _ASKING_BYTES, _ASKING_PER_SHARD = 150_000_000, 60_000
 """Measured with 1 and with 10,000 shards: 120 MB and 33 kB for counts, 60 kB with windows."""
-_BUILDING_BYTES, _BUILDING_PER_BYTE = 200_000_000, 5.6
+_BUILDING_BYTES, _BUILDING_PER_BYTE, _PER_BYTE_FROM_2_GIB = 200_000_000, 5.6, 10.1
 _SHARD_BYTES = 10**9
 _USUAL_RATIO, _HEADER_BYTES = 0.4, 10_000
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
-_TABLES = "all tables and some of the text"
 _DEEP_FINDS = (
     "--deep also finds changed bits inside compressed blocks, and sampled positions that are "
     "possible but wrong"
@@ -131,8 +130,13 @@ def index_info(
     )
     folder, notices, failures = index_folder(spec), [], []
     planned = planned_shards(folder) if spec.startswith("fm9:") and folder.is_dir() else None
+    opened: AbstractContextManager[Sequence[Index]] = open_indexes([spec], options, progress)
+    if planned is not None:
+        with needs_extra(f"--index {spec}", "index"):
+            from ngramscan.indexes.fm9 import open_fm9
+        opened = nullcontext([open_fm9(folder, progress, allow_partial=True)])
     infos = []
-    with _opened(spec, options, planned is not None, progress) as indexes:
+    with opened as indexes:
         for index in indexes:
             source, started_at = "", time.perf_counter()
             for reply in index.counts(["the"]):
@@ -149,30 +153,19 @@ def index_info(
     return Result(infos, IndexInfo, notices, failures)
 
 
-def _opened(
-    spec: str, options: IndexOptions, is_partial: bool, progress: Progress
-) -> AbstractContextManager[Sequence[Index]]:
-    if not is_partial:
-        return open_indexes([spec], options, progress)
-    with needs_extra(f"--index {spec}", "index"):
-        from ngramscan.indexes.fm9 import open_fm9
-    return nullcontext([open_fm9(index_folder(spec), progress, allow_partial=True)])
-
-
 def _info(name: str, size: IndexSize, seconds: float) -> IndexInfo:
     ratio = size.index_bytes / size.bytes if size.index_bytes and size.bytes else None
-    is_local = size.shards and "://" not in name
-    asking = _ASKING_BYTES + _ASKING_PER_SHARD * (size.shards or 0)
-    largest = size.largest_shard_bytes
-    return IndexInfo(
-        *(name, size.documents, size.bytes, seconds, size.shards, size.index_bytes, ratio),
-        asking if is_local else None,
-        None if largest is None else _memory_to_build(largest),
-    )
+    asking, largest = None, size.largest_shard_bytes
+    if size.shards and "://" not in name:
+        asking = _ASKING_BYTES + _ASKING_PER_SHARD * size.shards
+    building = None if largest is None else _memory_to_build(largest)
+    known = name, size.documents, size.bytes, seconds, size.shards, size.index_bytes, ratio
+    return IndexInfo(*known, asking, building)
 
 
 def _memory_to_build(shard_bytes: int) -> int:
-    return _BUILDING_BYTES + round(_BUILDING_PER_BYTE * shard_bytes)
+    per_byte = _BUILDING_PER_BYTE if shard_bytes < 1 << 31 else _PER_BYTE_FROM_2_GIB
+    return _BUILDING_BYTES + round(per_byte * shard_bytes)
 
 
 def _as_index(name: str, text_bytes: int) -> str:
@@ -234,7 +227,7 @@ def index_build(
     $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --memory 16GB --workers 4
     """
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
-    how = *_sizes(shard_size, memory), workers, scheduler, False
+    how = shard_size, memory, workers, scheduler, False
     return _build(corpus, output, read, (input_format, skip_unknown), how, progress)
 
 
@@ -280,15 +273,8 @@ def index_add(
     $ ngramscan index add new-documents/ my-index
     """
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
-    how = *_sizes(shard_size, memory), workers, scheduler, True
+    how = shard_size, memory, workers, scheduler, True
     return _build(corpus, directory, read, (input_format, skip_unknown), how, progress)
-
-
-def _sizes(shard_size: str | int | None, memory: str | int | None) -> tuple[int, int | None]:
-    if shard_size is not None and memory is not None:
-        raise InputError("--memory", "the size of shards follows from it; leave out --shard-size")
-    limit = None if memory is None else parse_size(memory, "--memory")
-    return parse_size("1GB" if shard_size is None else shard_size), limit
 
 
 def _build(
@@ -296,17 +282,25 @@ def _build(
     place: str | Path,
     read: ReadOptions,
     found_by: tuple[InputFormat | None, bool],
-    how: tuple[int, int | None, int, str | None, bool],
+    how: tuple[str | int | None, str | int | None, int, str | None, bool],
     progress: Progress,
 ) -> Result[Any]:
     with needs_extra("ngramscan index build", "index"):
         from ngramscan.fm9.build import BuildOptions, BuildRow, build_index
+    shard_size, memory, workers, scheduler, is_adding = how
+    if shard_size is not None and memory is not None:
+        raise InputError("--memory", "the size of shards follows from it; leave out --shard-size")
+    shard_bytes = parse_size("1GB" if shard_size is None else shard_size)
+    limit = None if memory is None else parse_size(memory, "--memory")
+    options = BuildOptions(shard_bytes, limit, workers, scheduler, is_adding)
     files, place = corpus.removeprefix("scan:"), str(place).removeprefix("fm9:")
-    named = read.exclude_sources, *found_by
     with suggest_spec(corpus, files.removeprefix("fm9:"), "scan"):
-        opened = PythonCorpus() if corpus == "python" else open_corpus(files, *named)
+        is_python = corpus == "python"
+        opened = (
+            PythonCorpus() if is_python else open_corpus(files, read.exclude_sources, *found_by)
+        )
     target = place if "://" in place else index_folder(place)
-    return Result(build_index(opened, target, progress, read, BuildOptions(*how)), BuildRow)
+    return Result(build_index(opened, target, progress, read, options), BuildRow)
 
 
 def parse_size(text: str | int, where: str = "--shard-size") -> int:
@@ -358,10 +352,10 @@ def index_verify(
     folder = index_folder(directory)
     if findings := verify_index(folder, deep, progress):
         return Result(findings, Finding, exit_code=1)
-    has_manifest = all((shard / MANIFEST).is_file() for shard in shard_folders(folder))
-    checks = ["every file as in manifest.json"] if has_manifest else []
-    checks.append("every bit" if deep else _TABLES)
-    if not has_manifest:
+    checks = ["every bit" if deep else "all tables and some of the text"]
+    if all((shard / MANIFEST).is_file() for shard in shard_folders(folder)):
+        checks.insert(0, "every file as in manifest.json")
+    else:
         checks += [_DEEP_FINDS] * (not deep) + ["no manifest.json to compare with"]
     sound = f"{directory}: sound ({'; '.join(checks)})"
     return Result([], Finding, [sound], print_table=lambda _: None)

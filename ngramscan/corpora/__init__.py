@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
+from typing import Any
 
 from ngramscan.corpora.base import (
     Batch,
@@ -22,8 +23,7 @@ from ngramscan.corpora.base import (
 from ngramscan.corpora.files import find_files, has_changed, matches
 from ngramscan.corpora.jsonl import bytes_before, read_jsonl, records_before, split_jsonl
 from ngramscan.corpora.parquet import read_parquet, split_parquet
-from ngramscan.corpora.python import python_files, read_python
-from ngramscan.corpora.text import read_text
+from ngramscan.corpora.text import python_files, read_python, read_text
 from ngramscan.corpora.warc import read_warc
 
 __all__ = ["Batch", "Corpus", "CorpusFile", "InputFormat", "Piece", "PythonCorpus", "ReadOptions"]
@@ -95,10 +95,6 @@ def without_excluded(batch: Batch, globs: tuple[str, ...]) -> Batch:
     if not globs or not batch.sources:
         return batch
     kept = [not matches(source, globs) for source in batch.sources]
-    return replace(
-        batch,
-        texts=list(compress(batch.texts, kept)),
-        records=list(compress(batch.records, kept)),
-        sources=list(compress(batch.sources, kept)),
-        fields=list(compress(batch.fields, kept)),
-    )
+    names = "texts", "records", "sources", "fields"
+    columns: dict[str, Any] = {name: list(compress(getattr(batch, name), kept)) for name in names}
+    return replace(batch, **columns)

@@ -160,18 +160,17 @@ def _remote(url: str, form: Format | None) -> list[_Named]:
     except Exception as error:
         # Whatever the library of the protocol raises; nothing of ours comes this way.
         raise InputError(f"scan:{url}", f"can't be listed ({reason_of(error)})") from error
-    found = [_remote_file(system, info) for info in infos if info.get("type") != "directory"]
-    return [
-        CorpusFile(path, name, size, stamp) if (name := form or _format_of(path)) else path
-        for path, size, stamp in sorted(found)
-    ]
+    found = [_remote_file(system, info, form) for info in infos if info.get("type") != "directory"]
+    return sorted(found, key=lambda one: one if isinstance(one, str) else one.path)
 
 
-def _remote_file(system: Any, info: dict[str, Any]) -> tuple[str, int | None, str]:
+def _remote_file(system: Any, info: dict[str, Any], form: Format | None) -> _Named:
     name = str(info["name"])
     path = name if is_remote(name) else str(system.unstrip_protocol(name))
-    stamps = (info.get(key) for key in ("ETag", "etag", "LastModified", "mtime", "last_modified"))
-    return path, info.get("size"), str(next(filter(None, stamps), ""))
+    keys = ("ETag", "etag", "LastModified", "mtime", "last_modified")
+    stamp = str(next(filter(None, map(info.get, keys)), ""))
+    form = form or _format_of(path)
+    return CorpusFile(path, form, info.get("size"), stamp) if form else path
 
 
 def _listed(path: str, given: Format | None) -> list[_Named]:

@@ -13,6 +13,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 import msgspec
@@ -39,11 +41,8 @@ def split_jsonl(file: CorpusFile) -> list[Piece]:
     is_plain = file.path.endswith((".jsonl", ".ndjson", ".json")) and not is_remote(file.path)
     if not is_plain or file.size is None or file.size <= PART_BYTES:
         return [Piece(file, size=file.size)]
-    return [
-        Piece(file, start, stop, stop - start)
-        for start in range(0, file.size, PART_BYTES)
-        for stop in [min(start + PART_BYTES, file.size)]
-    ]
+    bounds = pairwise([*range(0, file.size, PART_BYTES), file.size])
+    return [Piece(file, start, stop, stop - start) for start, stop in bounds]
 
 
 def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
@@ -148,17 +147,14 @@ class _Parser:
         """Return the documents of some lines; `lines_read` stops before a line that is wrong."""
         if not (self._options.needs_sources or self._options.with_fields):
             n_lines = _count_newlines(block) + (not block.endswith(b"\n"))
-            try:
+            texts = []
+            with suppress(ValueError, RecursionError):
                 # An empty line or one that it does not take: line by line below.
                 texts = [row.text.encode() for row in self._decoder.decode_lines(block)]
-            except (ValueError, RecursionError):
-                texts = []
             if texts and len(texts) == n_lines:
-                first = self.lines_read + 1
                 self.lines_read += n_lines
-                return Batch(
-                    texts, range(first, first + n_lines), consumed, lines_read=self.lines_read
-                )
+                records = range(self.lines_read - n_lines + 1, self.lines_read + 1)
+                return Batch(texts, records, consumed, lines_read=self.lines_read)
         return self._parse_lines(block, consumed)
 
     def _parse_lines(self, block: bytearray, consumed: int) -> Batch:
@@ -179,7 +175,8 @@ class _Parser:
                 continue
             texts.append(row.pop(self._field))
             records.append(number)
-            sources.append(_source_of(row))
+            values = map(row.get, SOURCE_FIELDS)
+            sources.append(next((str(one) for one in values if one is not None), ""))
             if self._options.with_fields:
                 fields.append(row)
         self.lines_read = after
@@ -201,10 +198,11 @@ class _Parser:
         if name not in row:
             problem = f"no {said}; it has: {', '.join(row) or 'none'} (see --text-field)"
             raise _BadLineError(f"without {said}", problem)
+        if row[name] is None:
+            raise _BadLineError("null", f"{said} is null; a string was expected")
         if not isinstance(row[name], str):
-            kind = "null" if row[name] is None else type(row[name]).__name__
-            problem = f"{said} is {kind}; a string was expected"
-            raise _BadLineError("null" if kind == "null" else "not a string", problem)
+            problem = f"{said} is {type(row[name]).__name__}; a string was expected"
+            raise _BadLineError("not a string", problem)
         try:
             row[name] = row[name].encode()
         except UnicodeEncodeError as error:
@@ -219,11 +217,6 @@ def _loads(line: bytearray) -> Any:
         return msgspec.json.decode(line)
     except (ValueError, RecursionError):
         return json.loads(line)
-
-
-def _source_of(row: dict[str, Any]) -> str:
-    named = (str(row[name]) for name in SOURCE_FIELDS if row.get(name) is not None)
-    return next(named, "")
 
 
 def _count_newlines(block: bytes | bytearray) -> int:

@@ -26,26 +26,20 @@ def split_parquet(file: CorpusFile) -> list[Piece]:
     """Return runs of row groups of a large file, or the file."""
     if file.size is None or file.size <= PART_BYTES:
         return [Piece(file, size=file.size)]
-    with _opened(file.path) as parquet:
-        sizes = _row_group_sizes(parquet)
     pieces: list[Piece] = []
-    start, size = 0, 0
-    for stop, row_group in enumerate(sizes, 1):
-        size += row_group
-        if size >= PART_BYTES or stop == len(sizes):
-            pieces.append(Piece(file, start, stop, size))
-            start, size = stop, 0
+    start = size = 0
+    with _opened(file.path) as (_, sizes):
+        for stop, row_group in enumerate(sizes, 1):
+            size += row_group
+            if size >= PART_BYTES or stop == len(sizes):
+                pieces.append(Piece(file, start, stop, size))
+                start, size = stop, 0
     return pieces
 
 
-def _row_group_sizes(parquet: Any) -> list[int]:
-    """Return the bytes on disk of each row group."""
-    groups = map(parquet.metadata.row_group, range(parquet.num_row_groups))
-    return [sum(g.column(n).total_compressed_size for n in range(g.num_columns)) for g in groups]
-
-
 @contextmanager
-def _opened(path: str) -> Iterator[Any]:
+def _opened(path: str) -> Iterator[tuple[Any, list[int]]]:
+    """Yield a Parquet file, and the bytes on disk of each of its row groups."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -60,7 +54,9 @@ def _opened(path: str) -> Iterator[Any]:
         except (pa.ArrowException, OSError) as error:
             problem = f"not a Parquet file, or truncated: {reason_of(error)[:200]}"
             raise CorpusError(path, problem) from error
-        yield parquet
+        groups = map(parquet.metadata.row_group, range(parquet.num_row_groups))
+        columns = ([g.column(n) for n in range(g.num_columns)] for g in groups)
+        yield parquet, [sum(one.total_compressed_size for one in group) for group in columns]
 
 
 def read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
@@ -72,12 +68,11 @@ def _read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     import pyarrow as pa
 
     path = piece.file.path
-    with _opened(path) as parquet:
+    with _opened(path) as (parquet, sizes):
         names = parquet.schema_arrow.names
         columns = [_text_column(parquet.schema_arrow, path, options.text_field)]
         if options.needs_sources:
             columns += [name for name in SOURCE_FIELDS if name in names][:1]
-        sizes = _row_group_sizes(parquet)
         row = sum(parquet.metadata.row_group(n).num_rows for n in range(piece.start))
         groups = range(len(sizes))[piece.start : piece.stop]
         # What is not in a row group (the footer) is counted with the last one.
@@ -120,10 +115,8 @@ def _batch(batch: pa.RecordBatch, path: str, row: int, consumed: int) -> Batch:
         raise CorpusError(f"{path}: row {first}", "the text is null; a string was expected")
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    sources: list[str] = []
-    if batch.num_columns > 1:
-        values = batch.column(1).to_pylist()
-        sources = ["" if value is None else str(value) for value in values]
+    values = batch.column(1).to_pylist() if batch.num_columns > 1 else ()
+    sources = ["" if value is None else str(value) for value in values]
     return Batch(_views(column), range(row + 1, row + batch.num_rows + 1), consumed, sources)
 
 

@@ -187,14 +187,10 @@ class ChunkStream(io.RawIOBase):
         self._chunks = chunks
         self._rest = memoryview(b"")
         self._position = 0
-        self._consumed = 0
+        self.consumed = 0
+        """Bytes of the file that were read."""
         self.tail = b""
         """The last bytes that were read, four at most."""
-
-    def take_consumed(self) -> int:
-        """Return the bytes of the file that were read since this was last asked."""
-        consumed, self._consumed = self._consumed, 0
-        return consumed
 
     def tell(self) -> int:
         """Return how many bytes were read."""
@@ -207,7 +203,7 @@ class ChunkStream(io.RawIOBase):
             if chunk is None:
                 return 0
             self._rest = memoryview(chunk)
-            self._consumed += consumed
+            self.consumed += consumed
         amount = min(len(buffer), len(self._rest))
         buffer[:amount] = self._rest[:amount]
         self.tail = (self.tail + bytes(self._rest[max(0, amount - 4) : amount]))[-4:]

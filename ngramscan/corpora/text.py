@@ -1,12 +1,27 @@
-"""Plain text: a file is a document."""
+"""Files that are one document each: plain text, and the sources of the running Python.
+
+The sources are the corpus that every machine has: the `.py` files of the standard library and of
+the installed packages, recoded to UTF-8 from the encoding that each declares. Left out: this
+package (its own patterns and tests would be counted), compiled caches, and files that are not text
+in their declared encoding (the standard library has some, to test just that).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+import os
+import sysconfig
+import tokenize
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from ngramscan.corpora.base import Batch, Piece, ReadOptions
+from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions, local_file
 from ngramscan.corpora.streams import read_chunks
 from ngramscan.errors import CorpusError
+
+_OWN = ("ngramscan", "evalcore")
+_LISTED_THEMSELVES = {"site-packages", "dist-packages"}
+_NOT_TEXT = "files that are not text in their declared encoding"
 
 
 def read_text(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
@@ -18,3 +33,38 @@ def read_text(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
     except UnicodeDecodeError as error:
         raise CorpusError(piece.file.path, f"not UTF-8 at byte {error.start}") from error
     yield Batch([text], [1], sum(consumed for _, consumed in chunks))
+
+
+def python_files(folders: Iterable[Path] = ()) -> list[CorpusFile]:
+    """Return the source files in some folders, or in those of the running Python, sorted."""
+    if not folders:
+        paths = sysconfig.get_paths()
+        keys = ("stdlib", "platstdlib", "purelib", "platlib")
+        folders = {Path(paths[key]).resolve() for key in keys}
+    # The packages may lie inside the standard library's folder: a set holds each file once.
+    found = {path for folder in folders for path in _sources(folder) if path.is_file()}
+    return [local_file(path, "python") for path in sorted(found)]
+
+
+def _sources(top: Path) -> Iterator[Path]:
+    """Yield the files below a folder, without our own, and without what is searched by itself."""
+    left_out = {*_LISTED_THEMSELVES, *_OWN}
+    for folder, inner, files in os.walk(top):
+        inner[:] = [name for name in inner if name not in left_out]
+        left_out = _LISTED_THEMSELVES  # a package may have a folder of our name
+        yield from (Path(folder, name) for name in files if name.endswith(".py"))
+
+
+def read_python(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
+    """Yield the one document of a source file; none, and one skipped, where it is not text."""
+    try:
+        content = Path(piece.file.path).read_bytes()
+    except OSError as error:
+        raise CorpusError(piece.file.path, error.strerror or str(error)) from error
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+        text = content.decode(encoding).encode()
+    except (SyntaxError, UnicodeError, LookupError):
+        yield Batch([], [], len(content), skipped={_NOT_TEXT: 1})
+    else:
+        yield Batch([text], [1], len(content))

@@ -23,9 +23,8 @@ def read_warc(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
     found: list[tuple[bytes, str]] = []
     read = 0
     try:
-        for document in _documents(stream, piece.file.path):
+        for read, document in enumerate(_documents(stream, piece.file.path), 1):
             found.append(document)
-            read += 1
             if len(found) == _RECORDS_PER_BATCH:
                 yield _batch(found, read, stream)
                 found = []
@@ -38,7 +37,8 @@ def read_warc(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
 def _batch(found: list[tuple[bytes, str]], read: int, stream: ChunkStream) -> Batch:
     records = range(read - len(found) + 1, read + 1)
     texts, sources = [text for text, _ in found], [source for _, source in found]
-    return Batch(texts, records, stream.take_consumed(), sources)
+    consumed, stream.consumed = stream.consumed, 0
+    return Batch(texts, records, consumed, sources)
 
 
 def _documents(stream: ChunkStream, path: str) -> Iterator[tuple[bytes, str]]:

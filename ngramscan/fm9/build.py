@@ -6,7 +6,7 @@ complete with its manifest; so what is finished stays so, and the same call buil
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ from ngramscan.fm9.manifest import (
 )
 from ngramscan.fm9.plan import Plan, ShardPlan, Workers, parse_plan, plan_shards
 from ngramscan.fm9.reader import Shard, open_shards
-from ngramscan.fm9.shard import BuiltShard, ShardTask, build_shard
+from ngramscan.fm9.shard import ShardTask, build_shard
 from ngramscan.fm9.sole_builder import files_in, sole_builder, working_folder
 from ngramscan.fm9.writer import LONGEST_TEXT, longest_text_in, memory_for
 from ngramscan.processes.pool import usable_memory
@@ -205,8 +205,8 @@ def _kept_shards(place: str, progress: Progress) -> list[ShardPlan]:
     elif places.is_remote(place):
         raise InputError(place, f"no index there: no {MANIFEST}; ngramscan index build makes one")
     else:
-        root = Path(place)
-        entries = [_described(root, shard, progress) for shard in open_shards(root, progress)]
+        shards = open_shards(Path(place), progress)
+        entries = [_described(Path(place), shard, progress) for shard in shards]
     for entry in entries:
         folder = places.join(place, entry.folder)
         if places.read(folder, MANIFEST) is None:
@@ -226,11 +226,12 @@ def _described(root: Path, shard: Shard, progress: Progress) -> ShardEntry:
 
 
 def _numbered(kept: Sequence[ShardPlan], shards: Sequence[ShardPlan]) -> list[ShardPlan]:
-    """Return all shards, the new ones with their folders."""
-    if not kept and len(shards) == 1:
-        return [replace(shards[0], folder="")]
+    """Return all shards, the new ones with their folders; a single shard has none."""
     first = max((int(one.folder) + 1 for one in kept if one.folder.isdecimal()), default=0)
-    return [*kept, *(replace(one, folder=str(n)) for n, one in enumerate(shards, first))]
+    if kept or len(shards) > 1:
+        for number, shard in enumerate(shards, first):
+            shard.folder = str(number)
+    return [*kept, *shards]
 
 
 # Building what is missing
@@ -239,17 +240,24 @@ def _numbered(kept: Sequence[ShardPlan], shards: Sequence[ShardPlan]) -> list[Sh
 def _finish(plan: Plan, place: str, read: ReadOptions, workers: Workers) -> list[BuildRow]:
     """Build the shards that have no manifest; when all have one, write that of the index."""
     with ThreadPoolExecutor(_THREADS) as threads:
-        entries = dict(enumerate(threads.map(lambda one: _entry(place, one), plan.shards)))
-    missing = [number for number, entry in entries.items() if entry is None]
+        found = enumerate(threads.map(lambda one: _entry(place, one), plan.shards))
+        entries = {number: entry for number, entry in found if entry is not None}
+    missing = [number for number in range(len(plan.shards)) if number not in entries]
     seconds = {}
-    for number, built in _build(plan, missing, place, read, workers):
-        entries[number], seconds[number] = built.entry, round(sum(built.seconds.values()), 3)
-    found = {number: entry for number, entry in entries.items() if entry is not None}
+    for number, (entry, steps) in _build(plan, missing, place, read, workers):
+        entries[number], seconds[number] = entry, round(sum(steps.values()), 3)
+        said = ", ".join(f"{step} in {s:.1f} s" for step, s in steps.items())
+        workers.progress.detail(f"shard {number}: {said}")
     if plan.shards[0].folder:
-        named = [in_folder(found[n], shard.folder) for n, shard in enumerate(plan.shards)]
+        named = [in_folder(entries[n], shard.folder) for n, shard in enumerate(plan.shards)]
         places.write(place, MANIFEST, to_manifest(named))
     places.remove(place, PLAN)
-    return [_row(number, entry, seconds.get(number)) for number, entry in found.items()]
+    rows = []
+    for number, entry in sorted(entries.items()):
+        ratio = round(entry.index_bytes / entry.bytes, 3) if entry.bytes else None
+        sizes = entry.documents, entry.bytes, entry.index_bytes
+        rows.append(BuildRow(number, *sizes, ratio, seconds.get(number)))
+    return rows
 
 
 def _entry(place: str, shard: ShardPlan) -> ShardEntry | None:
@@ -265,14 +273,10 @@ def _entry(place: str, shard: ShardPlan) -> ShardEntry | None:
     return entry
 
 
-def _row(number: int, entry: ShardEntry, seconds: float | None) -> BuildRow:
-    ratio = round(entry.index_bytes / entry.bytes, 3) if entry.bytes else None
-    return BuildRow(number, entry.documents, entry.bytes, entry.index_bytes, ratio, seconds)
-
-
 def _build(
     plan: Plan, missing: Sequence[int], place: str, read: ReadOptions, workers: Workers
-) -> Iterator[tuple[int, BuiltShard]]:
+) -> Iterator[tuple[int, tuple[ShardEntry, Mapping[str, float]]]]:
+    """Yield the number, the entry and the seconds of each shard that was missing."""
     if not missing:
         return
     unit, amounts = "bytes indexed", [sum(shard.sizes.values()) for shard in plan.shards]
@@ -281,11 +285,7 @@ def _build(
     workers = fitting(workers, [plan.shards[number] for number in missing])
     tasks = [ShardTask(place, plan.shards[n], plan.files_of(n), read) for n in missing]
     with closing(workers.run(build_shard, tasks, [amounts[n] for n in missing], unit)) as results:
-        for done in results:
-            number, built = missing[done.task], done.value()
-            steps = ", ".join(f"{step} in {s:.1f} s" for step, s in built.seconds.items())
-            workers.progress.detail(f"shard {number}: {steps}")
-            yield number, built
+        yield from ((missing[done.task], done.value()) for done in results)
 
 
 def fitting(workers: Workers, shards: Sequence[ShardPlan]) -> Workers:

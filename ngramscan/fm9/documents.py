@@ -47,9 +47,8 @@ def read_documents(
     `lines_before` are lines of the file before the piece. A CorpusError names a document that can't
     be read or is not UTF-8.
     """
-    options = replace(read, with_sources=True, with_fields=True)
-    for batch in read_piece(piece, options):
-        kept = without_excluded(batch, options.exclude_sources)
+    for batch in read_piece(piece, replace(read, with_sources=True, with_fields=True)):
+        kept = without_excluded(batch, read.exclude_sources)
         yield list(_of_batch(kept, piece, name, lines_before)), batch
 
 

@@ -75,8 +75,8 @@ def _built(directory: Path, planned: Sequence[str], allow_partial: bool) -> list
     built = [folder for folder in folders if (folder / MANIFEST).exists()]
     if allow_partial and built:
         return built
-    problem = f"incomplete: {len(built)} of {len(planned)} shards are built; run the same"
-    raise IndexFormatError(str(directory), f"{problem} ngramscan index build again")
+    problem = f"incomplete: {len(built)} of {len(planned)} shards are built"
+    raise IndexFormatError(str(directory), f"{problem}; run the same command again")
 
 
 def _listed(directory: Path, names: Sequence[str]) -> list[Path]:

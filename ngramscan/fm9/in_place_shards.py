@@ -172,7 +172,7 @@ async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
     except RemoteRefused:  # a store that can't be listed also refuses a file that isn't there
         return []
     if plan is not None:
-        problem = "incomplete: it is still being built; run the same ngramscan index build again"
+        problem = "incomplete: it is still being built; run the same command again"
         raise InputError(shown(url), problem)
     if manifest is None:
         return []

@@ -27,7 +27,7 @@ _LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 _FAILED = ctypes.c_void_p(-1).value
 
 State = tuple[int, ...]
-"""What tells whether a file was replaced or changed: device, inode, size, time of change."""
+"""Changes when a file is replaced or written: device, inode, size, time of change."""
 
 
 @contextmanager

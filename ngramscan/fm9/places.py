@@ -11,7 +11,7 @@ import errno
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -110,7 +110,7 @@ def remove(place: str, name: str) -> None:
 def move(place: str, source: str, target: str) -> None:
     """Move the files of a shard from one folder of an index to another; empty: its own.
 
-    What an interrupted call has moved stays where it is, so that the same call goes on.
+    An interrupted call leaves what it has moved, so that the same call goes on.
     """
     old, new = join(place, source), join(place, target)
     if is_remote(place):
@@ -164,15 +164,12 @@ def _on_store(url: str, action: Callable[[Any, str], T]) -> T:
         raise InputError(location, "a query can't be written to, and a token in it would be shown")
     # Without a cache of listings: it would hide what other processes write.
     store = streams.file_system(url, use_listings_cache=False)
-    for pause in (*_PAUSES_S, 0):
-        try:
-            with _translated(url):
-                return action(store, url)
-        except RemoteUnavailable:
-            if not pause:
-                raise
-            time.sleep(pause)
-    raise AssertionError
+    attempt = _translated(url)(action)
+    for pause in _PAUSES_S:
+        with suppress(RemoteUnavailable):
+            return attempt(store, url)
+        time.sleep(pause)
+    return attempt(store, url)
 
 
 @contextmanager
@@ -197,17 +194,14 @@ def _translated(url: str) -> Iterator[None]:
 
 
 def _get(store: Any, url: str) -> bytes | None:
-    try:
+    with suppress(FileNotFoundError):
         return bytes(store.cat_file(url))
-    except FileNotFoundError:
-        return None
+    return None
 
 
 def _delete(store: Any, url: str) -> None:
-    try:
+    with suppress(FileNotFoundError):
         store.rm_file(url)
-    except FileNotFoundError:
-        return
 
 
 def _upload(file: Path, store: Any, url: str) -> None:

@@ -11,9 +11,9 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -33,7 +33,7 @@ _TASK_BYTES = 32_000_000
 _TASK_PIECES = 500
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ShardPlan:
     """One shard, and where in the corpus its documents begin."""
 
@@ -126,16 +126,15 @@ class Workers:
 # Sizes of documents
 
 
-class _Sizes(NamedTuple):
+@dataclass(slots=True)
+class _Sizes:
     """The sizes of the documents of a piece."""
 
-    records: array[int]
-    texts: array[int]
-    metadata: array[int]
-    """Without the digits of the line's number."""
-    lines: int
+    documents: array[int] = field(default_factory=partial(array, "q"))
+    """Of each its record, and the bytes of its text and of its metadata without that number."""
+    lines: int = 0
     """Lines of the piece; 0: in this format, records are numbered from the start of the file."""
-    skipped: Counter[str]
+    skipped: Counter[str] = field(default_factory=Counter)
     """Lines or files that were skipped, by what is wrong with them."""
 
 
@@ -146,34 +145,28 @@ _Named = tuple[Piece, str]
 def measure(task: tuple[Sequence[_Named], ReadOptions], report: Report) -> list[_Sizes]:
     """Return the sizes of the documents of some pieces, in a worker process."""
     pieces, read = task
-    return [_measure(piece, name, read, report) for piece, name in pieces]
-
-
-def _measure(piece: Piece, name: str, read: ReadOptions, report: Report) -> _Sizes:
-    sizes = _Sizes(array("q"), array("q"), array("q"), 0, Counter())
-    lines = 0
-    for documents, batch in read_documents(piece, name, 0, read):
-        for record, text, line in documents:
-            sizes.records.append(record)
-            sizes.texts.append(len(text))
-            sizes.metadata.append(len(line) - len(str(record - 1)))
-        sizes.skipped.update(batch.skipped)
-        lines = batch.lines_read
-        report(batch.consumed)
-    return sizes._replace(lines=lines)
+    measured = [_Sizes() for _ in pieces]
+    for (piece, name), sizes in zip(pieces, measured, strict=True):
+        for documents, batch in read_documents(piece, name, 0, read):
+            for record, text, line in documents:
+                sizes.documents.extend((record, len(text), len(line) - len(str(record - 1))))
+            sizes.skipped.update(batch.skipped)
+            sizes.lines = batch.lines_read
+            report(batch.consumed)
+    return measured
 
 
 def plan_shards(
     files: Sequence[Source], read: ReadOptions, shard_bytes: int, workers: Workers
 ) -> tuple[list[ShardPlan], Counter[str]]:
-    """Read a corpus; return its shards, in the order of its documents, and what was skipped.
+    """Read a corpus; return its shards in order, without their folders, and what was skipped.
 
     `shard_bytes` limits the text of a shard, with separators, and its metadata. A CorpusError names
     the first document that can't be read, or that is larger.
     """
     pieces = [(piece, name) for file, name in files for piece in split(file)]
     numbers = {source.file.path: number for number, source in enumerate(files)}
-    bundles = list(_bundles(pieces))
+    bundles = _bundles(pieces)
     sizes = [sum(piece.size or 0 for piece, _ in bundle) for bundle in bundles]
     workers.progress.expect(sum(sizes), "bytes read")
     tasks = [(bundle, read) for bundle in bundles]
@@ -190,18 +183,18 @@ def plan_shards(
         return list(_cut(all_sizes, shard_bytes)), skipped
 
 
-def _bundles(pieces: Sequence[_Named]) -> Iterator[list[_Named]]:
-    """Yield the pieces of each task: many small ones, so that it is worth handing out."""
-    bundle: list[_Named] = []
+def _bundles(pieces: Sequence[_Named]) -> list[list[_Named]]:
+    """Return the pieces of each task: many small ones, so that it is worth handing out."""
+    bundles: list[list[_Named]] = []
     size = 0
     for one in pieces:
         piece_bytes = one[0].size or _TASK_BYTES
-        if bundle and (size + piece_bytes > _TASK_BYTES or len(bundle) == _TASK_PIECES):
-            yield bundle
-            bundle, size = [], 0
-        bundle.append(one)
+        if not bundles or size + piece_bytes > _TASK_BYTES or len(bundles[-1]) == _TASK_PIECES:
+            bundles.append([])
+            size = 0
+        bundles[-1].append(one)
         size += piece_bytes
-    yield bundle
+    return bundles
 
 
 def _in_order(results: Iterable[Done[R]]) -> Iterator[tuple[int, R]]:
@@ -217,57 +210,43 @@ def _in_order(results: Iterable[Done[R]]) -> Iterator[tuple[int, R]]:
 
 def _cut(measured: Iterable[tuple[int, Piece, _Sizes]], shard_bytes: int) -> Iterator[ShardPlan]:
     """Yield shards, each with as many documents as the limit allows."""
-    count = lines = 0
-    shard = None
+    lines, shard = 0, None
     for file, piece, sizes in measured:
         lines = lines if piece.start else 0
-        ends = _ends(sizes, lines)
+        rows = np.array(sizes.documents, np.int64).reshape(-1, 3)
+        ends = _ends(rows, lines)
         before, first = np.zeros(2, np.int64), 0
-        while first < len(sizes.records):
+        while first < len(rows):
             if shard is None:
-                place = file, piece.start, lines, sizes.records[first]
-                shard = ShardPlan(str(count), 0, 0, 0, *place)
+                shard = ShardPlan("", 0, 0, 0, file, piece.start, lines, int(rows[first, 0]))
             room = before + shard_bytes - list(shard.sizes.values())
-            stop = int(min(map(_number_up_to, ends, room)))
+            stops = (np.searchsorted(*each, "right") for each in zip(ends, room, strict=True))
+            stop = int(min(stops))
             if stop > first:
-                shard = _with(shard, stop - first, *(ends[:, stop - 1] - before))
+                text_bytes, metadata_bytes = map(int, ends[:, stop - 1] - before)
+                shard.documents += stop - first
+                shard.bytes += text_bytes - (stop - first)
+                shard.metadata_bytes += metadata_bytes
                 before, first = ends[:, stop - 1], stop
             elif shard.documents:
                 yield shard
-                shard, count = None, count + 1
+                shard = None
             else:
-                raise _too_large(piece, sizes, first, lines, shard_bytes)
+                raise _too_large(piece, rows[first].tolist(), lines, shard_bytes)
         lines += sizes.lines
     if shard is not None:
         yield shard
 
 
-def _ends(sizes: _Sizes, lines: int) -> NDArray[np.int64]:
+def _ends(rows: NDArray[np.int64], lines: int) -> NDArray[np.int64]:
     """Return two rows: bytes of text (with separators) and of metadata up to each document."""
-    numbers = np.array(sizes.records, np.int64) - 1 + lines
-    digits = np.searchsorted(10 ** np.arange(1, 19), numbers, "right") + 1
-    texts, metadata = np.array(sizes.texts, np.int64) + 1, np.array(sizes.metadata, np.int64)
-    return np.cumsum([texts, metadata + digits], axis=1)
+    records, texts, metadata = rows.T
+    digits = np.searchsorted(10 ** np.arange(1, 19), records - 1 + lines, "right") + 1
+    return np.cumsum([texts + 1, metadata + digits], axis=1)
 
 
-def _number_up_to(ends: NDArray[np.int64], limit: int) -> np.intp:
-    return np.searchsorted(ends, limit, "right")
-
-
-def _with(shard: ShardPlan, documents: int, text_bytes: int, metadata_bytes: int) -> ShardPlan:
-    return replace(
-        shard,
-        documents=shard.documents + documents,
-        bytes=shard.bytes + int(text_bytes) - documents,
-        metadata_bytes=shard.metadata_bytes + int(metadata_bytes),
-    )
-
-
-def _too_large(
-    piece: Piece, sizes: _Sizes, number: int, lines: int, shard_bytes: int
-) -> CorpusError:
-    text_bytes, metadata_bytes = sizes.texts[number], sizes.metadata[number]
+def _too_large(piece: Piece, row: Sequence[int], lines: int, shard_bytes: int) -> CorpusError:
+    record, text_bytes, metadata_bytes = row
     kinds = f"{text_bytes} bytes of text and {metadata_bytes} of metadata"
     problem = f"the document does not fit into a shard of {format_bytes(shard_bytes)}"
-    place = place_of(piece, lines + sizes.records[number])
-    return CorpusError(place, f"{problem}: {kinds} (see --shard-size)")
+    return CorpusError(place_of(piece, lines + record), f"{problem}: {kinds} (see --shard-size)")

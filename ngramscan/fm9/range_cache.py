@@ -1,4 +1,4 @@
-"""What was read of remote files, kept on disk for later runs.
+"""Pieces of remote files, kept on disk for later runs.
 
 A piece belongs to one version of a file: its URL, validator and size. SQLite makes it safe when
 several processes use it, or one is killed. A cache that fails is left alone: it never stops a run.

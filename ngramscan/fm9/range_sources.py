@@ -59,7 +59,7 @@ class RemoteFile:
     head: bytes = field(default=b"", repr=False)
     """Its first bytes."""
     origin: str = field(default="", repr=False)
-    """What it was opened by; may hold a login."""
+    """The URL that opened it; may hold a login."""
     address: str = field(default="", repr=False)
     """Where its bytes are read, after redirects; may hold a signature."""
     asked_at: float = field(default_factory=time.monotonic)
@@ -76,7 +76,7 @@ class Source:
 
     A signed URL of S3 is read as fast as any other over HTTP, and the server itself checks that the
     file is the same. It is asked anonymously at first: nobody needs credentials for a public
-    bucket. Of other protocols files are read in threads.
+    bucket. Files of other protocols are read in threads.
     """
 
     def __init__(self, concurrency: int) -> None:

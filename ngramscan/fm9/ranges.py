@@ -1,8 +1,8 @@
 """Parts of remote files: many small reads at once, each asked for once, checked and kept.
 
 A query is a chain of small reads of which each needs the one before, and hundreds of chains run at
-once. So reads of one turn of the event loop are merged into requests. What was read is kept under
-its exact bounds: an index is read in pieces that always have the same.
+once. So reads of one turn of the event loop are merged into requests. Pieces are kept under their
+exact bounds: an index is read in pieces that always have the same.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _GAP_BYTES = 512
 _PIECE_BYTES = 1 << 20
 """Longer reads are several requests."""
 _ENTRY_BYTES = 400
-"""What Python needs to keep a piece, besides its bytes."""
+"""Memory of a piece besides its bytes."""
 
 T = TypeVar("T")
 Key = tuple[RemoteFile, int, int]

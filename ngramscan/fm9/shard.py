@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import struct
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscan.corpora import CorpusFile, Piece, ReadOptions, has_changed
+from ngramscan.corpora import Piece, ReadOptions, has_changed
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.fm9 import places
 from ngramscan.fm9.documents import Document, Source, read_documents
@@ -39,19 +39,11 @@ class ShardTask(NamedTuple):
     read: ReadOptions
 
 
-class BuiltShard(NamedTuple):
-    """A finished shard."""
-
-    entry: ShardEntry
-    seconds: Mapping[str, float]
-    """Of each step."""
-
-
-def build_shard(task: ShardTask, report: Report) -> BuiltShard:
+def build_shard(task: ShardTask, report: Report) -> tuple[ShardEntry, Mapping[str, float]]:
     """Build a shard and publish it, in a worker process; `report` gets bytes of its texts.
 
-    A CorpusError says that the corpus is not the one that was planned, an InputError that the shard
-    can't be written, or that memory is short.
+    Returns its entry, and the seconds of each step. A CorpusError says that the corpus is not the
+    one that was planned, an InputError that the shard can't be written, or that memory is short.
     """
     shard = task.shard
     with working_folder(task.place, shard.folder) as work:
@@ -71,7 +63,7 @@ def build_shard(task: ShardTask, report: Report) -> BuiltShard:
             entry = describe_shard(work, shard.documents, shard.bytes)
             (work / MANIFEST).write_bytes(to_manifest([entry]))
         places.publish(work, places.join(task.place, shard.folder))
-    return BuiltShard(entry, seconds)
+    return entry, seconds
 
 
 @contextmanager
@@ -90,22 +82,22 @@ def _gather(task: ShardTask, work: Path) -> NDArray[np.uint8]:
     text = np.empty(sizes["data"], np.uint8)
     view = text.data
     at = meta_at = 0
-    with ExitStack() as stack:
-        names = ("data_offset", "meta_offset", "meta.text")
-        opened = [(work / name).open("wb", _BUFFER_BYTES) for name in names]
-        offsets, meta_offsets, metadata = map(stack.enter_context, opened)
+    offsets, meta_offsets = array("Q"), array("Q")
+    with (work / "meta.text").open("wb", _BUFFER_BYTES) as metadata:
         for document in _documents(task):
             end = at + 1 + len(document.text)
             if end >= len(text):
                 break
-            offsets.write(struct.pack("<Q", at))
-            meta_offsets.write(struct.pack("<Q", meta_at))
+            offsets.append(at)
+            meta_offsets.append(meta_at)
             view[at] = SEPARATOR
             view[at + 1 : end] = memoryview(document.text).cast("B")
             metadata.write(document.metadata)
             at, meta_at = end, meta_at + len(document.metadata)
         view[at] = END
         metadata.write(bytes([END]))
+    (work / "data_offset").write_bytes(offsets)
+    (work / "meta_offset").write_bytes(meta_offsets)
     if (at + 1, meta_at + 1) != tuple(sizes.values()):
         raise CorpusError(task.files[0].file.path, f"or a file after it {_CHANGED}")
     return text
@@ -116,7 +108,8 @@ def _documents(task: ShardTask) -> Iterator[Document]:
     shard, left = task.shard, task.shard.documents
     start, lines, record = shard.start, shard.lines, shard.record
     for file, name in task.files:
-        _check_unchanged(file)
+        if has_changed(file):
+            raise CorpusError(file.path, _CHANGED)
         stop = file.size if start and file.format == "jsonl" else None
         piece = Piece(file, start, stop)
         for documents, _ in read_documents(piece, name, lines, task.read):
@@ -125,12 +118,8 @@ def _documents(task: ShardTask) -> Iterator[Document]:
             left -= len(planned)
             if not left:
                 break
-        _check_unchanged(file)
+        if has_changed(file):
+            raise CorpusError(file.path, _CHANGED)
         if not left:
             return
         start, lines, record = 0, 0, 1
-
-
-def _check_unchanged(file: CorpusFile) -> None:
-    if has_changed(file):
-        raise CorpusError(file.path, _CHANGED)

@@ -1,6 +1,6 @@
 """One process at a time builds in a folder, and removes what killed ones left there.
 
-A lock ends with its process, so whoever holds it knows that no other one uses the leftovers.
+A lock ends with its process, so the process that holds it knows that no other one uses the leftovers.
 """
 
 from __future__ import annotations
@@ -33,20 +33,16 @@ def sole_builder(place: str) -> Iterator[None]:
         yield
         return
     folder = Path(place)
+    is_new = not folder.exists()
     if not folder.parent.is_dir():
         raise InputError(place, f"there is no folder {folder.parent}")
-    if folder.exists() and not folder.is_dir():
+    if not is_new and not folder.is_dir():
         raise InputError(place, "it is a file; a new folder was expected")
-    is_new = not folder.exists()
     with as_input_error(folder):
         folder.mkdir(exist_ok=True)
         try:
             with _lock_of(folder):
-                _remove_leftovers(folder)
-                try:
-                    yield
-                finally:
-                    _remove_leftovers(folder)
+                yield
         finally:
             if is_new:
                 with suppress(OSError):  # it is not empty
@@ -89,6 +85,7 @@ def _remove_leftovers(folder: Path) -> None:
 
 @contextmanager
 def _lock_of(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, and remove leftovers while nobody else builds there."""
     lock = folder / _LOCK
     with lock.open("ab") as file:
         try:
@@ -100,6 +97,8 @@ def _lock_of(folder: Path) -> Iterator[None]:
         if not is_ours:
             raise InputError(str(folder), "another process is building it right now")
         try:
+            _remove_leftovers(folder)
             yield
         finally:
+            _remove_leftovers(folder)
             lock.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ import os
 import struct
 import time
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,9 @@ def write_fm9(
     with path.open("wb") as file:
         file.write(struct.pack("<QQ", len(text), sum(map(bool, frequencies))))
         file.writelines(vector)
-        file.writelines(_tree_fields(nodes))
+        tree = np.array(nodes, NODE)
+        file.write(struct.pack("<Q", len(tree)))
+        file.writelines(table.tobytes() for table in (tree, *byte_tables(tree)))
         for ranks_or_positions in samples:
             file.writelines(_vector(ranks_or_positions, len(text).bit_length()))
         file.writelines(_alphabet(frequencies))
@@ -152,15 +155,6 @@ def _huffman_tree(frequencies: Sequence[int]) -> tuple[list[Node], list[int]]:
     return nodes, [made[in_made][0] for in_made in order]
 
 
-def _tree_fields(nodes: Sequence[Node]) -> list[bytes]:
-    """Return the fields `nodes`, `node`, `leaf_of` and `path`."""
-    tree = np.array(nodes, NODE)
-    return [
-        struct.pack("<Q", len(nodes)),
-        *(table.tobytes() for table in (tree, *byte_tables(tree))),
-    ]
-
-
 def _wavelet_bits(
     nodes: Sequence[Node], sizes: Sequence[int], symbols: NDArray[np.uint8]
 ) -> tuple[NDArray[np.uint64], int]:
@@ -175,43 +169,32 @@ def _wavelet_bits(
     level = inner[:1]
     while level:
         start = child_start = 0
+        next_level = []
         for number in level:
             node, stop = nodes[number], start + sizes[number]
             goes_right = np.zeros(256, np.uint8)
             goes_right[below[node.right]] = 1
-            places, child_start = _places(node, nodes, sizes, child_start, len(symbols))
+            # The symbols of a leaf all go to the very last place, over each other. Nothing else is
+            # there: if a level has a leaf, the next level has fewer symbols.
+            places = np.array([(len(symbols) - 1, 0)] * 2)
+            for place, child in zip(places, (node.left, node.right), strict=True):
+                if not nodes[child].is_leaf:
+                    place[:] = child_start, 1
+                    child_start += sizes[child]
+                    next_level.append(child)
             split_node(symbols[start:stop], goes_right, bits, node.start, children, places)
             start = stop
-        symbols, children = children, symbols
-        both = [child for number in level for child in (nodes[number].left, nodes[number].right)]
-        level = [child for child in both if not nodes[child].is_leaf]
+        symbols, children, level = children, symbols, next_level
     return bits, n_bits
-
-
-def _places(
-    node: Node, nodes: Sequence[Node], sizes: Sequence[int], start: int, end: int
-) -> tuple[NDArray[np.int64], int]:
-    """Return the places of the symbols of a node's children, and the end of the last.
-
-    The symbols of a leaf all go to the very last place, over each other. Nothing else is there: if
-    a level has a leaf, the next level has fewer symbols.
-    """
-    places = []
-    for child in (node.left, node.right):
-        is_leaf = nodes[child].is_leaf
-        places.append((end - 1, 0) if is_leaf else (start, 1))
-        start += 0 if is_leaf else sizes[child]
-    return np.array(places, np.int64), start
 
 
 def _alphabet(frequencies: Sequence[int]) -> list[bytes]:
     """Return the fields `char2comp` to `sigma16`."""
     present = [byte for byte, count in enumerate(frequencies) if count]
     char2comp = bytearray(256)
-    before = [0]
     for number, byte in enumerate(present):
         char2comp[byte] = number
-        before.append(before[-1] + frequencies[byte])
+    before = 0, *accumulate(filter(None, frequencies))
     return [
         struct.pack("<Q", 8 * 256) + char2comp,
         struct.pack("<Q", 8 * len(present)) + bytes(present) + bytes(-len(present) % 8),

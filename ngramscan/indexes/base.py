@@ -195,7 +195,7 @@ class DocumentCounts:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What some questions to an index probably take."""
+    """An estimate of the work that some questions to an index take."""
 
     requests_at_most: int = 0
     requests: int = 0

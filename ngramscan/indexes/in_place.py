@@ -1,8 +1,8 @@
 """An index that is asked where it lies: `fm9:https://…`, `fm9:s3://…`.
 
 Its replies are kept in the journal, with the sizes and validators of its files: other files have
-other replies. What the journal has is answered without asking whether the files are still the same,
-as for a service; --refresh asks.
+other replies. Known replies are given without asking whether the files are still the same, as for a
+service; --refresh asks.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _LATENCY_S, _REQUESTS_PER_S = 0.03, 1500
 _BYTES_PER_REQUEST, _METADATA_BYTES = 100, 150
 _BYTES_PER_S = 50e6
 _LIKELY = 0.5
-"""Of the requests of a search, if both its ends were apart until its end."""
+"""Share of the requests that a search takes if both its ends stay apart."""
 
 Item = TypeVar("Item", bound=Hashable)
 T = TypeVar("T")

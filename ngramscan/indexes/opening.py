@@ -107,7 +107,7 @@ class _Opener:
 
     @cached_property
     def _ranges(self) -> Ranges:
-        """What reads remote files; it is one for all indexes, and so are its limits."""
+        """Return the reader of remote files; all indexes share it and its limits."""
         from ngramscan.fm9.ranges import RangeOptions, Ranges
 
         options = self._options

@@ -1,4 +1,4 @@
-"""What counting or reading takes, before anything is asked: requests, bytes, time and money."""
+"""The requests, bytes, time and money that a command takes, before anything is asked."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ngramscan.indexes.base import PUBLIC_RATE, Cost, Index
 from ngramscan.indexes.scan.index import ScanIndex
 
 DOLLARS_PER_REQUEST, DOLLARS_PER_BYTE = 0.0004 / 1000, 0.09 / 1e9
-"""Of Amazon S3 in us-east-1 in 2025 (aws.amazon.com/s3/pricing): GET requests, and bytes to the
-internet; bytes within the region are free. The owner of a public bucket pays both, unless he has
-the requester pay."""
+"""Prices of Amazon S3 in us-east-1 in 2025 (aws.amazon.com/s3/pricing): GET requests, and bytes to
+the internet; bytes within the region are free. The owner of a public bucket pays for both, unless
+the bucket has the requester pay."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """What some patterns take in one index."""
+    """The work that some patterns take in one index."""
 
     index: str
     patterns: int
@@ -34,7 +34,7 @@ class PlanRow:
     """HH:MM:SS: at 4 requests per second for services, or at 30 ms per request in place; of
     corpora that are read, and of local indexes, it is not known, but 0."""
     dollars_in_region: float
-    """What it costs whoever pays for a bucket of Amazon S3; 0 for what is not in place."""
+    """The bill for a bucket of Amazon S3; 0 for an index that is not in place."""
     dollars_to_internet: float
 
 

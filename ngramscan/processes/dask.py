@@ -31,7 +31,7 @@ def run_on_cluster(
 
     `work` is a function of a module of this package, which the workers must have installed, too;
     its `Report` does nothing. Where this is left early, tasks that have not begun are cancelled.
-    `task_bytes` is the memory that a task needs: where workers may have too little, that is told.
+    `task_bytes` is the memory that a task needs: a notice says where workers may have too little.
 
     An InputError says that Dask is not installed, a RemoteUnavailable that no scheduler answers at
     the address, that it was lost or that it has no workers, a RemoteRefused that the cluster has

@@ -178,7 +178,7 @@ def run_on_processes(
     try:
         for _ in range(min(workers, len(tasks))):
             run.hire()
-        while run.open:
+        while any(worker.task is not None for worker in run.workers):
             yield from run.collect()
     finally:
         for worker in run.workers:
@@ -189,14 +189,10 @@ class _Run(Generic[T, R]):
     """The tasks of one call, and the processes that do them."""
 
     def __init__(self, work: Callable[[T, Report], R], tasks: Sequence[T], watch: Watch) -> None:
-        self._work = work
-        self._tasks = tasks
-        self._watch = watch
+        self._work, self._tasks, self._watch = work, tasks, watch
         self._waiting = deque(range(len(tasks)))
         self._losses = [0] * len(tasks)
         self.workers: list[_Worker] = []
-        self.open = len(tasks)
-        """Number of tasks that are not done."""
 
     def hire(self) -> None:
         self.workers.append(_Worker(self._work))
@@ -212,25 +208,21 @@ class _Run(Generic[T, R]):
 
     def collect(self) -> Iterator[Done[R]]:
         """Wait for an answer or a loss, and yield the tasks that are done."""
-        pipes = {worker.pipe: worker for worker in self.workers}
-        for pipe in wait(list(pipes)):
-            worker = pipes[pipe]  # type: ignore[index]
+        ready = wait([worker.pipe for worker in self.workers])
+        for worker in [one for one in self.workers if one.pipe in ready]:
             try:
                 while worker.pipe.poll():
-                    yield from self._take(worker, worker.pipe.recv())
+                    answer = worker.pipe.recv()
+                    if isinstance(answer, str):
+                        raise RuntimeError(f"a worker process failed:\n{answer}")
+                    if isinstance(answer, Done):
+                        self._give_next(worker)
+                        yield answer
+                    else:
+                        worker.reported += answer
+                        self._watch.report(answer)
             except (EOFError, OSError):
                 yield from self._lose(worker)
-
-    def _take(self, worker: _Worker, answer: int | str | Done[R]) -> Iterator[Done[R]]:
-        if isinstance(answer, int):
-            worker.reported += answer
-            self._watch.report(answer)
-        elif isinstance(answer, str):
-            raise RuntimeError(f"a worker process failed:\n{answer}")
-        else:
-            self.open -= 1
-            self._give_next(worker)
-            yield answer
 
     def _lose(self, worker: _Worker) -> Iterator[Done[R]]:
         self.workers.remove(worker)
@@ -242,7 +234,6 @@ class _Run(Generic[T, R]):
                 self._waiting.appendleft(task)
                 self._watch.notice(f"a worker process was lost ({how}); another does its task")
             else:
-                self.open -= 1
                 problem = f"lost {LOSSES_PER_TASK} times at the same task ({how})"
                 hint = "if memory ran out, --workers 1 needs less"
                 yield Done(task, None, WorkerLostError(f"a worker process was {problem}; {hint}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from evalcore.audit import audit_rows
-from ngramscan.corpora.python import python_files
+from ngramscan.corpora.text import python_files
 
 published_claims = functools.cache(audit_rows)
 """The claims of the paper, recomputed from its own tables."""
