@@ -14,7 +14,7 @@ import ngramscan
 from ngramscan.commands.index import _memory_to_build, parse_size
 from ngramscan.errors import InputError
 from ngramscan.fm9.writer import memory_for
-from tests.support.command import invoke, run
+from tests.support.command import invoke
 
 HERE = Path(__file__).parent
 REPLAY = HERE / "replay" / "index"

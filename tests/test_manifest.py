@@ -66,7 +66,13 @@ HOSTILE: dict[tuple[str, ...], list[object]] = {
     ],
     ("documents",): [-1, 2**63, 10**400, 5.0, float("inf"), True, "5", None],
     ("bytes",): [-1, 2**70, float("nan"), "31", [31]],
-    ("files",): [{}, [], None, dict.fromkeys(FILES), {**FILES_OF_ONE, "../x": FILES_OF_ONE["meta.fm9"]}],
+    ("files",): [
+        {},
+        [],
+        None,
+        dict.fromkeys(FILES),
+        {**FILES_OF_ONE, "../x": FILES_OF_ONE["meta.fm9"]},
+    ],
     ("files", "meta.fm9", "bytes"): [-1, 2**63, 1.5, "8", None],
     ("files", "meta.fm9", "sha256"): ["0" * 63, "0" * 65, "G" * 64, 0, None],
 }

@@ -21,6 +21,8 @@ import pytest
 
 from ngramscan import errors
 from ngramscan.errors import IndexChangedError, InputError, RemoteRefused, RemoteUnavailable
+from ngramscan.fm9 import range_sources
+from ngramscan.fm9 import ranges as ranges_module
 from ngramscan.fm9.range_sources import HEAD_BYTES, RemoteFile
 from ngramscan.fm9.ranges import RangeOptions, Ranges
 from ngramscan.progress import SILENT, Progress
@@ -213,11 +215,11 @@ def test_a_login_is_sent_with_every_request(server: RangeServer) -> None:
 def test_an_address_that_expired_is_asked_for_again(
     server: RangeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ngramscan.fm9.range_sources._ADDRESS_AGE_S", 0.0)
+    monkeypatch.setattr(range_sources, "_ADDRESS_AGE_S", 0.0)
     with reading(server.url + "fine/file") as (ranges, file):
         file.address = server.url + "403/file"
         check(ranges, file, (30_000, 30_009))
-        monkeypatch.setattr("ngramscan.fm9.range_sources._ADDRESS_AGE_S", 60.0)
+        monkeypatch.setattr(range_sources, "_ADDRESS_AGE_S", 60.0)
         file.address = server.url + "403/file"
         with pytest.raises(RemoteRefused, match="fine/file: HTTP 403, access denied"):
             check(ranges, file, (40_000, 40_009))
@@ -240,7 +242,7 @@ def test_an_address_that_expired_is_asked_for_again(
 def test_what_does_not_get_better_ends(
     server: RangeServer, monkeypatch: pytest.MonkeyPatch, kind: str, problem: str
 ) -> None:
-    monkeypatch.setattr("ngramscan.fm9.ranges.ATTEMPTS", 3)
+    monkeypatch.setattr(ranges_module, "ATTEMPTS", 3)
     with (
         ranges_of(timeout_s=0.3) as ranges,
         pytest.raises(RemoteUnavailable, match=f"{kind}/file: {problem}, after 3 attempts$"),

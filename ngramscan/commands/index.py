@@ -270,7 +270,7 @@ def index_add(
 
     Examples
     --------
-    $ ngramscan index add new-documents/ my-index
+    $ ngramscan index add corpus.jsonl my-index
     """
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
     how = shard_size, memory, workers, scheduler, True

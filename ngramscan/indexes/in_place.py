@@ -148,7 +148,8 @@ class InPlaceIndex:
         cost = self._cost_of_windows(len(missing), 2 * context + longest)
         told = f"{cost.requests:,} requests, {format_bytes(cost.bytes)} and {cost.seconds:,.0f} s"
         windows = counted(len(missing), "window")
-        self._progress.notice(f"{self.name}: {windows} will take about {told}")
+        if cost.requests:
+            self._progress.notice(f"{self.name}: {windows} will take about {told}")
         for window in index.windows(missing, context):
             if isinstance(window, Window):
                 self._keep(form(window.place), _written(window))

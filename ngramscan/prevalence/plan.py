@@ -30,9 +30,9 @@ class PlanRow:
     texts."""
     bytes: int
     """Bytes to read, also probably; replies of services are not counted."""
-    duration: str
-    """HH:MM:SS: at 4 requests per second for services, or at 30 ms per request in place; of
-    corpora that are read, and of local indexes, it is not known, but 0."""
+    duration: str | None
+    """HH:MM:SS: at 4 requests per second for services, or at 30 ms per request in place; None: not
+    known, for corpora that are read and local indexes."""
     dollars_in_region: float
     """The bill for a bucket of Amazon S3; 0 for an index that is not in place."""
     dollars_to_internet: float
@@ -56,7 +56,8 @@ def make_plan(
         else:
             cost = Cost(asked + shown, asked + shown, seconds=(asked + shown) / PUBLIC_RATE)
         seconds, in_region = round(cost.seconds), cost.requests * price
-        duration = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        duration = clock if price or cost.seconds else None
         to_internet = in_region + cost.bytes * DOLLARS_PER_BYTE * bool(price)
         dollars = round(in_region, 4), round(to_internet, 4)
         estimates = cost.requests_at_most, cost.requests, cost.bytes, duration
