@@ -1,6 +1,7 @@
 """One process at a time builds in a folder, and removes what killed ones left there.
 
-A lock ends with its process, so the process that holds it knows that no other one uses the leftovers.
+A lock ends with its process, so the process that holds it knows that no other one uses the
+leftovers.
 """
 
 from __future__ import annotations
