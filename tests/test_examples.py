@@ -204,7 +204,7 @@ def arrange(source: str, folder: Path) -> None:
             shutil.rmtree(folder / "outputs" / name)
     if source == "evalcore score":
         shutil.move(folder / "outputs/questions", folder / "outputs/mine/questions")
-    if "index build" in " ".join(SOURCES[source]):
+    if "index build" in " ".join(to_run(source)):
         shutil.rmtree(folder / "my-index")
 
 

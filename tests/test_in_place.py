@@ -151,7 +151,7 @@ def test_a_second_run_asks_nothing_and_other_files_are_asked_again(
     literals = [part for text in LITERALS for part in ("-e", text)]
     local = invoke("count", *literals, "--index", f"fm9:{folder}", "--format", "csv").rows
     with RangeServer(folder, faults=UNLUCKY) as server:
-        for command, *options in (("count",), ("contexts", "-n1", "--width=9")):
+        for command, *options in (("count",), ("contexts", "-n1", "--width=9", "--cache=9KB")):
             first = asked(server.url, tmp_path, *options, command=command)
             before = len(server.record().requests)
             again = asked(server.url, tmp_path, *options, command=command)

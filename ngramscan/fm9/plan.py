@@ -131,7 +131,7 @@ class _Sizes:
     """The sizes of the documents of a piece."""
 
     documents: array[int] = field(default_factory=partial(array, "q"))
-    """Of each its record, and the bytes of its text and of its metadata without that number."""
+    """Three numbers each: its record, and the bytes of its text and of its metadata."""
     lines: int = 0
     """Lines of the piece; 0: in this format, records are numbered from the start of the file."""
     skipped: Counter[str] = field(default_factory=Counter)
