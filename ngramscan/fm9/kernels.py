@@ -291,13 +291,15 @@ def previous(t: Tables, rank: Int) -> Int:
 
 
 @lean_kernel
-def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments: Integers) -> None:
+def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments: Integers) -> Int:
     """Find the ranks of the suffixes that begin with each pattern: half-open, or CORRUPT.
 
     The patterns follow each other; `starts` has the start of each, and the end of the last. `path`
     gets the ranks for each end of the pattern at hand, so it has a row more than the longest one.
-    An end that a pattern shares with the one before it is not searched again.
+    An end that a pattern shares with the one before it is not searched again. Returns 0, or CORRUPT
+    if any is.
     """
+    found: Int = 0
     path[0, 0], path[0, 1] = 0, t.at[TEXT]
     depth: Int = 0
     for number in range(len(segments)):
@@ -320,6 +322,8 @@ def find(t: Tables, patterns: Bytes, starts: Integers, path: Integers, segments:
             depth += 1
             path[depth, 0], path[depth, 1] = low, high
         segments[number, 0], segments[number, 1] = low, high
+        found = min(found, low)
+    return found
 
 
 @lean_kernel

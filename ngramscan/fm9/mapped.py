@@ -72,7 +72,7 @@ class MappedFile:
     """
 
     def __init__(self, path: Path, known: State | None = None) -> None:
-        self.path = path
+        self.path, self._path = path, str(path)
         self._data: NDArray[np.uint8] = np.zeros(0, np.uint8)  # an empty file can't be mapped
         with _reading(path):
             descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would wait
@@ -94,7 +94,7 @@ class MappedFile:
         one is still there for those who have mapped it.
         """
         try:
-            now = os.stat(self.path)
+            now = os.stat(self._path)
         except FileNotFoundError:
             return
         except OSError as error:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from threading import Timer
 from typing import NamedTuple, TypeVar
@@ -81,9 +81,9 @@ class Fm9File(MappedFile):
         together = bytearray().join(patterns[number] for number in order)
         path = np.zeros((max(lengths, default=0) + 1, 2), np.int64)
         found = np.zeros((len(patterns), 2), np.int64)
-        starts = np.cumsum([0, *lengths])
-        kernels.find(self.tables, np.frombuffer(together, np.uint8), starts, path, found)
-        if found.size and found.min() < 0:
+        starts = np.array([0, *accumulate(lengths)], np.int64)
+        joined = np.frombuffer(together, np.uint8)
+        if kernels.find(self.tables, joined, starts, path, found) != 0:
             raise self.corrupt("field rrr: the bits contradict their number")
         segments = np.empty_like(found)
         segments[order] = found
