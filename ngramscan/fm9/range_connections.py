@@ -73,4 +73,4 @@ class Connections:
         for idle in self._idle.values():
             for _, writer in idle:
                 writer.transport.abort()
-        await asyncio.sleep(0)  # each is told in the loop's next turn
+        await asyncio.sleep(0)  # the loop tells each in its next turn
