@@ -116,7 +116,7 @@ def count(
     api_url : str
         Address of the service that has the hosted indexes.
     concurrency : int, optional
-        Maximum number of simultaneous requests. By default 4; 64 for index files in place.
+        Maximum number of simultaneous requests. By default 4; 256 for index files in place.
     rate : float, optional
         Maximum requests per second; 0 for no limit. By default 4; no limit for loopback addresses.
     timeout_s : float

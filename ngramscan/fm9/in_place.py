@@ -9,7 +9,7 @@ the same compiled function finds them there.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import islice, pairwise
 from typing import Any, TypeVar, cast
@@ -22,7 +22,7 @@ from ngramscan.fm9.compiled import Integers
 from ngramscan.fm9.header import read_layout
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK, Field, Layout
 from ngramscan.fm9.range_sources import RemoteFile
-from ngramscan.fm9.ranges import Ranges
+from ngramscan.fm9.ranges import Ranges, Reading, finished
 
 _BITS = BLOCK * SUPERBLOCK
 _TYPES = 7 * SUPERBLOCK
@@ -35,6 +35,10 @@ _CONTRADICTION = "field rrr: the bits contradict their number"
 _WALKS_AT_ONCE = 1024
 
 T = TypeVar("T")
+_Bits = Mapping[int, tuple[int, int]]
+"""Bits to read, by column of the field: the first one, and how many."""
+_Pieces = dict[int, tuple[int, bytes]]
+"""What was read: the number of the first byte in its field, and the bytes."""
 Trie = dict[int, Any]
 """Patterns by their bytes, from the last one on; ENDS has the numbers of those that end there."""
 ENDS = -1
@@ -119,38 +123,54 @@ class InPlaceFile:
 
     # One step: bits of the wavelet tree, and the ones before them
 
-    async def _bits(self, column: int, first: int, bits: int) -> tuple[int, bytes]:
-        """Return some bits of a field: the number of their first byte in it, and the bytes."""
+    async def _read(self, wanted: Sequence[_Bits]) -> list[_Pieces]:
+        """Return bits of several fields, several times."""
+        # All reads are started before any is waited for.
+        started = [
+            [(column, *self._start(column, *bits)) for column, bits in one.items()]
+            for one in wanted
+        ]
+        return [
+            {column: (start, await finished(got)) for column, start, got in one} for one in started
+        ]
+
+    def _start(self, column: int, first: int, bits: int) -> tuple[int, Reading]:
         start, stop = first >> 3, (first + bits + 7) >> 3
         if column in self._kept:
             return start, self._kept[column][start:stop]
         at = self._at[column]
-        return start, await self._ranges.read(self._file, at + start, at + stop)
-
-    async def _pieces(self, wanted: dict[int, tuple[int, int]]) -> dict[int, tuple[int, bytes]]:
-        """Return the same of several fields."""
-        if self._kept.keys() >= wanted.keys():
-            return {column: await self._bits(column, *bits) for column, bits in wanted.items()}
-        reads = (self._bits(column, *bits) for column, bits in wanted.items())
-        return dict(zip(wanted, await asyncio.gather(*reads), strict=True))
+        return start, self._ranges.start(self._file, at + start, at + stop)
 
     async def _ones(self, *positions: int) -> list[int]:
-        """Return what `kernels.bit_and_ones` returns for bits of the whole file, in their order."""
-        if positions[0] // _BITS == positions[-1] // _BITS:
-            return await self._ones_of(positions[0] // _BITS, positions)
-        each = (self._ones_of(at // _BITS, [at]) for at in positions)
-        return [got for (got,) in await asyncio.gather(*each)]
-
-    async def _ones_of(self, number: int, positions: Sequence[int]) -> list[int]:
-        """Return the same for bits of one superblock."""
+        """Return what `kernels.bit_and_ones` returns for bits of the whole file."""
         rank, pointer = self._at[kernels.RANK_WIDTH], self._at[kernels.BTNRP_WIDTH]
-        known = {kernels.RANK: (number * rank, 2 * rank), kernels.INVERT: (number, 1)}
-        pieces = await self._pieces({**known, kernels.BTNRP: (number * pointer, 2 * pointer)})
-        ones, after = (_entry(pieces[kernels.RANK], at, rank) for at in (number, number + 1))
-        if after == ones:
-            return [2 * ones for _ in positions]
-        if after == ones + _BITS:
-            return [2 * (ones + at % _BITS) + 1 for at in positions]
+        numbers = list(dict.fromkeys(at // _BITS for at in positions))
+        known = await self._read(
+            [
+                {
+                    kernels.RANK: (number * rank, 2 * rank),
+                    kernels.INVERT: (number, 1),
+                    kernels.BTNRP: (number * pointer, 2 * pointer),
+                }
+                for number in numbers
+            ]
+        )
+        wanted = [self._blocks(*one) for one in zip(numbers, known, strict=True)]
+        pieces = [one | more for one, more in zip(known, await self._read(wanted), strict=True)]
+        of_superblock = dict(zip(numbers, pieces, strict=True))
+        return [self._ones_before(at, of_superblock[at // _BITS]) for at in positions]
+
+    def _known_ones(self, number: int, pieces: _Pieces) -> tuple[int, int]:
+        """Return the ones before a superblock, and before the next one."""
+        width, ranks = self._at[kernels.RANK_WIDTH], pieces[kernels.RANK]
+        return _entry(ranks, number, width), _entry(ranks, number + 1, width)
+
+    def _blocks(self, number: int, pieces: _Pieces) -> _Bits:
+        """Return where the blocks of a superblock are; nothing if its bits are all the same."""
+        ones, after = self._known_ones(number, pieces)
+        if after in {ones, ones + _BITS}:
+            return {}
+        pointer = self._at[kernels.BTNRP_WIDTH]
         first, stop = (_entry(pieces[kernels.BTNRP], at, pointer) for at in (number, number + 1))
         # The pointer of a superblock without a bit is 0, and the last one has none behind it.
         end = self._at[kernels.BTNR_BITS]
@@ -158,17 +178,21 @@ class InPlaceFile:
         if not first <= stop <= end:
             raise self.corrupt("field rrr.btnrp: a pointer leads out of the numbers")
         # The types say where a block's number is. All are read, so that none has to wait for them.
-        numbers = {kernels.BT: (number * _TYPES, _TYPES), kernels.BTNR: (first, stop - first)}
-        pieces |= await self._pieces(numbers)
+        return {kernels.BT: (number * _TYPES, _TYPES), kernels.BTNR: (first, stop - first)}
+
+    def _ones_before(self, at: int, pieces: _Pieces) -> int:
+        """Return what `kernels.bit_and_ones` returns for a bit of a superblock."""
+        if kernels.BT not in pieces:
+            ones, after = self._known_ones(at // _BITS, pieces)
+            return 2 * ones if after == ones else 2 * (ones + at % _BITS) + 1
         data, offsets = bytearray(_BUFFER), self._tables.at.copy()
         for column, (start, raw) in pieces.items():
             slot = _SLOTS[column]
             data[slot : slot + len(raw)] = raw
             offsets[column] = slot - start
-        buffer = np.frombuffer(bytes(data), np.uint8)
-        tables = self._tables._replace(data=buffer, at=offsets)
-        found = [int(kernels.bit_and_ones(tables, at)) for at in positions]
-        if min(found) < 0:
+        tables = self._tables._replace(data=np.frombuffer(bytes(data), np.uint8), at=offsets)
+        found = int(kernels.bit_and_ones(tables, at))
+        if found < 0:
             raise self.corrupt(_CONTRADICTION)
         return found
 
@@ -250,7 +274,8 @@ class InPlaceFile:
 
     async def _sample(self, column: int, number: int) -> int:
         width = self._at[kernels.TEXT_WIDTH]
-        value = _entry(await self._bits(column, number * width, width), number, width)
+        [found] = await self._read([{column: (number * width, width)}])
+        value = _entry(found[column], number, width)
         if value >= self.n:
             raise self.corrupt("field sa_sample or isa_sample: beyond the text")
         return value

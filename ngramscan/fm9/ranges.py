@@ -40,13 +40,15 @@ _ENTRY_BYTES = 400
 T = TypeVar("T")
 Key = tuple[RemoteFile, int, int]
 """File, start, stop."""
+Reading = bytes | asyncio.Future[bytes]
+"""Bytes that are known, or under way."""
 
 
 @dataclass(frozen=True, slots=True)
 class RangeOptions:
     """How remote files are read."""
 
-    concurrency: int = 64
+    concurrency: int = 256
     """Most requests at a time."""
     timeout_s: float = 45
     """Time limit of one request."""
@@ -110,14 +112,16 @@ class Ranges:
 
     async def read(self, file: RemoteFile, start: int, stop: int) -> bytes:
         """Return exactly the bytes from start to stop."""
+        starts = range(start, stop, _PIECE_BYTES)
+        reads = [self.start(file, at, min(at + _PIECE_BYTES, stop)) for at in starts]
+        return b"".join([await finished(one) for one in reads])
+
+    def start(self, file: RemoteFile, start: int, stop: int) -> Reading:
+        """Start to read a piece of at most a megabyte, on the loop; `finished` waits for it."""
         if not 0 <= start <= stop <= file.size:
             raise ValueError(f"{file.url}: bytes {start} to {stop} of {file.size}")
         if stop <= len(file.head) or start == stop:
             return file.head[start:stop]
-        if stop - start > _PIECE_BYTES:
-            starts = range(start, stop, _PIECE_BYTES)
-            reads = (self.read(file, at, min(at + _PIECE_BYTES, stop)) for at in starts)
-            return b"".join(await asyncio.gather(*reads))
         key = (file, start, stop)
         if (content := self._recall(key)) is not None:
             self.hits += 1
@@ -127,8 +131,7 @@ class Ranges:
             if not self._waiting:
                 self._loop.call_soon(self._fetch_waiting)
             self._waiting.setdefault(file, []).append((start, stop))
-        # Whoever stops waiting must not stop it for others.
-        return await asyncio.shield(future)
+        return future
 
     async def read_whole(self, url: str, most: int) -> bytes | None:
         """Return the content of a file of at most so many bytes; None: there is none."""
@@ -253,6 +256,12 @@ class Ranges:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+async def finished(reading: Reading) -> bytes:
+    """Return the bytes of a reading when they are there."""
+    # Whoever stops waiting must not stop it for others.
+    return reading if isinstance(reading, bytes) else await asyncio.shield(reading)
 
 
 def _merged(wanted: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:

@@ -18,7 +18,7 @@ TIMEOUT_S = 45.0
 """The default of --timeout."""
 PUBLIC_RATE = 4.0
 """The default of --rate for services, requests per second."""
-IN_PLACE_CONCURRENCY = 64
+IN_PLACE_CONCURRENCY = 256
 """The default of --concurrency for index files in place."""
 CACHE = "256MB"
 """The default of --cache, and of `IndexOptions.cache_bytes`."""
@@ -35,7 +35,7 @@ class IndexOptions:
 
     api_url: str = DEFAULT_URL
     concurrency: int | None = None
-    """None: 4 requests to a service at a time, and 64 to index files in place."""
+    """None: 4 requests to a service at a time, and 256 to index files in place."""
     rate: float | None = None
     """None: 4 requests per second, but no limit for a loopback address."""
     timeout_s: float = TIMEOUT_S

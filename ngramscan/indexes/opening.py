@@ -98,9 +98,10 @@ class _Opener:
         place = spec.removeprefix("fm9:")
         with needs_extra(f"--index {spec}", "index"):  # which is slow to import, too
             from ngramscan.indexes.fm9 import open_fm9
-            from ngramscan.indexes.in_place import InPlaceIndex
         if "://" not in place:
             return open_fm9(index_folder(place), self._progress)
+        from ngramscan.indexes.in_place import InPlaceIndex  # slower still
+
         return InPlaceIndex(
             place, lambda: self._ranges, self._journal, self._options, self._progress
         )

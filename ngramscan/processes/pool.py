@@ -68,7 +68,7 @@ class _Worker:
     `if __name__ == "__main__"` again.
     """
 
-    def __init__(self, work: Callable[[Any, Report], Any]) -> None:
+    def __init__(self, work: Callable[[Any, Report], Any], threads: int) -> None:
         self.pipe, other_end = Pipe()
         end = other_end.fileno()
         imports = f"import sys; sys.path[:] = {sys.path!r}; from ngramscan.processes import pool"
@@ -76,6 +76,8 @@ class _Worker:
             [sys.executable, "-c", f"{imports}; pool.do_tasks({end})"],
             pass_fds=[end],
             stdin=subprocess.DEVNULL,
+            # Otherwise libraries start a thread per core in each process.
+            env={**os.environ, "OMP_NUM_THREADS": str(threads)},
             # Ctrl-C reaches a whole group; the parent decides what it means.
             process_group=0,
         )
@@ -174,9 +176,10 @@ def run_on_processes(
     if min(workers, len(tasks)) <= 1:
         yield from (do_task(work, n, task, watch.report) for n, task in enumerate(tasks))
         return
-    run = _Run(work, tasks, watch)
+    n_processes = min(workers, len(tasks))
+    run = _Run(work, tasks, watch, max(1, usable_cores() // n_processes))
     try:
-        for _ in range(min(workers, len(tasks))):
+        for _ in range(n_processes):
             run.hire()
         while any(worker.task is not None for worker in run.workers):
             yield from run.collect()
@@ -188,14 +191,16 @@ def run_on_processes(
 class _Run(Generic[T, R]):
     """The tasks of one call, and the processes that do them."""
 
-    def __init__(self, work: Callable[[T, Report], R], tasks: Sequence[T], watch: Watch) -> None:
-        self._work, self._tasks, self._watch = work, tasks, watch
+    def __init__(
+        self, work: Callable[[T, Report], R], tasks: Sequence[T], watch: Watch, threads: int
+    ) -> None:
+        self._work, self._tasks, self._watch, self._threads = work, tasks, watch, threads
         self._waiting = deque(range(len(tasks)))
         self._losses = [0] * len(tasks)
         self.workers: list[_Worker] = []
 
     def hire(self) -> None:
-        self.workers.append(_Worker(self._work))
+        self.workers.append(_Worker(self._work, self._threads))
         self._give_next(self.workers[-1])
 
     def _give_next(self, worker: _Worker) -> None:
