@@ -8,6 +8,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import threading
@@ -106,7 +107,11 @@ def test_a_killed_build_goes_on(kills: int, workers: int, corpus: Path, tmp_path
     assert len(expected) == 12 * 5 + 1
     out, draw, killed = tmp_path / "index", random.Random(kills), 0
     finished: dict[str, tuple[int, int]] = {}
-    while killed < kills and not (out / "manifest.json").exists():
+    while killed < kills:
+        if (out / "manifest.json").exists():  # it came to its end: the next kills are of another
+            assert contents(out) == expected
+            shutil.rmtree(out)
+            finished = {}
         with start_build(corpus, out, workers) as process:
             if not killed:
                 while not (out / "plan.json").exists():
@@ -126,7 +131,6 @@ def test_a_killed_build_goes_on(kills: int, workers: int, corpus: Path, tmp_path
     build(corpus, out) if (out / "plan.json").exists() else None
     assert identities(out).items() >= finished.items()
     assert contents(out) == expected
-    assert killed >= (kills + 1) // 2, killed
 
 
 def test_a_full_disk_ends_a_build_that_goes_on(corpus: Path, tmp_path: Path) -> None:

@@ -224,7 +224,9 @@ class Source:
             is_final = isinstance(error, (PermissionError, TypeError, ValueError))
             if is_final or name.endswith("CredentialsError"):  # of botocore
                 raise RemoteRefused(f"{shown(url)}: can't be read ({reason})") from error
-            raise TransientError(reason) from error
+            # Its name alone tells that there is no connection, whatever the library.
+            kind = NoConnectionError if "Connect" in name else TransientError
+            raise kind(reason) from error
 
     async def close(self) -> None:
         """Close all connections, and end all threads that wait for nothing."""

@@ -45,7 +45,7 @@ _DAMAGED = (AttributeError, LookupError, TypeError, ValueError)
 _ANY = "surrogateescape"  # bytes that are not UTF-8 are kept, too
 
 # For estimates; docs/in-place.md has the measurements.
-_LATENCY_S, _REQUESTS_PER_S = 0.03, 1500
+_LATENCY_S, _REQUESTS_PER_S = 0.03, 2500
 _BYTES_PER_REQUEST, _METADATA_BYTES = 100, 150
 _BYTES_PER_S = 50e6
 _LIKELY = 0.5
