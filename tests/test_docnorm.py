@@ -172,6 +172,17 @@ def test_few_draws_get_the_guaranteed_interval_and_say_so(real: TextIndex) -> No
     assert limits(few)[1] - limits(few)[0] > limits(many)[1] - limits(many)[0]
 
 
+def test_no_more_documents_than_the_index_has() -> None:
+    texts = ["key word " * (1 + number % 3 * 20) for number in range(40)]
+    options = DocnormOptions(draws=29)
+    result = norm(TextIndex(texts), "key", query("word", "B"), options=options)
+    for row in result.rows:
+        assert limits(row)[1] == 40, "the guaranteed interval reaches further"
+    for total in result.totals:
+        if total.statistic == "documents":
+            assert total.high == 40
+
+
 def test_a_large_part_is_drawn_without_replacement() -> None:
     options = DocnormOptions(draws=300, keep_draws=True)
     result = norm(TextIndex(["key " * 4] * 100), "key", options=options)
@@ -196,6 +207,7 @@ def test_the_ratio_of_the_paper_is_one_where_the_truth_is_fifteen() -> None:
 
 def test_a_row_says_that_its_width_is_that_of_the_added_draw() -> None:
     texts = ["key " * 15 + "word " * (1 + 40 // (1 + n % 40)) for n in range(400)]
+    texts += ["neither"] * 20_000  # so that the number of documents is no limit
     result = norm(TextIndex(texts), "key", query("word", "B"))
     said = "more than half of the interval's width comes from one added draw"
     same, varied = (row_of(result, text) for text in ("key", "word"))

@@ -167,8 +167,9 @@ def _sample(
         index, [found[text] for text in texts if text in found], unions, options
     )
     occurrences = {text: one.occurrences for text, one in found.items()}
+    most = index.size().documents
     result.rows.extend(
-        _sampled_row(index.name, query, occurrences[query.text], drawn[query.text], options)
+        _sampled_row(index.name, query, occurrences[query.text], drawn[query.text], options, most)
         for query in queries
         if query.text in drawn
     )
@@ -176,7 +177,7 @@ def _sample(
     if options.estimator == "unique":
         unions, note = [], "not from repeated documents"
     documents = {
-        union: _union_documents(union, occurrences, drawn)
+        union: _union_documents(union, occurrences, drawn).at_most(most)
         for union in unions
         if all(text in drawn for text in union)
     }
@@ -200,7 +201,12 @@ def _union_documents(
 
 
 def _sampled_row(
-    index: str, query: Query, total: int, seen: Sequence[Seen], options: DocnormOptions
+    index: str,
+    query: Query,
+    total: int,
+    seen: Sequence[Seen],
+    options: DocnormOptions,
+    most: int | None,
 ) -> DocnormRow:
     documents, n = [one.row.document for one in seen], len(seen)
     unique, estimator, note = len(set(documents)), str(options.estimator), ""
@@ -211,7 +217,7 @@ def _sampled_row(
         bounds, note = BoundedEstimate(estimate, estimate), estimate.note
     else:
         draws = Draws.of([one.shares[query.text,] for one in seen], total)
-        bounds = estimate_documents([draws], unique)
+        bounds = estimate_documents([draws], unique).at_most(most)
         note = _describe_draws(bounds, n, total)
     return replace(
         _row(index, query, total, bounds, estimator, note),

@@ -56,6 +56,17 @@ class BoundedEstimate:
         other = self.without_added_draw
         return other is not None and 2 * (other.high - other.low) < self.high - self.low
 
+    def at_most(self, documents: int | None) -> BoundedEstimate:
+        """Return the estimate for an index that has no more documents; None: nobody knows."""
+        if documents is None or self.high <= documents:
+            return self
+
+        def least(one: Estimate) -> Estimate:
+            value, low, high = np.minimum([one.value, *one.limits], documents).tolist()
+            return replace(one, value=value, low=low, high=high)
+
+        return replace(self, lower=least(self.lower), upper=least(self.upper))
+
     @property
     def value(self) -> float:
         """The middle of the two."""
