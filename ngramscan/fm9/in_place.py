@@ -38,7 +38,7 @@ T = TypeVar("T")
 _Bits = Mapping[int, tuple[int, int]]
 """Bits to read, by column of the field: the first one, and how many."""
 _Pieces = dict[int, tuple[int, bytes]]
-"""What was read: the number of the first byte in its field, and the bytes."""
+"""The bytes that were read, after the number of the first one in its field."""
 Trie = dict[int, Any]
 """Patterns by their bytes, from the last one on; ENDS has the numbers of those that end there."""
 ENDS = -1
