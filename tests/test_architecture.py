@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "fm9": "errors progress pace reading processes corpora",
     "serve": "errors progress processes fm9",
     "indexes": "errors progress journal pace processes statistics corpora matching fm9",
-    "prevalence": "errors statistics patterns matching indexes",
+    "prevalence": "errors reading statistics patterns matching indexes",
     "outputs": "errors statistics reading patterns matching",
     "report": "errors progress reading statistics indexes prevalence outputs",
     "commands": "*",

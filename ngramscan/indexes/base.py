@@ -25,6 +25,9 @@ CACHE = "256MB"
 COMMON_CONTEXT = 10_000
 """Bytes on each side of an occurrence that any index can show."""
 
+Normalization = Literal["", "alphanumeric", "words"]
+"""What is made of a corpus that is read before it is searched: nothing; letters and digits alone;
+words in lower case with one space around each, no punctuation."""
 Source = Literal["api", "scan", "fm9", "journal"]
 """Where a count comes from; `journal`: from a service, in an earlier run."""
 
@@ -56,6 +59,7 @@ class IndexOptions:
     skip_unknown: bool = False
     cache_bytes: int = 256_000_000
     cache_dir: str | Path | None = None
+    normalization: Normalization = ""
 
     def __post_init__(self) -> None:
         if self.sample_files is not None and self.limit_documents is not None:
