@@ -249,7 +249,7 @@ def checked(option: click.Parameter, value: Any) -> Any:
     return tuple(values) if option.multiple else values[0]
 
 
-def _converted(option: click.Option, kind: click.ParamType[Any], one: Any) -> Any:
+def _converted(option: click.Parameter, kind: click.ParamType[Any], one: Any) -> Any:
     try:
         return kind.convert(str(one), None, None)  # as typed: 1.5 is no integer
     except click.UsageError as error:

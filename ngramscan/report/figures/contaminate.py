@@ -41,7 +41,9 @@ def draw_contaminate(rows: Sequence[ShareRow]) -> Figure:
     present = [one for one in _CLASSES if any(row.verdict == one for row in shown)]
     for number, verdict in enumerate(present):
         own = [row for row in shown if row.verdict == verdict]
-        places = [indexes.index(row.index) + (number - 1) * _BAR for row in own]
+        places = [
+            indexes.index(row.index) + (number - (len(present) - 1) / 2) * _BAR for row in own
+        ]
         _draw_class(axes, own, places, _CLASSES.index(verdict))
     for row in {row.index: row for row in shown}.values():
         label_row(axes, indexes.index(row.index), f"n = {row.entries:,}")
