@@ -13,7 +13,8 @@ from typing import Any, get_args
 import numpy as np
 
 from ngramscan.errors import InputError
-from ngramscan.prevalence.contaminate import EntryRow, Verdict
+from ngramscan.prevalence.contaminate import EntryRow
+from ngramscan.prevalence.contamination_rules import Verdict
 from ngramscan.statistics.two_samples import (
     ALPHA,
     SampleComparison,
@@ -128,7 +129,7 @@ def _grouped(scores: Sequence[GivenScore]) -> dict[_Group, tuple[str, _Values]]:
     groups: dict[_Group, list[GivenScore]] = {}
     for score in scores:
         groups.setdefault((score.dataset, score.model, score.method), []).append(score)
-    found = {}
+    found: dict[_Group, tuple[str, _Values]] = {}
     for group, own in groups.items():
         where = ", ".join(group)
         if len(rules := dict.fromkeys(score.rule for score in own)) > 1:

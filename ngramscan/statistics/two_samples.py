@@ -75,7 +75,7 @@ def compare_samples(
     if is_binary(a) and is_binary(b):
         right, right_b = int(a.sum()), int(b.sum())
         difference = share_difference((right, a.size), (right_b, b.size), level)
-        table = [[right, a.size - right], [right_b, b.size - right_b]]
+        table = np.array([[right, a.size - right], [right_b, b.size - right_b]])
         p = PValue(float(stats.fisher_exact(table).pvalue), "Fisher's exact test", n)
         return SampleComparison(difference, p, detectable_shares(right / a.size, a.size, b.size))
     p = _permutation_p(a, b, generator, draws)
