@@ -100,7 +100,7 @@ def contaminate(
     width : int, optional
         Length of a window, in place of the rule's.
     unit : str, optional
-        What the width counts, in place of characters.
+        Unit of the width, in place of characters.
     tail : str, optional
         Windows that the end of an entry cuts short: `drop` them, keep them `cut`, or move the first
         of them to the `end`. By default drop.
@@ -128,7 +128,7 @@ def contaminate(
     figure : str or Path, optional
         Draw the shares of each corpus: .svg or .png.
     level : float
-        Confidence level of the intervals.
+        Confidence level of shares and of differences in accuracy.
     dry_run, api_url, concurrency, rate, timeout_s, journal, refresh, text_field : see count
     workers, scheduler, sample_files, seed, limit_documents, exclude_source : see count
     skip_bad_lines, max_line, input_format, skip_unknown, cache, cache_dir, progress : see count
@@ -171,6 +171,8 @@ def contaminate(
     with open_indexes(index, options, progress) as indexes:
         if dry_run:
             return Result(_plan(entries, chosen, seed, indexes, bool(contexts)), PlanRow)
+        if contexts:
+            _refuse_unseen(indexes)
         found = run_contaminate(entries, chosen, indexes, seed, decide)
         evidence, lost = _show_evidence(found.rows, indexes, seed) if contexts else ([], [])
     drawn_with = seed if len(entries) < len(read.entries) else None
@@ -227,6 +229,15 @@ def _plan(
     # One window on a document for each entry, if none of them is clean.
     windows = len(entries) * has_contexts
     return make_plan(len(texts), texts, windows, bytes_of(CONTEXT), indexes)
+
+
+def _refuse_unseen(indexes: Sequence[Index]) -> None:
+    """Raise an InputError, before anything is asked, where an index can't show texts."""
+    try:
+        for index in indexes:
+            list(index.find([]))
+    except InputError as error:
+        raise InputError("--contexts", str(error)) from error
 
 
 Lost = tuple[NgramscanError, str]
