@@ -11,7 +11,12 @@ from scipy.stats import fisher_exact
 
 from ngramscan.errors import InputError
 from ngramscan.prevalence.contaminate import UNION, EntryRow
-from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore, make_effects
+from ngramscan.prevalence.contamination_effects import (
+    EffectRow,
+    GivenScore,
+    check_scores,
+    make_effects,
+)
 from ngramscan.prevalence.contamination_rules import Verdict
 from ngramscan.statistics.proportions import wilson
 from tests.support.sizes import sets
@@ -191,6 +196,9 @@ WRONG = [
 def test_scores_that_cannot_be_used_are_named(given: list[GivenScore], message: str) -> None:
     with pytest.raises(InputError) as error:
         make_effects(entries(clean=3, dirty=1), given)
+    assert str(error.value) == message
+    with pytest.raises(InputError) as error:
+        check_scores(given, iter(["0", "1", "2", "3"]))
     assert str(error.value) == message
 
 

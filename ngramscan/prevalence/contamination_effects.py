@@ -108,12 +108,8 @@ def make_effects(
     An InputError: no id of the scores is that of an entry, an answer is scored twice, there are
     several rules or runs of one method, or a value is not one from 0 to 1.
     """
+    check_scores(scores, [row.id for row in rows])
     groups = _grouped(scores)
-    ids, scored = (dict.fromkeys(row.id for row in one) for one in (rows, scores))
-    if not ids.keys() & scored.keys():
-        firsts = (", ".join([*names][:3]) or "none" for names in (scored, ids))
-        told = "no id is that of an entry; the ids are {}, …, those of the entries {}, …"
-        raise InputError("scores", told.format(*firsts))
     verdicts: dict[str, dict[str, Verdict | None]] = {}
     for row in rows:
         verdicts.setdefault(row.index, {})[row.id] = row.verdict
@@ -122,6 +118,16 @@ def make_effects(
         for index, own in verdicts.items()
         for group, (rule, values) in groups.items()
     ]
+
+
+def check_scores(scores: Sequence[GivenScore], ids: Iterable[str]) -> None:
+    """Raise the InputErrors of `make_effects` before anything is counted, from the entries' ids."""
+    _grouped(scores)
+    known, scored = dict.fromkeys(ids), dict.fromkeys(score.id for score in scores)
+    if not known.keys() & scored.keys():
+        firsts = (", ".join([*names][:3]) or "none" for names in (scored, known))
+        told = "no id is that of an entry; the ids are {}, …, those of the entries {}, …"
+        raise InputError("scores", told.format(*firsts))
 
 
 def _grouped(scores: Sequence[GivenScore]) -> dict[_Group, tuple[str, _Values]]:

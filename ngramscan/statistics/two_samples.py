@@ -110,13 +110,14 @@ def _distances(assigned: Integers, counts: Integers, values: Floats) -> Floats:
     `assigned` says how often the second sample has each value, shape (assignments, values).
     """
     centred = values - counts @ values / counts.sum()
-    difference, variance = 0.0, NO_VARIANCE
-    for part, sign in ((counts - assigned, -1), (assigned, 1)):
-        n = int(part[0].sum())
-        means = part @ centred / n
-        difference = difference + sign * means
-        variance = variance + np.maximum(part @ centred**2 / n - means**2, 0) / max(n - 1, 1)
-    return np.asarray(np.abs(difference) / np.sqrt(variance))
+    powers = np.stack([centred, centred**2], axis=1)
+    sums, totals, n = assigned.astype(np.float64) @ powers, counts @ powers, counts.sum()
+    n_second = assigned[0].sum()
+    means, squares = sums.T / n_second
+    means_first, squares_first = (totals - sums).T / (n - n_second)
+    variance = NO_VARIANCE + np.maximum(squares - means**2, 0) / max(n_second - 1, 1)
+    variance += np.maximum(squares_first - means_first**2, 0) / max(n - n_second - 1, 1)
+    return np.asarray(np.abs(means - means_first) / np.sqrt(variance))
 
 
 def detectable_shares(share: float, n: int, n_other: int) -> float | None:
