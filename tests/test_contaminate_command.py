@@ -29,6 +29,13 @@ from tests.test_figures import overlapping
 
 Rows = list[dict[str, Any]]
 ALL_CLASSES = ("clean", "suspicious", "dirty")
+KINDS = {
+    **dict.fromkeys((1, 2), "as they are, with an answer"),
+    3: "wrapped at 40 characters a line",
+    4: "in upper case",
+    5: "the first two thirds",
+}
+"""What the crawl of the page has of a question, by the last digit of its id."""
 ALWAYS = ("--index", "scan:crawl.jsonl", "--workers", "1", "-q")
 
 
@@ -71,7 +78,7 @@ def test_the_rows_are_those_of_the_definition_and_the_page_has_their_numbers() -
     ran = contaminate("--format", "csv")
     assert (ran.code, ran.stderr) == (0, "")
     pages = [row["text"] for row in read_lines("crawl.jsonl")]
-    kinds: dict[int, Counter[str]] = {}
+    kinds = {kind: Counter[tuple[str, str]]() for kind in [*KINDS.values(), "not at all"]}
     for row, entry in zip(ran.rows, read_lines("exam.jsonl"), strict=True):
         windows, found = by_hand(entry["question"], pages)
         assert (row["id"], row["windows"], row["found"]) == (
@@ -79,14 +86,18 @@ def test_the_rows_are_those_of_the_definition_and_the_page_has_their_numbers() -
         )  # fmt: skip
         assert float(row["eta"]) == pytest.approx(found / windows)
         verdict = "clean" if found < windows / 5 else "suspicious"
+        kind = KINDS.get(entry["id"] % 10, "not at all")
+        kinds[kind]["mini", row["verdict"]] += 1
         assert row["verdict"] == ("dirty" if found >= 0.8 * windows else verdict)
-        number = entry["id"] % 10
-        kinds.setdefault(number if number in {3, 4, 5} else (number in {1, 2}) - 1, Counter())
-        kinds[number if number in {3, 4, 5} else (number in {1, 2}) - 1][row["verdict"]] += 1
+    for rule in ("palm", "gpt3"):
+        for row in contaminate("--rule", rule, "--format", "csv").rows:
+            kinds[KINDS.get(int(row["id"]) % 10, "not at all")][rule, row["verdict"]] += 1
     page = (Path(__file__).parent.parent / "docs/contaminate.md").read_text()
-    said = re.findall(r"^\| [^|`]+ \| (\d+) \| (\d+) \| (\d+) \|$", page, flags=re.M)
-    order = [kinds[kind] for kind in (0, 5, 3, 4, -1)]
-    assert said == [(str(one["dirty"]), str(one["suspicious"]), str(one["clean"])) for one in order]
+    said = re.findall(r"^\| ([^|`]+?) (?:\(\d+\) )?((?:\| \d+ )+)\|$", page, flags=re.M)
+    cells = [("mini", name) for name in ("dirty", "suspicious", "clean")]
+    cells += [("palm", "dirty"), ("gpt3", "dirty")]
+    assert said == [(kind, "".join(f"| {kinds[kind][one]} " for one in cells)) for kind, _ in said]
+    assert {kind for kind, _ in said} == {*kinds}
 
 
 @pytest.mark.usefixtures("here")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from ngramscan.commands.count import load_ahead
 from ngramscan.commands.docnorm import DEFAULT_INDEX
@@ -18,7 +18,6 @@ from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
 from ngramscan.prevalence.contaminate import Entry, EntryRow, queries_of, run_contaminate
-from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore, make_effects
 from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule
 from ngramscan.prevalence.contamination_shares import ShareRow, make_shares
 from ngramscan.prevalence.contexts import ContextRow, bytes_of, run_contexts
@@ -30,6 +29,10 @@ from ngramscan.report import optional_target, refuse_other, tables
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.figures import check_target, draw_contaminate, save_figure
 from ngramscan.report.options import save
+from ngramscan.report.rows import Target
+
+if TYPE_CHECKING:
+    from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore
 
 CONTEXT = 400
 """Characters on each side of the evidence, as the authors of infini-gram-mini looked at."""
@@ -160,7 +163,7 @@ def contaminate(
     read = read_entries(benchmark, field, id_field)
     entries = draw_entries(read.entries, sample, seed)
     notices = _describe_read(name_of(benchmark), read, sample)
-    given = _read_scores(scores, score_rule, effects)
+    given = _read_scores(scores, score_rule, effects, entries)
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line, False),
@@ -177,9 +180,8 @@ def contaminate(
         evidence, lost = _show_evidence(found.rows, indexes, seed) if contexts else ([], [])
     drawn_with = seed if len(entries) < len(read.entries) else None
     summed = make_shares(found.rows, chosen, len(read.entries), drawn_with, level)
-    compared = make_effects(found.rows, given, seed, level=level) if given else []
+    compared = _compare(found.rows, given, seed, level, targets[1]) if given else []
     save(summed, ShareRow, targets[0])
-    save(compared, EffectRow, targets[1])
     save(evidence, ContextRow, targets[2])
     if picture:
         save_figure(draw_contaminate(summed), picture)
@@ -191,17 +193,38 @@ def contaminate(
 
 
 def _read_scores(
-    scores: GivenTables, rule: str | None, effects: str | Path | None
+    scores: GivenTables, rule: str | None, effects: str | Path | None, entries: Sequence[Entry]
 ) -> list[GivenScore]:
-    given, what = list[GivenScore](), "rows of `evalcore score`"
-    for table in as_tables(scores):
-        given += read_rows(table, GivenScore, what, {"status": ""})
+    files = as_tables(scores)
     for option, value in (("--score-rule", rule), ("--effects", effects)):
-        if value and not given:
+        if value and not files:
             raise InputError(option, "it goes with --scores, which has the scores to compare")
+    if not files:
+        return []
+    from ngramscan.prevalence.contamination_effects import GivenScore, check_scores  # slow
+
+    what = "rows of `evalcore score`"
+    given = [row for one in files for row in read_rows(one, GivenScore, what, {"status": ""})]
     if rule:
         refuse_other("--score-rule", rule, (row.rule for row in given))
-    return [row for row in given if rule in {None, row.rule}]
+    chosen = [row for row in given if rule in {None, row.rule}]
+    check_scores(chosen, [entry.id for entry in entries])
+    return chosen
+
+
+def _compare(
+    rows: Sequence[EntryRow],
+    given: Sequence[GivenScore],
+    seed: int,
+    level: float,
+    target: Target | None,
+) -> list[EffectRow]:
+    """Return the differences between dirty and clean entries, and write them if a file is named."""
+    from ngramscan.prevalence.contamination_effects import EffectRow, make_effects  # slow
+
+    compared = make_effects(rows, given, seed, level=level)
+    save(compared, EffectRow, target)
+    return compared
 
 
 def _describe_read(where: str, read: BenchmarkEntries, sample: int | None) -> list[str]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from ngramscan.prevalence.contaminate import ContaminateResult, EntryRow
-from ngramscan.prevalence.contamination_effects import EffectRow
 from ngramscan.prevalence.contamination_shares import ShareRow
 from ngramscan.progress import counted
 from ngramscan.report.layout import UNKNOWN, Layout, cell, p_text, percent, print_columns
 from ngramscan.report.tables import parts
 from ngramscan.report.tables.keyness import visible
+
+if TYPE_CHECKING:
+    from ngramscan.prevalence.contamination_effects import EffectRow  # loads scipy
 
 _SHOWN = 5
 """Entries of each index that the terminal shows."""
