@@ -84,7 +84,7 @@ class EffectRow:
     """The least true gain on dirty entries that would have been found, with p ≤ .05, in 80 of 100
     such comparisons; None: not even the largest possible one, or there is no comparison."""
     seed: int | None
-    """Of the permutations; None: the p-value is exact."""
+    """The seed of the permutations; None: the p-value is exact."""
     n_without_verdict: int
     """Scored entries that have no verdict, or are not in the benchmark file."""
     n_without_score: int

@@ -24,9 +24,9 @@ class ShareRow:
     verdict: str
     """`clean`, `suspicious` or `dirty`; `curve`: dirty if it began at `eta_from`."""
     eta_from: float
-    """The share of an entry's windows that occur: at least this, …"""
+    """The share of an entry's windows that occur: at least this (0 of a dirty one: any), …"""
     eta_below: float | None
-    """… and less than this; None: no upper end."""
+    """… and less than this (0: none); None: no upper end."""
     entries: int
     """Entries with windows that were looked at."""
     population: int
@@ -41,9 +41,9 @@ class ShareRow:
     share_high: float
     level: float
     seed: int | None
-    """Of the sample; None: all entries were looked at."""
+    """The seed of the sample; None: all entries were looked at."""
     interval: str
-    """What the interval is about: `entries like these` (Wilson), or `all entries of the file`."""
+    """The interval is about `entries like these` (Wilson) or `all entries of the file`."""
 
 
 class _Class(NamedTuple):
