@@ -27,8 +27,6 @@ LARGE = 0.2
 """If only a larger difference would have been found, a note says so."""
 _Group = tuple[str, str, str]
 """Dataset, model and method."""
-_Names = tuple[str, str, str, str, str]
-"""The index, the group and the rule of the scores."""
 _Values = Mapping[str, float | None]
 """The mean value of the answers to each problem; None: not known."""
 
@@ -84,7 +82,7 @@ class EffectRow:
     """The least true gain on dirty entries that would have been found, with p ≤ .05, in 80 of 100
     such comparisons; None: not even the largest possible one, or there is no comparison."""
     seed: int | None
-    """Of the permutations; None: the p-value is exact."""
+    """The seed of the permutations; None: the p-value is exact."""
     n_without_verdict: int
     """Scored entries that have no verdict, or are not in the benchmark file."""
     n_without_score: int
@@ -158,20 +156,21 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _value(score: GivenScore) -> float | None:
     """Return the value of an answer; 0 if there was none, None if nobody knows it."""
+    match score.value, score.status:
+        case None, "" | "unknown":
+            return None
+        case None, "no_answer":
+            return 0.0
+        case int() | float() as value, "" | "scored" | "not_found" if 0 <= value <= 1:
+            return float(value)
     where = f"{score.dataset}, {score.model}, {score.method}, id {score.id}"
-    if score.value is None:
-        if score.status not in {"", "unknown", "no_answer"}:
-            raise InputError(where, f"status {score.status}, but no value")
-        return 0.0 if score.status == "no_answer" else None
-    if score.status not in {"", "scored", "not_found"}:
-        raise InputError(where, f"status {score.status}, but value {score.value:g}")
-    if not 0 <= score.value <= 1:
-        raise InputError(where, f"value {score.value:g}; a number from 0 to 1 was expected")
-    return score.value
+    given = "no value" if score.value is None else f"value {score.value:g}"
+    given += f" and status {score.status}" if score.status else ""
+    raise InputError(where, f"{given}; a number from 0 to 1 was expected, or no answer")
 
 
 def _effect(
-    names: _Names,
+    names: tuple[str, str, str, str, str],
     verdicts: Mapping[str, Verdict | None],
     values: _Values,
     how: tuple[int, int, float],
