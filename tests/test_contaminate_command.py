@@ -268,7 +268,7 @@ def test_what_was_read_otherwise_than_meant_is_a_notice() -> None:
     assert ran.stderr == (
         "standard input: there is no column id, so ids are the numbers of the rows, from 1\n"
         "--sample 9: the file has no more than 2 entries; all are looked at\n"
-        "1 entries are no longer than a window, the first is 1; each is looked for as a whole"
+        "entries no longer than a window: 1, the first is 1; each is looked for as a whole"
         " (--short skip leaves out shorter ones)\n"
     )
 

@@ -240,7 +240,7 @@ def _describe_short(rows: Sequence[EntryRow]) -> list[str]:
     ids = dict.fromkeys(row.id for row in rows if "whole entry is one window" in row.note)
     if not ids:
         return []
-    of = f"{len(ids):,} entries are no longer than a window, the first is {next(iter(ids))}"
+    of = f"entries no longer than a window: {len(ids):,}, the first is {next(iter(ids))}"
     return [f"{of}; each is looked for as a whole (--short skip leaves out shorter ones)"]
 
 
