@@ -249,9 +249,9 @@ def _plan(
 ) -> list[PlanRow]:
     asked = queries_of(entries, rule, seed).values()
     texts = list(dict.fromkeys(text for own in asked for text in own))
-    # One window on a document for each entry, if none of them is clean.
-    windows = len(entries) * has_contexts
-    return make_plan(len(texts), texts, windows, bytes_of(CONTEXT), indexes)
+    # If none is clean, one window of each entry is looked up again, and shown in a document.
+    again = [own[0] for own in asked if own] * has_contexts
+    return make_plan(len(texts), texts + again, len(again), bytes_of(CONTEXT), indexes)
 
 
 def _refuse_unseen(indexes: Sequence[Index]) -> None:
