@@ -1,4 +1,4 @@
-"""Accuracies on clean and dirty entries, against values by hand; the intervals and tests: test_two_samples."""
+"""Accuracies on clean and dirty entries, by hand; their intervals are in test_two_samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shares of clean, suspicious and dirty entries, against counting by hand; the intervals: test_proportions."""
+"""Shares of clean, suspicious and dirty entries, by hand; intervals are in test_proportions."""
 
 from __future__ import annotations
 
