@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 from ngramscan.corpora import InputFormat, ReadOptions
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.catalog import DEFAULT_URL
+from ngramscan.matching import Normalization
 from ngramscan.statistics.estimates import Estimate
 
 MAX_LINE = 256
@@ -56,6 +57,7 @@ class IndexOptions:
     skip_unknown: bool = False
     cache_bytes: int = 256_000_000
     cache_dir: str | Path | None = None
+    normalization: Normalization = ""
 
     def __post_init__(self) -> None:
         if self.sample_files is not None and self.limit_documents is not None:

@@ -1,0 +1,115 @@
+"""Rows of entries → the shares of clean, suspicious and dirty ones, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ngramscan.prevalence.contaminate import EntryRow
+from ngramscan.prevalence.contamination_rules import Rule
+from ngramscan.statistics.proportions import finite_share, wilson
+
+CURVE = tuple(f"{step / 20:.2f}" for step in range(1, 21))
+"""Thresholds of the curve."""
+THESE, SUCH = "all entries of the file", "entries like these"
+
+
+@dataclass(frozen=True, slots=True)
+class ShareRow:
+    """The share of entries of which so much occurs in one index, or in any (`union`)."""
+
+    index: str
+    rule: str
+    verdict: str
+    """`clean`, `suspicious` or `dirty`; `curve`: dirty if it began at `eta_from`."""
+    eta_from: float
+    """The share of an entry's windows that occur: at least this (0 of a dirty one: any), …"""
+    eta_below: float | None
+    """… and less than this (0: none); None: no upper end."""
+    entries: int
+    """Entries with windows that were looked at."""
+    population: int
+    """Entries of the file; those that were looked at are a random sample if they are fewer."""
+    n: int
+    """Entries of this verdict for certain."""
+    n_unknown: int
+    """Entries that windows which were not asked may bring to it."""
+    share: float | None
+    """n of entries; None: some are unknown, or there are none. The limits allow for both."""
+    share_low: float
+    share_high: float
+    level: float
+    seed: int | None
+    """The seed of the sample; None: all entries were looked at."""
+    interval: str
+    """The interval is about `entries like these` (Wilson) or `all entries of the file`."""
+
+
+def make_shares(
+    rows: Sequence[EntryRow], rule: Rule, population: int, seed: int | None, level: float = 0.95
+) -> list[ShareRow]:
+    """Return the share of each class of entries in each index, and the dirty share by threshold.
+
+    `population` is the number of entries of the file. If `rows` have fewer, these are a random
+    sample, drawn with `seed`, and the intervals are about all entries of the file; otherwise they
+    are Wilson's, and about entries like these. Entries without windows belong to no class and don't
+    count; in a sample, the file is taken to have as large a share of them. Where windows are
+    unknown, the lower limit has the fewest entries that a class may have, and the upper limit the
+    most. A rule without a middle class has no row of it. More entries than the file has are a
+    ValueError.
+    """
+    by_index: dict[str, list[EntryRow]] = {}
+    for row in rows:
+        by_index.setdefault(row.index, []).append(row)
+    starts = {"clean": None, "suspicious": rule.suspicious_from, "dirty": rule.dirty_from}
+    stops = {"clean": rule.suspicious_from, "suspicious": rule.dirty_from, "dirty": None}
+    classes = [(name, start, stops[name]) for name, start in starts.items() if start != stops[name]]
+    classes += [("curve", threshold, None) for threshold in CURVE]
+    found = []
+    for own in by_index.values():
+        if len(own) > population:
+            raise ValueError("more entries than the file has")
+        found += [_share(own, one, rule, (population, seed, level)) for one in classes]
+    return found
+
+
+def _share(
+    rows: Sequence[EntryRow],
+    one: tuple[str, str | None, str | None],
+    rule: Rule,
+    drawn: tuple[int, int | None, float],
+) -> ShareRow:
+    (name, first, last), (population, seed, level) = one, drawn
+    known = [row for row in rows if row.windows]
+    entries = len(known)
+    least = most = 0
+    for row in known:
+        start = rule.least(first, row.windows) if first else 0
+        stop = rule.least(last, row.windows) if last else row.windows + 1
+        highest = row.found + row.windows - row.asked
+        least += start <= row.found and highest < stop
+        most += start <= highest and row.found < stop
+    # Entries without windows are left out of the file as they are of the sample.
+    size = max(entries, round(population * entries / len(rows)))
+    limits = [(0.0, 1.0)] * 2
+    if entries and len(rows) < population:
+        limits = [finite_share(k, entries, size, level).limits for k in (least, most)]
+    elif entries:
+        limits = [wilson(k, entries, level).limits for k in (least, most)]
+    return ShareRow(
+        index=rows[0].index,
+        rule=rows[0].rule,
+        verdict=name,
+        eta_from=float(first or 0),
+        eta_below=float(last) if last else None,
+        entries=entries,
+        population=population,
+        n=least,
+        n_unknown=most - least,
+        share=least / entries if entries and least == most else None,
+        share_low=limits[0][0],
+        share_high=limits[1][1],
+        level=level,
+        seed=seed if len(rows) < population else None,
+        interval=THESE if len(rows) < population else SUCH,
+    )
