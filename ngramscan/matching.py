@@ -8,9 +8,10 @@ literals, ahocorasick_rs elsewhere; both report all occurrences. Faster ways of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import ahocorasick_rs
 from msgspec import Meta
@@ -25,6 +26,27 @@ Text = bytes | memoryview
 Hit = Callable[..., None]
 """Called for each occurrence with the number of its literal; engines pass more, to be ignored."""
 Natural = Annotated[int, Meta(ge=0)]
+
+Normalization = Literal["", "alphanumeric", "words"]
+"""What is made of a text before it is searched: nothing; letters and digits alone; words in lower
+case with one space around each, no punctuation."""
+_WORD = re.compile(r"\w+")
+_OTHER = re.compile(r"[\W_]+")
+"""All that `str.isalnum` is not true of."""
+
+
+def normalized(text: str, how: Normalization) -> str:
+    """Return a text as it is searched: queries and documents alike.
+
+    >>> normalized("It's 3.5\\tMetres_", "alphanumeric"), normalized("It's 3.5\\tMetres_", "words")
+    ('Its35Metres', ' it s 3 5 metres_ ')
+    """
+    if how == "alphanumeric":
+        return _OTHER.sub("", text)
+    if how == "words":
+        words = " ".join(_WORD.findall(text.lower()))
+        return f" {words} " if words else ""
+    return text
 
 
 @dataclass(frozen=True, slots=True)

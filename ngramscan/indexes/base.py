@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 from ngramscan.corpora import InputFormat, ReadOptions
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.catalog import DEFAULT_URL
+from ngramscan.matching import Normalization
 from ngramscan.statistics.estimates import Estimate
 
 MAX_LINE = 256
@@ -25,9 +26,6 @@ CACHE = "256MB"
 COMMON_CONTEXT = 10_000
 """Bytes on each side of an occurrence that any index can show."""
 
-Normalization = Literal["", "alphanumeric", "words"]
-"""What is made of a corpus that is read before it is searched: nothing; letters and digits alone;
-words in lower case with one space around each, no punctuation."""
 Source = Literal["api", "scan", "fm9", "journal"]
 """Where a count comes from; `journal`: from a service, in an earlier run."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ngramscan.indexes.base import Normalization
+from ngramscan.matching import Normalization
 
 Unit = Literal["characters", "bytes", "words"]
 Tail = Literal["drop", "cut", "end"]
