@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from itertools import chain
 
-from ngramscan.indexes.base import Index, IndexSize, QueryFailure
-from ngramscan.prevalence.contamination_rules import Rule
+from ngramscan.errors import NgramscanError
+from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
+from ngramscan.indexes.scan.index import ScanIndex
+from ngramscan.matching import normalized
+from ngramscan.prevalence.contamination_rules import Rule, TextWindow, Verdict, windows_of
+from ngramscan.prevalence.count import collect_replies
 
-Verdict = Literal["clean", "suspicious", "dirty"]
 UNION = "union"
 """The name of all indexes together, where there are several."""
 
@@ -28,29 +32,30 @@ class EntryRow:
 
     index: str
     rule: str
-    """The rule with all its choices."""
+    """The rule with all its choices, and the seed of random windows."""
     id: str
     windows: int
     asked: int
-    """Windows of which it is known whether they occur."""
+    """Windows that are known to occur, or not to."""
     found: int
     """Windows that occur."""
     eta: float | None
-    """Share of the windows that occur; None: not all were asked, or there are none."""
+    """Share of the windows that occur; None: some are unknown, or there are none."""
     eta_low: float | None
-    """The share if no window that was not asked occurs; None: there are no windows."""
+    """The share if no unknown window occurs; None: there are no windows."""
     eta_high: float | None
     """The share if all of them do."""
     verdict: Verdict | None
-    """None: both bounds of the share don't agree, or there are no windows."""
+    """None: the bounds of the share don't agree on one, or there are no windows."""
     rarest: str | None
-    """Of the windows found, the one with the fewest occurrences, the first of these; None: no
-    window was found, and in the union."""
+    """The window found with the fewest occurrences, the first of these; None: no window was
+    found, and in the union."""
     rarest_occurrences: int | None
     longest_run: int
-    """Characters from the first to the last of successive windows found that overlap or touch."""
+    """Characters of the longest part of the entry that successive windows found cover; they
+    overlap or touch."""
     note: str = ""
-    """Why there is no verdict; that the whole entry is one window."""
+    """Why windows are unknown or there are none; that the whole entry is one window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +76,252 @@ def run_contaminate(
     seed: int = 1,
     decide: bool = False,
 ) -> ContaminateResult:
-    """Look for the windows of all entries in each index.
+    """Look for the windows of all entries in each index, and in all indexes together.
 
-    With `decide`, windows of an entry are asked only until its verdict is known.
+    Parameters
+    ----------
+    entries : sequence of Entry
+        Each with an id of its own.
+    rule : Rule
+        Which windows are looked for, and what finding them means.
+    indexes : sequence of Index
+        Each is asked for all different windows at once, and services at the same time.
+    seed : int
+        Random seed; random windows of an entry don't depend on the other entries.
+    decide : bool
+        Ask for windows of an entry in an index only until its verdict there is known, in rounds.
+        The share is then known only if all windows happened to be asked, and the union may have no
+        verdict. It changes nothing for a corpus that is read, where one pass answers everything.
+
+    Returns
+    -------
+    ContaminateResult
+        A window whose count failed is unknown, not absent. So is one that was not seen where only
+        a sample of the files was read. Of a corpus whose first documents are read, only these are
+        asked about.
+
+    Raises
+    ------
+    InputError
+        An index can't be asked in this way.
     """
-    raise NotImplementedError
+    windows = [windows_of(entry.text, rule, _draw(entry, seed)) for entry in entries]
+    answers = _ask(windows, rule, indexes, decide)
+    missing = [
+        QueryFailure(each.index, text, error)
+        for each in answers
+        for text, error in each.errors.items()
+    ]
+    result = ContaminateResult([], missing, {index.name: index.size() for index in indexes})
+    if len(indexes) > 1:
+        answers.append(_union(answers))
+    described = rule.described + (f", seed {seed}" if rule.draws else "")
+    for each in answers:
+        result.rows.extend(
+            _row(entry, of_entry, each, rule, described)
+            for entry, of_entry in zip(entries, windows, strict=True)
+        )
+    return result
 
 
 def queries_of(entries: Sequence[Entry], rule: Rule, seed: int) -> Mapping[str, Sequence[str]]:
-    """Return the distinct strings that are looked for, by entry."""
-    raise NotImplementedError
+    """Return the distinct strings that are looked for, by the id of the entry."""
+    return {
+        entry.id: list(_texts(windows_of(entry.text, rule, _draw(entry, seed))))
+        for entry in entries
+    }
+
+
+def _draw(entry: Entry, seed: int) -> str:
+    return f"{seed}/{entry.id}"
+
+
+def _texts(windows: Iterable[TextWindow]) -> dict[str, None]:
+    return dict.fromkeys(window.query for window in windows)
+
+
+# Asking
+
+
+@dataclass(slots=True)
+class _Answers:
+    """What one index, or all together, said about the strings that it was asked for."""
+
+    index: str
+    why_unknown: str
+    """Why strings that did not fail may be unknown, after the number of windows."""
+    occurrences: dict[str, int] = field(default_factory=dict)
+    """Estimates where a sample was read; without strings of which nothing is known."""
+    errors: dict[str, NgramscanError] = field(default_factory=dict)
+
+    def add(self, stream: Iterator[QueryCount | QueryFailure], texts: Sequence[str]) -> None:
+        counts, errors = collect_replies(stream, texts)
+        self.errors |= errors
+        for text, count in counts.items():
+            estimate = count.occurrences_estimate
+            if estimate is None:
+                self.occurrences[text] = count.occurrences
+            elif estimate.value > 0:  # seen, though the estimate may be rounded to 0
+                self.occurrences[text] = max(1, count.occurrences)
+
+
+def _ask(
+    windows: Sequence[Sequence[TextWindow]], rule: Rule, indexes: Sequence[Index], decide: bool
+) -> list[_Answers]:
+    texts = list(_texts(chain.from_iterable(windows)))
+    plans = []
+    for index in indexes:
+        is_read = isinstance(index, ScanIndex)
+        why = "are not in the files that were read" if is_read else "were not asked for"
+        answers = _Answers(index.name, why)
+        in_rounds = decide and not is_read
+        rounds = _rounds(windows, rule, answers) if in_rounds else iter([texts])
+        plans.append((index, answers, rounds))
+    while True:
+        # Calling `counts` starts the requests of a hosted index: call all, then collect.
+        streams = [
+            (answers, index.counts(some), some)
+            for index, answers, rounds in plans
+            if (some := next(rounds, []))
+        ]
+        if not streams:
+            return [answers for _, answers, _ in plans]
+        for answers, stream, some in streams:
+            answers.add(stream, some)
+
+
+def _rounds(
+    windows: Sequence[Sequence[TextWindow]], rule: Rule, answers: _Answers
+) -> Iterator[list[str]]:
+    """Yield the strings to ask for next until each entry is decided, or nothing of it is left."""
+    undecided = [_Undecided(of_entry, rule) for of_entry in windows]
+    while undecided:
+        some = list(dict.fromkeys(text for entry in undecided for text in entry.take(answers)))
+        undecided = [entry for entry in undecided if entry.taken]
+        if some:
+            yield some
+
+
+class _Undecided:
+    """One entry whose windows are asked for until its verdict is known."""
+
+    def __init__(self, windows: Sequence[TextWindow], rule: Rule) -> None:
+        self._times = Counter(window.query for window in windows)
+        self._windows, self._found, self._absent = len(windows), 0, 0
+        self._ranges = list(rule.found_by_verdict(len(windows)).values())
+        # Neighbours share most of their text, and so their answer. Numbers in the order of their
+        # bits, the last one first, are evenly spread from the beginning on, as are their strings.
+        texts = list(self._times)
+        order = sorted(range(len(texts)), key=lambda number: f"{number:032b}"[::-1])
+        self._left = [texts[number] for number in reversed(order)]
+        self.taken: list[str] = []
+
+    def take(self, answers: _Answers) -> list[str]:
+        """Return as few further strings as could decide the entry, after what is known by now."""
+        for text in self.taken:
+            self._add(text, answers)
+        self.taken, covered = [], 0
+        while self._left and covered < self._least_needed():
+            text = self._left.pop()
+            if not self._add(text, answers):
+                self.taken.append(text)
+                covered += self._times[text]
+        return self.taken
+
+    def _add(self, text: str, answers: _Answers) -> bool:
+        """Take note of the answer for a string; False: it was not asked for yet."""
+        occurrences = answers.occurrences.get(text)
+        if occurrences:
+            self._found += self._times[text]
+        elif occurrences == 0:
+            self._absent += self._times[text]
+        return occurrences is not None or text in answers.errors
+
+    def _least_needed(self) -> int:
+        """Return how many windows must be answered at least until both bounds agree."""
+        return min(
+            max(0, low - self._found) + max(0, self._windows - high - self._absent)
+            for low, high in self._ranges
+            if self._found <= high and low <= self._windows - self._absent
+        )
+
+
+def _union(answers: Sequence[_Answers]) -> _Answers:
+    """Return what occurs in any index (1), and what is known not to be in one of them (0)."""
+    known = chain.from_iterable(each.occurrences for each in answers)
+    union = _Answers(UNION, "are unknown in an index and not found in another")
+    for text in dict.fromkeys(known):
+        in_each = [each.occurrences.get(text) for each in answers]
+        if any(in_each):
+            union.occurrences[text] = 1
+        elif None not in in_each:
+            union.occurrences[text] = 0
+    return union
+
+
+# Rows
+
+
+def _row(
+    entry: Entry, windows: Sequence[TextWindow], answers: _Answers, rule: Rule, described: str
+) -> EntryRow:
+    n, counts = len(windows), [answers.occurrences.get(window.query) for window in windows]
+    asked, found = n - counts.count(None), sum(bool(count) for count in counts)
+    most = n - asked + found
+    ranges = rule.found_by_verdict(n).items() if n else ()
+    verdict = next((name for name, (low, high) in ranges if low <= found and most <= high), None)
+    seen = [(count, number) for number, count in enumerate(counts) if count]
+    rarest = windows[min(seen)[1]].query if seen and answers.index != UNION else None
+    return EntryRow(
+        index=answers.index,
+        rule=described,
+        id=entry.id,
+        windows=n,
+        asked=asked,
+        found=found,
+        eta=found / n if n and asked == n else None,
+        eta_low=found / n if n else None,
+        eta_high=most / n if n else None,
+        verdict=verdict,
+        rarest=rarest,
+        rarest_occurrences=None if rarest is None else answers.occurrences[rarest],
+        longest_run=_longest_run(windows, answers.occurrences),
+        note="; ".join(_notes(entry, windows, answers, rule, verdict)),
+    )
+
+
+def _longest_run(windows: Sequence[TextWindow], occurrences: Mapping[str, int]) -> int:
+    longest, start, stop = 0, 0, -1
+    for window in windows:
+        if not occurrences.get(window.query):
+            stop = -1
+            continue
+        if window.start > stop:
+            start = window.start
+        stop = window.stop
+        longest = max(longest, stop - start)
+    return longest
+
+
+def _notes(
+    entry: Entry,
+    windows: Sequence[TextWindow],
+    answers: _Answers,
+    rule: Rule,
+    verdict: Verdict | None,
+) -> Iterator[str]:
+    n = len(windows)
+    if not n:
+        yield f"no window of {rule.width} {rule.unit} in it"
+    elif n == 1:
+        outside = entry.text[: windows[0].start], entry.text[windows[0].stop :]
+        if not any(normalized(part, rule.normalization).strip() for part in outside):
+            yield "the whole entry is one window"
+    if verdict or not n:
+        return
+    unknown = [window.query for window in windows if window.query not in answers.occurrences]
+    failed = sum(text in answers.errors for text in unknown)
+    if failed:
+        yield f"{failed} of {n} windows could not be counted"
+    if others := len(unknown) - failed:
+        yield f"{others} of {n} windows {answers.why_unknown}"

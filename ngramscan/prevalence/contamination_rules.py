@@ -1,15 +1,33 @@
-"""Rules of contamination: which windows of a text are looked for, and what finding them means."""
+"""Rules of contamination: which windows of a text are looked for, and what finding them means.
+
+`mini` is the rule of infini-gram-mini (Xu et al. 2025, arXiv:2506.12229, §4.1), with the thresholds
+of Llama 2 (Touvron et al. 2023, arXiv:2307.09288, A.6); `gpt4` that of GPT-4 (OpenAI 2023,
+arXiv:2303.08774, appendix C); `gpt3` that of GPT-3 (Brown et al. 2020, arXiv:2005.14165, appendix
+C), though always with 13 words; `palm` that of PaLM (Chowdhery et al. 2022, arXiv:2204.02311, §8).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import accumulate
+from math import ceil
 from typing import Literal, NamedTuple
 
-from ngramscan.matching import Normalization
+from ngramscan.errors import InputError, nearest
+from ngramscan.matching import Normalization, normalized
 
 Unit = Literal["characters", "bytes", "words"]
 Tail = Literal["drop", "cut", "end"]
 Short = Literal["whole", "skip"]
+Verdict = Literal["clean", "suspicious", "dirty"]
+
+LONGEST_CHARACTER = 4
+"""Bytes in UTF-8."""
 
 
 class TextWindow(NamedTuple):
@@ -30,14 +48,15 @@ class Rule:
     name: str
     """`mini`, `gpt4`, `gpt4-stripped`, `gpt3`, `palm` or `ngram-N`."""
     unit: Unit
-    """What the width counts."""
+    """What the width counts; a window of bytes is shorter where its last character would be cut."""
     width: int
     suspicious_from: str
     """The least share of windows found, as decimals: `0.2`. `0`: any window."""
     dirty_from: str
     normalization: Normalization = ""
     draws: int | None = None
-    """Random windows per text; None: one at the beginning of each word."""
+    """Random windows per text, which begin at any character; None: one at the beginning of each
+    word, a word being what stands between white space."""
     tail: Tail = "drop"
     """Windows that the end of the text cuts short: left out, kept as they are, or moved to end
     there (once)."""
@@ -49,11 +68,44 @@ class Rule:
     @property
     def described(self) -> str:
         """The rule with all its choices, as rows record it."""
-        raise NotImplementedError
+        drawn = self.draws is not None
+        where = f"at {self.draws} random places" if drawn else "from each word on"
+        choices = [] if drawn else [f"tail {self.tail}"]
+        choices.append(f"short {self.short}")
+        if self.normalization:
+            choices.append(_SEARCHED[self.normalization])
+        else:
+            choices.append("stripped" if self.strip else "not stripped")
+        return f"{self.name}: {self.width} {self.unit} {where}; {', '.join(choices)}"
 
     def least(self, share: str, windows: int) -> int:
-        """Return the least number of found windows that makes up a share."""
-        raise NotImplementedError
+        """Return the least number of found windows that makes up a share, 1 at the least."""
+        return max(1, ceil(Fraction(share) * windows))
+
+    def found_by_verdict(self, windows: int) -> dict[Verdict, tuple[int, int]]:
+        """Return the least and the greatest number of found windows for each possible verdict."""
+        suspicious = self.least(self.suspicious_from, windows)
+        dirty = self.least(self.dirty_from, windows)
+        ranges: dict[Verdict, tuple[int, int]] = {
+            "clean": (0, suspicious - 1),
+            "suspicious": (suspicious, dirty - 1),
+            "dirty": (dirty, windows),
+        }
+        return {verdict: (low, high) for verdict, (low, high) in ranges.items() if low <= high}
+
+
+_SEARCHED = {"alphanumeric": "letters and digits alone", "words": "words in lower case"}
+_RULES = {
+    rule.name: rule
+    for rule in (
+        Rule("mini", "characters", 50, "0.2", "0.8"),
+        Rule("gpt4", "characters", 50, "0", "0", draws=3),
+        Rule("gpt4-stripped", "characters", 50, "0", "0", "alphanumeric", draws=3),
+        Rule("gpt3", "words", 13, "0", "0", "words"),
+        Rule("palm", "words", 8, "0.7", "0.7", "words"),
+    )
+}
+_NAMES = f"{', '.join(_RULES)} or ngram-N (windows of N words)"
 
 
 def make_rule(
@@ -64,10 +116,151 @@ def make_rule(
     short: Short | None = None,
     strip: bool = True,
 ) -> Rule:
-    """Return a rule by its name, with other choices where they are given; or an InputError."""
-    raise NotImplementedError
+    """Return a rule by its name, with other choices where they are given.
+
+    Parameters
+    ----------
+    name, width, unit, tail, short, strip
+        As the fields of `Rule`; None: as the rule has it.
+
+    Raises
+    ------
+    InputError
+        There is no such rule, or a choice makes no sense with it.
+    """
+    rule = _named(name)
+    if width is not None and name not in _RULES:
+        raise InputError(f"--width {width}", f"the name says the width; --rule ngram-{width}")
+    if unit is not None and rule.unit == "words":
+        raise InputError(f"--unit {unit}", f"windows of rule {name} are words")
+    if tail is not None and rule.draws is not None:
+        raise InputError(f"--tail {tail}", f"random windows of rule {name} end within the text")
+    if not strip and rule.normalization:
+        problem = f"rule {name} searches {_SEARCHED[rule.normalization]}, without white space"
+        raise InputError("--no-strip", problem)
+    rule = replace(
+        rule,
+        width=rule.width if width is None else width,
+        unit=unit or rule.unit,
+        tail=tail or rule.tail,
+        short=short or rule.short,
+        strip=strip,
+    )
+    least = LONGEST_CHARACTER if rule.unit == "bytes" else 1
+    if rule.width < least:
+        where = f"--width {width}" if width is not None else f"--rule {name}"
+        raise InputError(where, f"a window has at least {least} {rule.unit}")
+    return rule
+
+
+def _named(name: str) -> Rule:
+    if name in _RULES:
+        return _RULES[name]
+    if words := re.fullmatch(r"ngram-(\d{1,6})", name, re.ASCII):
+        mini = _RULES["mini"]
+        thresholds = mini.suspicious_from, mini.dirty_from
+        return Rule(name, "words", int(words[1]), *thresholds, "words")
+    near = nearest(name, _RULES)
+    meant = f"did you mean {near}? " if near else ""
+    raise InputError(f"--rule {name}", f"no such rule; {meant}(all: {_NAMES})")
 
 
 def windows_of(text: str, rule: Rule, draw: str = "") -> list[TextWindow]:
-    """Return the windows of a text, in their order; `draw` decides where random ones are."""
-    raise NotImplementedError
+    """Return the windows of a text, in their order.
+
+    Parameters
+    ----------
+    text : str
+        A text without half surrogates.
+    rule : Rule
+        How windows are taken.
+    draw : str
+        Decides where random windows are; the same string gives the same places in the same text.
+
+    Returns
+    -------
+    list of TextWindow
+        A text without anything to search (only white space; no words) has none.
+    """
+    searched = _searched(text, rule)
+    if not searched.units:
+        return []
+    windows = []
+    for start, stop in _spans(searched, rule, draw):
+        units = searched.units[start:stop]
+        query = "".join(units) if rule.unit != "words" else f" {' '.join(units)} "
+        windows.append(TextWindow(searched.starts[start], searched.stops[stop - 1], query))
+    return windows
+
+
+class _Searched(NamedTuple):
+    """The characters or words of a text that are searched."""
+
+    units: Sequence[str]
+    starts: Sequence[int]
+    """Where each begins in the text as it was given."""
+    stops: Sequence[int]
+    word_starts: Sequence[int]
+    """Numbers of the units with which words begin."""
+
+
+def _searched(text: str, rule: Rule) -> _Searched:
+    kept = normalized(text, rule.normalization)
+    if rule.unit == "words":
+        # Where `İ` becomes two characters, places in lower case are not those in the text.
+        origins = [i for i, character in enumerate(text) for _ in character.lower()]
+        spans = [word.span() for word in re.finditer(r"\w+", text.lower())]
+        starts = [origins[start] for start, _ in spans]
+        stops = [origins[stop - 1] + 1 for _, stop in spans]
+        return _Searched(kept.split(), starts, stops, range(len(spans)))
+    if rule.normalization == "alphanumeric":
+        places: Sequence[int] = [i for i, each in enumerate(text) if each.isalnum()]
+    else:
+        kept = text.strip() if rule.strip or not text.strip() else text
+        first = len(text) - len(text.lstrip()) if rule.strip else 0
+        places = range(first, first + len(kept))
+    words = [word.start() for word in re.finditer(r"\S+", kept)]
+    return _Searched(kept, places, [place + 1 for place in places], words)
+
+
+def _spans(searched: _Searched, rule: Rule, draw: str) -> list[tuple[int, int]]:
+    """Return the first unit of each window, and the one behind its last."""
+    n, in_bytes = len(searched.units), rule.unit == "bytes"
+    # What stands before each unit, and at last all, in the unit of the width.
+    before: Sequence[int] = range(n + 1)
+    if in_bytes:
+        before = [0, *accumulate(len(character.encode()) for character in searched.units)]
+    total = before[-1]
+    if total < rule.width:
+        return [(0, n)] if rule.short == "whole" else []
+    last = bisect_right(before, total - rule.width) - 1  # the last start of a window that fits
+    if rule.draws is not None:
+        starts: Sequence[int] = _draw(last + 1, rule.draws, draw)
+    else:
+        starts = searched.word_starts
+    spans = [
+        (start, bisect_right(before, before[start] + rule.width) - 1)
+        for start in starts
+        if start <= last
+    ]
+    cut = starts[len(spans) :]
+    if rule.tail == "cut":
+        spans += [(start, n) for start in cut]
+    moved = bisect_left(before, total - rule.width), n
+    if rule.tail == "end" and cut and moved not in spans[-1:]:
+        spans.append(moved)
+    return spans
+
+
+def _draw(places: int, draws: int, draw: str) -> list[int]:
+    """Return different numbers below `places`, in their order; all, if there are no more."""
+    if places <= draws:
+        return list(range(places))
+    drawn: set[int] = set()
+    attempt = 0
+    # Hashes, as the generators of libraries may give other numbers in later versions.
+    while len(drawn) < draws:
+        digest = hashlib.sha256(f"{draw}/{attempt}".encode()).digest()
+        drawn.add(int.from_bytes(digest) % places)
+        attempt += 1
+    return sorted(drawn)
