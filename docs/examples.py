@@ -15,6 +15,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -61,6 +62,8 @@ patterns:
 {"id": 3, "output": "x = 0.15 \\cdot 80 = \\boxed{12}"}
 """,
 }
+NAMES = ("Ada", "Emil", "Noor", "Tom", "Yuki")
+THINGS = ("apples", "pencils", "oranges", "stamps", "red balloons", "paper boats")
 METHODS = {"zero-shot": 0.45, "cot": 0.55, "pot": 0.5, "f-1": 0.68}
 VARIANTS = {"formulate-and-solve": 0.6, "f-1+zs": 0.68, "f-1+cot": 0.66, "f-1+pot": 0.6}
 VARIANTS = {"cot": 0.55, "f-1": 0.68, "f-1+verify": 0.68, **VARIANTS}
@@ -73,6 +76,7 @@ def make_files(folder: Path) -> None:
     for name, text in TEXTS.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text.lstrip("\n"), encoding="utf-8")
+    _write_exam(folder)
     dice = random.Random(1)
     _write_scores(folder, "", METHODS, dice)
     _write_scores(folder, "variants-", VARIANTS, dice)
@@ -82,6 +86,30 @@ def make_files(folder: Path) -> None:
         said = [truth if dice.random() < 0.8 else dice.choice("ABC") for _ in range(3)]
         labels.append(",".join([str(item), *said]))
     (folder / "labels.csv").write_text("\n".join(labels) + "\n", encoding="utf-8")
+
+
+def _write_exam(folder: Path) -> None:
+    """Write the questions of the made scores, and a crawl that has some of them in some form."""
+    dice, questions, pages = random.Random(2), [], []
+    for number in range(1, 121):
+        name, (thing, other) = dice.choice(NAMES), dice.sample(THINGS, 2)
+        n, price, note, more = (dice.randint(3, 99) for _ in range(4))
+        text = f"{name} buys {n} {thing} at {price} cents each and pays with {note} euros. What is"
+        text += f" left of the money if {name} also takes {more} {other} home?"
+        questions.append({"id": number, "question": text})
+        match number % 10:
+            case 1 | 2:
+                pages.append(f"Exercise {number}. {text} Answer: see page {more}.")
+            case 3:
+                pages.append(textwrap.fill(text, 40))
+            case 4:
+                pages.append(text.upper())
+            case 5:
+                pages.append(text[: len(text) * 2 // 3])
+    texts = [{"id": number, "text": text} for number, text in enumerate(pages)]
+    for file, rows in (("exam.jsonl", questions), ("crawl.jsonl", texts)):
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / file).write_text(lines, encoding="utf-8")
 
 
 def _write_scores(

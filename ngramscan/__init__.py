@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ngramscan.commands.blend import blend
+    from ngramscan.commands.contaminate import contaminate
     from ngramscan.commands.contexts import contexts
     from ngramscan.commands.count import count
     from ngramscan.commands.docnorm import docnorm
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from ngramscan.commands.tiers import tiers
 
 __version__ = "0.2.0"
-__all__ = ["blend", "contexts", "count", "docnorm", "index_add", "index_build", "index_info"]
-__all__ += ["index_list", "index_verify", "journal_clear", "journal_info", "keyness"]
-__all__ += ["patterns_list", "patterns_show", "strategies", "tiers"]
+__all__ = ["blend", "contaminate", "contexts", "count", "docnorm", "index_add", "index_build"]
+__all__ += ["index_info", "index_list", "index_verify", "journal_clear", "journal_info"]
+__all__ += ["keyness", "patterns_list", "patterns_show", "strategies", "tiers"]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,8 +11,11 @@ from ngramscan.report.command import Commands
 
 main = Commands(
     "ngramscan.commands",
-    ["count", "docnorm", "contexts", "blend", "tiers", "keyness", "strategies", "serve"],
-    keeping=["count", "docnorm", "contexts"],
+    [
+        *("count", "docnorm", "contexts", "contaminate"),
+        *("blend", "tiers", "keyness", "strategies", "serve"),
+    ],
+    keeping=["count", "docnorm", "contexts", "contaminate"],
     name="ngramscan",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="""Corpus statistics: what language models were trained on, with intervals.

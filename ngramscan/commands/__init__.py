@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ngramscan.commands.blend import blend
+from ngramscan.commands.contaminate import contaminate
 from ngramscan.commands.contexts import contexts
 from ngramscan.commands.count import count
 from ngramscan.commands.docnorm import DEFAULT_SET, docnorm
@@ -18,9 +19,9 @@ from ngramscan.indexes.catalog import CATALOG
 from ngramscan.patterns.files import load_patterns, shipped_sets
 from ngramscan.report.completion import paths
 
-__all__ = ["blend", "contexts", "count", "docnorm", "index_add", "index_build", "index_info"]
-__all__ += ["index_list", "index_verify", "journal_clear", "journal_info", "keyness"]
-__all__ += ["patterns_list", "patterns_show", "serve", "strategies", "tiers"]
+__all__ = ["blend", "contaminate", "contexts", "count", "docnorm", "index_add", "index_build"]
+__all__ += ["index_info", "index_list", "index_verify", "journal_clear", "journal_info"]
+__all__ += ["keyness", "patterns_list", "patterns_show", "serve", "strategies", "tiers"]
 
 
 def complete(name: str, given: Mapping[str, Any], typed: str) -> Iterable[str] | None:

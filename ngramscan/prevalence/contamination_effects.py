@@ -1,11 +1,36 @@
-"""Rows of entries × scores → whether models do better on what a corpus contains."""
+"""Rows of entries × scores → whether models do better on what a corpus contains.
+
+Nothing causal is claimed: entries that a corpus contains may be easier or harder for other reasons.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, get_args
 
+import numpy as np
+
+from ngramscan.errors import InputError
 from ngramscan.prevalence.contaminate import EntryRow
+from ngramscan.prevalence.contamination_rules import Verdict
+from ngramscan.statistics.two_samples import (
+    ALPHA,
+    SampleComparison,
+    compare_samples,
+    estimate_mean,
+    is_binary,
+)
+
+LARGE = 0.2
+"""If only a larger difference would have been found, a note says so."""
+_Group = tuple[str, str, str]
+"""Dataset, model and method."""
+_Names = tuple[str, str, str, str, str]
+"""The index, the group and the rule of the scores."""
+_Values = Mapping[str, float | None]
+"""The mean value of the answers to each problem; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +81,8 @@ class EffectRow:
     p: float | None
     test: str
     detectable: float | None
-    """The least true difference that would have been found in 80 of 100 such comparisons."""
+    """The least true gain on dirty entries that would have been found, with p ≤ .05, in 80 of 100
+    such comparisons; None: not even the largest possible one, or there is no comparison."""
     seed: int | None
     """Of the permutations; None: the p-value is exact."""
     n_without_verdict: int
@@ -76,7 +102,134 @@ def make_effects(
     """Compare accuracies on dirty and on clean entries, per index, dataset, model and method.
 
     Answers to one problem are averaged first. No answer counts as wrong; where nobody knows, the
-    answer is left out. An InputError: no id of the scores is that of an entry, or there are
-    several rules or runs of one method.
+    answer is left out. `compare_samples` says which intervals and tests these are. A difference
+    has other possible reasons than the corpus: dirty entries may be easier or harder.
+
+    An InputError: no id of the scores is that of an entry, an answer is scored twice, there are
+    several rules or runs of one method, or a value is not one from 0 to 1.
     """
-    raise NotImplementedError
+    groups = _grouped(scores)
+    ids, scored = (dict.fromkeys(row.id for row in one) for one in (rows, scores))
+    if not ids.keys() & scored.keys():
+        firsts = (", ".join([*names][:3]) or "none" for names in (scored, ids))
+        told = "no id is that of an entry; the ids are {}, …, those of the entries {}, …"
+        raise InputError("scores", told.format(*firsts))
+    verdicts: dict[str, dict[str, Verdict | None]] = {}
+    for row in rows:
+        verdicts.setdefault(row.index, {})[row.id] = row.verdict
+    return [
+        _effect((index, *group, rule), own, values, (seed, draws, level))
+        for index, own in verdicts.items()
+        for group, (rule, values) in groups.items()
+    ]
+
+
+def _grouped(scores: Sequence[GivenScore]) -> dict[_Group, tuple[str, _Values]]:
+    """Return the rule and the values of each method."""
+    groups: dict[_Group, list[GivenScore]] = {}
+    for score in scores:
+        groups.setdefault((score.dataset, score.model, score.method), []).append(score)
+    found: dict[_Group, tuple[str, _Values]] = {}
+    for group, own in groups.items():
+        where = ", ".join(group)
+        if len(rules := dict.fromkeys(score.rule for score in own)) > 1:
+            raise InputError(where, f"scored by {', '.join(rules)}; choose one with --score-rule")
+        if len(runs := dict.fromkeys(score.run or "one without a name" for score in own)) > 1:
+            raise InputError(where, f"several runs: {', '.join(runs)}; keep one in the file")
+        answers: dict[str, dict[int | None, float | None]] = {}
+        for score in own:
+            if score.epoch in (of_problem := answers.setdefault(score.id, {})):
+                raise InputError(where, f"id {score.id} is scored twice; was a file given twice?")
+            of_problem[score.epoch] = _value(score)
+        found[group] = own[0].rule, {id_: _mean(one.values()) for id_, one in answers.items()}
+    return found
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def _value(score: GivenScore) -> float | None:
+    """Return the value of an answer; 0 if there was none, None if nobody knows it."""
+    where = f"{score.dataset}, {score.model}, {score.method}, id {score.id}"
+    if score.value is None:
+        if score.status not in {"", "unknown", "no_answer"}:
+            raise InputError(where, f"status {score.status}, but no value")
+        return 0.0 if score.status == "no_answer" else None
+    if score.status not in {"", "scored", "not_found"}:
+        raise InputError(where, f"status {score.status}, but value {score.value:g}")
+    if not 0 <= score.value <= 1:
+        raise InputError(where, f"value {score.value:g}; a number from 0 to 1 was expected")
+    return score.value
+
+
+def _effect(
+    names: _Names,
+    verdicts: Mapping[str, Verdict | None],
+    values: _Values,
+    how: tuple[int, int, float],
+) -> EffectRow:
+    seed, draws, level = how
+    parts: dict[Verdict, list[float]] = {verdict: [] for verdict in get_args(Verdict)}
+    without_verdict = 0
+    for id_, value in values.items():
+        verdict = verdicts.get(id_)
+        if verdict and value is not None:
+            parts[verdict].append(value)
+        elif value is not None:
+            without_verdict += 1
+    known = [value for part in parts.values() for value in part]
+    n_verdicts = sum(verdict is not None for verdict in verdicts.values())
+    clean, dirty = parts["clean"], parts["dirty"]
+    found = None
+    if clean and dirty:
+        found = compare_samples(clean, dirty, np.random.default_rng(seed), draws, level)
+    is_drawn = found is not None and found.p.standard_error is not None
+    return EffectRow(
+        *names,
+        n=len(known),
+        accuracy=fmean(known) if known else None,
+        **_accuracies(parts, is_binary(known), level),
+        difference=found and found.difference.value,
+        difference_low=found and found.difference.low,
+        difference_high=found and found.difference.high,
+        level=level,
+        p=found and found.p.value,
+        test=found.p.procedure if found else "",
+        detectable=found and found.detectable,
+        seed=seed if is_drawn else None,
+        n_without_verdict=without_verdict,
+        n_without_score=n_verdicts - len(known),
+        note=_note(parts, found),
+    )
+
+
+def _accuracies(
+    parts: Mapping[Verdict, Sequence[float]], binary: bool, level: float
+) -> dict[str, Any]:
+    """Return the fields of a row about the accuracy of each part."""
+    fields: dict[str, Any] = {}
+    for verdict, values in parts.items():
+        found = estimate_mean(values, binary, level) if values else None
+        fields[f"n_{verdict}"] = len(values)
+        fields[f"accuracy_{verdict}"] = found and found.value
+        fields[f"accuracy_{verdict}_low"] = found and found.low
+        fields[f"accuracy_{verdict}_high"] = found and found.high
+    return fields
+
+
+def _note(parts: Mapping[Verdict, Sequence[float]], found: SampleComparison | None) -> str:
+    """Say why there is no comparison or no interval, or what it could not have found."""
+    if found is None:
+        if not any(parts.values()):
+            return "no entry has a verdict and a score"
+        empty = [verdict for verdict in ("clean", "dirty") if not parts[verdict]]
+        return f"no {' and no '.join(empty)} entries with a score"
+    notes, gain = [found.difference.note], found.detectable
+    if found.p.value > ALPHA and gain is None:
+        notes.append("no gain would have been found reliably, however large")
+    elif found.p.value > ALPHA and gain is not None and gain > LARGE:
+        points = f"{100 * gain:.0f} points"
+        notes.append(f"too few entries: only a gain of {points} or more would have been found")
+    return "; ".join(filter(None, notes))

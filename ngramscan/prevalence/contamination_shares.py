@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_rules import Rule
+from ngramscan.statistics.proportions import finite_share, wilson
+
+CURVE = tuple(f"{step / 20:.2f}" for step in range(1, 21))
+"""Thresholds of the curve."""
+THESE, SUCH = "all entries of the file", "entries like these"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,7 @@ class ShareRow:
     n_unknown: int
     """Entries that windows which were not asked may bring to it."""
     share: float | None
-    """n of entries; None: some are unknown. The limits allow for these."""
+    """n of entries; None: some are unknown, or there are none. The limits allow for both."""
     share_low: float
     share_high: float
     level: float
@@ -40,8 +46,83 @@ class ShareRow:
     """What the interval is about: `entries like these` (Wilson), or `all entries of the file`."""
 
 
+class _Class(NamedTuple):
+    """A class of entries, by the share of their windows that occurs."""
+
+    verdict: str
+    start: str | None
+    """The least share; None: none at all is enough."""
+    stop: str | None
+    """The least share that is too much; None: there is no such."""
+
+
 def make_shares(
     rows: Sequence[EntryRow], rule: Rule, population: int, seed: int | None, level: float = 0.95
 ) -> list[ShareRow]:
-    """Return the three shares of each index, and the dirty share by threshold."""
-    raise NotImplementedError
+    """Return the share of each class of entries in each index, and the dirty share by threshold.
+
+    `population` is the number of entries of the file. If `rows` have fewer, these are a random
+    sample, drawn with `seed`, and the intervals are about all entries of the file; otherwise they
+    are Wilson's, and about entries like these. Entries without windows belong to no class and don't
+    count; in a sample, the file is taken to have as large a share of them. Where windows are
+    unknown, the lower limit has the fewest entries that a class may have, and the upper limit the
+    most. A rule without a middle class has no row of it. More entries than the file has are a
+    ValueError.
+    """
+    by_index: dict[str, list[EntryRow]] = {}
+    for row in rows:
+        by_index.setdefault(row.index, []).append(row)
+    found = []
+    for own in by_index.values():
+        if len(own) > population:
+            raise ValueError("more entries than the file has")
+        found += [_share(own, one, rule, (population, seed, level)) for one in _classes(rule)]
+    return found
+
+
+def _classes(rule: Rule) -> Iterator[_Class]:
+    yield _Class("clean", None, rule.suspicious_from)
+    if rule.suspicious_from != rule.dirty_from:
+        yield _Class("suspicious", rule.suspicious_from, rule.dirty_from)
+    yield _Class("dirty", rule.dirty_from, None)
+    for threshold in CURVE:
+        yield _Class("curve", threshold, None)
+
+
+def _share(
+    rows: Sequence[EntryRow], one: _Class, rule: Rule, drawn: tuple[int, int | None, float]
+) -> ShareRow:
+    population, seed, level = drawn
+    known = [row for row in rows if row.windows]
+    entries = len(known)
+    least = most = 0
+    for row in known:
+        start = rule.least(one.start, row.windows) if one.start else 0
+        stop = rule.least(one.stop, row.windows) if one.stop else row.windows + 1
+        highest = row.found + row.windows - row.asked
+        least += start <= row.found and highest < stop
+        most += start <= highest and row.found < stop
+    # Entries without windows are left out of the file as they are of the sample.
+    size = max(entries, round(population * entries / len(rows)))
+    limits = [(0.0, 1.0)] * 2
+    if entries and len(rows) < population:
+        limits = [finite_share(k, entries, size, level).limits for k in (least, most)]
+    elif entries:
+        limits = [wilson(k, entries, level).limits for k in (least, most)]
+    return ShareRow(
+        index=rows[0].index,
+        rule=rows[0].rule,
+        verdict=one.verdict,
+        eta_from=float(one.start or 0),
+        eta_below=float(one.stop) if one.stop else None,
+        entries=entries,
+        population=population,
+        n=least,
+        n_unknown=most - least,
+        share=least / entries if entries and least == most else None,
+        share_low=limits[0][0],
+        share_high=limits[1][1],
+        level=level,
+        seed=seed if len(rows) < population else None,
+        interval=THESE if len(rows) < population else SUCH,
+    )

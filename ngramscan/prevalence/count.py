@@ -12,7 +12,7 @@ from ngramscan.patterns.model import Query
 from ngramscan.patterns.overlaps import merged_of_unions
 
 OFFLINE_HINT = "without a network: --index python, or --index scan:PATH for a corpus of your own"
-_SHOWN_REASONS = 5
+SHOWN_REASONS = 5
 _Reply = TypeVar("_Reply", QueryCount, Found)
 
 
@@ -158,11 +158,9 @@ def describe_missing(
             named = ", ".join(indexes) if len(indexes) <= 2 else f"{len(indexes)} indexes"
             lost = f"{rows} of {len(queries) * n_indexes} {what} missing ({named})"
         lines.append(f"{reason}; {lost}{_offline_hint(reason)}")
-    if more := lines[_SHOWN_REASONS:]:
+    if more := lines[SHOWN_REASONS:]:
         total = sum(one.query in asked for one in missing)
-        lines[_SHOWN_REASONS:] = [
-            f"and {len(more)} more reasons; {total} {what} are missing in all"
-        ]
+        lines[SHOWN_REASONS:] = [f"and {len(more)} more reasons; {total} {what} are missing in all"]
     return lines
 
 

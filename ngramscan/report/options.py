@@ -242,16 +242,26 @@ def checked(option: click.Parameter, value: Any) -> Any:
     is_one = not option.multiple or isinstance(value, str | Path | int | float)
     kind = option.type.one if isinstance(option.type, _Listed) else option.type
     values = []
-    for given in [value] if is_one else value:
-        for one in [given] if kind is option.type else listed(str(given)):
-            try:
-                values.append(kind.convert(str(one), None, None))  # as typed: 1.5 is no integer
-            except click.UsageError as error:
-                if isinstance(kind, click.Choice):  # whose own message has them in lower case
-                    refuse_other(option.opts[-1], str(one), kind.choices)
-                problem = error.message.removesuffix(".")
-                raise InputError(f"{option.opts[-1]} {one}", problem) from error
+    for given in [value] if is_one or _is_frame(value) else value:
+        is_whole = kind is option.type or _is_frame(given)
+        for one in [given] if is_whole else listed(str(given)):
+            values.append(one if _is_frame(one) else _converted(option, kind, one))
     return tuple(values) if option.multiple else values[0]
+
+
+def _converted(option: click.Parameter, kind: click.ParamType[Any], one: Any) -> Any:
+    try:
+        return kind.convert(str(one), None, None)  # as typed: 1.5 is no integer
+    except click.UsageError as error:
+        if isinstance(kind, click.Choice):  # whose own message has them in lower case
+            refuse_other(option.opts[-1], str(one), kind.choices)
+        problem = error.message.removesuffix(".")
+        raise InputError(f"{option.opts[-1]} {one}", problem) from error
+
+
+def _is_frame(value: object) -> bool:
+    """Tell whether a value is a data frame, which may stand in the place of a file."""
+    return hasattr(value, "columns")
 
 
 def listed(given: str | Iterable[str]) -> tuple[str, ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -43,6 +45,34 @@ def wilson(k: float, n: float, level: float = 0.95) -> Estimate:
     low = 0.0 if k == 0 else min(middle - half_width, share)
     high = 1.0 if k == n else max(middle + half_width, share)
     return Estimate(share, low, high, level)
+
+
+@lru_cache(maxsize=4096)
+def finite_share(k: int, n: int, population: int, level: float = 0.95) -> Estimate:
+    """Estimate the share in a finite population from k of n that were drawn without replacement.
+
+    The limits are the shares of whole numbers of members that the data allow and that neither
+    one-sided hypergeometric test rejects by its mid-p value. With n = population the share is
+    known, and both limits are equal to it. A ValueError unless 0 <= k <= n <= population and n > 0.
+    On average over shares the interval covers a little more than `level`; with Wilson's and a
+    finite population correction, one marked member is missed too often.
+    Sources: Buonaccorsi 1987, doi:10.1080/00031305.1987.10475484 (exact limits); Berry & Armitage
+    1995, doi:10.2307/2348891 (mid-p).
+    """
+    from scipy.stats import hypergeom  # slow to import
+
+    if not 0 <= k <= n <= population or not n:
+        raise ValueError("0 <= k <= n <= population and n > 0 were expected")
+
+    def at_least_k(marked: int) -> float:
+        drawn = population, marked, n
+        return float(hypergeom.sf(k, *drawn) + hypergeom.pmf(k, *drawn) / 2)
+
+    tail, possible = (1 - level) / 2, range(k, population - n + k + 1)
+    low = possible[bisect_right(possible, tail, key=at_least_k)] / population
+    high = possible[bisect_left(possible, 1 - tail, key=at_least_k) - 1] / population
+    # With few members, no whole number of them may be as near as the share of those drawn.
+    return Estimate(k / n, min(low, k / n), max(high, k / n), level)
 
 
 def effective_size(marked: ArrayLike, clusters: ArrayLike, level: float | None = None) -> float:
@@ -86,6 +116,21 @@ def paired_difference(pairs: Pairs, level: float = 0.95) -> Estimate:
     difference = second.value - first.value
     low, high = difference - math.sqrt(max(below, 0.0)), difference + math.sqrt(max(above, 0.0))
     return Estimate(difference, low, high, level)
+
+
+def share_difference(
+    counts: tuple[int, int], others: tuple[int, int], level: float = 0.95
+) -> Estimate:
+    """Estimate the difference between the shares of two independent samples, the others' minus.
+
+    Each is k of n. Squares of the distances to the Wilson limits are added. An empty sample is a
+    ValueError. Source: Newcombe 1998, method 10, Statistics in Medicine 17, 873-890.
+    """
+    first, second = wilson(*counts, level), wilson(*others, level)
+    difference = second.value - first.value
+    below = math.hypot(second.value - second.limits[0], first.limits[1] - first.value)
+    above = math.hypot(second.limits[1] - second.value, first.value - first.limits[0])
+    return Estimate(difference, difference - below, difference + above, level)
 
 
 def _phi(pairs: Pairs) -> float:

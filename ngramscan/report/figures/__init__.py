@@ -2,7 +2,9 @@
 
 from ngramscan.report.canvas import check_target, save_figure
 from ngramscan.report.figures.blend import draw_blend
+from ngramscan.report.figures.contaminate import draw_contaminate
 from ngramscan.report.figures.count import draw_count
 from ngramscan.report.figures.strategies import draw_strategies
 
-__all__ = ["check_target", "draw_blend", "draw_count", "draw_strategies", "save_figure"]
+__all__ = ["check_target", "draw_blend", "draw_contaminate", "draw_count", "draw_strategies"]
+__all__ += ["save_figure"]

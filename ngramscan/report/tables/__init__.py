@@ -2,6 +2,7 @@
 
 from ngramscan.report.layout import print_rows
 from ngramscan.report.tables.blend import print_blend
+from ngramscan.report.tables.contaminate import print_contaminate
 from ngramscan.report.tables.contexts import print_contexts
 from ngramscan.report.tables.count import print_count
 from ngramscan.report.tables.docnorm import print_docnorm
@@ -9,5 +10,5 @@ from ngramscan.report.tables.keyness import print_keyness
 from ngramscan.report.tables.strategies import print_strategies
 from ngramscan.report.tables.tiers import print_tiers
 
-__all__ = ["print_blend", "print_contexts", "print_count", "print_docnorm", "print_keyness"]
-__all__ += ["print_rows", "print_strategies", "print_tiers"]
+__all__ = ["print_blend", "print_contaminate", "print_contexts", "print_count", "print_docnorm"]
+__all__ += ["print_keyness", "print_rows", "print_strategies", "print_tiers"]

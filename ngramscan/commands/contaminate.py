@@ -1,0 +1,258 @@
+"""`ngramscan contaminate`: which entries of a benchmark are in corpora, and whether it matters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+from ngramscan.commands.count import load_ahead
+from ngramscan.commands.docnorm import DEFAULT_INDEX
+from ngramscan.commands.index import parse_size
+from ngramscan.corpora import InputFormat
+from ngramscan.errors import InputError, NgramscanError
+from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, Index, IndexOptions
+from ngramscan.indexes.catalog import DEFAULT_URL
+from ngramscan.indexes.opening import open_indexes
+from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
+from ngramscan.prevalence.contaminate import Entry, EntryRow, queries_of, run_contaminate
+from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore, make_effects
+from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule
+from ngramscan.prevalence.contamination_shares import ShareRow, make_shares
+from ngramscan.prevalence.contexts import ContextRow, bytes_of, run_contexts
+from ngramscan.prevalence.count import SHOWN_REASONS, explained
+from ngramscan.prevalence.plan import PlanRow, make_plan
+from ngramscan.progress import SILENT, Progress, counted
+from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
+from ngramscan.report import optional_target, refuse_other, tables
+from ngramscan.report.command import Option, Result, command
+from ngramscan.report.figures import check_target, draw_contaminate, save_figure
+from ngramscan.report.options import save
+
+CONTEXT = 400
+"""Characters on each side of the evidence, as the authors of infini-gram-mini looked at."""
+
+
+@command
+def contaminate(
+    benchmark: Table,
+    *,
+    index: Annotated[str | Sequence[str], Option(metavar="SPEC", is_verbatim=True)] = DEFAULT_INDEX,
+    field: Annotated[str, Option(metavar="COLUMN")] = "question",
+    id_field: Annotated[str | None, Option(metavar="COLUMN")] = None,
+    rule: Annotated[str, Option(metavar="NAME")] = "mini",
+    width: Annotated[int | None, Option(least=1)] = None,
+    unit: Literal["characters", "bytes"] | None = None,
+    tail: Tail | None = None,
+    short: Short | None = None,
+    no_strip: bool = False,
+    sample: Annotated[int | None, Option(metavar="N", least=1)] = None,
+    decide: bool = False,
+    shares: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    scores: Annotated[GivenTables, Option(metavar="FILE", is_verbatim=True)] = (),
+    score_rule: Annotated[str | None, Option(metavar="NAME")] = None,
+    effects: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    contexts: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    figure: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    level: Annotated[float, Option(over=0, under=1)] = 0.95,
+    dry_run: bool = False,
+    api_url: Annotated[str, Option(metavar="URL")] = DEFAULT_URL,
+    concurrency: Annotated[int | None, Option(least=1)] = None,
+    rate: Annotated[float | None, Option(metavar="N", least=0)] = None,
+    timeout_s: Annotated[float, Option(flags="--timeout", metavar="SECONDS", over=0)] = TIMEOUT_S,
+    journal: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
+    refresh: bool = False,
+    text_field: Annotated[str, Option(metavar="NAME")] = "text",
+    workers: Annotated[int | None, Option(least=1)] = None,
+    scheduler: Annotated[str | None, Option(metavar="ADDRESS")] = None,
+    sample_files: Annotated[str | int | None, Option(metavar="N|P%")] = None,
+    seed: Annotated[int, Option(least=0)] = 1,
+    limit_documents: Annotated[int | None, Option(least=1)] = None,
+    exclude_source: Annotated[str | Sequence[str], Option(metavar="GLOB", is_verbatim=True)] = (),
+    skip_bad_lines: bool = False,
+    max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
+    input_format: InputFormat | None = None,
+    skip_unknown: bool = False,
+    cache: Annotated[str | int, Option(metavar="SIZE")] = CACHE,
+    cache_dir: Annotated[str | Path | None, Option(metavar="DIR")] = None,
+    progress: Progress = SILENT,
+) -> Result[EntryRow] | Result[PlanRow]:
+    """Find the entries of a benchmark that are in corpora, and whether models do better on them.
+
+    BENCHMARK is a table with one entry per row: .jsonl, .json, .csv or .parquet, also compressed; -
+    is standard input. Windows of each entry are looked for, and the share of them that occurs makes
+    it clean, suspicious or dirty. docs/contaminate.md has the rules.
+
+    Parameters
+    ----------
+    benchmark : str, Path or DataFrame
+        A table with one entry per row; `-` is standard input.
+    index : see count
+    field : str
+        Column of the text to look for.
+    id_field : str, optional
+        Column of the ids. By default the column id, or without one the number of the row.
+    rule : str
+        How windows are taken and judged: mini, gpt4, gpt4-stripped, gpt3, palm, or ngram-N for N
+        words. All but the first two need corpora that are read (scan:, python).
+    width : int, optional
+        Length of a window, in place of the rule's.
+    unit : str, optional
+        What the width counts, in place of characters.
+    tail : str, optional
+        Windows that the end of an entry cuts short: `drop` them, keep them `cut`, or move the first
+        of them to the `end`. By default drop.
+    short : str, optional
+        An entry shorter than a window: take the `whole` entry as one, or `skip` it. By default
+        whole.
+    no_strip : bool
+        Keep white space at both ends of an entry.
+    sample : int, optional
+        Draw this many entries at random, and look at no others.
+    decide : bool
+        Ask about an entry only until its class is known; the share of its windows is then unknown.
+    shares : str or Path, optional
+        Write the shares of clean, suspicious and dirty entries, and the share of dirty ones by
+        threshold, to this file.
+    scores : str, Path, DataFrame, or several of them
+        Rows of `evalcore score`: compare the accuracy on dirty and on clean entries.
+    score_rule : str, optional
+        Only scores by this rule of scoring.
+    effects : str or Path, optional
+        Write the accuracies and their differences to this file.
+    contexts : str or Path, optional
+        Write one occurrence of the rarest window of each entry that is not clean, with 400
+        characters on each side, to this file.
+    figure : str or Path, optional
+        Draw the shares of each corpus: .svg or .png.
+    level : float
+        Confidence level of the intervals.
+    dry_run, api_url, concurrency, rate, timeout_s, journal, refresh, text_field : see count
+    workers, scheduler, sample_files, seed, limit_documents, exclude_source : see count
+    skip_bad_lines, max_line, input_format, skip_unknown, cache, cache_dir, progress : see count
+
+    Returns
+    -------
+    DataFrame
+        One row per entry and index, then per entry in any of several; see docs/rows.md.
+
+    Raises
+    ------
+    InputError
+        An argument or a file is wrong.
+    IncompleteError
+        Some windows could not be counted; its `rows` has all entries, with the limits of what is
+        known.
+
+    Examples
+    --------
+    $ ngramscan contaminate questions.jsonl --index python
+    $ ngramscan contaminate questions.jsonl --sample 500 --dry-run
+    $ ngramscan contaminate questions.jsonl --index scan:corpus.jsonl --rule gpt3 -o entries.csv
+    $ ngramscan contaminate questions.jsonl --index python --shares shares.csv --figure shares.svg
+    """
+    targets = [optional_target(path) for path in (shares, effects, contexts)]
+    picture = Path(figure) if figure else None
+    check_target(picture)
+    chosen = make_rule(rule, width, unit, tail, short, not no_strip)
+    read = read_entries(benchmark, field, id_field)
+    entries = draw_entries(read.entries, sample, seed)
+    notices = _describe_read(name_of(benchmark), read, sample)
+    given = _read_scores(scores, score_rule, effects)
+    options = IndexOptions(
+        *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
+        *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line, False),
+        *(input_format, skip_unknown, parse_size(cache, "--cache"), cache_dir),
+        normalization=chosen.normalization,
+    )
+    load_ahead("scipy.special")
+    with open_indexes(index, options, progress) as indexes:
+        if dry_run:
+            return Result(_plan(entries, chosen, seed, indexes, bool(contexts)), PlanRow)
+        found = run_contaminate(entries, chosen, indexes, seed, decide)
+        evidence, lost = _show_evidence(found.rows, indexes, seed) if contexts else ([], [])
+    drawn_with = seed if len(entries) < len(read.entries) else None
+    summed = make_shares(found.rows, chosen, len(read.entries), drawn_with, level)
+    compared = make_effects(found.rows, given, seed, level=level) if given else []
+    save(summed, ShareRow, targets[0])
+    save(compared, EffectRow, targets[1])
+    save(evidence, ContextRow, targets[2])
+    if picture:
+        save_figure(draw_contaminate(summed), picture)
+    notices += _describe_short(found.rows)
+    unknown = [(one.error, one.index) for one in found.missing]
+    failures = [*_describe(unknown, "window"), *_describe(lost, "context")]
+    table = partial(tables.print_contaminate, found, summed, compared)
+    return Result(found.rows, EntryRow, notices, failures, print_table=table)
+
+
+def _read_scores(
+    scores: GivenTables, rule: str | None, effects: str | Path | None
+) -> list[GivenScore]:
+    given, what = list[GivenScore](), "rows of `evalcore score`"
+    for table in as_tables(scores):
+        given += read_rows(table, GivenScore, what, {"status": ""})
+    for option, value in (("--score-rule", rule), ("--effects", effects)):
+        if value and not given:
+            raise InputError(option, "it goes with --scores, which has the scores to compare")
+    if rule:
+        refuse_other("--score-rule", rule, (row.rule for row in given))
+    return [row for row in given if rule in {None, row.rule}]
+
+
+def _describe_read(where: str, read: BenchmarkEntries, sample: int | None) -> list[str]:
+    """Say how a file was read that may not be what its owner meant."""
+    n = len(read.entries)
+    numbered = f"{where}: there is no column id, so ids are the numbers of the rows, from 1"
+    all_of_them = f"--sample {sample}: the file has no more than {n:,} entries; all are looked at"
+    return [numbered] * read.is_numbered + [all_of_them] * (sample is not None and sample >= n)
+
+
+def _describe_short(rows: Sequence[EntryRow]) -> list[str]:
+    """Say how many entries are a single window: short ones are found by chance."""
+    ids = dict.fromkeys(row.id for row in rows if "whole entry is one window" in row.note)
+    if not ids:
+        return []
+    of = f"{len(ids):,} entries are no longer than a window, the first is {next(iter(ids))}"
+    return [f"{of}; each is looked for as a whole (--short skip leaves out shorter ones)"]
+
+
+def _plan(
+    entries: Sequence[Entry], rule: Rule, seed: int, indexes: Sequence[Index], has_contexts: bool
+) -> list[PlanRow]:
+    asked = queries_of(entries, rule, seed).values()
+    texts = list(dict.fromkeys(text for own in asked for text in own))
+    # One window on a document for each entry, if none of them is clean.
+    windows = len(entries) * has_contexts
+    return make_plan(len(texts), texts, windows, bytes_of(CONTEXT), indexes)
+
+
+Lost = tuple[NgramscanError, str]
+"""Why something is missing, and in which index."""
+
+
+def _show_evidence(
+    rows: Sequence[EntryRow], indexes: Sequence[Index], seed: int
+) -> tuple[list[ContextRow], list[Lost]]:
+    """Return one occurrence of the rarest window of each entry that is not clean."""
+    evidence, lost = list[ContextRow](), list[Lost]()
+    for index in indexes:
+        own = [row for row in rows if row.index == index.name and row.verdict != "clean"]
+        if texts := list(dict.fromkeys(row.rarest for row in own if row.rarest)):
+            shown, failed = run_contexts(texts, index, 1, CONTEXT, seed)
+            evidence += [row for one in shown for row in one.rows]
+            lost += [(one.error, one.index) for one in failed]
+            lost += [(one.error, index.name) for each in shown for one in each.failures]
+    return evidence, lost
+
+
+def _describe(missing: Iterable[Lost], what: str) -> list[str]:
+    """Return how many are missing, one line per reason and index."""
+    reasons = Counter((str(explained(error)), index) for error, index in missing)
+    lines = [
+        f"{reason}; {counted(n, what)} missing ({index})" for (reason, index), n in reasons.items()
+    ]
+    more = len(lines) - SHOWN_REASONS
+    return lines[:SHOWN_REASONS] + [f"and {counted(more, 'more reason')}"] * (more > 0)

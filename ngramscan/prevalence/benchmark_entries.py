@@ -1,0 +1,96 @@
+"""Entries of a benchmark from a table: one text field, and ids that differ."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ngramscan.errors import InputError, nearest
+from ngramscan.prevalence.contaminate import Entry
+from ngramscan.reading.row_files import Table, has_rows, read_table
+
+ID = "id"
+"""The column of the ids, where none is named."""
+_OFTEN = ("question", "problem", "context", "prompt", "input", "passage", "text")
+"""Names that the column of the texts often has, the likeliest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkEntries:
+    """The entries of a benchmark."""
+
+    entries: list[Entry]
+    """In the order of the table."""
+    is_numbered: bool
+    """The table has no ids; they are the numbers of its rows, from 1."""
+
+
+def read_entries(
+    benchmark: Table, text_field: str, id_field: str | None = None
+) -> BenchmarkEntries:
+    """Read the entries of a benchmark; an InputError names the row that can't be one."""
+    _refuse_folder(benchmark)
+    entries, places = list[Entry](), dict[str, str]()
+    column = id_field
+    for number, (place, row) in enumerate(read_table(benchmark), 1):
+        if number == 1 and not id_field and ID in row:
+            column = ID
+        text = _text(place, row, text_field, "--field")
+        name = _text(place, row, column, "--id-field") if column else str(number)
+        if name in places:
+            cure = "" if not column else "; entries need ids that differ: --id-field names them"
+            raise InputError(place, f"the id {name!r:.60} stands at {places[name]} too{cure}")
+        places[name] = place
+        entries.append(Entry(name, text))
+    return BenchmarkEntries(entries, column is None)
+
+
+def draw_entries(entries: list[Entry], number: int | None, seed: int) -> list[Entry]:
+    """Return so many entries drawn at random, in their order; all of them if there are no more."""
+    if number is None or number >= len(entries):
+        return entries
+    drawn = random.Random(seed).sample(range(len(entries)), number)
+    return [entries[at] for at in sorted(drawn)]
+
+
+def _refuse_folder(benchmark: Table) -> None:
+    """Raise an InputError for a folder that names the tables in it."""
+    folder = Path(benchmark) if isinstance(benchmark, str | Path) else None
+    if folder and folder.is_dir():
+        tables = sorted(one for one in folder.iterdir() if has_rows(one))
+        if tables:
+            named = ", ".join(str(one) for one in tables[:3]) + ", …" * (len(tables) > 3)
+            raise InputError(str(folder), f"it is a folder; name one of its files: {named}")
+
+
+def _text(place: str, row: Mapping[str, Any], column: str, option: str) -> str:
+    """Return a cell that has to be a text; a number only where it is an id."""
+    if column not in row:
+        raise InputError(place, f"no column {column}; {_columns(row, column, option)}")
+    value = row[column]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and option == "--id-field" and math.isfinite(value):
+        return str(value)
+    if not isinstance(value, str) or not value.strip():
+        shown = "empty" if isinstance(value, str) else f"{value!r:.40}, which is no text"
+        raise InputError(place, f"{column} is {shown}; mend the row or leave it out")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        problem = f"{column} has a lone surrogate at character {error.start}, half of a character"
+        raise InputError(place, f"{problem}; mend the row or leave it out") from error
+    return value
+
+
+def _columns(row: Iterable[str], column: str, option: str) -> str:
+    """Say which columns there are, and which of them is probably meant."""
+    names = [*row]
+    by_lower = {name.lower(): name for name in reversed(names)}
+    often = [by_lower[name] for name in _OFTEN if name in by_lower and option == "--field"]
+    likely = nearest(column, names, cutoff=0.75) or next(iter(often), "")
+    cure = f"; {option} {likely!r} if that is meant" if likely else f"; name one with {option}"
+    return f"the columns are {', '.join(names)}{cure}"
