@@ -1,0 +1,134 @@
+"""`contaminate` as a person runs it: planned, killed and run again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from ngramscan.corpora import ReadOptions, open_corpus
+from ngramscan.fm9.build import build_index
+from ngramscan.progress import SILENT
+from tests.support.command import NGRAMSCAN, Ran, invoke
+from tests.support.planted import Planted, expect_mini, make_planted, write_planted
+from tests.support.service import ApiServer
+
+CONCURRENCY = 3
+FILES = 40
+KILLS = [1, pytest.param(12, marks=pytest.mark.slow)]
+
+
+class Written(NamedTuple):
+    folder: Path
+    command: list[str | Path]
+    rows: dict[str, tuple[str, ...]]
+    """Windows, windows found, the verdict and the count of the rarest window of each entry."""
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    folder, whole = tmp_path_factory.mktemp("runs"), make_planted(0.3, 1)
+    planted = Planted(whole.entries[::2], whole.files)
+    benchmark, corpus = write_planted(folder, planted)
+    build_index(open_corpus(str(corpus)), folder / "index", SILENT, ReadOptions())
+    rows: dict[str, tuple[str, ...]] = {
+        name: (
+            str(one.windows),
+            str(one.found),
+            str(one.verdict),
+            str(one.rarest_occurrences or ""),
+        )
+        for name, one in expect_mini(planted).items()
+    }
+    return Written(folder, ["contaminate", benchmark, "--format", "csv"], rows)
+
+
+def rows_of(ran: Ran) -> dict[str, tuple[str, ...]]:
+    assert ran.code == 0, ran.stderr
+    names = ("windows", "found", "verdict", "rarest_occurrences")
+    return {row["id"]: tuple(row[name] for name in names) for row in ran.rows}
+
+
+def kill_once(command: list[str | Path], done: Callable[[], int], moment: int) -> None:
+    """Start a command, and kill it with all its processes when more than that is done."""
+    process = subprocess.Popen(
+        [*NGRAMSCAN, *map(str, command)], stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    while process.poll() is None and done() <= moment:
+        time.sleep(0.002)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL, "it was done before"
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("kills", KILLS)
+def test_a_killed_run_over_a_service_asks_only_for_what_is_missing(
+    kills: int, written: Written, tmp_path: Path
+) -> None:
+    draw = random.Random(kills)
+    options = ("--journal", tmp_path / "j", "--concurrency", str(CONCURRENCY))
+    with ApiServer({"made": written.folder / "index"}, delay=0.004) as server:
+        command = [*written.command, "--index", f"{server.url}made", *options]
+        planned = int(invoke(*command, "--dry-run").rows[0]["requests"])
+        assert not server.read_log(), "a plan asks nothing"
+        moments = sorted(draw.sample(range(planned - 2 * CONCURRENCY), kills))
+        for moment in moments:
+            kill_once(command, lambda: len(server.read_log()), moment)
+        assert rows_of(invoke(*command)) == written.rows
+        asked = Counter(one["query"] for one in server.read_log())
+        assert len(asked) == planned
+        assert asked.total() - planned <= kills * CONCURRENCY, "those under way at the kill"
+        assert rows_of(invoke(*command)) == written.rows
+        assert len(server.read_log()) == asked.total()
+
+
+def kept(journal: Path) -> int:
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as opened:
+            return int(opened.execute("SELECT count(*) FROM replies").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+@pytest.fixture(scope="module")
+def copies(written: Written) -> Path:
+    """A folder with the corpus many times, in files that are read one after the other."""
+    folder = written.folder / "copies"
+    folder.mkdir()
+    texts = b"".join(
+        file.read_bytes() for file in sorted((written.folder / "corpus").glob("*.jsonl"))
+    )
+    for number in range(FILES):
+        (folder / f"{number:02}.jsonl").write_bytes(texts)
+    return folder
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("kills", KILLS)
+def test_a_killed_scan_reads_only_the_files_that_are_missing(
+    kills: int, written: Written, copies: Path, tmp_path: Path
+) -> None:
+    draw, journal = random.Random(kills), tmp_path / "j"
+    command = [*written.command, "--index", f"scan:{copies}"]
+    undisturbed = invoke(*command, "--journal", tmp_path / "other", "--workers", "1")
+    for _ in range(kills):
+        moment = kept(journal) + draw.randrange(FILES // (2 * kills))
+        kill_once([*command, "--journal", journal, "--workers", "2"], lambda: kept(journal), moment)
+    done = kept(journal)
+    assert 0 < done < FILES
+    again = invoke(*command, "--journal", journal, "-v")
+    assert again.stdout == undisturbed.stdout
+    assert f"{done} of {FILES} files or parts are from the journal" in again.stderr
+    assert len(re.findall(r"\.jsonl: read$", again.stderr, flags=re.MULTILINE)) == FILES - done
