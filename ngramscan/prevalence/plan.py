@@ -20,6 +20,7 @@ class PlanRow:
 
     index: str
     patterns: int
+    """Patterns, or different windows of entries."""
     lookups: int
     """Texts whose places are looked up."""
     windows_at_most: int

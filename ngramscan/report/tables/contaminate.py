@@ -19,11 +19,12 @@ _SHOWN = 5
 """Entries of each index that the terminal shows."""
 _WIDTH = 32
 """Characters of a window that the terminal shows."""
+_LESS = ("n dirty", "accuracy", "n")
 _ACCURACIES = ("accuracy", "accuracy_clean", "accuracy_suspicious", "accuracy_dirty")
 _EFFECTS_NOTE = (
-    "accuracies, their difference (dirty minus clean) and the least one that would have been found"
-    " (in 80 of 100 such comparisons) in %. A difference is no proof of an effect: entries that are"
-    " in corpora may be easier for other reasons"
+    "difference: dirty minus clean, in percentage points; detectable: the least one that 80 of 100"
+    " such comparisons would find (–: none). No proof of an effect: entries that are in corpora may"
+    " be easier for other reasons"
 )
 
 
@@ -98,13 +99,16 @@ def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
     names = "index dataset model method rule=score_rule n accuracy=accuracy n_clean"
     names += " clean=accuracy_clean n_suspicious suspicious=accuracy_suspicious n_dirty"
     names += " dirty=accuracy_dirty difference detectable"
+    names += " no_class=n_without_verdict no_score=n_without_score"
     columns = to_columns(effects, names, {*_ACCURACIES, "difference", "detectable"})
     columns["p"] = [p_text(row.p) for row in effects]
-    optional = ("n suspicious", "n clean", "n dirty", "suspicious", "accuracy", "n")
+    optional = (*("no class", "no score", "n suspicious", "suspicious", "n clean"), *_LESS)
     wrapping = frozenset({"model", "method", "dataset"})
     title = "Accuracy by class, %"
     print_columns(console, columns, Layout(5, wrapping, optional, 1, title))
-    print_notes(console, effects, "index", "model", "method")
+    # The others say again what would have been found.
+    notes = [row for row in effects if row.difference is None]
+    print_notes(console, notes, "index", "model", "method")
     parts.print_notes(console, _EFFECTS_NOTE)
 
 
