@@ -26,9 +26,6 @@ Tail = Literal["drop", "cut", "end"]
 Short = Literal["whole", "skip"]
 Verdict = Literal["clean", "suspicious", "dirty"]
 
-LONGEST_CHARACTER = 4
-"""Bytes in UTF-8."""
-
 
 class TextWindow(NamedTuple):
     """A part of a text that is looked for."""
@@ -146,10 +143,12 @@ def make_rule(
         short=short or rule.short,
         strip=strip,
     )
-    least = LONGEST_CHARACTER if rule.unit == "bytes" else 1
+    least, why = 1, ""
+    if rule.unit == "bytes":
+        least, why = 4, ", the bytes of the longest character"
     if rule.width < least:
-        where = f"--width {width}" if width is not None else f"--rule {name}"
-        raise InputError(where, f"a window has at least {least} {rule.unit}")
+        where = f"--rule {name}" if width is None else f"--width {width}"
+        raise InputError(where, f"the width must be at least {least}{why}")
     return rule
 
 
