@@ -35,7 +35,7 @@ from tests.support.range_server import RangeServer
 from tests.support.service import ApiServer, Faults
 
 SMALL, LARGE = (0.3, 2), (105, 10)
-"""Megabytes of the corpus, and a thirtieth of the entries."""
+"""Megabytes of the corpus, and how often it has the entries of `KINDS`."""
 STEPS = {"http": 3, "in place": 7}
 """Of the small benchmark, servers are asked every so-manieth entry."""
 UNLUCKY = Faults(seed=2, rate=0.02, kinds=("500", "cut", "429"))
@@ -167,4 +167,4 @@ def test_verdicts_take_fewer_requests_than_shares(built: Built, tmp_path: Path) 
     everything = {window for own in drawn.values() for window in own}
     assert sorted(asked[0]) == sorted(everything), "each window once"
     assert set(asked[1]) < everything
-    assert len(asked[1]) == len(set(asked[1])) < 0.75 * len(everything)
+    assert len(asked[1]) == len(set(asked[1])) < 0.8 * len(everything)

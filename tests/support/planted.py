@@ -15,8 +15,19 @@ from typing import NamedTuple, TypeVar
 
 from tests.support.corpus_files import PACK
 
-KINDS = {"whole": 6, "half": 6, "wrapped": 6, "upper": 3, "question": 6, "absent": 3}
-"""Entries by the way they are planted; `question`: without the options."""
+KINDS = {
+    "whole": 6,
+    "half": 6,
+    "wrapped": 6,
+    "upper": 3,
+    "question": 6,
+    "reworded": 2,
+    "absent": 3,
+}
+"""Entries by the way they are planted: other line ends; without the options; with every fifth word
+replaced by another."""
+ODD = 6
+"""The first entries of each kind are odd: short, padded, repeated, within others."""
 SHORT = (19, 49, 50)
 """Characters of the first entries of each kind."""
 CONSONANTS, VOWELS, OTHERS = "bdfgklmnprstvz", "aeiou", "éßøжя中ñ"
@@ -85,7 +96,7 @@ class _Writer:
 
 
 def make_planted(megabytes: float, times: int = 10, seed: int = 1) -> Planted:
-    """Return `times` KINDS entries, and a corpus of about so many megabytes that has them."""
+    """Return `times` the entries of KINDS, and a corpus of so many megabytes that has them."""
     writer = _Writer(random.Random(seed))
     boilerplate = writer.sentence(11)
     entries: list[MadeEntry] = []
@@ -93,7 +104,7 @@ def make_planted(megabytes: float, times: int = 10, seed: int = 1) -> Planted:
         for number in range(share * times):
             question, options = _made(writer, boilerplate, (kind, number), entries)
             text = f"{question}\n{options}" if options else question
-            planted = _as_planted(kind, text, question)
+            planted = _as_planted(kind, text, question, writer)
             shown = f" \t{text}\n\n" if number == len(SHORT) else text
             entries.append(MadeEntry(f"{kind}-{number}", kind, shown, planted))
     texts = [writer.document() for _ in range(40)]
@@ -132,8 +143,9 @@ def _made(
     return f"{boilerplate} {question}", options
 
 
-def _as_planted(kind: str, text: str, question: str) -> str:
+def _as_planted(kind: str, text: str, question: str, writer: _Writer) -> str:
     words = text.split(" ")
+    others = [writer.draw.choice(writer.words) if n % 5 == 2 else w for n, w in enumerate(words)]
     wrapped = [" ".join(words[place : place + 4]) for place in range(0, len(words), 4)]
     return {
         "whole": text,
@@ -141,6 +153,7 @@ def _as_planted(kind: str, text: str, question: str) -> str:
         "wrapped": "\n".join(wrapped),
         "upper": text.upper(),
         "question": question,
+        "reworded": " ".join(others),
         "absent": "",
     }[kind]
 
@@ -156,8 +169,9 @@ def _documents_with(entry: MadeEntry, writer: _Writer) -> list[str]:
 
 
 def _with_ends(texts: list[str], entries: Sequence[MadeEntry]) -> list[str]:
-    """Let absent entries stand across the ends of documents, where they don't count."""
-    for place, entry in enumerate(entry for entry in entries if entry.kind == "absent"):
+    """Let some absent entries stand across the ends of documents, where they don't count."""
+    absent = [entry for entry in entries if entry.kind == "absent"]
+    for place, entry in enumerate(absent[: len(SHORT) + 1]):
         middle = len(entry.text) // 2
         texts[2 * place] += " " + entry.text[:middle]
         texts[2 * place + 1] = entry.text[middle:] + " " + texts[2 * place + 1]
