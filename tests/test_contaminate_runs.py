@@ -21,8 +21,8 @@ from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.fm9.build import build_index
 from ngramscan.progress import SILENT
 from tests.support.command import NGRAMSCAN, Ran, invoke
-from tests.support.planted import Planted, expect_mini, make_planted, write_planted
-from tests.support.service import ApiServer
+from tests.support.planted import Planted, expect_mini, make_planted, mini_spans, write_planted
+from tests.support.service import ApiServer, Faults
 
 CONCURRENCY = 3
 FILES = 40
@@ -31,6 +31,7 @@ KILLS = [1, pytest.param(12, marks=pytest.mark.slow)]
 
 class Written(NamedTuple):
     folder: Path
+    planted: Planted
     command: list[str | Path]
     rows: dict[str, tuple[str, ...]]
     """Windows, windows found, the verdict and the count of the rarest window of each entry."""
@@ -51,7 +52,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
         )
         for name, one in expect_mini(planted).items()
     }
-    return Written(folder, ["contaminate", benchmark, "--format", "csv"], rows)
+    return Written(folder, planted, ["contaminate", benchmark, "--format", "csv"], rows)
 
 
 def rows_of(ran: Ran) -> dict[str, tuple[str, ...]]:
@@ -92,6 +93,38 @@ def test_a_killed_run_over_a_service_asks_only_for_what_is_missing(
         assert asked.total() - planned <= kills * CONCURRENCY, "those under way at the kill"
         assert rows_of(invoke(*command)) == written.rows
         assert len(server.read_log()) == asked.total()
+
+
+def verdict(found: int, windows: int) -> str:
+    return (
+        "dirty" if 5 * found >= 4 * windows else "suspicious" if 5 * found >= windows else "clean"
+    )
+
+
+def test_windows_that_can_not_be_counted_are_neither_found_nor_absent(written: Written) -> None:
+    draw, texts = random.Random(4), written.planted.texts
+    windows = {
+        one.id: [one.text[slice(*span)] for span in mini_spans(one.text)]
+        for one in written.planted.entries
+    }
+    different = sorted({window for own in windows.values() for window in own})
+    lost = draw.sample(different, len(different) // 8)
+    bodies = dict.fromkeys(lost, '{"count": "many"}')
+    with ApiServer({"made": written.folder / "index"}, faults=Faults(bodies=bodies)) as server:
+        ran = invoke(*written.command, "--index", f"{server.url}made")
+    assert ran.code == 1
+    assert f"; {len(lost)} windows missing" in ran.stderr
+    for row in ran.rows:
+        own = windows[row["id"]]
+        found = sum(any(one in text for text in texts) for one in own if one not in lost)
+        n, unknown = len(own), sum(one in lost for one in own)
+        agreed = {verdict(found, n), verdict(found + unknown, n)}
+        assert (int(row["asked"]), int(row["found"])) == (n - unknown, found)
+        assert float(row["eta_low"]) == found / n
+        assert float(row["eta_high"]) == (found + unknown) / n
+        assert row["eta"] == ("" if unknown else str(found / n))
+        assert row["verdict"] == (agreed.pop() if len(agreed) == 1 else "")
+    assert {row["verdict"] for row in ran.rows} == {"clean", "suspicious", "dirty", ""}
 
 
 def kept(journal: Path) -> int:

@@ -198,7 +198,7 @@ def write_planted(folder: Path, planted: Planted) -> tuple[Path, Path]:
 def expect_mini(planted: Planted, width: int = 50) -> dict[str, Expected]:
     """Windows of so many characters, one from the beginning of each word on."""
     windows = {
-        one.id: {span: one.text[slice(*span)] for span in _mini_spans(one.text, width)}
+        one.id: {span: one.text[slice(*span)] for span in mini_spans(one.text, width)}
         for one in planted.entries
     }
     counts = _count({key for of in windows.values() for key in of.values()}, planted.texts)
@@ -208,7 +208,8 @@ def expect_mini(planted: Planted, width: int = 50) -> dict[str, Expected]:
     }
 
 
-def _mini_spans(text: str, width: int) -> list[Span]:
+def mini_spans(text: str, width: int = 50) -> list[Span]:
+    """Return where windows begin and end."""
     first, last = 0, len(text)
     while first < last and text[first].isspace():
         first += 1
