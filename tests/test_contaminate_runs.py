@@ -135,33 +135,26 @@ def kept(journal: Path) -> int:
         return 0
 
 
-@pytest.fixture(scope="module")
-def copies(written: Written) -> Path:
-    """A folder with the corpus many times, in files that are read one after the other."""
-    folder = written.folder / "copies"
-    folder.mkdir()
-    texts = b"".join(
-        file.read_bytes() for file in sorted((written.folder / "corpus").glob("*.jsonl"))
-    )
-    for number in range(FILES):
-        (folder / f"{number:02}.jsonl").write_bytes(texts)
-    return folder
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize("kills", KILLS)
 def test_a_killed_scan_reads_only_the_files_that_are_missing(
-    kills: int, written: Written, copies: Path, tmp_path: Path
+    kills: int, written: Written, tmp_path: Path
 ) -> None:
-    draw, journal = random.Random(kills), tmp_path / "j"
+    draw, journal, n = random.Random(kills), tmp_path / "j", FILES * kills
+    one, copies = tmp_path / "one.jsonl", tmp_path / "copies"
+    texts = [file.read_bytes() for file in (written.folder / "corpus").glob("*.jsonl")]
+    one.write_bytes(b"".join(texts) * 8)
+    copies.mkdir()
+    for number in range(n):
+        (copies / f"{number:04}.jsonl").hardlink_to(one)
     command = [*written.command, "--index", f"scan:{copies}"]
     undisturbed = invoke(*command, "--journal", tmp_path / "other", "--workers", "1")
     for _ in range(kills):
-        moment = kept(journal) + draw.randrange(FILES // (2 * kills))
+        moment = kept(journal) + draw.randrange(FILES // 4)
         kill_once([*command, "--journal", journal, "--workers", "2"], lambda: kept(journal), moment)
     done = kept(journal)
-    assert 0 < done < FILES
+    assert 0 < done < n
     again = invoke(*command, "--journal", journal, "-v")
     assert again.stdout == undisturbed.stdout
-    assert f"{done} of {FILES} files or parts are from the journal" in again.stderr
-    assert len(re.findall(r"\.jsonl: read$", again.stderr, flags=re.MULTILINE)) == FILES - done
+    assert f"{done:,} of {n:,} files or parts are from the journal" in again.stderr
+    assert len(re.findall(r"\.jsonl: read$", again.stderr, flags=re.MULTILINE)) == n - done
