@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from ngramscan import matching
 from ngramscan.corpora import Corpus, PythonCorpus, open_corpus
 from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora import parquet as parquet_module
@@ -24,6 +23,7 @@ from ngramscan.indexes.scan import pieces as scan_pieces
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.indexes.scan.window_tasks import cut_ends
 from ngramscan.journal import Journal
+from ngramscan.matching import matcher
 from ngramscan.progress import SILENT, Progress
 from tests.support import corpus_files, oracle
 from tests.support.recorder import Recorder
@@ -363,7 +363,7 @@ def test_fewer_occurrences_than_were_counted_are_no_window(tmp_path: Path, suffi
 def test_an_engine_that_is_wrong_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matching, "compile_engine", lambda *_: SKIPS_OVERLAPS)
+    monkeypatch.setattr(matcher, "compile_engine", lambda *_: SKIPS_OVERLAPS)
     counting._matcher.cache_clear()
     made = make_files(tmp_path, "c.jsonl", [".", "x" * 60_000 + "aaa"])
     error = fail(open_index(made), Place("aa", 0, 0))

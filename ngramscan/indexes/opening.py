@@ -76,6 +76,10 @@ class _Opener:
                 return [self._open_scan(spec)]
         if self._options.ignore_case:
             raise InputError("--ignore-case", f"only scan: and python take it, not {spec}")
+        if how := self._options.normalization:
+            asked = "in words" if how == "words" else "by letters and digits alone"
+            only = f"only corpora that are read (scan:…, python) can be asked {asked}"
+            raise InputError("--rule", f"{only}, not {spec}")
         if spec.startswith("fm9:"):
             with suggest_spec(f"--index {spec}", spec.removeprefix("fm9:"), "fm9"):
                 return [self._open_fm9(spec)]

@@ -5,9 +5,10 @@ Apart from the index that hands it out, so that a worker imports nothing else.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, islice
 from threading import get_ident
@@ -15,30 +16,38 @@ from typing import TypeVar
 
 from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
 from ngramscan.errors import NgramscanError
-from ngramscan.matching import Counts, Matcher, Text, count_texts
+from ngramscan.matching import Counts, Matcher, Normalization, Text, count_texts
 from ngramscan.processes.pool import Report
 
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """The queries for a piece; with the piece itself, they determine the counts."""
 
-    queries: list[str]
+    queries: Sequence[str] = field(compare=False, repr=False)
     read: ReadOptions
     ignore_case: bool
-    unions: list[list[int]]
+    normalization: Normalization
+    unions: Sequence[Sequence[int]] = field(default=(), compare=False, repr=False)
     """Groups of queries, by number: documents with any query of a group are counted."""
+    digest: str = field(init=False)
+    """Of queries and unions: to compare tens of thousands for each small file takes too long."""
+
+    def __post_init__(self) -> None:
+        content = repr((list(self.queries), [list(union) for union in self.unions]))
+        digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+        object.__setattr__(self, "digest", digest)
 
     def matcher(self) -> Matcher:
         """Return a matcher of this thread; to compile one per task costs more than the task."""
-        return _matcher(tuple(self.queries), self.ignore_case, get_ident())
+        return _matcher(self, get_ident())
 
 
 @lru_cache(maxsize=32)
-def _matcher(queries: tuple[str, ...], ignore_case: bool, _thread: int) -> Matcher:
-    return Matcher(queries, ignore_case)
+def _matcher(question: Question, _thread: int) -> Matcher:
+    return Matcher(question.queries, question.ignore_case, normalization=question.normalization)
 
 
 def do_each(jobs: Sequence[Callable[[Report], R]], report: Report) -> list[R | NgramscanError]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import accumulate
 
@@ -26,7 +26,7 @@ from ngramscan.indexes.scan.pieces import ScanRun, count_pieces
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.indexes.scan.windows import read_windows
 from ngramscan.journal import Journal, now
-from ngramscan.matching import Counts
+from ngramscan.matching import Counts, lacks_numba
 from ngramscan.progress import Progress
 from ngramscan.statistics.estimates import Estimate
 
@@ -61,8 +61,8 @@ class ScanIndex:
         self._run = ScanRun(corpus.name, progress, journal, *ways)
         if corpus.is_stream:
             self._check_stream()
-        # The rank behind the last occurrence in each piece, by query.
-        self._ends: dict[str, array[int]] = {}
+        # The number of each query, and the counts of each piece, as they were last counted.
+        self._counted: dict[str, tuple[int, list[Counts]]] = {}
         self._sample = None
         if options.sample_files is not None:
             self._sample = take_sample(corpus.files, str(options.sample_files), options.seed)
@@ -99,39 +99,36 @@ class ScanIndex:
             is_filtered = self._options.read.exclude_sources
             problem = "--exclude-source leaves no document" if is_filtered else "no document in it"
             raise InputError(self.name, "; ".join(filter(None, [problem, _skipped(results)])))
-        for number, query in enumerate(queries):
-            per_piece = (counts.occurrences[number] for counts in results)
-            self._ends[query] = array("q", accumulate(per_piece))
+        self._counted |= {query: (number, results) for number, query in enumerate(queries)}
+        documents_read = {piece: counts.documents_read for piece, counts in enumerate(results)}
+        bytes_read = {piece: counts.bytes_read for piece, counts in enumerate(results)}
         self._size = IndexSize(
-            round(self._total([counts.documents_read for counts in results]).value),
-            round(self._total([counts.bytes_read for counts in results]).value),
+            round(self._total(documents_read).value), round(self._total(bytes_read).value)
         )
         asked_at, note = now(), self._note(results)
+        occurrences = self._totals([counts.occurrences for counts in results])
+        documents = self._totals([counts.documents for counts in results])
+        none = self._total({})
         counts = [
             self._query_count(
-                query,
-                self._total([counts.occurrences[number] for counts in results]),
-                self._total([counts.documents[number] for counts in results]),
-                asked_at,
-                note,
+                query, occurrences.get(number, none), documents.get(number, none), asked_at, note
             )
             for number, query in enumerate(queries)
         ]
-        in_unions = [
-            self._total([counts.unions[number] for counts in results])
-            for number in range(len(unions))
-        ]
-        return DocumentCounts(counts, in_unions)
+        in_unions = self._totals([dict(enumerate(counts.unions)) for counts in results])
+        return DocumentCounts(counts, [in_unions[number] for number in range(len(unions))])
 
     def find(self, queries: Sequence[str]) -> Iterator[Found]:
         """Yield where each query is; those that were not counted yet are counted, in one pass."""
         if self._corpus.is_stream:
             problem = "a pipe can't be read again to show texts; write it to a file: scan:FILE"
             raise InputError(self._corpus.files[0].path, problem)
-        if unknown := [query for query in queries if query not in self._ends]:
+        if self._options.normalization:
+            raise InputError(self.name, "its texts were normalized: there are no places to show")
+        if unknown := [query for query in queries if query not in self._counted]:
             self.document_counts(unknown, ())
         for query in queries:
-            ends = self._ends[query]
+            ends = self._ends(query)
             segments = (Segment(0, 0, ends[-1]),) if ends and ends[-1] else ()
             yield Found(query, segments)
 
@@ -141,9 +138,16 @@ class ScanIndex:
         A window fails where its file can't be read or was changed since it was counted, and where
         the query has no such occurrence. A place may stand there twice.
         """
-        list(self.find(list(dict.fromkeys(place.query for place in places))))
+        queries = list(dict.fromkeys(place.query for place in places))
+        list(self.find(queries))
+        ends = {query: self._ends(query) for query in queries}
         question = self._question([], [])
-        yield from read_windows(self._run, self._pieces, self._ends, places, context, question)
+        yield from read_windows(self._run, self._pieces, ends, places, context, question)
+
+    def _ends(self, query: str) -> array[int]:
+        """Return the rank behind the last occurrence in each piece."""
+        number, results = self._counted[query]
+        return array("q", accumulate(counts.occurrences.get(number, 0) for counts in results))
 
     @property
     def file_bytes(self) -> int:
@@ -154,7 +158,9 @@ class ScanIndex:
     def _question(self, queries: Sequence[str], unions: Sequence[Sequence[str]]) -> Question:
         numbers = {query: number for number, query in enumerate(queries)}
         in_numbers = [[numbers[query] for query in union] for union in unions]
-        return Question(list(queries), self._options.read, self._options.ignore_case, in_numbers)
+        options = self._options
+        how = options.read, options.ignore_case, options.normalization
+        return Question(list(queries), *how, in_numbers)
 
     @cached_property
     def _pieces(self) -> list[Piece]:
@@ -166,6 +172,9 @@ class ScanIndex:
 
     def _count(self, question: Question) -> list[Counts]:
         """Count in each piece; a pipe, and only the first documents, in this process."""
+        if lacks_numba(len(question.queries)):
+            problem = "are slow without numba; pip install 'ngramscan[index]'"
+            self._run.progress.notice(f"{self.name}: {len(question.queries)} phrases {problem}")
         limit = self._options.limit_documents
         if limit is None and not self._corpus.is_stream:
             return count_pieces(self._run, self._pieces, question)
@@ -180,13 +189,22 @@ class ScanIndex:
                     break
         return results
 
-    def _total(self, values: Sequence[int]) -> Estimate:
+    def _totals(self, per_piece: Sequence[Mapping[int, int]]) -> dict[int, Estimate]:
+        """Return the totals of those queries that occur."""
+        by_query: dict[int, dict[int, int]] = defaultdict(dict)
+        for piece, values in enumerate(per_piece):
+            for number, value in values.items():
+                by_query[number][piece] = value
+        return {number: self._total(values) for number, values in by_query.items()}
+
+    def _total(self, per_piece: Mapping[int, int]) -> Estimate:
+        """Return the total of some values, by piece; those of other pieces are 0."""
         if self._sample is None:
-            total = sum(values)
+            total = sum(per_piece.values())
             return Estimate(total, total, total, LEVEL)
         per_file = dict.fromkeys((file.path for file in self._sample.files), 0)
-        for piece, value in zip(self._pieces, values, strict=True):
-            per_file[piece.file.path] += value
+        for piece, value in per_piece.items():
+            per_file[self._pieces[piece].file.path] += value
         return estimate_total(self._sample, list(per_file.values()))
 
     def _query_count(

@@ -165,12 +165,15 @@ def _read(text: str, question: Question) -> Counts | None:
     """Return counts as the journal has them; None where they can't be those of any piece."""
     try:
         counts = msgspec.json.decode(text, type=Counts)
-        with_any = zip(counts.documents, counts.occurrences, strict=True)
+        documents, occurrences = counts.documents, counts.occurrences
+        # A letter becomes a word of three bytes at most, with the spaces around it.
+        most = counts.bytes_read * (3 if question.normalization else 1)
         is_possible = (
-            len(counts.occurrences) == len(question.queries)
+            documents.keys() == occurrences.keys()
+            and max(documents, default=-1) < len(question.queries)
             and len(counts.unions) == len(question.unions)
-            and all(few <= many <= counts.bytes_read for few, many in with_any)
-            and max(counts.documents + counts.unions, default=0) <= counts.documents_read
+            and all(n <= occurrences[number] <= most for number, n in documents.items())
+            and max([*documents.values(), *counts.unions], default=0) <= counts.documents_read
         )
     except (ValueError, RecursionError):
         return None

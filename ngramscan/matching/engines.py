@@ -1,0 +1,131 @@
+"""Engines that find literals in a text, all occurrences of them.
+
+Hyperscan is used where it is installed and can compile the literals, ahocorasick_rs elsewhere.
+Faster ways of counting (`bytes.count`, polars, DuckDB, ripgrep) skip overlapping occurrences, so
+they can't be used. Both become slow with thousands of literals, and large: 60,000 of them take
+Hyperscan 12 s to compile, and then it reads 7 MB/s. There is a compiled loop of our own for these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import NamedTuple
+
+import ahocorasick_rs
+
+MANY = 1_000
+"""From so many literals on, our own engine is faster: starting numba takes as long as it saves."""
+_DFA_BYTES = 500_000
+"""An automaton of more bytes of literals would take hundreds of megabytes in its fastest form."""
+
+Text = bytes | memoryview
+Hit = Callable[..., None]
+"""Called for each occurrence with the number of its literal; engines pass more, to be ignored."""
+
+
+class Engine(NamedTuple):
+    """Finds literals in texts. One per thread; can't be pickled."""
+
+    name: str
+    scan: Callable[[Text, Hit], None]
+    """Calls `hit` once for each occurrence."""
+
+
+def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine | None:
+    """Return Hyperscan in block mode; None if it is missing or can't compile the literals."""
+    try:
+        import hyperscan
+    except ImportError:  # no wheel for this machine
+        return None
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    flags = hyperscan.HS_FLAG_DOTALL | (hyperscan.HS_FLAG_CASELESS if ignore_case else 0)
+    # Every byte escaped: the literal mode silently ends at a NUL.
+    escaped = [b"".join(b"\\x%02x" % byte for byte in literal) for literal in literals]
+    numbers = list(range(len(literals)))
+    try:
+        database.compile(expressions=escaped, ids=numbers, flags=[flags] * len(literals))
+    except hyperscan.error:
+        return None  # a literal of thousands of bytes is over its limit
+    database.scratch = hyperscan.Scratch(database)
+
+    def scan(text: Text, hit: Hit) -> None:
+        # It accepts memory views, though its stubs only list bytes.
+        database.scan(text, match_event_handler=hit)  # type: ignore[type-var]
+
+    return Engine("hyperscan", scan)
+
+
+def aho_corasick_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
+    """Return the automaton of ahocorasick_rs, which runs everywhere."""
+    forms = ahocorasick_rs.Implementation
+    is_small = sum(map(len, literals)) <= _DFA_BYTES
+    automaton = ahocorasick_rs.BytesAhoCorasick(
+        [literal.lower() if ignore_case else literal for literal in literals],
+        implementation=forms.DFA if is_small else forms.ContiguousNFA,
+    )
+
+    def scan(text: Text, hit: Hit) -> None:
+        searched = bytes(text).lower() if ignore_case else text  # ASCII only, as Hyperscan
+        for number, _, _ in automaton.find_matches_as_indexes(searched, overlapping=True):
+            hit(number)
+
+    return Engine("ahocorasick_rs", scan)
+
+
+def gram_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine | None:
+    """Return our own engine; None without numba. Short literals are left to the others."""
+    try:
+        import numpy as np
+
+        from ngramscan.matching.gram_kernels import LEAST_BYTES, find_literals, make_grams
+    except ModuleNotFoundError:
+        return None
+    long = [number for number, literal in enumerate(literals) if len(literal) >= LEAST_BYTES]
+    short = [number for number, literal in enumerate(literals) if len(literal) < LEAST_BYTES]
+    grams = make_grams([literals[n].lower() if ignore_case else literals[n] for n in long])
+    beside = _compile_small([literals[n] for n in short], ignore_case) if short else None
+    found = np.empty(1_000, np.int64)
+
+    def scan(text: Text, hit: Hit) -> None:
+        nonlocal found
+        searched = np.frombuffer(bytes(text).lower() if ignore_case else text, np.uint8)
+        n = find_literals(grams, searched, found)
+        if n > found.size:
+            found = np.empty(2 * n, np.int64)
+            find_literals(grams, searched, found)
+        for number in found[:n].tolist():
+            hit(long[number])
+        if beside is not None:
+            beside.scan(text, lambda number, *_: hit(short[number]))
+
+    return Engine("grams", scan)
+
+
+def lacks_numba(n_literals: int) -> bool:
+    """Tell whether so many literals are slow for want of numba."""
+    return n_literals >= MANY and find_spec("numba") is None
+
+
+def compile_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
+    """Return the fastest engine for these literals that can compile them."""
+    own = gram_engine(literals, ignore_case) if len(literals) >= MANY else None
+    return own or _compile_small(literals, ignore_case)
+
+
+def _compile_small(literals: Sequence[bytes], ignore_case: bool) -> Engine:
+    return hyperscan_engine(literals, ignore_case) or aho_corasick_engine(literals, ignore_case)
+
+
+def find_starts(literal: bytes, text: bytes) -> list[int]:
+    """Return where one literal occurs, slowly but by the definition."""
+    starts, start = [], text.find(literal)
+    while start >= 0:
+        starts.append(start)
+        start = text.find(literal, start + 1)
+    return starts
+
+
+def count_by_brute_force(literal: bytes, text: bytes) -> int:
+    """Count the occurrences of one literal."""
+    return len(find_starts(literal, text))
