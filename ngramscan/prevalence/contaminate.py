@@ -78,6 +78,11 @@ def run_contaminate(
 ) -> ContaminateResult:
     """Look for the windows of all entries in each index, and in all indexes together.
 
+    Each index is asked for all different windows at once. A window whose count failed is unknown,
+    not absent; so is one that was not seen where only a sample of the files was read. Where only
+    the first documents are read, these are the corpus. An InputError says that an index can't be
+    asked in this way.
+
     Parameters
     ----------
     entries : sequence of Entry
@@ -85,25 +90,13 @@ def run_contaminate(
     rule : Rule
         Which windows are looked for, and what finding them means.
     indexes : sequence of Index
-        Each is asked for all different windows at once, and services at the same time.
+        Services are asked at the same time.
     seed : int
         Random seed; random windows of an entry don't depend on the other entries.
     decide : bool
         Ask for windows of an entry in an index only until its verdict there is known, in rounds.
-        The share is then known only if all windows happened to be asked, and the union may have no
-        verdict. It changes nothing for a corpus that is read, where one pass answers everything.
-
-    Returns
-    -------
-    ContaminateResult
-        A window whose count failed is unknown, not absent. So is one that was not seen where only
-        a sample of the files was read. Of a corpus whose first documents are read, only these are
-        asked about.
-
-    Raises
-    ------
-    InputError
-        An index can't be asked in this way.
+        Its share is then known only if all windows happened to be asked for, and the union may
+        have no verdict. A corpus that is read is asked for all: one pass answers everything.
     """
     windows = [windows_of(entry.text, rule, _draw(entry, seed)) for entry in entries]
     answers = _ask(windows, rule, indexes, decide)

@@ -115,15 +115,7 @@ def make_rule(
 ) -> Rule:
     """Return a rule by its name, with other choices where they are given.
 
-    Parameters
-    ----------
-    name, width, unit, tail, short, strip
-        As the fields of `Rule`; None: as the rule has it.
-
-    Raises
-    ------
-    InputError
-        There is no such rule, or a choice makes no sense with it.
+    An InputError says that there is no such rule, or that a choice makes no sense with it.
     """
     rule = _named(name)
     if width is not None and name not in _RULES:
@@ -165,26 +157,15 @@ def _named(name: str) -> Rule:
 
 
 def windows_of(text: str, rule: Rule, draw: str = "") -> list[TextWindow]:
-    """Return the windows of a text, in their order.
+    """Return the windows of a text without half surrogates, in their order.
 
-    Parameters
-    ----------
-    text : str
-        A text without half surrogates.
-    rule : Rule
-        How windows are taken.
-    draw : str
-        Decides where random windows are; the same string gives the same places in the same text.
-
-    Returns
-    -------
-    list of TextWindow
-        A text without anything to search (only white space; no words) has none.
+    `draw` decides where random windows are. A text in which there is nothing to search (only white
+    space; no word) has no windows.
     """
+    windows: list[TextWindow] = []
     searched = _searched(text, rule)
-    if not searched.units:
-        return []
-    windows = []
+    if not text.strip() or not searched.units:
+        return windows
     for start, stop in _spans(searched, rule, draw):
         units = searched.units[start:stop]
         query = "".join(units) if rule.unit != "words" else f" {' '.join(units)} "
@@ -215,7 +196,7 @@ def _searched(text: str, rule: Rule) -> _Searched:
     if rule.normalization == "alphanumeric":
         places: Sequence[int] = [i for i, each in enumerate(text) if each.isalnum()]
     else:
-        kept = text.strip() if rule.strip or not text.strip() else text
+        kept = text.strip() if rule.strip else text
         first = len(text) - len(text.lstrip()) if rule.strip else 0
         places = range(first, first + len(kept))
     words = [word.start() for word in re.finditer(r"\S+", kept)]
