@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest, norm, t
+from scipy.stats import binomtest, hypergeom, norm, t
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
@@ -19,6 +19,8 @@ from ngramscan.statistics.p_values import holm
 from ngramscan.statistics.proportions import (
     Pairs,
     effective_size,
+    finite_share,
+    independent_difference,
     mcnemar,
     mid_p_mcnemar,
     paired_difference,
@@ -260,3 +262,82 @@ def test_the_interval_of_alike_outputs_covers_the_share() -> None:
         n = effective_size(marked, problems)
         hits.append(holds(wilson(float(marked.mean()) * n, n), 1 / 3))
     check_coverage(hits)
+
+
+def least_and_most(k: int, n: int, population: int) -> tuple[float, float]:
+    """Return the shares that neither one-sided mid-p value rejects, of all that are possible."""
+    kept = []
+    for marked in range(k, population - n + k + 1):
+        ways = [comb(marked, x) * comb(population - marked, n - x) for x in range(n + 1)]
+        below, above = (2 * sum(tail) + ways[k] for tail in (ways[:k], ways[k + 1 :]))
+        if min(below, above) > Fraction(5, 100) * comb(population, n):
+            kept.append(marked / population)
+    return min(kept), max(kept)
+
+
+def test_a_share_of_a_finite_population_has_the_limits_that_enumeration_gives() -> None:
+    for population in (1, 2, 7, 20, 41):
+        for n in {1, population // 3, population - 1, population} - {0}:
+            for k in range(n + 1):
+                found, (low, high) = (
+                    finite_share(k, n, population),
+                    least_and_most(k, n, population),
+                )
+                assert found.value == k / n
+                assert found.limits == (min(low, k / n), max(high, k / n))
+                assert n < population or found.limits == (k / n, k / n)
+
+
+@pytest.mark.parametrize("numbers", [(1, 0, 5), (3, 2, 5), (-1, 2, 5), (2, 6, 5)])
+def test_an_impossible_sample_of_a_population_is_refused(numbers: tuple[int, int, int]) -> None:
+    with pytest.raises(ValueError, match="0 <= k <= n <= population"):
+        finite_share(*numbers)
+
+
+@pytest.mark.parametrize(
+    ("population", "part"),
+    [
+        (100, 0.3),
+        (300, 0.5),
+        pytest.param(300, 0.9, marks=pytest.mark.slow),
+        pytest.param(1319, 0.2, marks=pytest.mark.slow),
+        pytest.param(1319, 0.76, marks=pytest.mark.slow),
+        pytest.param(14042, 0.07, marks=pytest.mark.slow),
+    ],
+)
+def test_the_interval_of_a_finite_population_covers_its_share(population: int, part: float) -> None:
+    """Without chance: every sample, weighted with its probability."""
+    n, marked = round(population * part), np.arange(1, population)
+    covers = np.zeros(marked.size)
+    for k in range(n + 1):
+        low, high = (
+            round(limit * population, 6) for limit in finite_share(k, n, population).limits
+        )
+        is_covered = (low <= marked) & (marked <= high)
+        covers[is_covered] += hypergeom.pmf(k, population, marked[is_covered], n)
+    assert 0.945 < covers.mean() < 0.965
+    assert covers.min() > 0.91
+
+
+NEWCOMBE = [
+    # Newcombe 1998, Statistics in Medicine 17, 873-890, table II, method 10.
+    ((56, 70), (48, 80), (0.0524, 0.3339)),
+    ((9, 10), (3, 10), (0.1705, 0.8090)),
+    ((6, 7), (2, 7), (0.0582, 0.8062)),
+    ((5, 56), (0, 29), (-0.0381, 0.1926)),
+    ((0, 10), (0, 20), (-0.1611, 0.2775)),
+    ((0, 10), (0, 10), (-0.2775, 0.2775)),
+    ((10, 10), (0, 20), (0.6791, 1.0)),
+    ((10, 10), (0, 10), (0.6075, 1.0)),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "limits"), NEWCOMBE)
+def test_a_difference_of_independent_shares_has_the_published_interval(
+    one: tuple[int, int], other: tuple[int, int], limits: tuple[float, float]
+) -> None:
+    found = independent_difference(wilson(*other), wilson(*one))
+    assert found.value == pytest.approx(one[0] / one[1] - other[0] / other[1])
+    assert found.limits == pytest.approx(limits, abs=6e-5)
+    theirs = confint_proportions_2indep(*one, *other, method="newcomb")
+    assert found.limits == pytest.approx(theirs, abs=1e-9)

@@ -17,6 +17,7 @@ from ngramscan.commands.strategies import strategies
 from ngramscan.commands.tiers import tiers
 from ngramscan.indexes.catalog import CATALOG
 from ngramscan.patterns.files import load_patterns, shipped_sets
+from ngramscan.reading.row_files import has_rows, read_table
 from ngramscan.report.completion import paths
 
 __all__ = ["blend", "contaminate", "contexts", "count", "docnorm", "index_add", "index_build"]
@@ -27,18 +28,24 @@ __all__ += ["keyness", "patterns_list", "patterns_show", "serve", "strategies", 
 def complete(name: str, given: Mapping[str, Any], typed: str) -> Iterable[str] | None:
     """Return what a parameter may be, for shells; None: nothing is known of it."""
     kind, colon, path = typed.partition(":")
+    known: Iterable[str] | None = None
     match name:
         case "index" | "spec" if colon:
-            return [f"{kind}:{one}" for one in paths(path)] if kind in {"scan", "fm9"} else []
+            known = [f"{kind}:{one}" for one in paths(path)] if kind in {"scan", "fm9"} else []
         case "index" | "spec":
             hosted = [name for one in CATALOG for name in (one.alias, one.name)]
-            return [*hosted, "paper", "python", "scan:", "fm9:", "http://"]
+            known = [*hosted, "paper", "python", "scan:", "fm9:", "http://"]
         case "patterns" | "others" | "name":
-            return [*shipped_sets(), *paths(typed)]
+            known = [*shipped_sets(), *paths(typed)]
         case "literals":
-            return paths(typed)
+            known = paths(typed)
         case "method":
             shipped = shipped_sets()
             sets = [one for one in given["arguments"] if one in shipped or one.endswith(".yaml")]
-            return [name for one in sets or [DEFAULT_SET] for name in load_patterns(one).methods]
-    return None
+            known = [name for one in sets or [DEFAULT_SET] for name in load_patterns(one).methods]
+        case "rule":
+            known = ["mini", "gpt4", "gpt4-stripped", "gpt3", "palm", "ngram-13"]
+        case "field" | "id_field":
+            table = next((one for one in given["arguments"] if has_rows(one)), None)
+            known = next(read_table(table))[1] if table else []
+    return known

@@ -220,16 +220,15 @@ def _accuracies(
 
 
 def _note(parts: Mapping[Verdict, Sequence[float]], found: SampleComparison | None) -> str:
-    """Say why there is no comparison or no interval, or what it could not have found."""
+    """Say why there is no comparison, or what it could not have found."""
     if found is None:
         if not any(parts.values()):
             return "no entry has a verdict and a score"
         empty = [verdict for verdict in ("clean", "dirty") if not parts[verdict]]
         return f"no {' and no '.join(empty)} entries with a score"
-    notes, gain = [found.difference.note], found.detectable
-    if found.p.value > ALPHA and gain is None:
-        notes.append("no gain would have been found reliably, however large")
-    elif found.p.value > ALPHA and gain is not None and gain > LARGE:
-        points = f"{100 * gain:.0f} points"
-        notes.append(f"too few entries: only a gain of {points} or more would have been found")
-    return "; ".join(filter(None, notes))
+    if found.p.value <= ALPHA or (found.detectable or 1) <= LARGE:
+        return ""
+    if found.detectable is None:
+        return "no gain would have been found reliably, however large"
+    gain = f"{100 * found.detectable:.0f} points"
+    return f"too few entries: only a gain of {gain} or more would have been found"

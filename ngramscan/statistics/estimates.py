@@ -55,21 +55,13 @@ def geometric_mean_ratio(
     value = math.exp(difference)
     if min(a.size, b.size) < 2:
         return Estimate(value, None, None, level, "no interval: a list has a single pattern")
+    shares = np.array([a.var(ddof=1) / a.size, b.var(ddof=1) / b.size])
     if not np.ptp(a) and not np.ptp(b):  # by rounding, their variances may differ from 0
         return Estimate(value, None, None, level, "no interval: the counts do not vary")
-    half_width = welch_half_width(a, b, level)
+    degrees = shares.sum() ** 2 / (shares**2 / (np.array([a.size, b.size]) - 1)).sum()
+    half_width = t_quantile(level, float(degrees)) * math.sqrt(shares.sum())
     low, high = math.exp(difference - half_width), math.exp(difference + half_width)
     return Estimate(value, low, high, level)
-
-
-def welch_half_width(a: Floats, b: Floats, level: float) -> float:
-    """Return half the width of Welch's t interval of the difference between two means.
-
-    Each sample has two values or more, and one of them varies.
-    """
-    shares = np.array([a.var(ddof=1) / a.size, b.var(ddof=1) / b.size])
-    degrees = shares.sum() ** 2 / (shares**2 / (np.array([a.size, b.size]) - 1)).sum()
-    return t_quantile(level, float(degrees)) * math.sqrt(shares.sum())
 
 
 def probability_of_superiority(counts: ArrayLike, other_counts: ArrayLike) -> float:

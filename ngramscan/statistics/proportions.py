@@ -118,19 +118,18 @@ def paired_difference(pairs: Pairs, level: float = 0.95) -> Estimate:
     return Estimate(difference, low, high, level)
 
 
-def share_difference(
-    counts: tuple[int, int], others: tuple[int, int], level: float = 0.95
-) -> Estimate:
-    """Estimate the difference between the shares of two independent samples, the others' minus.
+def independent_difference(first: Estimate, second: Estimate) -> Estimate:
+    """Estimate the difference between two shares of independent samples, second minus first.
 
-    Each is k of n. Squares of the distances to the Wilson limits are added. An empty sample is a
-    ValueError. Source: Newcombe 1998, method 10, Statistics in Medicine 17, 873-890.
+    The squares of the distances to their limits are added; with Wilson's limits this is Newcombe's
+    hybrid score interval. Sources: Newcombe 1998, method 10, Statistics in Medicine 17, 873-890;
+    Zou & Donner 2008, doi:10.1002/sim.3095 (other limits).
     """
-    first, second = wilson(*counts, level), wilson(*others, level)
+    (low, high), (low_second, high_second) = first.limits, second.limits
     difference = second.value - first.value
-    below = math.hypot(second.value - second.limits[0], first.limits[1] - first.value)
-    above = math.hypot(second.limits[1] - second.value, first.value - first.limits[0])
-    return Estimate(difference, difference - below, difference + above, level)
+    below = math.hypot(second.value - low_second, high - first.value)
+    above = math.hypot(high_second - second.value, first.value - low)
+    return Estimate(difference, difference - below, difference + above, first.level)
 
 
 def _phi(pairs: Pairs) -> float:

@@ -10,7 +10,6 @@ from ngramscan.prevalence.contaminate import ContaminateResult, EntryRow
 from ngramscan.prevalence.contamination_effects import EffectRow
 from ngramscan.prevalence.contamination_shares import ShareRow
 from ngramscan.progress import counted
-from ngramscan.report.columns import print_notes, to_columns
 from ngramscan.report.layout import UNKNOWN, Layout, cell, p_text, percent, print_columns
 from ngramscan.report.tables import parts
 from ngramscan.report.tables.keyness import visible
@@ -19,8 +18,6 @@ _SHOWN = 5
 """Entries of each index that the terminal shows."""
 _WIDTH = 32
 """Characters of a window that the terminal shows."""
-_LESS = ("n dirty", "accuracy", "n")
-_ACCURACIES = ("accuracy", "accuracy_clean", "accuracy_suspicious", "accuracy_dirty")
 _EFFECTS_NOTE = (
     "difference: dirty minus clean, in percentage points; detectable: the least one that 80 of 100"
     " such comparisons would find (–: none). No proof of an effect: entries that are in corpora may"
@@ -50,7 +47,7 @@ def _print_shares(console: Console, shares: Sequence[ShareRow]) -> None:
     columns = {"index": [*groups], "entries": [cell(row.entries) for row in first]}
     for verdict in dict.fromkeys(row.verdict for row in shares if row.verdict != "curve"):
         columns[verdict] = [_share(rows.get(verdict)) for rows in by_name]
-    print_columns(console, columns, Layout(1, title="Entries, %"))
+    print_columns(console, columns, Layout(2, title="Classes of entries, %"))
 
 
 def _share(row: ShareRow | None) -> str:
@@ -84,6 +81,7 @@ def _print_entries(console: Console, rows: Sequence[EntryRow]) -> None:
     if with_any > len(shown):
         more = counted(with_any - len(shown), "more row")
         parts.print_notes(console, f"{more} with windows that occur: -o FILE has all of them")
+        console.print()
 
 
 def _rank(row: EntryRow) -> tuple[float, int]:
@@ -96,20 +94,32 @@ def _shortened(window: str) -> str:
 
 
 def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
-    names = "index dataset model method rule=score_rule n accuracy=accuracy n_clean"
-    names += " clean=accuracy_clean n_suspicious suspicious=accuracy_suspicious n_dirty"
-    names += " dirty=accuracy_dirty difference detectable"
-    names += " no_class=n_without_verdict no_score=n_without_score"
-    columns = to_columns(effects, names, {*_ACCURACIES, "difference", "detectable"})
-    columns["p"] = [p_text(row.p) for row in effects]
-    optional = (*("no class", "no score", "n suspicious", "suspicious", "n clean"), *_LESS)
-    wrapping = frozenset({"model", "method", "dataset"})
-    title = "Accuracy by class, %"
-    print_columns(console, columns, Layout(5, wrapping, optional, 1, title))
-    # The others say again what would have been found.
-    notes = [row for row in effects if row.difference is None]
-    print_notes(console, notes, "index", "model", "method")
-    parts.print_notes(console, _EFFECTS_NOTE)
+    """Print accuracies where there are two to compare; the rows of --effects have their limits."""
+    title, known = "Accuracy by class, %", [row for row in effects if row.difference is not None]
+    columns = {
+        **parts.naming(known, "index", "method"),
+        "scored by": [row.score_rule for row in known],
+        "n": [cell(row.n) for row in known],
+        "no class": [cell(row.n_without_verdict or None) for row in known],
+        "no score": [cell(row.n_without_score or None) for row in known],
+        "all": [percent(row.accuracy) for row in known],
+        "n clean": [cell(row.n_clean) for row in known],
+        "clean": [percent(row.accuracy_clean) for row in known],
+        "suspicious": [percent(row.accuracy_suspicious) for row in known],
+        "n dirty": [cell(row.n_dirty) for row in known],
+        "dirty": [percent(row.accuracy_dirty) for row in known],
+        "difference": [parts.interval(row, "difference", percent) for row in known],
+        "detectable": [percent(row.detectable) for row in known],
+        "p": [p_text(row.p) for row in known],
+    }
+    columns = {"index": columns.pop("index"), **columns}
+    optional = ("no class", "no score", "suspicious", "n", "all", "n clean", "n dirty")
+    if known:
+        wrapping = frozenset({"model", "method", "dataset"})
+        print_columns(console, columns, Layout(5, wrapping, optional, 2, title))
+    for row in {(row.index, row.note): row for row in effects if row.difference is None}.values():
+        parts.print_notes(console, f"{row.index}: {row.note}")
+    parts.print_notes(console, *[_EFFECTS_NOTE] * bool(known))
 
 
 def _left_out(rows: Sequence[EntryRow], shares: Sequence[ShareRow]) -> Iterator[str]:

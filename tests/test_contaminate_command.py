@@ -1,0 +1,386 @@
+"""`ngramscan contaminate` as a person runs it: benchmarks, screens, files, figures, failures."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+import ngramscan
+from docs.examples import make_files
+from ngramscan.errors import IncompleteError, InputError
+from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
+from ngramscan.prevalence.contaminate import Entry
+from ngramscan.prevalence.contamination_rules import make_rule
+from ngramscan.prevalence.contamination_shares import ShareRow
+from ngramscan.report import figures
+from tests.support.command import Ran, invoke
+from tests.support.service import ApiServer, Faults
+from tests.test_completion import offers
+from tests.test_figures import overlapping
+
+Rows = list[dict[str, Any]]
+ALL_CLASSES = ("clean", "suspicious", "dirty")
+ALWAYS = ("--index", "scan:crawl.jsonl", "--workers", "1", "-q")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the pages: a benchmark of 120 questions, a crawl with 60 of them, and scores."""
+    folder = tmp_path_factory.mktemp("made")
+    make_files(folder)
+    return folder
+
+
+@pytest.fixture
+def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("exam.jsonl", "crawl.jsonl", "scores.jsonl", "corpus.jsonl"):
+        (tmp_path / name).symlink_to(made / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def read_lines(path: str) -> Rows:
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def contaminate(*more: str | Path) -> Ran:
+    return invoke("contaminate", "exam.jsonl", *ALWAYS, *more)
+
+
+# What is in the crawl
+
+
+def by_hand(question: str, pages: list[str]) -> tuple[int, int]:
+    """Return the windows of 50 characters that begin with a word, and how many of them occur."""
+    starts = [i for i, c in enumerate(question) if c != " " and question[i - 1 : i] in {"", " "}]
+    windows = [question[i : i + 50] for i in starts if i + 50 <= len(question)]
+    return len(windows), sum(any(window in page for page in pages) for window in windows)
+
+
+@pytest.mark.usefixtures("here")
+def test_the_rows_are_those_of_the_definition_and_the_page_has_their_numbers() -> None:
+    ran = contaminate("--format", "csv")
+    assert (ran.code, ran.stderr) == (0, "")
+    pages = [row["text"] for row in read_lines("crawl.jsonl")]
+    kinds: dict[int, Counter[str]] = {}
+    for row, entry in zip(ran.rows, read_lines("exam.jsonl"), strict=True):
+        windows, found = by_hand(entry["question"], pages)
+        assert (row["id"], row["windows"], row["found"]) == (
+            str(entry["id"]), str(windows), str(found)
+        )  # fmt: skip
+        assert float(row["eta"]) == pytest.approx(found / windows)
+        verdict = "clean" if found < windows / 5 else "suspicious"
+        assert row["verdict"] == ("dirty" if found >= 0.8 * windows else verdict)
+        number = entry["id"] % 10
+        kinds.setdefault(number if number in {3, 4, 5} else (number in {1, 2}) - 1, Counter())
+        kinds[number if number in {3, 4, 5} else (number in {1, 2}) - 1][row["verdict"]] += 1
+    page = (Path(__file__).parent.parent / "docs/contaminate.md").read_text()
+    said = re.findall(r"^\| [^|`]+ \| (\d+) \| (\d+) \| (\d+) \|$", page, flags=re.M)
+    order = [kinds[kind] for kind in (0, 5, 3, 4, -1)]
+    assert said == [(str(one["dirty"]), str(one["suspicious"]), str(one["clean"])) for one in order]
+
+
+@pytest.mark.usefixtures("here")
+def test_shares_effects_and_evidence_go_to_files_of_their_own() -> None:
+    files = ("--shares", "s.csv", "--effects", "e.csv", "--contexts", "c.csv")
+    indexes = ("--index", "scan:corpus.jsonl", "--scores", "scores.jsonl", *files)
+    entries = pd.DataFrame(contaminate(*indexes, "--format", "csv").rows)
+    assert list(dict.fromkeys(entries["index"])) == [
+        "scan:crawl.jsonl", "scan:corpus.jsonl", "union"
+    ]  # fmt: skip
+    shares = pd.read_csv("s.csv")
+    for index, own in entries.groupby("index"):
+        counted = own["verdict"].value_counts()
+        rows: list[Any] = list(shares[shares["index"] == index].itertuples())
+        for row in rows[:3]:
+            assert row.n == counted.get(row.verdict, 0)
+            assert row.share == row.n / 120
+    scores = pd.DataFrame(read_lines("scores.jsonl")).merge(
+        entries[entries["index"] == "union"], on="id"
+    )
+    effects = pd.read_csv("e.csv")
+    of_union: list[Any] = list(effects[effects["index"] == "union"].itertuples())
+    for row in of_union:
+        own = scores[(scores["model"] == row.model) & (scores["method"] == row.method)]
+        means = own.groupby("verdict")["value"].mean()
+        assert (row.accuracy_clean, row.accuracy_dirty) == pytest.approx(
+            (means["clean"], means["dirty"])
+        )
+        assert row.difference == pytest.approx(means["dirty"] - means["clean"])
+    evidence = pd.read_csv("c.csv").drop_duplicates()
+    not_clean = entries[(entries["index"] == "scan:crawl.jsonl") & (entries["verdict"] != "clean")]
+    assert set(evidence["pattern"]) == set(not_clean["rarest"])
+    pages = [row["text"] for row in read_lines("crawl.jsonl")]
+    for row in evidence.fillna("").itertuples():
+        assert any(f"{row.left}{row.match}{row.right}" in page for page in pages)
+
+
+@pytest.mark.usefixtures("here")
+def test_python_takes_frames_and_returns_the_rows_of_the_terminal() -> None:
+    contaminate("-o", "rows.csv")
+    in_terminal = pd.read_csv("rows.csv", dtype={"id": str})
+    frame, scores = pd.read_json("exam.jsonl", lines=True), pd.DataFrame(read_lines("scores.jsonl"))
+    for given in (scores, [scores], "scores.jsonl"):
+        found = ngramscan.contaminate(
+            frame, index="scan:crawl.jsonl", workers=1, scores=given, effects="e.csv"
+        )
+        assert len(pd.read_csv("e.csv")) == 8
+        for name in ("id", "windows", "found", "verdict", "longest_run"):
+            assert found[name].tolist() == in_terminal[name].tolist()
+    assert [str(found[name].dtype) for name in ("id", "found", "eta")] == [
+        "string", "Int64", "Float64"
+    ]  # fmt: skip
+
+
+# Benchmarks
+
+GOOD: Rows = [{"id": 1, "question": "What is this?"}, {"id": "b", "question": "And what is that?"}]
+
+
+def write_csv(path: Path) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, ["id", "question"])
+        writer.writeheader()
+        writer.writerows(GOOD)
+
+
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "q.jsonl": lambda path: path.write_text("".join(json.dumps(row) + "\n" for row in GOOD)),
+    "q.json": lambda path: path.write_text(json.dumps(GOOD)),
+    "q.csv": write_csv,
+    "q.parquet": lambda path: pd.DataFrame(GOOD).astype(str).to_parquet(path),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_benchmark_is_the_same_in_every_format(name: str, tmp_path: Path) -> None:
+    WRITERS[name](tmp_path / name)
+    read = read_entries(tmp_path / name, "question")
+    assert read.entries == [Entry("1", "What is this?"), Entry("b", "And what is that?")]
+    assert not read.is_numbered
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "problem"),
+    [
+        ('{"id": 1, "question": ""}', [], "1: question is empty; mend the row or leave it out"),
+        ('{"id": 1, "question": " \\n"}', [], "1: question is empty; mend"),
+        ('{"id": 1, "question": null}', [], "1: question is None, which is no text; mend"),
+        ('{"id": 1, "question": ["a"]}', [], "1: question is ['a'], which is no text; mend"),
+        ('{"id": 1, "question": 7}', [], "1: question is 7, which is no text; mend"),
+        ('{"id": true, "question": "a"}', [], "1: id is True, which is no text; mend"),
+        ('{"id": "", "question": "a"}', [], "1: id is empty; mend"),
+        ('{"id": NaN, "question": "a"}', [], "1: id is nan, which is no text; mend"),
+        ('{"question": "a"}\n{"id": 1}', [], "2: no column question; the columns are id; name"),
+        (
+            '{"id": 1, "Problem": "a", "answer": 1}',
+            [],
+            "1: no column question; the columns are id, Problem, answer; --field 'Problem' if that",
+        ),
+        (
+            '{"ID": 1, "question": "a"}',
+            ["--id-field", "id"],
+            "1: no column id; the columns are ID, question; --id-field 'ID' if that is meant",
+        ),
+        (
+            '{"id": 1, "question": "a"}\n{"id": 2, "question": "b"}\n{"id": "1", "question": "c"}',
+            [],
+            "3: the id '1' stands at q.jsonl:1 too; entries need ids that differ: --id-field names",
+        ),
+        (
+            '{"id": 1, "question": "a\\ud83d b"}',
+            [],
+            "1: question has a lone surrogate at character 1, half of a character; mend the row",
+        ),
+        (b'{"id": 1, "question": "caf\xe9"}', [], "1: not valid JSON: 'utf-8' codec can't decode"),
+        ('{"id": 1, "question": "a"', [], "1: not valid JSON"),
+        ("", [], " it is empty"),
+        ("[1]", [], " its content is"),
+    ],
+)
+def test_what_can_t_be_an_entry_is_one_line(
+    content: str | bytes, more: list[str], problem: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    Path("q.jsonl").write_bytes(content if isinstance(content, bytes) else content.encode())
+    ran = invoke("contaminate", "q.jsonl", "--index", "scan:q.jsonl", *more)
+    assert (ran.code, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
+    expected = f"Error: q.jsonl:{problem}" if problem != " its content is" else "Error: q.jsonl"
+    assert ran.stderr.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (["--effects", "e.csv"], "--effects: it goes with --scores, which has the scores"),
+        (["--score-rule", "x"], "--score-rule: it goes with --scores"),
+        (
+            ["--scores", "scores.jsonl", "--score-rule", "number"],
+            "--score-rule number: one of numbers was expected; did you mean numbers?",
+        ),
+        (["--scores", "exam.jsonl"], "exam.jsonl:1: no columns dataset, model, method, rule, va"),
+        (["--rule", "minni"], "--rule minni: no such rule; did you mean mini?"),
+        (["--shares", "x.csv", "--effects", "x.csv"], "--effects x.csv: --shares writes to the"),
+        (["--figure", "f.pdf"], "f.pdf: a figure's name ends in .svg or .png"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_wrong_usage_is_one_line(more: list[str], problem: str) -> None:
+    ran = contaminate(*more)
+    assert (ran.code, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
+    assert ran.stderr.startswith(f"Error: {problem}")
+
+
+def test_a_folder_names_the_tables_in_it(here: Path) -> None:
+    with pytest.raises(InputError, match=r"it is a folder; name one of its files: .*corpus\.jsonl"):
+        read_entries(here, "question")
+
+
+@pytest.mark.usefixtures("here")
+def test_what_was_read_otherwise_than_meant_is_a_notice() -> None:
+    texts = "Who?", "Is this a question of fifty characters, or of more?"
+    content = "".join(json.dumps({"question": text}) + "\n" for text in texts).encode()
+    ran = invoke(
+        "contaminate", "-", "--index", "scan:corpus.jsonl", "--sample", "9", content=content
+    )
+    assert ran.code == 0
+    assert ran.stderr == (
+        "standard input: there is no column id, so ids are the numbers of the rows, from 1\n"
+        "--sample 9: the file has no more than 2 entries; all are looked at\n"
+        "1 entries are no longer than a window, the first is 1; each is looked for as a whole"
+        " (--short skip leaves out shorter ones)\n"
+    )
+
+
+def test_a_sample_is_drawn_by_its_seed_and_keeps_the_order(here: Path) -> None:
+    entries = read_entries(here / "exam.jsonl", "question").entries
+    drawn = draw_entries(entries, 30, 1)
+    assert [int(one.id) for one in drawn] == sorted(int(one.id) for one in drawn)
+    assert len({one.id for one in drawn}) == 30
+    assert draw_entries(entries, 30, 1) == drawn != draw_entries(entries, 30, 2)
+    times = Counter(one.id for seed in range(400) for one in draw_entries(entries, 30, seed))
+    assert 60 < min(times.values()) <= max(times.values()) < 140  # 100 each are expected
+    ran = contaminate("--sample", "30", "--seed", "4", "--shares", "s.csv")
+    assert "30 of 120 entries were drawn at random with seed 4" in ran.stdout
+    assert set(pd.read_csv("s.csv")["population"]) == {120}
+
+
+# What is missing
+
+
+@pytest.fixture
+def failing(here: Path) -> Iterator[tuple[ApiServer, str]]:
+    """A service that answers one window of the first entry with nonsense."""
+    question = read_lines("exam.jsonl")[0]["question"][:50]
+    faults = Faults(bodies={question: '{"cnt": 1}'})
+    with ApiServer({"v2_x": here / "crawl.jsonl"}, faults=faults) as api:
+        yield api, question
+
+
+def test_a_window_without_a_count_is_unknown_and_said(failing: tuple[ApiServer, str]) -> None:
+    api, _ = failing
+    Path("one.jsonl").write_text("\n".join(Path("exam.jsonl").read_text().split("\n")[:3]))
+    asked = ("contaminate", "one.jsonl", "--index", f"{api.url}v2_x", "--journal", "j")
+    ran = invoke(*asked, "--format", "csv", "--shares", "s.csv", "--rule", "mini")
+    assert ran.code == 1
+    first, second, _ = ran.rows
+    windows = int(first["windows"])
+    assert (first["asked"], first["found"]) == (str(windows - 1), str(windows - 1))
+    assert (first["eta"], first["eta_high"]) == ("", "1.0")
+    assert float(first["eta_low"]) == pytest.approx((windows - 1) / windows)
+    assert (first["verdict"], second["verdict"]) == ("dirty", "dirty")  # both limits say so
+    assert re.search(r"Error: .*cnt.*; 1 window missing \(.*v2_x\)\n", ran.stderr)
+    with pytest.raises(IncompleteError) as error:
+        ngramscan.contaminate("one.jsonl", index=f"{api.url}v2_x", journal="j")
+    assert len(error.value.rows) == 3
+    assert "1 window missing" in str(error.value)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_dry_run_asks_nothing() -> None:
+    ran = contaminate("--index", "dclm", "--api-url", "http://127.0.0.1:9/", "--dry-run",
+                      "--journal", "j", "--format", "csv", "--contexts", "c.csv")  # fmt: skip
+    scan, hosted = ran.rows
+    rule = make_rule("mini")
+    distinct = {
+        row["question"][i : i + rule.width]
+        for row in read_lines("exam.jsonl")
+        for i, c in enumerate(row["question"])
+        if (i == 0 or row["question"][i - 1] == " ") and i + 50 <= len(row["question"])
+    }
+    assert (hosted["lookups"], hosted["windows_at_most"]) == (str(len(distinct)), "120")
+    assert (scan["lookups"], ran.code) == ("0", 0)
+    assert not Path("c.csv").exists()
+
+
+# Screens and figures
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+@pytest.mark.parametrize("colour", [True, False])
+@pytest.mark.usefixtures("here")
+def test_a_screen_fits_and_cuts_no_number(
+    width: int, colour: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM" if colour else "NO_COLOR", "xterm")
+    monkeypatch.setattr(Console, "is_terminal", True)
+    ran = contaminate("--index", "scan:corpus.jsonl", "--scores", "scores.jsonl")
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", ran.stdout)
+    assert max(map(len, shown.splitlines())) <= width
+    for text in ("20.0 [13.8, 28.0]", "54.2 [45.3, 62.8]", "12.8 [-10.2, 32.3]", "0.339"):
+        assert text in shown
+    assert "scan:corpus.jsonl: no dirty entries" in shown
+    assert "rule mini: 50 characters" in shown
+
+
+def shares(indexes: int, classes: tuple[str, ...], known: bool = True) -> list[ShareRow]:
+    names = [f"scan:/data/corpora/a-long-name-of-a-corpus-{i}/*.jsonl.zst" for i in range(indexes)]
+    return [
+        ShareRow(
+            name, "mini", verdict, 0.0, None, 1000, 1000, 300, 0, number / 10 + 0.05 if known
+            else None, number / 10, number / 10 + 0.1, 0.95, None, "entries like these",
+        )
+        for name in [*names[: indexes - 1], "union"]
+        for number, verdict in enumerate((*classes, "curve"))
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("indexes", "classes"),
+    [(1, ALL_CLASSES), (3, ("clean", "dirty")), (9, ALL_CLASSES)],
+)
+def test_a_figure_has_a_bar_and_an_interval_per_share(
+    indexes: int, classes: tuple[str, ...], tmp_path: Path
+) -> None:
+    rows = shares(indexes, classes)
+    figure = figures.draw_contaminate(rows)
+    assert overlapping(figure) == []
+    (axes,) = figure.axes
+    assert len(axes.patches) == indexes * len(classes)
+    assert len([line for line in axes.lines if line.get_gid() == "interval"]) == len(axes.patches)
+    assert axes.get_yticklabels()[-1].get_text() == "union"
+    for name in ("a.svg", "b.svg", "a.png"):
+        figures.save_figure(figures.draw_contaminate(rows), tmp_path / name)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    from matplotlib.patches import Rectangle  # slow to import
+
+    unknown = figures.draw_contaminate(shares(indexes, classes, known=False)).axes[0]
+    assert {bar.get_bbox().width for bar in unknown.patches if isinstance(bar, Rectangle)} == {0}
+
+
+def test_a_shell_is_offered_rules_and_columns(here: Path) -> None:
+    assert offers("ngramscan contaminate exam.jsonl --rule gpt4") == ["gpt4", "gpt4-stripped"]
+    assert offers("ngramscan contaminate exam.jsonl --field q") == ["question"]
+    assert offers("ngramscan contaminate none.jsonl --field q") == []
+    assert (here / "exam.jsonl").exists()

@@ -1,0 +1,208 @@
+"""Accuracies on clean and dirty entries, against values by hand and simulations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import fisher_exact
+
+from ngramscan.errors import InputError
+from ngramscan.prevalence.contaminate import UNION, EntryRow
+from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore, make_effects
+from ngramscan.prevalence.contamination_rules import Verdict
+from ngramscan.statistics.proportions import wilson
+from tests.support.sizes import sets
+
+
+def entry(id_: str, verdict: Verdict | None, index: str = "a") -> EntryRow:
+    """Return a row; only the index, the id and the verdict matter here."""
+    return EntryRow(
+        index=index,
+        rule="mini",
+        id=id_,
+        windows=1,
+        asked=1,
+        found=0,
+        eta=None,
+        eta_low=None,
+        eta_high=None,
+        verdict=verdict,
+        rarest=None,
+        rarest_occurrences=None,
+        longest_run=0,
+    )
+
+
+def entries(clean: int, suspicious: int = 0, dirty: int = 0, index: str = "a") -> list[EntryRow]:
+    """Return entries numbered from 0: the clean ones first, the dirty ones last."""
+    verdicts: list[Verdict] = ["clean"] * clean + ["suspicious"] * suspicious + ["dirty"] * dirty
+    return [entry(str(number), verdict, index) for number, verdict in enumerate(verdicts)]
+
+
+def score(id_: int | str, value: float | None, status: str = "") -> GivenScore:
+    return GivenScore("gsm8k", "m", "cot", str(id_), "exact", value, status)
+
+
+def scores(values: Sequence[float]) -> list[GivenScore]:
+    return [score(number, value) for number, value in enumerate(values)]
+
+
+def only(rows: list[EffectRow]) -> EffectRow:
+    (row,) = rows
+    return row
+
+
+def test_right_and_wrong_answers_are_compared_by_part() -> None:
+    rows = entries(clean=40, suspicious=5, dirty=20)
+    values = [1.0] * 22 + [0.0] * 18 + [1.0, 0.0, 1.0, 0.0, 0.0] + [1.0] * 18 + [0.0] * 2
+    row = only(make_effects(rows, scores(values)))
+    names = (row.index, row.dataset, row.model, row.method, row.score_rule)
+    assert names == ("a", "gsm8k", "m", "cot", "exact")
+    assert (row.n, row.accuracy) == (65, pytest.approx(42 / 65))
+    assert (row.n_clean, row.n_suspicious, row.n_dirty) == (40, 5, 20)
+    assert (row.accuracy_clean, row.accuracy_suspicious, row.accuracy_dirty) == (0.55, 0.4, 0.9)
+    assert (row.accuracy_clean_low, row.accuracy_clean_high) == wilson(22, 40).limits
+    assert (row.accuracy_suspicious_low, row.accuracy_suspicious_high) == wilson(2, 5).limits
+    assert (row.accuracy_dirty_low, row.accuracy_dirty_high) == wilson(18, 20).limits
+    assert row.difference == pytest.approx(0.35)
+    # By statsmodels: confint_proportions_2indep(18, 20, 22, 40, method="newcomb").
+    assert (row.difference_low, row.difference_high) == pytest.approx((0.10333, 0.51798), abs=1e-5)
+    assert row.p == pytest.approx(fisher_exact(np.array([[22, 18], [18, 2]])).pvalue)
+    assert (row.test, row.seed, row.level, row.note) == ("Fisher's exact test", None, 0.95, "")
+    assert (row.n_without_verdict, row.n_without_score) == (0, 0)
+
+
+def test_missing_answers_are_wrong_and_unknown_ones_left_out() -> None:
+    rows = [*entries(clean=4, dirty=2), entry("open", None)]
+    given = [
+        score(0, 1),
+        score(1, 0, "not_found"),
+        score(2, None, "no_answer"),
+        score(3, None, "unknown"),
+        score(4, 1, "scored"),
+        score("open", 1),
+        score("elsewhere", 0),
+        score("elsewhere, too", None),
+    ]
+    row = only(make_effects(rows, given))
+    assert (row.n, row.n_clean, row.n_dirty) == (4, 3, 1)
+    assert (row.accuracy_clean, row.accuracy_dirty) == (pytest.approx(1 / 3), 1)
+    # 3 is unknown and 5 was not scored; `open` and `elsewhere` have no verdict.
+    assert (row.n_without_score, row.n_without_verdict) == (2, 2)
+    assert only(make_effects(rows, [*given[:3], score(3, None), *given[4:]])) == row
+
+
+def test_answers_to_one_problem_are_averaged_first() -> None:
+    values: dict[int, list[float | None]] = {
+        0: [1, 1],
+        1: [0, None],
+        2: [None, None],
+        3: [1, 0],
+        4: [1, 1],
+        5: [1, 0],
+    }
+    given = [
+        replace(score(id_, value), epoch=epoch)
+        for id_, both in values.items()
+        for epoch, value in enumerate(both)
+    ]
+    row = only(make_effects(entries(clean=4, dirty=2), given, seed=3, draws=500))
+    assert (row.n_clean, row.accuracy_clean, row.accuracy_dirty) == (3, 0.5, 0.75)
+    assert (row.difference, row.seed) == (0.25, 3)
+    assert row.test == "permutation test, 500 draws"
+    assert row == only(make_effects(entries(clean=4, dirty=2), given[::-1], seed=3, draws=500))
+
+
+def test_each_index_model_and_method_has_its_row_with_the_same_draws() -> None:
+    rows = entries(30, 0, 10) + entries(30, 0, 10, "b") + entries(20, 0, 20, UNION)
+    values = np.random.default_rng(1).random(40).tolist()
+    given = scores(values)
+    given += [replace(one, model="other") for one in scores(values)]
+    given += [replace(one, method="other") for one in scores(values)]
+    given += [replace(one, dataset="other") for one in scores(values)]
+    found = make_effects(rows, given, draws=200)
+    assert [row.index for row in found] == ["a"] * 4 + ["b"] * 4 + [UNION] * 4
+    assert {(row.dataset, row.model, row.method) for row in found} == {
+        *(("gsm8k", "m", "cot"), ("gsm8k", "other", "cot")),
+        *(("gsm8k", "m", "other"), ("other", "m", "cot")),
+    }
+    assert len({row.p for row in found[:8]}) == 1
+
+
+def test_a_part_without_entries_is_not_compared() -> None:
+    row = only(make_effects(entries(clean=3), scores([1, 0, 1])))
+    assert (row.n_dirty, row.accuracy_dirty, row.accuracy_dirty_low) == (0, None, None)
+    assert (row.difference, row.difference_low, row.p) == (None, None, None)
+    assert (row.test, row.detectable, row.seed) == ("", None, None)
+    assert row.note == "no dirty entries with a score"
+    row = only(make_effects(entries(clean=0, suspicious=2), scores([1, 0])))
+    assert row.note == "no clean and no dirty entries with a score"
+    given = [*scores([1, 0]), replace(score("x", 1), dataset="other")]
+    _, other = make_effects(entries(clean=1, dirty=1), given)
+    assert (other.n, other.accuracy, other.n_without_verdict) == (0, None, 1)
+    assert other.note == "no entry has a verdict and a score"
+
+
+def test_a_note_says_if_only_a_large_gain_would_have_been_found() -> None:
+    few = only(make_effects(entries(200, 0, 8), scores([1, 0] * 104)))
+    assert few.detectable == pytest.approx(0.47, abs=0.02)
+    assert few.note == "too few entries: only a gain of 47 points or more would have been found"
+    fewer = only(make_effects(entries(200, 0, 3), scores([1, 1, 1, 0] * 50 + [1, 1, 0])))
+    assert fewer.detectable is None
+    assert fewer.note == "no gain would have been found reliably, however large"
+    many = only(make_effects(entries(200, 0, 200), scores([1, 0] * 200)))
+    assert many.detectable is not None
+    assert (many.detectable < 0.2, many.note) == (True, "")
+    found = only(make_effects(entries(200, 0, 8), scores([0, 0, 0, 0, 1] * 40 + [1] * 8)))
+    assert found.p is not None
+    assert found.detectable is not None
+    assert (found.p < 0.001, found.detectable > 0.2, found.note) == (True, True, "")
+
+
+WRONG = [
+    (
+        [score("x", 1), score("y", 0)],
+        "scores: no id is that of an entry; the ids are x, y, …, those of the entries 0, 1, 2, …",
+    ),
+    ([], "scores: no id is that of an entry; the ids are none, …, those of the entries 0, 1, 2, …"),
+    (
+        [score(0, 1), replace(score(1, 1), rule="judge")],
+        "gsm8k, m, cot: scored by exact, judge; choose one with --score-rule",
+    ),
+    (
+        [replace(score(0, 1), run="monday"), score(0, 0)],
+        "gsm8k, m, cot: several runs: monday, one without a name; keep one in the file",
+    ),
+    ([score(0, 1), score(0, 1)], "gsm8k, m, cot: id 0 is scored twice; was a file given twice?"),
+    ([score(0, 62.5)], "gsm8k, m, cot, id 0: value 62.5; a number from 0 to 1 was expected"),
+    ([score(0, float("nan"))], "gsm8k, m, cot, id 0: value nan; a number from 0 to 1 was expected"),
+    ([score(0, None, "scored")], "gsm8k, m, cot, id 0: status scored, but no value"),
+    ([score(0, 1, "unknown")], "gsm8k, m, cot, id 0: status unknown, but value 1"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), WRONG)
+def test_scores_that_cannot_be_used_are_named(given: list[GivenScore], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        make_effects(entries(clean=3, dirty=1), given)
+    assert str(error.value) == message
+
+
+def test_a_planted_gain_is_inside_the_interval_and_no_gain_is_rarely_found() -> None:
+    draw, covered, found = np.random.default_rng(1), 0, 0
+    rows = entries(clean=300, suspicious=20, dirty=40)
+    for _ in range(sets(60)):
+        right = draw.random(360) < np.repeat([0.6, 0.6, 0.85], [300, 20, 40])
+        row = only(make_effects(rows, scores(right.astype(float).tolist())))
+        assert row.difference_low is not None
+        assert row.difference_high is not None
+        covered += row.difference_low <= 0.25 <= row.difference_high
+        even = (draw.random(360) < 0.6).astype(float).tolist()
+        p = only(make_effects(rows, scores(even))).p
+        found += p is not None and p <= 0.05
+    chance = 3 * (0.0475 / sets(60)) ** 0.5
+    assert 0.95 - chance <= covered / sets(60) <= 0.96 + chance
+    assert found / sets(60) <= 0.05 + chance

@@ -1,0 +1,219 @@
+"""Means of two independent samples, against enumeration, scipy and simulations."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom, fisher_exact, ttest_ind
+
+from ngramscan.statistics.proportions import independent_difference, wilson
+from ngramscan.statistics.two_samples import (
+    ALPHA,
+    compare_samples,
+    detectable_shares,
+    estimate_mean,
+)
+from tests.support.sizes import sets
+
+Floats = NDArray[np.float64]
+
+
+def generator(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def right(k: int, n: int) -> list[float]:
+    return [1.0] * k + [0.0] * (n - k)
+
+
+def fisher(k: int, n: int, k_other: int, n_other: int) -> float:
+    """Return the share of all tables with these margins that are as improbable."""
+    total = k + k_other
+    ways = {
+        x: comb(n, x) * comb(n_other, total - x)
+        for x in range(max(0, total - n_other), min(n, total) + 1)
+    }
+    rare = sum(way for way in ways.values() if way <= ways[k])
+    return float(Fraction(rare, comb(n + n_other, total)))
+
+
+def test_right_and_wrong_answers_are_compared_by_fisher_s_exact_test() -> None:
+    for k, n, k_other, n_other in [(570, 950, 11, 12), (0, 5, 3, 3), (7, 9, 2, 8), (4, 4, 4, 4)]:
+        found = compare_samples(right(k, n), right(k_other, n_other), generator())
+        assert found.p.value == pytest.approx(fisher(k, n, k_other, n_other), rel=1e-9)
+        assert (found.p.procedure, found.p.standard_error) == ("Fisher's exact test", None)
+        assert found.difference.value == pytest.approx(k_other / n_other - k / n)
+    assert found.difference.limits == pytest.approx((-0.4899, 0.4899), abs=1e-4)
+    assert (found.p.value, found.detectable) == (1, None)
+
+
+def test_graded_values_are_compared_by_all_assignments_of_welch_s_statistic() -> None:
+    """The drawn p-value against that of every assignment, with ties and without."""
+    for a, b in [
+        ([0.25, 0.5, 0.5, 0.0, 0.75, 0.25], [1.0, 0.75, 0.75]),
+        ([0.11, 0.52, 0.47, 0.95], [0.98, 0.81, 0.64, 0.87]),
+    ]:
+        values = np.array([*a, *b])
+        statistics = []
+        for chosen in combinations(range(values.size), len(b)):
+            is_second = np.isin(np.arange(values.size), chosen)
+            one, other = values[~is_second], values[is_second]
+            variance = one.var(ddof=1) / one.size + other.var(ddof=1) / other.size
+            statistics.append(abs(other.mean() - one.mean()) / math.sqrt(variance))
+        assert statistics[-1] == pytest.approx(abs(ttest_ind(a, b, equal_var=False).statistic))
+        exact = np.mean(np.array(statistics) >= statistics[-1] * (1 - 1e-9))
+        p = compare_samples(a, b, generator(), draws=20_000).p
+        assert p.standard_error is not None
+        assert abs(p.value - exact) < 4 * p.standard_error
+        assert p.procedure == "permutation test, 20000 draws"
+        assert p == compare_samples(a, b, generator(), draws=20_000).p
+
+
+def test_samples_without_any_variance_have_a_p_value_and_limits() -> None:
+    same = compare_samples([0.5] * 6, [0.5] * 3, generator())
+    assert (same.p.value, same.difference.value, same.detectable) == (1, 0, None)
+    low, high = same.difference.limits
+    assert -0.6 < low < 0 < high < 0.6
+    apart = compare_samples([0.25] * 6, [0.75] * 4, generator())
+    assert apart.p.value == pytest.approx(1 / comb(10, 4), abs=0.003)
+    single = compare_samples([0.25, 0.5, 0.75], [1.0], generator())
+    assert single.detectable is None
+    assert single.p.value == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_mean_of_right_answers_has_wilson_s_interval_and_a_graded_one_a_narrower() -> None:
+    assert estimate_mean(right(7, 12), True) == wilson(7, 12)
+    assert estimate_mean([1.0] * 12, False) == wilson(12, 12)
+    even = estimate_mean([0.5] * 12, False)
+    assert (even.value, *even.limits) == (0.5, *wilson(6, 12).limits)
+    values = generator().normal(0.5, 0.01, 5000)
+    low, high = estimate_mean(values, False).limits
+    assert high - low == pytest.approx(2 * 1.96 * 0.01 / math.sqrt(5000), rel=0.05)
+
+
+@pytest.mark.parametrize(("first", "second", "draws"), [([], [1], 9), ([1], [], 9), ([1], [0], 0)])
+def test_nothing_to_compare_is_refused(first: Any, second: Any, draws: int) -> None:
+    with pytest.raises(ValueError, match="at least one value, and a draw"):
+        compare_samples(first, second, generator(), draws)
+    with pytest.raises(ValueError, match="at least one value"):
+        estimate_mean([], True)
+
+
+SIZES = [
+    pytest.param(40, 8, id="40 and 8"),
+    pytest.param(60, 60, id="60 and 60", marks=pytest.mark.slow),
+    pytest.param(200, 30, id="200 and 30", marks=pytest.mark.slow),
+    pytest.param(950, 12, id="950 and 12", marks=pytest.mark.slow),
+]
+
+
+def all_results(n: int, n_other: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the p-values and the limits of all results of right and wrong answers."""
+    p, limits = np.empty((n + 1, n_other + 1)), np.empty((n + 1, n_other + 1, 2))
+    for k in range(n + 1):
+        for k_other in range(n_other + 1):
+            table = np.array([[k, n - k], [k_other, n_other - k_other]])
+            p[k, k_other] = fisher_exact(table).pvalue
+            means = wilson(k, n), wilson(k_other, n_other)
+            limits[k, k_other] = independent_difference(*means).limits
+    return p, limits
+
+
+@pytest.mark.parametrize(("n", "n_other"), SIZES)
+def test_binary_differences_cover_reject_and_are_found_as_often_as_said(
+    n: int, n_other: int
+) -> None:
+    """Without chance: every result, weighted with its probability."""
+    p, limits = all_results(n, n_other)
+
+    def chance(of: NDArray[np.bool_], share: float, other: float) -> float:
+        ways = binom.pmf(range(n + 1), n, share), binom.pmf(range(n_other + 1), n_other, other)
+        return float(ways[0] @ of @ ways[1])
+
+    shares = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
+    covers = [
+        chance((limits[..., 0] <= other - one) & (other - one <= limits[..., 1]), one, other)
+        for one in shares
+        for other in shares
+    ]
+    assert 0.945 < np.mean(covers) < 0.96
+    assert min(covers) > 0.92
+    assert max(chance(p <= ALPHA, one, one) for one in np.linspace(0.01, 0.99, 99)) <= ALPHA
+    for share in (0.05, 0.3, 0.5, 0.7, 0.85):
+        gain = detectable_shares(share, n, n_other)
+        if gain is None:
+            # Hardly any gain is large enough.
+            assert chance(p <= ALPHA, share, share + 0.9 * (1 - share)) < 0.85
+        elif share + gain < 0.95:
+            assert 0.75 <= chance(p <= ALPHA, share, share + gain) <= 0.86
+
+
+def averages(draw: np.random.Generator, n: int, mean: float, answers: int = 4) -> Floats:
+    """Return the shares of right answers to problems of different difficulty."""
+    return draw.binomial(answers, draw.beta(mean, 1 - mean, n)) / answers
+
+
+def of_spread(draw: np.random.Generator, n: int, mean: float, spread: float) -> Floats:
+    size = mean * (1 - mean) / spread**2 - 1
+    return draw.beta(mean * size, (1 - mean) * size, n)
+
+
+GRADED = [
+    pytest.param(150, 12, 100, id="a few sets"),
+    pytest.param(950, 12, 1000, id="950 and 12", marks=pytest.mark.slow),
+    pytest.param(200, 30, 1000, id="200 and 30", marks=pytest.mark.slow),
+    pytest.param(60, 60, 1000, id="60 and 60", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("n", "n_other", "times"), GRADED)
+def test_graded_differences_cover_and_are_not_found_where_there_are_none(
+    n: int, n_other: int, times: int
+) -> None:
+    draw, chance = generator(), 3 * math.sqrt(0.05 * 0.95 / sets(times))
+    covers, found, found_in_wilder = [], [], []
+    for mean in (0.3, 0.6, 0.85):
+        covers.append(0.0)
+        for _ in range(sets(times)):
+            a, b = averages(draw, n, 0.6), averages(draw, n_other, mean)
+            means = estimate_mean(a, False), estimate_mean(b, False)
+            low, high = independent_difference(*means).limits
+            covers[-1] += (low <= mean - 0.6 <= high) / sets(times)
+    for _ in range(sets(times)):
+        a, b = averages(draw, n, 0.6), averages(draw, n_other, 0.6)
+        wilder = right(draw.binomial(n_other, 0.6), n_other)
+        found.append(compare_samples(a, b, draw, 499).p.value <= ALPHA)
+        calm = of_spread(draw, n, 0.6, 0.1)
+        found_in_wilder.append(compare_samples(calm, wilder, draw, 499).p.value <= ALPHA)
+    assert 0.93 - chance / 2 < np.mean(covers) < 0.97 + chance / 2
+    assert np.mean(found) <= ALPHA + chance
+    # Equal means of unequal variance: nearly. The difference of the means itself finds .4 to .7.
+    assert np.mean(found_in_wilder) <= 0.08 + chance
+
+
+@pytest.mark.parametrize(
+    ("n", "n_other", "times"),
+    [
+        pytest.param(200, 30, 100, id="a few sets"),
+        pytest.param(200, 30, 1000, id="200 and 30", marks=pytest.mark.slow),
+        pytest.param(60, 60, 1000, id="60 and 60", marks=pytest.mark.slow),
+    ],
+)
+def test_graded_gains_are_found_as_often_as_said(n: int, n_other: int, times: int) -> None:
+    draw, spread, found = generator(2), 0.25, []
+    gain = compare_samples(
+        of_spread(draw, 20_000, 0.4, spread)[:n], right(1, n_other), draw, 9
+    ).detectable
+    assert gain is not None
+    for _ in range(sets(times)):
+        a, b = of_spread(draw, n, 0.4, spread), of_spread(draw, n_other, 0.4 + gain, spread)
+        found.append(compare_samples(a, b, draw, 499).p.value <= ALPHA)
+    chance = 3 * math.sqrt(0.16 / len(found))
+    assert 0.75 - chance <= np.mean(found) <= 0.85 + chance
