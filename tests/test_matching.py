@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Callable, Sequence
 
@@ -18,13 +19,15 @@ from ngramscan.matching import (
     compile_engine,
     count_by_brute_force,
     count_texts,
+    gram_engine,
     hyperscan_engine,
+    normalized,
 )
 from tests.support import oracle
 from tests.support.sizes import sets
 
 MakeEngine = Callable[[Sequence[bytes], bool], Engine]
-ENGINES = [hyperscan_engine, aho_corasick_engine]
+ENGINES = [hyperscan_engine, aho_corasick_engine, gram_engine]
 # Few letters, one of two bytes that shares its first byte with another: overlaps, nested queries
 # and hits inside a character are frequent.
 LETTERS = "aAbéèÉ\n\0"
@@ -36,7 +39,7 @@ LOWER = str.maketrans("A", "a")
 
 
 @pytest.mark.parametrize("make", ENGINES)
-@settings(max_examples=sets(50))
+@settings(max_examples=sets(50), deadline=None)
 @given(QUERIES, TEXTS, st.booleans(), st.data())
 def test_counts_are_those_of_the_definition(
     make: MakeEngine, queries: list[str], texts: list[str], ignore_case: bool, data: st.DataObject
@@ -126,3 +129,115 @@ def test_the_self_check_stops_a_run_whose_engine_is_wrong() -> None:
     count_texts(matcher, [b"aa", b"b"])
     with pytest.raises(EngineError, match=r"bytes\.count: it counts 1 x 'aa' .* brute force .* 2"):
         count_texts(matcher, [b"aaa"])
+
+
+# Long literals that share their beginnings and repeat themselves, in texts made of them.
+STEMS = st.sampled_from(["ab" * 12, "a" * 24, "é" * 12, " " * 30, "\0" * 9, "aA\0", "b"])
+LONG = st.lists(STEMS, min_size=1, max_size=5).map("".join)
+
+
+def found_by(engine: Engine, text: Text) -> list[int]:
+    found: list[int] = []
+    engine.scan(text, lambda number, *_: found.append(number))
+    return found
+
+
+@settings(max_examples=sets(100), deadline=None)
+@given(
+    st.lists(LONG, min_size=1, max_size=8, unique=True),
+    st.lists(LONG | st.text(alphabet=LETTERS, max_size=23), max_size=6),
+    st.booleans(),
+    st.booleans(),
+)
+def test_long_literals_are_found_wherever_they_stand(
+    queries: list[str], texts: list[str], ignore_case: bool, is_view: bool
+) -> None:
+    texts = [*texts, *queries, queries[0] + queries[-1], f"b{queries[0]}"]
+    engine = gram_engine([query.encode() for query in queries], ignore_case)
+    assert engine
+    for text in texts:
+        content = text.encode()
+        found = found_by(engine, memoryview(content) if is_view else content)
+        lower = LOWER if ignore_case else {}
+        expected = [
+            oracle.occurrences(query.translate(lower), text.translate(lower)) for query in queries
+        ]
+        assert [found.count(number) for number in range(len(queries))] == expected
+
+
+def thousands(n: int, seed: int = 1) -> tuple[list[str], list[str]]:
+    """Return literals of 10 to 120 letters, and texts with some of them, each behind the other."""
+    draw = random.Random(seed)
+    literals = list(
+        dict.fromkeys("".join(draw.choices("abé \n", k=draw.randint(10, 120))) for _ in range(n))
+    )
+    literals += [literal[:-1] for literal in literals[:100]]  # some begin with another
+    texts = ["".join(draw.choices(literals, k=draw.randint(0, 20))) for _ in range(60)]
+    return list(dict.fromkeys(literals)), texts
+
+
+@pytest.mark.parametrize("ignore_case", [False, True])
+def test_thousands_of_literals_are_counted_by_our_engine_as_by_the_other(ignore_case: bool) -> None:
+    literals, texts = thousands(3_000)
+    contents = [literal.encode() for literal in literals]
+    assert compile_engine(contents, ignore_case).name == "grams"
+    other = aho_corasick_engine(contents, ignore_case)
+    counts = count_texts(Matcher(literals, ignore_case), [text.encode() for text in texts])
+    expected = count_texts(Matcher(literals, ignore_case, other), [text.encode() for text in texts])
+    assert counts == expected
+    some = [*counts.occurrences][::50]
+    assert [counts.occurrences[number] for number in some] == [
+        sum(oracle.occurrences(literals[number], text) for text in texts) for number in some
+    ]
+
+
+def test_a_text_with_more_occurrences_than_there_is_room_for() -> None:
+    engine = gram_engine([b"a" * 30, b"a" * 23], False)
+    assert engine
+    found = found_by(engine, b"a" * 5_000)
+    assert (found.count(0), found.count(1)) == (4_971, 4_978)
+
+
+def test_without_numba_thousands_of_literals_are_counted_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    literals, texts = thousands(1_500)
+    contents = [text.encode() for text in texts]
+    expected = count_texts(Matcher(literals), contents)
+    monkeypatch.setitem(sys.modules, "ngramscan.matching.gram_kernels", None)
+    assert compile_engine([literal.encode() for literal in literals]).name == "hyperscan"
+    assert count_texts(Matcher(literals), contents) == expected
+
+
+def test_the_self_check_of_thousands_of_queries_finds_an_engine_that_misses_some() -> None:
+    literals, texts = thousands(3_000)
+    whole = aho_corasick_engine([literal.encode() for literal in literals])
+
+    def scan(text: Text, hit: Hit) -> None:
+        for number in found_by(whole, text):
+            if number % 20:
+                hit(number)
+
+    matcher = Matcher(literals, engine=Engine("misses", scan))
+    with pytest.raises(EngineError, match=r"misses: it counts 0 x .* brute force counts \d+"):
+        count_texts(matcher, [text.encode() for text in texts])
+
+
+# Normalized texts
+
+
+@settings(max_examples=sets(100))
+@given(st.text(alphabet="aZß É_-.1٣İ\t\x1cé\0", max_size=30) | st.text(max_size=30))
+def test_normalized_texts_are_those_of_the_definition(text: str) -> None:
+    assert normalized(text, "") == text
+    assert normalized(text, "alphanumeric") == "".join(filter(str.isalnum, text))
+    words = "".join(c if c.isalnum() or c == "_" else " " for c in text.lower()).split(" ")
+    expected = "".join(f" {word}" for word in words if word)
+    assert normalized(text, "words") == (f"{expected} " if expected else "")
+
+
+def test_a_matcher_normalizes_texts_and_counts_their_own_bytes() -> None:
+    texts = [b"It's a TEST, a\ntest.", b"\xffa\xfftest", b"...", b"a testing"]
+    counts = count_texts(Matcher([" a test "], normalization="words"), texts)
+    assert (counts.occurrences, counts.documents) == ({0: 3}, {0: 2})
+    assert (counts.documents_read, counts.bytes_read) == (4, sum(map(len, texts)))

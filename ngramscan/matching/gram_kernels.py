@@ -12,8 +12,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ngramscan.compiled import Bytes, Int, Integers, Words, lean_kernel
+
+Places = npt.NDArray[np.int32]
 
 # Odd and without pattern: bits of the golden ratio, and a constant of xxHash.
 _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
@@ -21,11 +24,15 @@ _WIDTH, _STEP = 16, 8
 LEAST_BYTES = _WIDTH + _STEP - 1
 """A literal this long has a gram that starts at a multiple of the step, wherever it stands."""
 _MOST_BUCKET_BITS = 22
-_FILTER_BITS = 4
-"""Bits of the filter for each bucket, as a power of two: a few percent of them are set."""
+_FEWER_WORD_BITS = 2
+"""The filter has a word for so many buckets, as a power of two: two to four grams."""
 _CHOICES = 4
 """Grams of a literal for each remainder of an offset, one of which is chosen."""
 _MOST_OFFSETS = _CHOICES * _STEP
+_PROBES = 64
+
+# Columns of Grams.entries.
+PLACE, WORD = range(2)
 
 
 class Grams(NamedTuple):
@@ -35,14 +42,15 @@ class Grams(NamedTuple):
     """All literals."""
     starts: Integers
     """Where each literal starts in `data`, and the end of the last."""
-    filter: Bytes
-    """A bit for each value of a hash's first bits: whether a gram has it."""
-    buckets: Integers
-    """Where the hashes with the same first bits start, and the end of the last."""
-    hashes: Words
-    """Rising."""
-    places: Integers
-    """For each hash, literal * _MOST_OFFSETS + offset."""
+    filter: Words
+    """At the first bits of a hash: two bits, at least, for each gram (a blocked Bloom filter:
+    Putze, Sanders & Singler 2009, doi:10.1145/1498698.1594230)."""
+    buckets: Places
+    """Where the entries of hashes with the same first bits start, and the end of the last."""
+    entries: Words
+    """A row per gram, by hash. `PLACE`: (literal * _MOST_OFFSETS + offset of the gram) * _PROBES +
+    offset of a word; `WORD`: these 8 bytes of the literal, first or late ones, whichever are
+    farther from the gram. They are compared before the literal, which is far away in memory."""
     shape: Integers
     """How far a hash is shifted for the filter and for the buckets."""
 
@@ -71,13 +79,12 @@ def _tally(data: Bytes, starts: Integers, tally: Integers) -> None:
 
 
 @lean_kernel
-def _choose(
-    tally: Integers, data: Bytes, starts: Integers, hashes: Words, places: Integers
-) -> None:
+def _choose(tally: Integers, data: Bytes, starts: Integers, hashes: Words, entries: Words) -> None:
     """Choose the rarest gram of each literal for each remainder."""
     shift = np.uint64(64 - _MOST_BUCKET_BITS)
     for literal in range(len(starts) - 1):
         start = starts[literal]
+        late = min(starts[literal + 1] - start, _PROBES) - 8
         behind = min(starts[literal + 1] - start - _WIDTH + 1, _MOST_OFFSETS)
         for remainder in range(_STEP):
             least = np.int64(-1)
@@ -85,8 +92,25 @@ def _choose(
                 value = _hash(data, start + offset)
                 if least < 0 or tally[value >> shift] < least:
                     least = tally[value >> shift]
-                    hashes[literal * _STEP + remainder] = value
-                    places[literal * _STEP + remainder] = literal * _MOST_OFFSETS + offset
+                    probe = 0 if offset > late - offset - 8 else late
+                    number = literal * _STEP + remainder
+                    hashes[number] = value
+                    gram = literal * _MOST_OFFSETS + offset
+                    entries[number, PLACE] = np.uint64(gram * _PROBES + probe)
+                    entries[number, WORD] = _word(data, start + probe)
+
+
+@lean_kernel
+def _bits(value: np.uint64) -> np.uint64:
+    """Return the bits of a hash in a word of the filter."""
+    one, six = np.uint64(1), np.uint64(63)
+    return one << (value >> np.uint64(32) & six) | one << (value >> np.uint64(26) & six)
+
+
+@lean_kernel
+def _fill(words: Words, hashes: Words, shift: np.uint64) -> None:
+    for value in hashes:
+        words[value >> shift] |= _bits(value)
 
 
 def make_grams(literals: Sequence[bytes]) -> Grams:
@@ -98,33 +122,39 @@ def make_grams(literals: Sequence[bytes]) -> Grams:
     data = np.frombuffer(b"".join(literals), np.uint8)
     starts = np.cumsum([0, *map(len, literals)], dtype=np.int64)
     hashes = np.empty(len(literals) * _STEP, np.uint64)
-    places = np.empty(len(literals) * _STEP, np.int64)
+    entries = np.empty((hashes.size, 2), np.uint64)
     tally = np.zeros(1 << _MOST_BUCKET_BITS, np.int64)
     _tally(data, starts, tally)
-    _choose(tally, data, starts, hashes, places)
+    _choose(tally, data, starts, hashes, entries)
     order = np.argsort(hashes)
-    hashes, places = hashes[order], places[order]
-    bits = min(hashes.size.bit_length(), _MOST_BUCKET_BITS)
-    shift = 64 - bits
-    firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(shift)
-    buckets = np.append(np.searchsorted(hashes, firsts), hashes.size).astype(np.int64)
-    is_there = np.zeros(1 << bits + _FILTER_BITS, np.bool_)
-    is_there[hashes >> np.uint64(shift - _FILTER_BITS)] = True
-    shape = np.array([shift - _FILTER_BITS, shift], np.int64)
-    found_by = np.packbits(is_there, bitorder="little")
-    return Grams(data, starts, found_by, buckets, hashes, places, shape)
+    hashes, entries = hashes[order], entries[order]
+    bits = min(max(hashes.size.bit_length(), 8), _MOST_BUCKET_BITS)
+    shape = np.array([64 - bits + _FEWER_WORD_BITS, 64 - bits], np.int64)
+    firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(shape[1])
+    buckets = np.append(np.searchsorted(hashes, firsts), hashes.size).astype(np.int32)
+    words = np.zeros(1 << bits - _FEWER_WORD_BITS, np.uint64)
+    _fill(words, hashes, np.uint64(shape[0]))
+    return Grams(data, starts, words, buckets, entries, shape)
 
 
 @lean_kernel
-def _stands_at(grams: Grams, literal: Int, text: Bytes, at: Int) -> bool:
-    start = grams.starts[literal]
-    size = grams.starts[literal + 1] - start
-    if at < 0 or at + size > len(text):
-        return False
+def _literal_around(grams: Grams, number: Int, text: Bytes, place: Int) -> Int:
+    """Return the literal of an entry if it stands around its gram in a text; -1: it doesn't."""
+    gram, probe = divmod(np.int64(grams.entries[number, PLACE]), _PROBES)
+    literal, offset = divmod(gram, _MOST_OFFSETS)
+    start = place - offset
+    if start < 0 or start + probe + 8 > len(text):
+        return -1
+    if grams.entries[number, WORD] != _word(text, start + probe):
+        return -1
+    first = grams.starts[literal]
+    size = grams.starts[literal + 1] - first
+    if start + size > len(text):
+        return -1
     for byte in range(size):
-        if grams.data[np.uint64(start + byte)] != text[np.uint64(at + byte)]:
-            return False
-    return True
+        if grams.data[np.uint64(first + byte)] != text[np.uint64(start + byte)]:
+            return -1
+    return literal
 
 
 @lean_kernel
@@ -134,19 +164,18 @@ def find_literals(grams: Grams, text: Bytes, found: Integers) -> Int:
     Only each eighth place of the text is looked at: each literal around it has a gram for just
     this place.
     """
-    filter_by, bucket_by = np.uint64(grams.shape[0]), np.uint64(grams.shape[1])
+    to_word, to_bucket = np.uint64(grams.shape[0]), np.uint64(grams.shape[1])
     n = 0
     for place in range(0, len(text) - _WIDTH + 1, _STEP):
         value = _hash(text, place)
-        bit = value >> filter_by
-        if not (grams.filter[bit >> np.uint64(3)] >> np.uint8(bit & np.uint64(7))) & np.uint8(1):
+        bits = _bits(value)
+        if grams.filter[value >> to_word] & bits != bits:
             continue
-        bucket = np.int64(value >> bucket_by)
-        for entry in range(grams.buckets[bucket], grams.buckets[bucket + 1]):
-            if grams.hashes[entry] == value:
-                literal, offset = divmod(grams.places[entry], _MOST_OFFSETS)
-                if _stands_at(grams, literal, text, place - offset):
-                    if n < len(found):
-                        found[n] = literal
-                    n += 1
+        bucket = np.int64(value >> to_bucket)
+        for number in range(grams.buckets[bucket], grams.buckets[bucket + 1]):
+            literal = _literal_around(grams, number, text, place)
+            if literal >= 0:
+                if n < len(found):
+                    found[n] = literal
+                n += 1
     return n
