@@ -26,7 +26,8 @@ from ngramscan.prevalence.contaminate import (
     run_contaminate,
 )
 from ngramscan.prevalence.contamination_rules import make_rule, windows_of
-from ngramscan.progress import Progress
+from ngramscan.statistics.estimates import Estimate
+from tests.support.recorder import Recorder
 from tests.support.text_index import TextIndex
 
 MINI = make_rule("mini")
@@ -241,6 +242,8 @@ def test_bounds_hold_the_truth_and_shrink_with_each_answer(seed: int, n_lost: in
         return run_contaminate(entries, rule, [Documents(documents, lost=lost)]).rows
 
     truth, many, few = rows(), rows(*lost), rows(*lost[: n_lost // 2])
+    expected = [naive_row(entry, documents, 5, "characters") for entry in entries]
+    assert [columns(row) for row in truth] == expected
     for true, wide, narrow in zip(truth, many, few, strict=True):
         low, high = limits(narrow)
         assert limits(wide)[0] <= low <= limits(true)[0] == limits(true)[1] <= high
@@ -271,6 +274,13 @@ def test_a_wrong_question_stops_the_run() -> None:
 
     with pytest.raises(InputError, match="--index a: no"):
         run_contaminate([Entry("1", "one")], MINI, [Refusing([])])
+
+
+def test_only_a_window_that_holds_all_is_called_the_whole_entry() -> None:
+    entries = [Entry("1", "abcde f"), Entry("2", " abcde\n"), Entry("3", "abc")]
+    rows = run_contaminate(entries, make_rule("mini", 5), [Documents([])]).rows
+    whole = "the whole entry is one window"
+    assert [(row.windows, row.note) for row in rows] == [(1, ""), (1, whole), (1, whole)]
 
 
 def test_without_windows_nothing_is_asked() -> None:
@@ -319,8 +329,9 @@ def test_the_union_knows_what_any_index_has_and_what_none_has(
 def planted(seed: int, rule_name: str) -> tuple[list[Entry], list[str]]:
     """Return entries that share a beginning, and as documents windows of theirs at random."""
     chance = random.Random(seed)
+    n = chance.choice([3, 10**4])  # some repeat strings
     entries = [
-        Entry(str(i), "which is it " + " ".join(f"{chance.randrange(10**4)}" for _ in range(15)))
+        Entry(str(i), "which is it " + " ".join(str(chance.randrange(n)) for _ in range(15)))
         for i in range(chance.randrange(1, 5))
     ]
     rule, share = make_rule(rule_name, WIDTHS.get(rule_name)), chance.random()
@@ -339,6 +350,8 @@ def test_deciding_gives_the_verdicts_of_asking_everything_with_no_question_more(
     entries, documents = planted(seed, name)
     rule = make_rule(name, WIDTHS[name])
     everything, decided = Documents(documents), Documents(documents)
+    lost = random.Random(seed).sample(documents, len(documents) // 4)
+    failing = Documents(documents, lost=lost)
     full = run_contaminate(entries, rule, [everything]).rows
     rows = run_contaminate(entries, rule, [decided], decide=True).rows
     assert [row.verdict for row in rows] == [row.verdict for row in full]
@@ -348,6 +361,12 @@ def test_deciding_gives_the_verdicts_of_asking_everything_with_no_question_more(
         assert limits(row)[0] <= limits(true)[0] == limits(true)[1] <= limits(row)[1]
         assert row.eta in {None, true.eta}
         assert (row.eta is None) == (row.asked < row.windows)
+    for row, true in zip(
+        run_contaminate(entries, rule, [failing], decide=True).rows, full, strict=True
+    ):
+        assert limits(row)[0] <= limits(true)[0] <= limits(row)[1]
+        assert row.verdict in {None, true.verdict}
+    assert len(set(failing.asked)) == len(failing.asked)
 
 
 @settings(max_examples=40)
@@ -404,31 +423,53 @@ def files(tmp_path: Path) -> str:
     return f"scan:{tmp_path}/*.jsonl"
 
 
-def scanned(spec: str, decide: bool = False, **options: Any) -> ContaminateResult:
-    entries = [Entry("1", "one"), Entry("2", "two three"), Entry("3", "five"), Entry("4", "six")]
-    given = IndexOptions(**options)
-    with open_indexes([spec], given, Progress()) as indexes:
-        return run_contaminate(entries, MINI, indexes, decide=decide)
+ONE_EACH = [
+    Entry(str(number), text) for number, text in enumerate(["one", "two three", "five", "six"])
+]
 
 
-@pytest.mark.parametrize("decide", [False, True])
-def test_a_corpus_that_is_read_answers_everything_in_one_pass(
-    files: str, tmp_path: Path, decide: bool
-) -> None:
-    result = scanned(files, decide, journal=tmp_path / "journal")
-    assert [row.verdict for row in result.rows] == ["dirty", "dirty", "dirty", "clean"]
-    assert [row.rarest_occurrences for row in result.rows] == [2, 1, 1, None]
+def scanned(
+    spec: str, entries: Sequence[Entry] = ONE_EACH, decide: bool = False, **options: Any
+) -> tuple[ContaminateResult, Recorder]:
+    progress = Recorder()
+    with open_indexes([spec], IndexOptions(**options), progress) as indexes:
+        return run_contaminate(entries, make_rule("mini", 9), indexes, decide=decide), progress
+
+
+def test_a_corpus_that_is_read_answers_everything_in_one_pass(files: str, tmp_path: Path) -> None:
+    entries = [*ONE_EACH, Entry("4", "one two three four and not five of them")]
+    for decide in (False, True):
+        result, progress = scanned(files, entries, decide, journal=tmp_path / f"{decide}")
+        rows = result.rows
+        assert [row.verdict for row in rows[:4]] == ["dirty", "dirty", "dirty", "clean"]
+        assert [row.rarest_occurrences for row in rows[:4]] == [2, 1, 1, None]
+        assert (rows[4].windows, rows[4].asked, rows[4].found) == (7, 7, 2)
+        assert progress.done["bytes"] == progress.announced["bytes"]
+        assert len(progress.expected) == 1
     assert result.sizes == {files: IndexSize(3, 25)}
 
 
 def test_what_was_not_seen_in_a_sample_of_files_is_unknown(files: str, tmp_path: Path) -> None:
-    rows = scanned(files, sample_files=1, journal=tmp_path / "journal").rows
+    rows = scanned(files, sample_files=1, journal=tmp_path / "journal")[0].rows
     verdicts = [row.verdict for row in rows]
     assert verdicts in (["dirty", "dirty", None, None], ["dirty", None, "dirty", None])
     assert (rows[3].asked, rows[3].eta_low, rows[3].eta_high) == (0, 0, 1)
     assert rows[3].note.endswith("1 of 1 windows are not in the files that were read")
 
 
+def test_what_was_seen_is_found_though_its_estimate_is_near_zero() -> None:
+    class Sampled(Documents):
+        def _collect(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+            for query in queries:
+                value = 0.4 if query == "seen" else 0.0
+                total = Estimate(value, None, None, 0.95)
+                yield QueryCount(query, 0, None, "scan", now(), occurrences_estimate=total)
+
+    entries = [Entry("1", "seen"), Entry("2", "not seen")]
+    rows = run_contaminate(entries, MINI, [Sampled([])]).rows
+    assert [(row.asked, row.rarest_occurrences) for row in rows] == [(1, 1), (0, None)]
+
+
 def test_the_first_documents_are_the_corpus_that_is_asked_about(files: str, tmp_path: Path) -> None:
-    rows = scanned(files, limit_documents=1, journal=tmp_path / "journal").rows
+    rows = scanned(files, limit_documents=1, journal=tmp_path / "journal")[0].rows
     assert [row.verdict for row in rows] == ["dirty", "dirty", "clean", "clean"]
