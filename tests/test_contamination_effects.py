@@ -1,4 +1,4 @@
-"""Accuracies on clean and dirty entries, against values by hand and simulations."""
+"""Accuracies on clean and dirty entries, by hand; their intervals are in test_two_samples."""
 
 from __future__ import annotations
 
@@ -11,34 +11,25 @@ from scipy.stats import fisher_exact
 
 from ngramscan.errors import InputError
 from ngramscan.prevalence.contaminate import UNION, EntryRow
-from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore, make_effects
+from ngramscan.prevalence.contamination_effects import (
+    EffectRow,
+    GivenScore,
+    check_scores,
+    make_effects,
+)
 from ngramscan.prevalence.contamination_rules import Verdict
 from ngramscan.statistics.proportions import wilson
-from tests.support.sizes import sets
 
 
 def entry(id_: str, verdict: Verdict | None, index: str = "a") -> EntryRow:
     """Return a row; only the index, the id and the verdict matter here."""
-    return EntryRow(
-        index=index,
-        rule="mini",
-        id=id_,
-        windows=1,
-        asked=1,
-        found=0,
-        eta=None,
-        eta_low=None,
-        eta_high=None,
-        verdict=verdict,
-        rarest=None,
-        rarest_occurrences=None,
-        longest_run=0,
-    )
+    return EntryRow(index, "mini", id_, 1, 1, 0, None, None, None, verdict, None, None, 0)
 
 
 def entries(clean: int, suspicious: int = 0, dirty: int = 0, index: str = "a") -> list[EntryRow]:
     """Return entries numbered from 0: the clean ones first, the dirty ones last."""
-    verdicts: list[Verdict] = ["clean"] * clean + ["suspicious"] * suspicious + ["dirty"] * dirty
+    sizes: dict[Verdict, int] = {"clean": clean, "suspicious": suspicious, "dirty": dirty}
+    verdicts = [verdict for verdict, n in sizes.items() for _ in range(n)]
     return [entry(str(number), verdict, index) for number, verdict in enumerate(verdicts)]
 
 
@@ -61,7 +52,8 @@ def test_right_and_wrong_answers_are_compared_by_part() -> None:
     row = only(make_effects(rows, scores(values)))
     names = (row.index, row.dataset, row.model, row.method, row.score_rule)
     assert names == ("a", "gsm8k", "m", "cot", "exact")
-    assert (row.n, row.accuracy) == (65, pytest.approx(42 / 65))
+    assert row.n == 65
+    assert row.accuracy == pytest.approx(42 / 65)
     assert (row.n_clean, row.n_suspicious, row.n_dirty) == (40, 5, 20)
     assert (row.accuracy_clean, row.accuracy_suspicious, row.accuracy_dirty) == (0.55, 0.4, 0.9)
     assert (row.accuracy_clean_low, row.accuracy_clean_high) == wilson(22, 40).limits
@@ -89,7 +81,8 @@ def test_missing_answers_are_wrong_and_unknown_ones_left_out() -> None:
     ]
     row = only(make_effects(rows, given))
     assert (row.n, row.n_clean, row.n_dirty) == (4, 3, 1)
-    assert (row.accuracy_clean, row.accuracy_dirty) == (pytest.approx(1 / 3), 1)
+    assert row.accuracy_clean == pytest.approx(1 / 3)
+    assert row.accuracy_dirty == 1
     # 3 is unknown and 5 was not scored; `open` and `elsewhere` have no verdict.
     assert (row.n_without_score, row.n_without_verdict) == (2, 2)
     assert only(make_effects(rows, [*given[:3], score(3, None), *given[4:]])) == row
@@ -148,8 +141,8 @@ def test_a_part_without_entries_is_not_compared() -> None:
 
 def test_a_note_says_if_only_a_large_gain_would_have_been_found() -> None:
     few = only(make_effects(entries(200, 0, 8), scores([1, 0] * 104)))
-    assert few.detectable == pytest.approx(0.47, abs=0.02)
-    assert few.note == "too few entries: only a gain of 47 points or more would have been found"
+    assert few.detectable == pytest.approx(0.46, abs=0.005)
+    assert few.note == "too few entries: only a gain of 46 points or more would have been found"
     fewer = only(make_effects(entries(200, 0, 3), scores([1, 1, 1, 0] * 50 + [1, 1, 0])))
     assert fewer.detectable is None
     assert fewer.note == "no gain would have been found reliably, however large"
@@ -162,6 +155,7 @@ def test_a_note_says_if_only_a_large_gain_would_have_been_found() -> None:
     assert (found.p < 0.001, found.detectable > 0.2, found.note) == (True, True, "")
 
 
+EXPECTED = "a number from 0 to 1 was expected, or no answer"
 WRONG = [
     (
         [score("x", 1), score("y", 0)],
@@ -177,10 +171,10 @@ WRONG = [
         "gsm8k, m, cot: several runs: monday, one without a name; keep one in the file",
     ),
     ([score(0, 1), score(0, 1)], "gsm8k, m, cot: id 0 is scored twice; was a file given twice?"),
-    ([score(0, 62.5)], "gsm8k, m, cot, id 0: value 62.5; a number from 0 to 1 was expected"),
-    ([score(0, float("nan"))], "gsm8k, m, cot, id 0: value nan; a number from 0 to 1 was expected"),
-    ([score(0, None, "scored")], "gsm8k, m, cot, id 0: status scored, but no value"),
-    ([score(0, 1, "unknown")], "gsm8k, m, cot, id 0: status unknown, but value 1"),
+    ([score(0, 62.5)], f"gsm8k, m, cot, id 0: value 62.5; {EXPECTED}"),
+    ([score(0, float("nan"))], f"gsm8k, m, cot, id 0: value nan; {EXPECTED}"),
+    ([score(0, None, "scored")], f"gsm8k, m, cot, id 0: no value and status scored; {EXPECTED}"),
+    ([score(0, 1, "unknown")], f"gsm8k, m, cot, id 0: value 1 and status unknown; {EXPECTED}"),
 ]
 
 
@@ -189,20 +183,6 @@ def test_scores_that_cannot_be_used_are_named(given: list[GivenScore], message: 
     with pytest.raises(InputError) as error:
         make_effects(entries(clean=3, dirty=1), given)
     assert str(error.value) == message
-
-
-def test_a_planted_gain_is_inside_the_interval_and_no_gain_is_rarely_found() -> None:
-    draw, covered, found = np.random.default_rng(1), 0, 0
-    rows = entries(clean=300, suspicious=20, dirty=40)
-    for _ in range(sets(60)):
-        right = draw.random(360) < np.repeat([0.6, 0.6, 0.85], [300, 20, 40])
-        row = only(make_effects(rows, scores(right.astype(float).tolist())))
-        assert row.difference_low is not None
-        assert row.difference_high is not None
-        covered += row.difference_low <= 0.25 <= row.difference_high
-        even = (draw.random(360) < 0.6).astype(float).tolist()
-        p = only(make_effects(rows, scores(even))).p
-        found += p is not None and p <= 0.05
-    chance = 3 * (0.0475 / sets(60)) ** 0.5
-    assert 0.95 - chance <= covered / sets(60) <= 0.96 + chance
-    assert found / sets(60) <= 0.05 + chance
+    with pytest.raises(InputError) as error:
+        check_scores(given, iter(["0", "1", "2", "3"]))
+    assert str(error.value) == message

@@ -1,18 +1,15 @@
-"""Shares of clean, suspicious and dirty entries, against counting by hand and simulations."""
+"""Shares of clean, suspicious and dirty entries, by hand; intervals are in test_proportions."""
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from ngramscan.prevalence.contaminate import UNION, EntryRow
 from ngramscan.prevalence.contamination_rules import make_rule
 from ngramscan.prevalence.contamination_shares import ShareRow, make_shares
 from ngramscan.statistics.proportions import finite_share, wilson
-from tests.support.sizes import sets
 
 MINI = make_rule("mini")
 
@@ -22,20 +19,9 @@ def entry(
 ) -> EntryRow:
     """Return a row; its share and verdict are not what shares are made of."""
     asked = windows if asked is None else asked
+    counts = windows, asked, found
     return EntryRow(
-        index=index,
-        rule=MINI.described,
-        id=str(number),
-        windows=windows,
-        asked=asked,
-        found=found,
-        eta=None,
-        eta_low=None,
-        eta_high=None,
-        verdict=None,
-        rarest=None,
-        rarest_occurrences=None,
-        longest_run=0,
+        index, MINI.described, str(number), *counts, None, None, None, None, None, None, 0
     )
 
 
@@ -131,23 +117,3 @@ def test_a_rule_without_a_middle_class_has_no_row_of_it(name: str) -> None:
 def test_more_entries_than_the_file_has_are_refused() -> None:
     with pytest.raises(ValueError, match="more entries than the file has"):
         make_shares([entry(1, 1, 1), entry(2, 1, 1)], MINI, population=1, seed=None)
-
-
-def test_intervals_of_samples_with_gaps_hold_the_share_of_the_file() -> None:
-    """Files drawn, sampled, and with windows that failed: never covered less than without gaps."""
-    draw, full, gaps = np.random.default_rng(1), 0, 0
-    for _ in range(sets(25)):
-        dirty = draw.random(200) < 0.15
-        chosen = draw.choice(200, 60, replace=False)
-        rows = [entry(number, 5, 5 * int(dirty[number])) for number in chosen]
-        asked = [5 if draw.random() < 0.9 else 2 for _ in rows]
-        partly = [
-            entry(number, 5, n * int(dirty[number]), asked=n)
-            for number, n in zip(chosen, asked, strict=True)
-        ]
-        for given in (rows, partly):
-            row = by_class(make_shares(given, MINI, 200, seed=1))["dirty"]
-            holds = row.share_low <= dirty.mean() <= row.share_high
-            full, gaps = full + (holds and given is rows), gaps + (holds and given is partly)
-    assert 0.95 - 3 * math.sqrt(0.0475 / sets(25)) <= full / sets(25)
-    assert gaps >= full

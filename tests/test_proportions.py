@@ -302,7 +302,7 @@ def test_an_impossible_sample_of_a_population_is_refused(numbers: tuple[int, int
         pytest.param(300, 0.9, marks=pytest.mark.slow),
         pytest.param(1319, 0.2, marks=pytest.mark.slow),
         pytest.param(1319, 0.76, marks=pytest.mark.slow),
-        pytest.param(14042, 0.07, marks=pytest.mark.slow),
+        pytest.param(3000, 0.1, marks=pytest.mark.slow),
     ],
 )
 def test_the_interval_of_a_finite_population_covers_its_share(population: int, part: float) -> None:

@@ -146,13 +146,12 @@ def test_binary_differences_cover_reject_and_are_found_as_often_as_said(
     assert 0.945 < np.mean(covers) < 0.96
     assert min(covers) > 0.92
     assert max(chance(p <= ALPHA, one, one) for one in np.linspace(0.01, 0.99, 99)) <= ALPHA
-    for share in (0.05, 0.3, 0.5, 0.7, 0.85):
+    for share in (0.05, 0.3, 0.5, 0.7, 0.85, 0.95):
         gain = detectable_shares(share, n, n_other)
         if gain is None:
-            # Hardly any gain is large enough.
-            assert chance(p <= ALPHA, share, share + 0.9 * (1 - share)) < 0.85
-        elif share + gain < 0.95:
-            assert 0.75 <= chance(p <= ALPHA, share, share + gain) <= 0.86
+            assert chance(p <= ALPHA, share, 1.0) < 0.85
+        else:
+            assert 0.75 <= chance(p <= ALPHA, share, share + gain) <= 0.85
 
 
 def averages(draw: np.random.Generator, n: int, mean: float, answers: int = 4) -> Floats:
@@ -167,7 +166,7 @@ def of_spread(draw: np.random.Generator, n: int, mean: float, spread: float) -> 
 
 GRADED = [
     pytest.param(150, 12, 100, id="a few sets"),
-    pytest.param(950, 12, 1000, id="950 and 12", marks=pytest.mark.slow),
+    pytest.param(950, 12, 500, id="950 and 12", marks=pytest.mark.slow),
     pytest.param(200, 30, 1000, id="200 and 30", marks=pytest.mark.slow),
     pytest.param(60, 60, 1000, id="60 and 60", marks=pytest.mark.slow),
 ]

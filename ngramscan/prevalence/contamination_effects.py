@@ -27,8 +27,6 @@ LARGE = 0.2
 """If only a larger difference would have been found, a note says so."""
 _Group = tuple[str, str, str]
 """Dataset, model and method."""
-_Names = tuple[str, str, str, str, str]
-"""The index, the group and the rule of the scores."""
 _Values = Mapping[str, float | None]
 """The mean value of the answers to each problem; None: not known."""
 
@@ -84,7 +82,7 @@ class EffectRow:
     """The least true gain on dirty entries that would have been found, with p ≤ .05, in 80 of 100
     such comparisons; None: not even the largest possible one, or there is no comparison."""
     seed: int | None
-    """Of the permutations; None: the p-value is exact."""
+    """The seed of the permutations; None: the p-value is exact."""
     n_without_verdict: int
     """Scored entries that have no verdict, or are not in the benchmark file."""
     n_without_score: int
@@ -108,12 +106,8 @@ def make_effects(
     An InputError: no id of the scores is that of an entry, an answer is scored twice, there are
     several rules or runs of one method, or a value is not one from 0 to 1.
     """
+    check_scores(scores, [row.id for row in rows])
     groups = _grouped(scores)
-    ids, scored = (dict.fromkeys(row.id for row in one) for one in (rows, scores))
-    if not ids.keys() & scored.keys():
-        firsts = (", ".join([*names][:3]) or "none" for names in (scored, ids))
-        told = "no id is that of an entry; the ids are {}, …, those of the entries {}, …"
-        raise InputError("scores", told.format(*firsts))
     verdicts: dict[str, dict[str, Verdict | None]] = {}
     for row in rows:
         verdicts.setdefault(row.index, {})[row.id] = row.verdict
@@ -122,6 +116,16 @@ def make_effects(
         for index, own in verdicts.items()
         for group, (rule, values) in groups.items()
     ]
+
+
+def check_scores(scores: Sequence[GivenScore], ids: Iterable[str]) -> None:
+    """Raise the InputErrors of `make_effects` before anything is counted, from the entries' ids."""
+    _grouped(scores)
+    known, scored = dict.fromkeys(ids), dict.fromkeys(score.id for score in scores)
+    if not known.keys() & scored.keys():
+        firsts = (", ".join([*names][:3]) or "none" for names in (scored, known))
+        told = "no id is that of an entry; the ids are {}, …, those of the entries {}, …"
+        raise InputError("scores", told.format(*firsts))
 
 
 def _grouped(scores: Sequence[GivenScore]) -> dict[_Group, tuple[str, _Values]]:
@@ -152,20 +156,21 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _value(score: GivenScore) -> float | None:
     """Return the value of an answer; 0 if there was none, None if nobody knows it."""
+    match score.value, score.status:
+        case None, "" | "unknown":
+            return None
+        case None, "no_answer":
+            return 0.0
+        case int() | float() as value, "" | "scored" | "not_found" if 0 <= value <= 1:
+            return float(value)
     where = f"{score.dataset}, {score.model}, {score.method}, id {score.id}"
-    if score.value is None:
-        if score.status not in {"", "unknown", "no_answer"}:
-            raise InputError(where, f"status {score.status}, but no value")
-        return 0.0 if score.status == "no_answer" else None
-    if score.status not in {"", "scored", "not_found"}:
-        raise InputError(where, f"status {score.status}, but value {score.value:g}")
-    if not 0 <= score.value <= 1:
-        raise InputError(where, f"value {score.value:g}; a number from 0 to 1 was expected")
-    return score.value
+    given = "no value" if score.value is None else f"value {score.value:g}"
+    given += f" and status {score.status}" if score.status else ""
+    raise InputError(where, f"{given}; a number from 0 to 1 was expected, or no answer")
 
 
 def _effect(
-    names: _Names,
+    names: tuple[str, str, str, str, str],
     verdicts: Mapping[str, Verdict | None],
     values: _Values,
     how: tuple[int, int, float],

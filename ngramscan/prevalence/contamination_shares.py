@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_rules import Rule
@@ -24,9 +23,9 @@ class ShareRow:
     verdict: str
     """`clean`, `suspicious` or `dirty`; `curve`: dirty if it began at `eta_from`."""
     eta_from: float
-    """The share of an entry's windows that occur: at least this, …"""
+    """The share of an entry's windows that occur: at least this (0 of a dirty one: any), …"""
     eta_below: float | None
-    """… and less than this; None: no upper end."""
+    """… and less than this (0: none); None: no upper end."""
     entries: int
     """Entries with windows that were looked at."""
     population: int
@@ -41,19 +40,9 @@ class ShareRow:
     share_high: float
     level: float
     seed: int | None
-    """Of the sample; None: all entries were looked at."""
+    """The seed of the sample; None: all entries were looked at."""
     interval: str
-    """What the interval is about: `entries like these` (Wilson), or `all entries of the file`."""
-
-
-class _Class(NamedTuple):
-    """A class of entries, by the share of their windows that occurs."""
-
-    verdict: str
-    start: str | None
-    """The least share; None: none at all is enough."""
-    stop: str | None
-    """The least share that is too much; None: there is no such."""
+    """The interval is about `entries like these` (Wilson) or `all entries of the file`."""
 
 
 def make_shares(
@@ -72,33 +61,31 @@ def make_shares(
     by_index: dict[str, list[EntryRow]] = {}
     for row in rows:
         by_index.setdefault(row.index, []).append(row)
+    starts = {"clean": None, "suspicious": rule.suspicious_from, "dirty": rule.dirty_from}
+    stops = {"clean": rule.suspicious_from, "suspicious": rule.dirty_from, "dirty": None}
+    classes = [(name, start, stops[name]) for name, start in starts.items() if start != stops[name]]
+    classes += [("curve", threshold, None) for threshold in CURVE]
     found = []
     for own in by_index.values():
         if len(own) > population:
             raise ValueError("more entries than the file has")
-        found += [_share(own, one, rule, (population, seed, level)) for one in _classes(rule)]
+        found += [_share(own, one, rule, (population, seed, level)) for one in classes]
     return found
 
 
-def _classes(rule: Rule) -> Iterator[_Class]:
-    yield _Class("clean", None, rule.suspicious_from)
-    if rule.suspicious_from != rule.dirty_from:
-        yield _Class("suspicious", rule.suspicious_from, rule.dirty_from)
-    yield _Class("dirty", rule.dirty_from, None)
-    for threshold in CURVE:
-        yield _Class("curve", threshold, None)
-
-
 def _share(
-    rows: Sequence[EntryRow], one: _Class, rule: Rule, drawn: tuple[int, int | None, float]
+    rows: Sequence[EntryRow],
+    one: tuple[str, str | None, str | None],
+    rule: Rule,
+    drawn: tuple[int, int | None, float],
 ) -> ShareRow:
-    population, seed, level = drawn
+    (name, first, last), (population, seed, level) = one, drawn
     known = [row for row in rows if row.windows]
     entries = len(known)
     least = most = 0
     for row in known:
-        start = rule.least(one.start, row.windows) if one.start else 0
-        stop = rule.least(one.stop, row.windows) if one.stop else row.windows + 1
+        start = rule.least(first, row.windows) if first else 0
+        stop = rule.least(last, row.windows) if last else row.windows + 1
         highest = row.found + row.windows - row.asked
         least += start <= row.found and highest < stop
         most += start <= highest and row.found < stop
@@ -112,9 +99,9 @@ def _share(
     return ShareRow(
         index=rows[0].index,
         rule=rows[0].rule,
-        verdict=one.verdict,
-        eta_from=float(one.start or 0),
-        eta_below=float(one.stop) if one.stop else None,
+        verdict=name,
+        eta_from=float(first or 0),
+        eta_below=float(last) if last else None,
         entries=entries,
         population=population,
         n=least,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import replace
+from functools import lru_cache
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -19,6 +21,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ALPHA, POWER = 0.05, 0.8
 """A difference is found if p is at most alpha; power is how often that happens."""
+RESULTS = 15
+"""Results of the first sample that power is averaged over."""
 VALUES_AT_ONCE = 2_000_000
 NO_VARIANCE = 1e-12
 """Added to the variance of a difference, so that samples without any have a finite distance."""
@@ -84,8 +88,8 @@ def compare_samples(
     if not binary:
         p = _permutation_p(a, b, generator, draws)
         return SampleComparison(difference, p, _detectable_means(a, b.size))
-    table = np.array([[np.count_nonzero(one == value) for value in (1, 0)] for one in (a, b)])
-    p = PValue(float(stats.fisher_exact(table).pvalue), "Fisher's exact test", a.size + b.size)
+    counts = [(int(one.sum()), one.size) for one in (a, b)]
+    p = PValue(_fisher_p(*counts), "Fisher's exact test", a.size + b.size)
     return SampleComparison(difference, p, detectable_shares(float(a.mean()), a.size, b.size))
 
 
@@ -110,34 +114,48 @@ def _distances(assigned: Integers, counts: Integers, values: Floats) -> Floats:
     `assigned` says how often the second sample has each value, shape (assignments, values).
     """
     centred = values - counts @ values / counts.sum()
-    difference, variance = 0.0, NO_VARIANCE
-    for part, sign in ((counts - assigned, -1), (assigned, 1)):
-        n = int(part[0].sum())
-        means = part @ centred / n
-        difference = difference + sign * means
-        variance = variance + np.maximum(part @ centred**2 / n - means**2, 0) / max(n - 1, 1)
-    return np.asarray(np.abs(difference) / np.sqrt(variance))
+    powers = np.stack([centred, centred**2], axis=1)
+    sums, totals, n = assigned.astype(np.float64) @ powers, counts @ powers, counts.sum()
+    n_second = assigned[0].sum()
+    means, squares = sums.T / n_second
+    means_first, squares_first = (totals - sums).T / (n - n_second)
+    variance = NO_VARIANCE + np.maximum(squares - means**2, 0) / max(n_second - 1, 1)
+    variance += np.maximum(squares_first - means_first**2, 0) / max(n - n_second - 1, 1)
+    return np.asarray(np.abs(means - means_first) / np.sqrt(variance))
 
 
+@lru_cache(maxsize=256)
 def detectable_shares(share: float, n: int, n_other: int) -> float | None:
     """Return the least increase of a share that Fisher's exact test finds with 80 % power, or None.
 
-    Normal approximation with half the usual continuity correction, which fits the power of the
-    two-sided test best. Source: Casagrande, Pike & Smith 1978, doi:10.2307/2530613.
+    The first sample has n values with this share of ones, the other n_other. What the other needs
+    is computed for a few equally probable results of the first.
     """
-    rare, often = NormalDist().inv_cdf(1 - ALPHA / 2), NormalDist().inv_cdf(POWER)
-    inverse = 1 / n + 1 / n_other
+    results = stats.binom.ppf((np.arange(RESULTS) + 0.5) / RESULTS, n, share).astype(int)
+    needed = np.array([_needed(int(result), n, n_other) for result in results])
 
-    def excess(increase: float) -> float:
-        other = share + increase
-        pooled = (n * share + n_other * other) / (n + n_other)
-        by_chance = math.sqrt(pooled * (1 - pooled) * inverse)
-        spread = math.sqrt(share * (1 - share) / n + max(other * (1 - other), 0) / n_other)
-        return increase - rare * by_chance - often * spread - inverse / 4
+    def missing(other: float) -> float:
+        return POWER - float(stats.binom.sf(needed - 1, n_other, other).mean())
 
-    if share == 1 or excess(1 - share) < 0:
+    if missing(1.0) > 0:
         return None
-    return float(optimize.brentq(excess, 0.0, 1 - share))
+    return float(optimize.brentq(missing, share, 1.0)) - share
+
+
+def _needed(k: int, n: int, n_other: int) -> int:
+    """Return the fewest ones of the other sample that are found to be more than k of n.
+
+    One more than it has values, if not even these are.
+    """
+    more = range(k * n_other // n + 1, n_other + 1)
+    return more.start + bisect_left(
+        more, True, key=lambda other: _fisher_p((k, n), (other, n_other)) <= ALPHA
+    )
+
+
+def _fisher_p(first: tuple[int, int], second: tuple[int, int]) -> float:
+    table = np.array([[k, n - k] for k, n in (first, second)])
+    return float(stats.fisher_exact(table).pvalue)
 
 
 def _detectable_means(a: Floats, n_other: int) -> float | None:
