@@ -156,6 +156,7 @@ def test_a_function_keeps_its_name_whoever_imports_its_module(statement: str) ->
         ("prevalence", "count", "CountRow"),
         ("prevalence", "docnorm", "DocnormRow"),
         ("prevalence", "contexts", "ContextRow"),
+        ("prevalence", "contaminate", "EntryRow"),
         ("outputs", "blend", "BlendRow"),
         ("outputs", "tiers", "TierRow"),
         ("outputs", "keyness", "KeynessRow"),

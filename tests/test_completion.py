@@ -53,7 +53,7 @@ def offers(line: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("ngramscan co", ["count", "contexts"]),
+        ("ngramscan co", ["count", "contexts", "contaminate"]),
         ("ngramscan index b", ["build"]),
         ("ngramscan count f", ["f1", "folder/"]),
         ("ngramscan count --ind", ["--index"]),

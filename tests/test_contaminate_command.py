@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections import Counter
@@ -29,6 +28,13 @@ from tests.test_figures import overlapping
 
 Rows = list[dict[str, Any]]
 ALL_CLASSES = ("clean", "suspicious", "dirty")
+KINDS = {
+    **dict.fromkeys((1, 2), "as they are, with an answer"),
+    3: "wrapped at 40 characters a line",
+    4: "in upper case",
+    5: "the first two thirds",
+}
+"""What the crawl of the page has of a question, by the last digit of its id."""
 ALWAYS = ("--index", "scan:crawl.jsonl", "--workers", "1", "-q")
 
 
@@ -71,32 +77,35 @@ def test_the_rows_are_those_of_the_definition_and_the_page_has_their_numbers() -
     ran = contaminate("--format", "csv")
     assert (ran.code, ran.stderr) == (0, "")
     pages = [row["text"] for row in read_lines("crawl.jsonl")]
-    kinds: dict[int, Counter[str]] = {}
+    kinds = {kind: Counter[tuple[str, str]]() for kind in [*KINDS.values(), "not at all"]}
     for row, entry in zip(ran.rows, read_lines("exam.jsonl"), strict=True):
         windows, found = by_hand(entry["question"], pages)
-        assert (row["id"], row["windows"], row["found"]) == (
-            str(entry["id"]), str(windows), str(found)
-        )  # fmt: skip
+        said = tuple(int(row[name]) for name in ("id", "windows", "found"))
+        assert said == (entry["id"], windows, found)
         assert float(row["eta"]) == pytest.approx(found / windows)
         verdict = "clean" if found < windows / 5 else "suspicious"
+        kind = KINDS.get(entry["id"] % 10, "not at all")
+        kinds[kind]["mini", row["verdict"]] += 1
         assert row["verdict"] == ("dirty" if found >= 0.8 * windows else verdict)
-        number = entry["id"] % 10
-        kinds.setdefault(number if number in {3, 4, 5} else (number in {1, 2}) - 1, Counter())
-        kinds[number if number in {3, 4, 5} else (number in {1, 2}) - 1][row["verdict"]] += 1
+    for rule in ("palm", "gpt3"):
+        for row in contaminate("--rule", rule, "--format", "csv").rows:
+            kinds[KINDS.get(int(row["id"]) % 10, "not at all")][rule, row["verdict"]] += 1
     page = (Path(__file__).parent.parent / "docs/contaminate.md").read_text()
-    said = re.findall(r"^\| [^|`]+ \| (\d+) \| (\d+) \| (\d+) \|$", page, flags=re.M)
-    order = [kinds[kind] for kind in (0, 5, 3, 4, -1)]
-    assert said == [(str(one["dirty"]), str(one["suspicious"]), str(one["clean"])) for one in order]
+    printed = re.findall(r"^\| ([^|`]+?) (?:\(\d+\) )?((?:\| \d+ )+)\|$", page, flags=re.M)
+    cells = [("mini", name) for name in ("dirty", "suspicious", "clean")]
+    cells += [("palm", "dirty"), ("gpt3", "dirty")]
+    assert {kind for kind, _ in printed} == {*kinds}
+    for kind, numbers in printed:
+        assert numbers == "".join(f"| {kinds[kind][one]} " for one in cells)
 
 
 @pytest.mark.usefixtures("here")
 def test_shares_effects_and_evidence_go_to_files_of_their_own() -> None:
     files = ("--shares", "s.csv", "--effects", "e.csv", "--contexts", "c.csv")
-    indexes = ("--index", "scan:corpus.jsonl", "--scores", "scores.jsonl", *files)
-    entries = pd.DataFrame(contaminate(*indexes, "--format", "csv").rows)
-    assert list(dict.fromkeys(entries["index"])) == [
-        "scan:crawl.jsonl", "scan:corpus.jsonl", "union"
-    ]  # fmt: skip
+    more = ("--index", "scan:corpus.jsonl", "--scores", "scores.jsonl", *files)
+    entries = pd.DataFrame(contaminate(*more, "--format", "csv").rows)
+    indexes = list(dict.fromkeys(entries["index"]))
+    assert indexes == ["scan:crawl.jsonl", "scan:corpus.jsonl", "union"]
     shares = pd.read_csv("s.csv")
     for index, own in entries.groupby("index"):
         counted = own["verdict"].value_counts()
@@ -116,7 +125,7 @@ def test_shares_effects_and_evidence_go_to_files_of_their_own() -> None:
             (means["clean"], means["dirty"])
         )
         assert row.difference == pytest.approx(means["dirty"] - means["clean"])
-    evidence = pd.read_csv("c.csv").drop_duplicates()
+    evidence = pd.read_csv("c.csv")
     not_clean = entries[(entries["index"] == "scan:crawl.jsonl") & (entries["verdict"] != "clean")]
     assert set(evidence["pattern"]) == set(not_clean["rarest"])
     pages = [row["text"] for row in read_lines("crawl.jsonl")]
@@ -136,9 +145,8 @@ def test_python_takes_frames_and_returns_the_rows_of_the_terminal() -> None:
         assert len(pd.read_csv("e.csv")) == 8
         for name in ("id", "windows", "found", "verdict", "longest_run"):
             assert found[name].tolist() == in_terminal[name].tolist()
-    assert [str(found[name].dtype) for name in ("id", "found", "eta")] == [
-        "string", "Int64", "Float64"
-    ]  # fmt: skip
+    types = [str(found[name].dtype) for name in ("id", "found", "eta")]
+    assert types == ["string", "Int64", "Float64"]
 
 
 # Benchmarks
@@ -146,17 +154,10 @@ def test_python_takes_frames_and_returns_the_rows_of_the_terminal() -> None:
 GOOD: Rows = [{"id": 1, "question": "What is this?"}, {"id": "b", "question": "And what is that?"}]
 
 
-def write_csv(path: Path) -> None:
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, ["id", "question"])
-        writer.writeheader()
-        writer.writerows(GOOD)
-
-
 WRITERS: dict[str, Callable[[Path], object]] = {
     "q.jsonl": lambda path: path.write_text("".join(json.dumps(row) + "\n" for row in GOOD)),
     "q.json": lambda path: path.write_text(json.dumps(GOOD)),
-    "q.csv": write_csv,
+    "q.csv": lambda path: pd.DataFrame(GOOD).to_csv(path, index=False),
     "q.parquet": lambda path: pd.DataFrame(GOOD).astype(str).to_parquet(path),
 }
 
@@ -173,10 +174,8 @@ def test_a_benchmark_is_the_same_in_every_format(name: str, tmp_path: Path) -> N
     ("content", "more", "problem"),
     [
         ('{"id": 1, "question": ""}', [], "1: question is empty; mend the row or leave it out"),
-        ('{"id": 1, "question": " \\n"}', [], "1: question is empty; mend"),
         ('{"id": 1, "question": null}', [], "1: question is None, which is no text; mend"),
         ('{"id": 1, "question": ["a"]}', [], "1: question is ['a'], which is no text; mend"),
-        ('{"id": 1, "question": 7}', [], "1: question is 7, which is no text; mend"),
         ('{"id": true, "question": "a"}', [], "1: id is True, which is no text; mend"),
         ('{"id": "", "question": "a"}', [], "1: id is empty; mend"),
         ('{"id": NaN, "question": "a"}', [], "1: id is nan, which is no text; mend"),
@@ -202,7 +201,6 @@ def test_a_benchmark_is_the_same_in_every_format(name: str, tmp_path: Path) -> N
             "1: question has a lone surrogate at character 1, half of a character; mend the row",
         ),
         (b'{"id": 1, "question": "caf\xe9"}', [], "1: not valid JSON: 'utf-8' codec can't decode"),
-        ('{"id": 1, "question": "a"', [], "1: not valid JSON"),
         ("", [], " it is empty"),
         ("[1]", [], " its content is"),
     ],
@@ -257,7 +255,7 @@ def test_what_was_read_otherwise_than_meant_is_a_notice() -> None:
     assert ran.stderr == (
         "standard input: there is no column id, so ids are the numbers of the rows, from 1\n"
         "--sample 9: the file has no more than 2 entries; all are looked at\n"
-        "1 entries are no longer than a window, the first is 1; each is looked for as a whole"
+        "entries no longer than a window: 1, the first is 1; each is looked for as a whole"
         " (--short skip leaves out shorter ones)\n"
     )
 
@@ -318,7 +316,8 @@ def test_a_dry_run_asks_nothing() -> None:
         for i, c in enumerate(row["question"])
         if (i == 0 or row["question"][i - 1] == " ") and i + 50 <= len(row["question"])
     }
-    assert (hosted["lookups"], hosted["windows_at_most"]) == (str(len(distinct)), "120")
+    assert (hosted["patterns"], hosted["windows_at_most"]) == (str(len(distinct)), "120")
+    assert hosted["requests_at_most"] == str(len(distinct) + 2 * 120)
     assert (scan["lookups"], ran.code) == ("0", 0)
     assert not Path("c.csv").exists()
 
@@ -326,8 +325,7 @@ def test_a_dry_run_asks_nothing() -> None:
 # Screens and figures
 
 
-@pytest.mark.parametrize("width", [60, 80, 140])
-@pytest.mark.parametrize("colour", [True, False])
+@pytest.mark.parametrize(("width", "colour"), [(60, True), (80, False), (140, True)])
 @pytest.mark.usefixtures("here")
 def test_a_screen_fits_and_cuts_no_number(
     width: int, colour: bool, monkeypatch: pytest.MonkeyPatch
@@ -370,9 +368,8 @@ def test_a_figure_has_a_bar_and_an_interval_per_share(
     assert len(axes.patches) == indexes * len(classes)
     assert len([line for line in axes.lines if line.get_gid() == "interval"]) == len(axes.patches)
     assert axes.get_yticklabels()[-1].get_text() == "union"
-    for name in ("a.svg", "b.svg", "a.png"):
-        figures.save_figure(figures.draw_contaminate(rows), tmp_path / name)
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    figures.save_figure(figure, tmp_path / "a.svg")
+    assert "union" in (tmp_path / "a.svg").read_text(encoding="utf-8")
     from matplotlib.patches import Rectangle  # slow to import
 
     unknown = figures.draw_contaminate(shares(indexes, classes, known=False)).axes[0]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from ngramscan.commands.count import load_ahead
 from ngramscan.commands.docnorm import DEFAULT_INDEX
@@ -18,7 +18,6 @@ from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
 from ngramscan.prevalence.contaminate import Entry, EntryRow, queries_of, run_contaminate
-from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore, make_effects
 from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule
 from ngramscan.prevalence.contamination_shares import ShareRow, make_shares
 from ngramscan.prevalence.contexts import ContextRow, bytes_of, run_contexts
@@ -30,6 +29,10 @@ from ngramscan.report import optional_target, refuse_other, tables
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.figures import check_target, draw_contaminate, save_figure
 from ngramscan.report.options import save
+from ngramscan.report.rows import Target
+
+if TYPE_CHECKING:
+    from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore
 
 CONTEXT = 400
 """Characters on each side of the evidence, as the authors of infini-gram-mini looked at."""
@@ -100,7 +103,7 @@ def contaminate(
     width : int, optional
         Length of a window, in place of the rule's.
     unit : str, optional
-        What the width counts, in place of characters.
+        Unit of the width, in place of characters.
     tail : str, optional
         Windows that the end of an entry cuts short: `drop` them, keep them `cut`, or move the first
         of them to the `end`. By default drop.
@@ -128,7 +131,7 @@ def contaminate(
     figure : str or Path, optional
         Draw the shares of each corpus: .svg or .png.
     level : float
-        Confidence level of the intervals.
+        Confidence level of shares and of differences in accuracy.
     dry_run, api_url, concurrency, rate, timeout_s, journal, refresh, text_field : see count
     workers, scheduler, sample_files, seed, limit_documents, exclude_source : see count
     skip_bad_lines, max_line, input_format, skip_unknown, cache, cache_dir, progress : see count
@@ -160,7 +163,7 @@ def contaminate(
     read = read_entries(benchmark, field, id_field)
     entries = draw_entries(read.entries, sample, seed)
     notices = _describe_read(name_of(benchmark), read, sample)
-    given = _read_scores(scores, score_rule, effects)
+    given = _read_scores(scores, score_rule, effects, entries)
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line, False),
@@ -171,13 +174,14 @@ def contaminate(
     with open_indexes(index, options, progress) as indexes:
         if dry_run:
             return Result(_plan(entries, chosen, seed, indexes, bool(contexts)), PlanRow)
+        if contexts:
+            _refuse_unseen(indexes)
         found = run_contaminate(entries, chosen, indexes, seed, decide)
         evidence, lost = _show_evidence(found.rows, indexes, seed) if contexts else ([], [])
     drawn_with = seed if len(entries) < len(read.entries) else None
     summed = make_shares(found.rows, chosen, len(read.entries), drawn_with, level)
-    compared = make_effects(found.rows, given, seed, level=level) if given else []
+    compared = _compare(found.rows, given, seed, level, targets[1]) if given else []
     save(summed, ShareRow, targets[0])
-    save(compared, EffectRow, targets[1])
     save(evidence, ContextRow, targets[2])
     if picture:
         save_figure(draw_contaminate(summed), picture)
@@ -189,17 +193,38 @@ def contaminate(
 
 
 def _read_scores(
-    scores: GivenTables, rule: str | None, effects: str | Path | None
+    scores: GivenTables, rule: str | None, effects: str | Path | None, entries: Sequence[Entry]
 ) -> list[GivenScore]:
-    given, what = list[GivenScore](), "rows of `evalcore score`"
-    for table in as_tables(scores):
-        given += read_rows(table, GivenScore, what, {"status": ""})
+    files = as_tables(scores)
     for option, value in (("--score-rule", rule), ("--effects", effects)):
-        if value and not given:
+        if value and not files:
             raise InputError(option, "it goes with --scores, which has the scores to compare")
+    if not files:
+        return []
+    from ngramscan.prevalence.contamination_effects import GivenScore, check_scores  # slow
+
+    what = "rows of `evalcore score`"
+    given = [row for one in files for row in read_rows(one, GivenScore, what, {"status": ""})]
     if rule:
         refuse_other("--score-rule", rule, (row.rule for row in given))
-    return [row for row in given if rule in {None, row.rule}]
+    chosen = [row for row in given if rule in {None, row.rule}]
+    check_scores(chosen, [entry.id for entry in entries])
+    return chosen
+
+
+def _compare(
+    rows: Sequence[EntryRow],
+    given: Sequence[GivenScore],
+    seed: int,
+    level: float,
+    target: Target | None,
+) -> list[EffectRow]:
+    """Return the differences between dirty and clean entries, and write them if a file is named."""
+    from ngramscan.prevalence.contamination_effects import EffectRow, make_effects  # slow
+
+    compared = make_effects(rows, given, seed, level=level)
+    save(compared, EffectRow, target)
+    return compared
 
 
 def _describe_read(where: str, read: BenchmarkEntries, sample: int | None) -> list[str]:
@@ -215,7 +240,7 @@ def _describe_short(rows: Sequence[EntryRow]) -> list[str]:
     ids = dict.fromkeys(row.id for row in rows if "whole entry is one window" in row.note)
     if not ids:
         return []
-    of = f"{len(ids):,} entries are no longer than a window, the first is {next(iter(ids))}"
+    of = f"entries no longer than a window: {len(ids):,}, the first is {next(iter(ids))}"
     return [f"{of}; each is looked for as a whole (--short skip leaves out shorter ones)"]
 
 
@@ -224,9 +249,18 @@ def _plan(
 ) -> list[PlanRow]:
     asked = queries_of(entries, rule, seed).values()
     texts = list(dict.fromkeys(text for own in asked for text in own))
-    # One window on a document for each entry, if none of them is clean.
-    windows = len(entries) * has_contexts
-    return make_plan(len(texts), texts, windows, bytes_of(CONTEXT), indexes)
+    # If none is clean, one window of each entry is looked up again, and shown in a document.
+    again = [own[0] for own in asked if own] * has_contexts
+    return make_plan(len(texts), texts + again, len(again), bytes_of(CONTEXT), indexes)
+
+
+def _refuse_unseen(indexes: Sequence[Index]) -> None:
+    """Raise an InputError, before anything is asked, where an index can't show texts."""
+    try:
+        for index in indexes:
+            list(index.find([]))
+    except InputError as error:
+        raise InputError("--contexts", str(error)) from error
 
 
 Lost = tuple[NgramscanError, str]

@@ -53,7 +53,7 @@ def draw_contaminate(rows: Sequence[ShareRow]) -> Figure:
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     clean_axes(axes)
     figure.legend(loc="outside lower center", ncols=3, frameon=False, handlelength=2.2)
-    title = f"Entries by class, with {rows[0].level:.0%} intervals"
+    title = f"Entries by class, with {100 * rows[0].level:g} % intervals"
     return finish(figure, title, _WIDTH)
 
 

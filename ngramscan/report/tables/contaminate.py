@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from ngramscan.prevalence.contaminate import ContaminateResult, EntryRow
-from ngramscan.prevalence.contamination_effects import EffectRow
 from ngramscan.prevalence.contamination_shares import ShareRow
 from ngramscan.progress import counted
 from ngramscan.report.layout import UNKNOWN, Layout, cell, p_text, percent, print_columns
 from ngramscan.report.tables import parts
 from ngramscan.report.tables.keyness import visible
+
+if TYPE_CHECKING:
+    from ngramscan.prevalence.contamination_effects import EffectRow  # loads scipy
 
 _SHOWN = 5
 """Entries of each index that the terminal shows."""
@@ -135,8 +138,9 @@ def _left_out(rows: Sequence[EntryRow], shares: Sequence[ShareRow]) -> Iterator[
         yield f"{of} were drawn at random with seed {one.seed}"
     yield f"intervals: {one.level * 100:g} %, for {one.interval}"
     below, dirty = one.eta_below, next(row for row in shares if row.verdict == "dirty")
-    if dirty.eta_from:
-        yield f"dirty: {dirty.eta_from:.0%} or more of the windows found; clean: under {below:.0%}"
+    if dirty.eta_from and below:
+        least, limit = f"{100 * dirty.eta_from:g} %", f"{100 * below:g} %"
+        yield f"dirty: {least} or more of the windows found; clean: under {limit}"
     else:
         yield "dirty: any window found; clean: none"
 
