@@ -36,9 +36,9 @@ from tests.support.service import ApiServer, Faults
 
 SMALL, LARGE = (0.3, 2), (105, 10)
 """Megabytes of the corpus, and how often it has the entries of `KINDS`."""
-STEPS = {"http": 3, "in place": 7}
+STEPS = {"http": 5, "in place": 9}
 """Of the small benchmark, servers are asked every so-manieth entry."""
-UNLUCKY = Faults(seed=2, rate=0.02, kinds=("500", "cut", "429"))
+UNLUCKY = Faults(seed=23, rate=0.02, kinds=("500", "cut", "429"))
 WORDS = {
     "gpt3": (13, (0, 1), (0, 1)),
     "palm": (8, (7, 10), (7, 10)),

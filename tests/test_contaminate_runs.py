@@ -143,7 +143,7 @@ def test_a_killed_scan_reads_only_the_files_that_are_missing(
     draw, journal, n = random.Random(kills), tmp_path / "j", FILES * kills
     one, copies = tmp_path / "one.jsonl", tmp_path / "copies"
     texts = [file.read_bytes() for file in (written.folder / "corpus").glob("*.jsonl")]
-    one.write_bytes(b"".join(texts) * 8)
+    one.write_bytes(b"".join(texts) * 4)
     copies.mkdir()
     for number in range(n):
         (copies / f"{number:04}.jsonl").hardlink_to(one)
