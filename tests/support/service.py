@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, Self
 
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.fm9.build import build_index
+from ngramscan.fm9.folders import is_shard
 from ngramscan.fm9.reader import Shard, open_shards
 from ngramscan.progress import Progress
 from ngramscan.serve.protocol import RefusedError, ServedIndex, answer, to_json
@@ -34,12 +35,13 @@ Corpora = Mapping[str, Path | Sequence[Path]]
 
 
 class Reply(NamedTuple):
-    """What is sent; `body` None: the connection is closed instead."""
+    """What is sent; `body` None: the connection is closed instead; cut: after half of it."""
 
     status: int
     body: bytes | None
     kind: str = "application/json"
     retry_after: str = ""
+    is_cut: bool = False
 
 
 FORBIDDEN, BAD_GATEWAY = (
@@ -66,7 +68,7 @@ FAULT_KINDS = ("500", "drop", "stall", "html502", "error200", "429")
 class Faults:
     """What goes wrong, and for which requests (numbered from 1 in the order of arrival).
 
-    `rate` is the share of requests that get one of the `kinds`. From request `burst403_at` on all
+    `rate` is the share of requests that get one of the `kinds` (`cut`: half of the answer). From request `burst403_at` on all
     are refused for a while, from `forbid_after` on for ever. `fail_always` lists count and find
     queries that always get a 500; `bodies` maps queries to what is sent in place of an answer.
     """
@@ -92,6 +94,8 @@ def _built(source: Path, _content: str) -> Shard:
 
 
 def _shard(source: Path) -> Shard:
+    if is_shard(source):
+        return open_shards(source)[0]
     files = sorted(source.glob("*.jsonl")) if source.is_dir() else [source]
     return _built(source, hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest())
 
@@ -99,8 +103,8 @@ def _shard(source: Path) -> Shard:
 class ApiServer:
     """The service on a thread of this process, for the length of a `with` block.
 
-    `corpora` maps the name of each index to its shards, a JSONL file or a folder of them each; a
-    single path is one shard. Every answer is `delay` seconds late.
+    `corpora` maps the name of each index to its shards, each of which is a JSONL file, a folder of
+    such files, or a shard that was built; a single path is one shard. Every answer is `delay` seconds late.
     """
 
     def __init__(
@@ -135,10 +139,10 @@ class ApiServer:
         time.sleep(self._delay + self._faults.stall_s * (fault == "stall"))
         if fault == "body":
             return Reply(200, self._faults.bodies[asked["query"]].encode())
-        if fault and fault != "stall":
+        if fault in FAULTS:
             return FAULTS[fault]
         try:
-            return Reply(200, to_json(answer(self._indexes, body)))
+            return Reply(200, to_json(answer(self._indexes, body)), is_cut=fault == "cut")
         except RefusedError as error:
             return Reply(400, to_json({"error": str(error)}))
 
@@ -203,7 +207,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Retry-After", reply.retry_after)
         self.end_headers()
         with suppress(ConnectionError):
-            self.wfile.write(reply.body)
+            self.wfile.write(reply.body[: len(reply.body) // 2 if reply.is_cut else None])
             self.wfile.flush()
 
     def log_message(self, *_: object) -> None:

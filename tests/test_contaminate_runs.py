@@ -1,0 +1,160 @@
+"""`contaminate` as a person runs it: planned, killed and run again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from ngramscan.corpora import ReadOptions, open_corpus
+from ngramscan.fm9.build import build_index
+from ngramscan.progress import SILENT
+from tests.support.command import NGRAMSCAN, Ran, invoke
+from tests.support.planted import Planted, expect_mini, make_planted, mini_spans, write_planted
+from tests.support.service import ApiServer, Faults
+
+CONCURRENCY = 3
+FILES = 40
+KILLS = [1, pytest.param(12, marks=pytest.mark.slow)]
+
+
+class Written(NamedTuple):
+    folder: Path
+    planted: Planted
+    command: list[str | Path]
+    rows: dict[str, tuple[str, ...]]
+    """Windows, windows found, the verdict and the count of the rarest window of each entry."""
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    folder, whole = tmp_path_factory.mktemp("runs"), make_planted(0.3, 1)
+    planted = Planted(whole.entries[::2], whole.files)
+    benchmark, corpus = write_planted(folder, planted)
+    build_index(open_corpus(str(corpus)), folder / "index", SILENT, ReadOptions())
+    rows: dict[str, tuple[str, ...]] = {
+        name: (
+            str(one.windows),
+            str(one.found),
+            str(one.verdict),
+            str(one.rarest_occurrences or ""),
+        )
+        for name, one in expect_mini(planted).items()
+    }
+    return Written(folder, planted, ["contaminate", benchmark, "--format", "csv"], rows)
+
+
+def rows_of(ran: Ran) -> dict[str, tuple[str, ...]]:
+    assert ran.code == 0, ran.stderr
+    names = ("windows", "found", "verdict", "rarest_occurrences")
+    return {row["id"]: tuple(row[name] for name in names) for row in ran.rows}
+
+
+def kill_once(command: list[str | Path], done: Callable[[], int], moment: int) -> None:
+    """Start a command, and kill it with all its processes when more than that is done."""
+    process = subprocess.Popen(
+        [*NGRAMSCAN, *map(str, command)], stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    while process.poll() is None and done() <= moment:
+        time.sleep(0.002)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL, "it was done before"
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("kills", KILLS)
+def test_a_killed_run_over_a_service_asks_only_for_what_is_missing(
+    kills: int, written: Written, tmp_path: Path
+) -> None:
+    draw = random.Random(kills)
+    options = ("--journal", tmp_path / "j", "--concurrency", str(CONCURRENCY))
+    with ApiServer({"made": written.folder / "index"}, delay=0.004) as server:
+        command = [*written.command, "--index", f"{server.url}made", *options]
+        planned = int(invoke(*command, "--dry-run").rows[0]["requests"])
+        assert not server.read_log(), "a plan asks nothing"
+        moments = sorted(draw.sample(range(planned - 2 * CONCURRENCY), kills))
+        for moment in moments:
+            kill_once(command, lambda: len(server.read_log()), moment)
+        assert rows_of(invoke(*command)) == written.rows
+        asked = Counter(one["query"] for one in server.read_log())
+        assert len(asked) == planned
+        assert asked.total() - planned <= kills * CONCURRENCY, "those under way at the kill"
+        assert rows_of(invoke(*command)) == written.rows
+        assert len(server.read_log()) == asked.total()
+
+
+def verdict(found: int, windows: int) -> str:
+    return (
+        "dirty" if 5 * found >= 4 * windows else "suspicious" if 5 * found >= windows else "clean"
+    )
+
+
+def test_windows_that_can_not_be_counted_are_neither_found_nor_absent(written: Written) -> None:
+    draw, texts = random.Random(4), written.planted.texts
+    windows = {
+        one.id: [one.text[slice(*span)] for span in mini_spans(one.text)]
+        for one in written.planted.entries
+    }
+    different = sorted({window for own in windows.values() for window in own})
+    lost = draw.sample(different, len(different) // 8)
+    bodies = dict.fromkeys(lost, '{"count": "many"}')
+    with ApiServer({"made": written.folder / "index"}, faults=Faults(bodies=bodies)) as server:
+        ran = invoke(*written.command, "--index", f"{server.url}made")
+    assert ran.code == 1
+    assert f"; {len(lost)} windows missing" in ran.stderr
+    for row in ran.rows:
+        own = windows[row["id"]]
+        found = sum(any(one in text for text in texts) for one in own if one not in lost)
+        n, unknown = len(own), sum(one in lost for one in own)
+        agreed = {verdict(found, n), verdict(found + unknown, n)}
+        assert (int(row["asked"]), int(row["found"])) == (n - unknown, found)
+        assert float(row["eta_low"]) == found / n
+        assert float(row["eta_high"]) == (found + unknown) / n
+        assert row["eta"] == ("" if unknown else str(found / n))
+        assert row["verdict"] == (agreed.pop() if len(agreed) == 1 else "")
+    assert {row["verdict"] for row in ran.rows} == {"clean", "suspicious", "dirty", ""}
+
+
+def kept(journal: Path) -> int:
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as opened:
+            return int(opened.execute("SELECT count(*) FROM replies").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("kills", KILLS)
+def test_a_killed_scan_reads_only_the_files_that_are_missing(
+    kills: int, written: Written, tmp_path: Path
+) -> None:
+    draw, journal, n = random.Random(kills), tmp_path / "j", FILES * kills
+    one, copies = tmp_path / "one.jsonl", tmp_path / "copies"
+    texts = [file.read_bytes() for file in (written.folder / "corpus").glob("*.jsonl")]
+    one.write_bytes(b"".join(texts) * 4)
+    copies.mkdir()
+    for number in range(n):
+        (copies / f"{number:04}.jsonl").hardlink_to(one)
+    command = [*written.command, "--index", f"scan:{copies}"]
+    undisturbed = invoke(*command, "--journal", tmp_path / "other", "--workers", "1")
+    for _ in range(kills):
+        moment = kept(journal) + draw.randrange(FILES // 4)
+        kill_once([*command, "--journal", journal, "--workers", "2"], lambda: kept(journal), moment)
+    done = kept(journal)
+    assert 0 < done < n
+    again = invoke(*command, "--journal", journal, "-v")
+    assert again.stdout == undisturbed.stdout
+    assert f"{done:,} of {n:,} files or parts are from the journal" in again.stderr
+    assert len(re.findall(r"\.jsonl: read$", again.stderr, flags=re.MULTILINE)) == n - done
