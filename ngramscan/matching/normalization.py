@@ -1,4 +1,4 @@
-"""What is made of queries and of documents before the ones are searched in the others."""
+"""Queries and documents made alike, before the ones are searched in the others."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from typing import Literal
 
 Normalization = Literal["", "alphanumeric", "words"]
-"""What is made of a text before it is searched: nothing; letters and digits alone; words in lower
-case with one space around each, no punctuation."""
+"""How a text is searched: as it is; letters and digits alone; words in lower case with one space
+around each, no punctuation."""
 _WORD = re.compile(r"\w+")
 _OTHER = re.compile(r"[\W_]+")
 """All that `str.isalnum` is not true of."""
@@ -22,6 +22,7 @@ def normalized(text: str, how: Normalization) -> str:
     if how == "alphanumeric":
         return _OTHER.sub("", text)
     if how == "words":
-        words = " ".join(_WORD.findall(text.lower()))
+        # The small sigma of Greek has two forms, which hang on the neighbours of the word.
+        words = " ".join(_WORD.findall(text.lower().replace("ς", "σ")))
         return f" {words} " if words else ""
     return text

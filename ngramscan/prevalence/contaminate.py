@@ -138,13 +138,13 @@ def _texts(windows: Iterable[TextWindow]) -> dict[str, None]:
 
 @dataclass(slots=True)
 class _Answers:
-    """What one index, or all together, said about the strings that it was asked for."""
+    """The answers of one index, or of all together, about the strings that it was asked for."""
 
     index: str
     why_unknown: str
     """Why strings that did not fail may be unknown, after the number of windows."""
     occurrences: dict[str, int] = field(default_factory=dict)
-    """Estimates where a sample was read; without strings of which nothing is known."""
+    """Estimates where a sample was read; strings that nobody knows about are not in it."""
     errors: dict[str, NgramscanError] = field(default_factory=dict)
 
     def add(self, stream: Iterator[QueryCount | QueryFailure], texts: Sequence[str]) -> None:

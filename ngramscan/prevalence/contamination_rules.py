@@ -45,7 +45,7 @@ class Rule:
     name: str
     """`mini`, `gpt4`, `gpt4-stripped`, `gpt3`, `palm` or `ngram-N`."""
     unit: Unit
-    """What the width counts; a window of bytes is shorter where its last character would be cut."""
+    """The unit of the width; a window of bytes is shorter where its last character would be cut."""
     width: int
     suspicious_from: str
     """The least share of windows found, as decimals: `0.2`. `0`: any window."""

@@ -128,8 +128,8 @@ def _distances(assigned: Integers, counts: Integers, values: Floats) -> Floats:
 def detectable_shares(share: float, n: int, n_other: int) -> float | None:
     """Return the least increase of a share that Fisher's exact test finds with 80 % power, or None.
 
-    The first sample has n values with this share of ones, the other n_other. What the other needs
-    is computed for a few equally probable results of the first.
+    The first sample has n values with this share of ones, the other n_other. Its need is
+    computed for a few equally probable results of the first.
     """
     results = stats.binom.ppf((np.arange(RESULTS) + 0.5) / RESULTS, n, share).astype(int)
     needed = np.array([_needed(int(result), n, n_other) for result in results])

@@ -33,7 +33,7 @@ class Question:
     unions: Sequence[Sequence[int]] = field(default=(), compare=False, repr=False)
     """Groups of queries, by number: documents with any query of a group are counted."""
     digest: str = field(init=False)
-    """Of queries and unions: to compare tens of thousands for each small file takes too long."""
+    """Stands for queries and unions: comparing tens of thousands for each small file takes long."""
 
     def __post_init__(self) -> None:
         content = repr((list(self.queries), [list(union) for union in self.unions]))
