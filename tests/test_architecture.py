@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "matching": "errors compiled",
     "fm9": "errors compiled progress pace reading processes corpora",
     "serve": "errors progress processes fm9",
-    "indexes": "errors progress journal pace processes statistics corpora matching fm9",
+    "indexes": "errors progress journal pace processes statistics compiled corpora matching fm9",
     "prevalence": "errors reading statistics patterns matching indexes",
     "outputs": "errors statistics reading patterns matching",
     "report": "errors progress reading statistics indexes prevalence outputs",
