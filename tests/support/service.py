@@ -68,9 +68,10 @@ FAULT_KINDS = ("500", "drop", "stall", "html502", "error200", "429")
 class Faults:
     """What goes wrong, and for which requests (numbered from 1 in the order of arrival).
 
-    `rate` is the share of requests that get one of the `kinds` (`cut`: half of the answer). From request `burst403_at` on all
-    are refused for a while, from `forbid_after` on for ever. `fail_always` lists count and find
-    queries that always get a 500; `bodies` maps queries to what is sent in place of an answer.
+    `rate` is the share of requests that get one of the `kinds` (`cut`: half of the answer). From
+    request `burst403_at` on all are refused for a while, from `forbid_after` on for ever.
+    `fail_always` lists count and find queries that always get a 500; `bodies` maps queries to what
+    is sent in place of an answer.
     """
 
     seed: int = 0
@@ -104,7 +105,8 @@ class ApiServer:
     """The service on a thread of this process, for the length of a `with` block.
 
     `corpora` maps the name of each index to its shards, each of which is a JSONL file, a folder of
-    such files, or a shard that was built; a single path is one shard. Every answer is `delay` seconds late.
+    such files, or a shard that was built; a single path is one shard. Every
+    answer is `delay` seconds late.
     """
 
     def __init__(
