@@ -15,7 +15,7 @@ from typing import NamedTuple
 import ahocorasick_rs
 
 MANY = 1_000
-"""From so many literals on, our own engine is faster: starting numba takes as long as it saves."""
+"""So many literals are worth the half second that numba takes to start in each process."""
 _DFA_BYTES = 500_000
 """An automaton of more bytes of literals would take hundreds of megabytes in its fastest form."""
 
@@ -94,8 +94,9 @@ def gram_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine 
         if n > found.size:
             found = np.empty(2 * n, np.int64)
             find_literals(grams, searched, found)
-        for number in found[:n].tolist():
-            hit(long[number])
+        if n:
+            for number in found[:n].tolist():
+                hit(long[number])
         if beside is not None:
             beside.scan(text, lambda number, *_: hit(short[number]))
 
