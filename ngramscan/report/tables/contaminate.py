@@ -75,6 +75,7 @@ def _print_entries(console: Console, rows: Sequence[EntryRow]) -> None:
         "rarest window": [_shortened(row.rarest or "") for row in shown],
         "its count": [cell(row.rarest_occurrences) for row in shown],
         "found": [f"{row.found:,} of {row.windows:,}" for row in shown],
+        "asked": [cell(row.asked if row.asked < row.windows else None) for row in shown],
         "longest run": [cell(row.longest_run) for row in shown],
     }
     title = "Entries with the largest shares of windows found"
