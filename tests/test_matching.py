@@ -198,17 +198,6 @@ def test_a_text_with_more_occurrences_than_there_is_room_for() -> None:
     assert (found.count(0), found.count(1)) == (4_971, 4_978)
 
 
-def test_without_numba_thousands_of_literals_are_counted_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    literals, texts = thousands(1_500)
-    contents = [text.encode() for text in texts]
-    expected = count_texts(Matcher(literals), contents)
-    monkeypatch.setitem(sys.modules, "ngramscan.matching.gram_kernels", None)
-    assert compile_engine([literal.encode() for literal in literals]).name == "hyperscan"
-    assert count_texts(Matcher(literals), contents) == expected
-
-
 def test_the_self_check_of_thousands_of_queries_finds_an_engine_that_misses_some() -> None:
     literals, texts = thousands(3_000)
     whole = aho_corasick_engine([literal.encode() for literal in literals])

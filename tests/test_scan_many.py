@@ -112,12 +112,3 @@ def test_only_corpora_that_are_read_can_be_normalized() -> None:
     message = r"--rule: only corpora that are read \(scan:…, python\) can be asked in words, not v4"
     with pytest.raises(InputError, match=message):
         open_indexes(["v4_rpj_llama_s4"], IndexOptions(normalization="words"), SILENT).__enter__()
-
-
-def test_without_numba_it_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = write_corpus(tmp_path, TEXTS[:20])
-    monkeypatch.setattr(engines, "find_spec", lambda _: None)
-    notices, options = Notices(), IndexOptions(journal=tmp_path / "j.sqlite")
-    scan(spec, QUERIES, options, notices)
-    slow = f"{len(QUERIES)} phrases are slow without numba; pip install 'ngramscan[index]'"
-    assert [said for said in notices.said if "numba" in said] == [f"{spec}: {slow}"]

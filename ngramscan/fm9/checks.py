@@ -18,10 +18,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from ngramscan.compiled import Bytes, Integers
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.fm9 import decode
 from ngramscan.fm9 import kernels as k
+from ngramscan.fm9.compiled import Bytes, Integers
 from ngramscan.fm9.decode import Steps
 from ngramscan.fm9.kernels import Tables
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, NEWLINE, SA_STEP, SEPARATOR, SUPERBLOCK

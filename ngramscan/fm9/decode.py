@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ngramscan.compiled import Bytes, Int, Integers, Words, lean_kernel
 from ngramscan.fm9 import kernels as k
+from ngramscan.fm9.compiled import Bytes, Int, Integers, Words, lean_kernel
 from ngramscan.fm9.kernels import Tables
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK
 

@@ -16,9 +16,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ngramscan.compiled import Integers
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9 import kernels
+from ngramscan.fm9.compiled import Integers
 from ngramscan.fm9.header import read_layout
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, SA_STEP, SUPERBLOCK, Field, Layout
 from ngramscan.fm9.range_sources import RemoteFile

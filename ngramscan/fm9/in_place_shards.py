@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ngramscan.compiled import Integers
 from ngramscan.errors import IndexFormatError, InputError, RemoteRefused
+from ngramscan.fm9.compiled import Integers
 from ngramscan.fm9.in_place import InPlaceFile, make_trie, tasks, together
 from ngramscan.fm9.layout import FILES, NEWLINE, SEPARATOR
 from ngramscan.fm9.manifest import MANIFEST, PLAN, parse_manifest

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ngramscan.compiled import Bytes, Int, Integers, Words, lean_kernel
+from ngramscan.fm9.compiled import Bytes, Int, Integers, Words, lean_kernel
 from ngramscan.fm9.layout import BLOCK, ISA_STEP, NONE, SA_STEP, SUPERBLOCK, Layout
 
 CORRUPT = -1

@@ -20,9 +20,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ngramscan.compiled import Bytes, Integers
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9 import kernels
+from ngramscan.fm9.compiled import Bytes, Integers
 from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.header import read_layout
 from ngramscan.fm9.layout import END, FILES, NEWLINE, SEPARATOR

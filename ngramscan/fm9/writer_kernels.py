@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscan.compiled import kernel
+from ngramscan.fm9.compiled import kernel
 from ngramscan.fm9.kernels import COEFFICIENTS_HIGH, COEFFICIENTS_LOW
 
 U64 = np.uint64

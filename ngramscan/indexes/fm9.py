@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ngramscan.compiled import Integers
 from ngramscan.errors import IndexFormatError, InputError, RemoteError
+from ngramscan.fm9.compiled import Integers
 from ngramscan.fm9.reader import Shard, ShardWindow, find_in_all, is_object, open_shards
 from ngramscan.indexes.base import (
     Found,

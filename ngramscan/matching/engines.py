@@ -3,19 +3,18 @@
 Hyperscan is used where it is installed and can compile the literals, ahocorasick_rs elsewhere.
 Faster ways of counting (`bytes.count`, polars, DuckDB, ripgrep) skip overlapping occurrences, so
 they can't be used. Both become slow with thousands of literals, and large: 60,000 of them take
-Hyperscan 12 s to compile, and then it reads 7 MB/s. There is a compiled loop of our own for these.
+Hyperscan 12 s to compile, and then it reads 7 MB/s. These have an engine of our own, `grams`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from typing import NamedTuple
 
 import ahocorasick_rs
 
-MANY = 1_000
-"""So many literals are worth the half second that numba takes to start in each process."""
+MANY = 500
+"""From so many literals on, our own engine is faster than Hyperscan."""
 _DFA_BYTES = 500_000
 """An automaton of more bytes of literals would take hundreds of megabytes in its fastest form."""
 
@@ -30,6 +29,9 @@ class Engine(NamedTuple):
     name: str
     scan: Callable[[Text, Hit], None]
     """Calls `hit` once for each occurrence."""
+    scan_all: Callable[[Sequence[bytes], Hit, Callable[[], None]], None] | None = None
+    """The same for many texts, where that is faster; the last argument is called before the hits of
+    another text."""
 
 
 def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine | None:
@@ -73,45 +75,33 @@ def aho_corasick_engine(literals: Sequence[bytes], ignore_case: bool = False) ->
     return Engine("ahocorasick_rs", scan)
 
 
-def gram_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine | None:
-    """Return our own engine; None without numba. Short literals are left to the others."""
-    try:
-        import numpy as np
+def gram_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
+    """Return our own engine, which searches many texts at once. Others find short literals."""
+    from ngramscan.matching.grams import LEAST_BYTES, Grams  # numpy is slow to import
 
-        from ngramscan.matching.gram_kernels import LEAST_BYTES, find_literals, make_grams
-    except ModuleNotFoundError:
-        return None
     long = [number for number, literal in enumerate(literals) if len(literal) >= LEAST_BYTES]
     short = [number for number, literal in enumerate(literals) if len(literal) < LEAST_BYTES]
-    grams = make_grams([literals[n].lower() if ignore_case else literals[n] for n in long])
+    grams = Grams([literals[n].lower() if ignore_case else literals[n] for n in long])
     beside = _compile_small([literals[n] for n in short], ignore_case) if short else None
-    found = np.empty(1_000, np.int64)
 
-    def scan(text: Text, hit: Hit) -> None:
-        nonlocal found
-        searched = np.frombuffer(bytes(text).lower() if ignore_case else text, np.uint8)
-        n = find_literals(grams, searched, found)
-        if n > found.size:
-            found = np.empty(2 * n, np.int64)
-            find_literals(grams, searched, found)
-        if n:
-            for number in found[:n].tolist():
-                hit(long[number])
-        if beside is not None:
-            beside.scan(text, lambda number, *_: hit(short[number]))
+    def scan_all(texts: Sequence[bytes], hit: Hit, next_text: Callable[[], None]) -> None:
+        found = grams.find([text.lower() for text in texts] if ignore_case else texts)
+        for number, text in enumerate(texts):
+            own = found.get(number, ())
+            if own or beside:
+                next_text()
+            for literal in own:
+                hit(long[literal])
+            if beside:
+                beside.scan(text, lambda literal, *_: hit(short[literal]))
 
-    return Engine("grams", scan)
-
-
-def lacks_numba(n_literals: int) -> bool:
-    """Tell whether so many literals are slow for want of numba."""
-    return n_literals >= MANY and find_spec("numba") is None
+    return Engine("grams", lambda text, hit: scan_all([bytes(text)], hit, lambda: None), scan_all)
 
 
 def compile_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
     """Return the fastest engine for these literals that can compile them."""
-    own = gram_engine(literals, ignore_case) if len(literals) >= MANY else None
-    return own or _compile_small(literals, ignore_case)
+    chosen = gram_engine if len(literals) >= MANY else _compile_small
+    return chosen(literals, ignore_case)
 
 
 def _compile_small(literals: Sequence[bytes], ignore_case: bool) -> Engine:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -22,6 +22,9 @@ CHECKED_DOCUMENTS = 20
 CHECKED_BYTES_EACH = 50_000
 CHECKED_QUERIES = 250
 """The part of each run that is counted a second time by brute force."""
+
+BYTES_AT_ONCE = 1 << 20
+"""So many bytes of texts are searched at once, where the engine can."""
 
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -73,15 +76,35 @@ class Matcher:
 
         An EngineError says that it disagrees with brute force in one of the first texts.
         """
-        if self._engine is None:
+        if self._engine is not None:
+            is_plain = not (self._normalization or self._left_to_check)
+            self._engine.scan(text if is_plain else self._prepared(text, self._engine), hit)
+
+    def scan_all(self, texts: Iterable[Text], hit: Hit, next_text: Callable[[], None]) -> None:
+        """Call `hit` as `scan` does, and `next_text` before the hits of another text."""
+        if self._engine is None or self._engine.scan_all is None:
+            for text in texts:
+                next_text()
+                self.scan(text, hit)
             return
+        some, size = [], 0
+        for text in texts:
+            some.append(bytes(self._prepared(text, self._engine)))
+            size += len(some[-1])
+            if size >= BYTES_AT_ONCE:
+                self._engine.scan_all(some, hit, next_text)
+                some, size = [], 0
+        self._engine.scan_all(some, hit, next_text)
+
+    def _prepared(self, text: Text, engine: Engine) -> Text:
+        """Return a text as it is searched; search the first ones twice."""
         if self._normalization:
             # Nothing proves that WARC and Parquet are UTF-8; other bytes are no part of a word.
             text = normalized(str(text, "utf-8", "replace"), self._normalization).encode()
         if self._left_to_check:
             self._left_to_check -= 1
-            self._check(self._engine, bytes(text[:CHECKED_BYTES_EACH]))
-        self._engine.scan(text, hit)
+            self._check(engine, bytes(text[:CHECKED_BYTES_EACH]))
+        return text
 
     def _check(self, engine: Engine, text: bytes) -> None:
         numbers: Sequence[int] = range(len(self.queries))
@@ -119,45 +142,42 @@ def count_texts(
     ({0: 3, 1: 2}, {0: 2, 1: 2}, [3])
     """
     occurrences, documents = defaultdict[int, int](int), defaultdict[int, int](int)
-    seen, unions_seen = set[int](), set[int]()
-    union_documents, unions_with = [0] * len(unions), _unions_with(unions)
+    union_documents = [0] * len(unions)
+    unions_with = _unions_with(len(matcher.queries), unions) if unions else []
+    seen = set[int]()
     documents_read, bytes_read = 0, 0
 
-    # The engine calls one of these once per occurrence: they are the hot path. There are two, since
-    # each outer name costs time in every call, needed or not.
+    # The engine calls this once per occurrence: it is the hot path.
     def hit(
         number: int, _start: int = 0, _end: int = 0, _flags: int = 0, _context: object = None
     ) -> None:
         occurrences[number] += 1
-        if number not in seen:
-            seen.add(number)
-            documents[number] += 1
+        seen.add(number)
 
-    def hit_with_unions(
-        number: int, _start: int = 0, _end: int = 0, _flags: int = 0, _context: object = None
-    ) -> None:
-        occurrences[number] += 1
-        if number not in seen:
-            seen.add(number)
+    def next_text() -> None:
+        if not seen:
+            return
+        for number in seen:
             documents[number] += 1
-            for union in unions_with[number]:
-                if union not in unions_seen:
-                    unions_seen.add(union)
-                    union_documents[union] += 1
-
-    chosen, scan = hit_with_unions if unions else hit, matcher.scan
-    for text in texts:
-        documents_read += 1
-        bytes_read += len(text)
-        scan(text, chosen)
+        for union in set().union(*(unions_with[number] for number in seen)) if unions else ():
+            union_documents[union] += 1
         seen.clear()
-        unions_seen.clear()
+
+    def measured() -> Iterator[Text]:
+        nonlocal documents_read, bytes_read
+        for text in texts:
+            documents_read += 1
+            bytes_read += len(text)
+            yield text
+
+    matcher.scan_all(measured(), hit, next_text)
+    next_text()
     counted = dict(sorted(occurrences.items())), dict(sorted(documents.items()))
     return Counts(*counted, union_documents, documents_read, bytes_read)
 
 
-def _unions_with(unions: Sequence[Sequence[int]]) -> defaultdict[int, list[int]]:
-    unions_with = defaultdict[int, list[int]](list)
+def _unions_with(n_queries: int, unions: Sequence[Sequence[int]]) -> list[list[int]]:
+    unions_with: list[list[int]] = [[] for _ in range(n_queries)]
     for union, numbers in enumerate(unions):
         for number in set(numbers):
             unions_with[number].append(union)

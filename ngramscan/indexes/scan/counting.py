@@ -19,6 +19,7 @@ from ngramscan.errors import NgramscanError
 from ngramscan.matching import Counts, Matcher, Normalization, Text, count_texts
 from ngramscan.processes.pool import Report
 
+T = TypeVar("T")
 R = TypeVar("R")
 
 
@@ -50,19 +51,21 @@ def _matcher(question: Question, _thread: int) -> Matcher:
     return Matcher(question.queries, question.ignore_case, normalization=question.normalization)
 
 
-def do_each(jobs: Sequence[Callable[[Report], R]], report: Report) -> list[R | NgramscanError]:
-    """Do the jobs of a task; a piece that can't be read does not stop the others."""
+def do_each(
+    work: Callable[[T, Report], R], items: Sequence[T], report: Report
+) -> list[R | NgramscanError]:
+    """Do the work of a task; a piece that can't be read does not stop the others."""
     results: list[R | NgramscanError] = []
-    for job in jobs:
+    for item in items:
         try:
-            results.append(job(report))
+            results.append(work(item, report))
         except NgramscanError as error:
             results.append(error)
     return results
 
 
 def count_piece(
-    piece: Piece, question: Question, report: Report, limit: int | None = None
+    piece: Piece, report: Report, question: Question, limit: int | None = None
 ) -> Counts:
     """Count in a piece, or in its first `limit` documents."""
     skipped = Counter[str]()

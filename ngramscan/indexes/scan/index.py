@@ -26,7 +26,7 @@ from ngramscan.indexes.scan.pieces import ScanRun, count_pieces
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.indexes.scan.windows import read_windows
 from ngramscan.journal import Journal, now
-from ngramscan.matching import Counts, lacks_numba
+from ngramscan.matching import Counts
 from ngramscan.progress import Progress
 from ngramscan.statistics.estimates import Estimate
 
@@ -172,9 +172,6 @@ class ScanIndex:
 
     def _count(self, question: Question) -> list[Counts]:
         """Count in each piece; a pipe, and only the first documents, in this process."""
-        if lacks_numba(len(question.queries)):
-            problem = "are slow without numba; pip install 'ngramscan[index]'"
-            self._run.progress.notice(f"{self.name}: {len(question.queries)} phrases {problem}")
         limit = self._options.limit_documents
         if limit is None and not self._corpus.is_stream:
             return count_pieces(self._run, self._pieces, question)
@@ -182,7 +179,7 @@ class ScanIndex:
         self._run.progress.expect(0, "bytes")  # nobody knows how many
         results: list[Counts] = []
         for piece in self._pieces:
-            results.append(count_piece(piece, question, report, limit))
+            results.append(count_piece(piece, report, question, limit))
             if limit is not None:
                 limit -= results[-1].documents_read
                 if limit <= 0:

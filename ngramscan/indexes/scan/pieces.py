@@ -33,6 +33,7 @@ BYTES_PER_WORKER = 32_000_000
 CLUSTER_WORKERS = 32
 """For how many the work is divided on a cluster, where --workers does not say."""
 
+T = TypeVar("T")
 R = TypeVar("R")
 
 
@@ -61,12 +62,16 @@ class ScanRun:
 
 
 def run_on_pieces(
-    run: ScanRun, pieces: Mapping[int, Piece], jobs: Mapping[int, Callable[[Report], R]]
+    run: ScanRun,
+    pieces: Mapping[int, Piece],
+    work: Callable[[T, Report], R],
+    items: Mapping[int, T],
 ) -> Iterator[tuple[int, R | NgramscanError]]:
-    """Do a job per piece, and yield the result of each, or why there is none, in any order.
+    """Do work on an item per piece, and yield each result, or why there is none, in any order.
 
-    Pieces are numbered in the order in which they follow each other. Jobs are sent to processes: a
-    `partial` of a function of a module. Many small pieces, or a large one, make a task.
+    Pieces are numbered in the order in which they follow each other. The work is sent to each
+    process once: a `partial` of a function of a module. Many small pieces, or a large one, make a
+    task.
     """
     sizes = [piece.size for piece in pieces.values()]
     size_bytes = None if None in sizes else sum(size or 0 for size in sizes)
@@ -79,12 +84,13 @@ def run_on_pieces(
 
     workers = run.count_workers(size_bytes)
     bundles = _bundles(pieces, workers)
-    tasks = [[jobs[number] for number in bundle] for bundle in bundles]
+    tasks = [[items[number] for number in bundle] for bundle in bundles]
+    do = partial(do_each, work)
     watch = Watch(report, run.progress.notice)
     done_tasks = (
-        run_on_cluster(do_each, tasks, run.scheduler, watch)
+        run_on_cluster(do, tasks, run.scheduler, watch)
         if run.scheduler
-        else run_on_processes(do_each, tasks, workers, watch)
+        else run_on_processes(do, tasks, workers, watch)
     )
     for done in done_tasks:
         bundle = bundles[done.task]
@@ -119,9 +125,8 @@ def count_pieces(run: ScanRun, pieces: Sequence[Piece], question: Question) -> l
     request = _request(question)
     results = _journalled(run, pieces, request, question)
     left = {number: piece for number, piece in enumerate(pieces) if number not in results}
-    jobs = {number: partial(count_piece, piece, question) for number, piece in left.items()}
     errors: list[NgramscanError] = []
-    for number, result in run_on_pieces(run, left, jobs):
+    for number, result in run_on_pieces(run, left, partial(count_piece, question=question), left):
         if isinstance(result, NgramscanError):
             errors.append(result)
             continue

@@ -49,7 +49,7 @@ class Excerpt(NamedTuple):
     """Where the occurrence starts in `text`."""
 
 
-def read_excerpts(request: WindowRequest, question: Question, report: Report) -> list[Excerpt]:
+def read_excerpts(request: WindowRequest, report: Report, question: Question) -> list[Excerpt]:
     """Find some occurrences in a piece, and cut them out.
 
     A CorpusError says that a document can't be read, or that the piece has changed.

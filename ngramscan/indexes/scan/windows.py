@@ -88,9 +88,9 @@ def _read(
     queries = {query for request in requests.values() for query in request.ranks}
     read = replace(question.read, with_sources=True)
     question = replace(question, queries=sorted(queries), read=read)
-    jobs = {n: partial(read_excerpts, request, question) for n, request in requests.items()}
-    if jobs:
-        yield from run_on_pieces(run, {number: pieces[number] for number in jobs}, jobs)
+    if requests:
+        own = {number: pieces[number] for number in requests}
+        yield from run_on_pieces(run, own, partial(read_excerpts, question=question), requests)
 
 
 def _records_before(pieces: Sequence[Piece], progress: Progress) -> list[int]:

@@ -1,4 +1,4 @@
-"""Compiles inner loops; the types of their numbers."""
+"""Compiles the inner loops of reading, writing and checking indexes; the types of their numbers."""
 
 from __future__ import annotations
 

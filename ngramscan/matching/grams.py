@@ -1,0 +1,157 @@
+"""Tens of thousands of literals in one pass.
+
+A gram is 16 bytes, and has a hash. Texts are looked at only at every eighth byte, where two numbers
+of 64 bits make the hash of the gram that begins there: a literal of 23 bytes or more has a gram
+that begins at such a byte, wherever the literal stands. So it needs a gram for each remainder of
+its place by eight. Nearly all places of a text have the hash of no gram; numpy finds the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+_WIDTH, _STEP = 16, 8
+LEAST_BYTES = _WIDTH + _STEP - 1
+"""A literal of so many bytes has a gram that begins at a multiple of the step."""
+# Odd and without pattern: bits of the golden ratio, and a constant of xxHash.
+_FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+_CHOICES = 4
+"""Grams of a literal for each remainder; the rarest is taken."""
+_MOST_OFFSETS = _CHOICES * _STEP
+_TALLY_BITS = 22
+_TABLES = 3
+_PLACES_AT_ONCE = 1 << 15
+"""So that what is computed of them stays in the cache of a core."""
+_ENTRIES_AT_ONCE = 1 << 20
+
+Words = NDArray[np.uint64]
+Integers = NDArray[np.int64]
+
+
+class Grams:
+    """Literals, each of at least `LEAST_BYTES`, and a gram of each for each remainder."""
+
+    def __init__(self, literals: Sequence[bytes]) -> None:
+        self._literals = literals
+        self._sizes = np.array([len(literal) for literal in literals], np.int64)
+        words, starts = _words(b"".join(literals)), np.cumsum(self._sizes) - self._sizes
+        self._heads, self._tails = words[starts], words[starts + self._sizes - 8]
+        hashes, offsets = _rarest(words, starts, self._sizes)
+        owners = np.repeat(np.arange(len(literals)), _STEP)
+        # The word behind the gram, or the last one of the literal.
+        behind = np.minimum(offsets + _WIDTH, self._sizes[owners] - 8)
+        places = (owners * _MOST_OFFSETS + offsets) * _MOST_OFFSETS + behind - offsets
+        entries = np.stack([hashes, places.view(np.uint64), words[starts[owners] + behind]], axis=1)
+        self._entries = entries[np.argsort(hashes)]  # in one row, since rows are far apart
+        # Each table has room for four times as many hashes, and is of other bits.
+        bits = max(16, (4 * hashes.size).bit_length())
+        self._mask = np.uint64((1 << bits) - 1)
+        shifts = [np.uint64(64 - bits - 14 * number) for number in range(_TABLES)]
+        self._tables = [(shift, np.zeros(1 << bits, np.bool_)) for shift in shifts]
+        for shift, table in self._tables:
+            table[hashes >> shift & self._mask] = True
+        # Where the hashes with the same first bits begin.
+        firsts = np.arange(1 << bits, dtype=np.uint64) << shifts[0]
+        self._buckets = np.append(np.searchsorted(self._entries[:, 0], firsts), hashes.size)
+
+    def find(self, texts: Sequence[bytes]) -> Mapping[int, list[int]]:
+        """Return the literal of each occurrence, by the text that it is in."""
+        together = b"".join(texts)
+        ends = np.array([*accumulate(map(len, texts))], np.int64)
+        places, hashes = self._places(together)
+        buckets = (hashes >> self._tables[0][0]).view(np.int64)
+        first = self._buckets[buckets]
+        count = self._buckets[buckets + 1] - first
+        found: dict[int, list[int]] = {}
+        # A text that repeats one gram could be a candidate for all literals everywhere.
+        parts = 1 + int(count.sum()) // _ENTRIES_AT_ONCE
+        for part in np.array_split(np.flatnonzero(count), parts):
+            columns = places[part], hashes[part], first[part], count[part]
+            for text, literal in self._occurrences(together, ends, *columns):
+                found.setdefault(text, []).append(literal)
+        return found
+
+    def _places(self, text: bytes) -> tuple[Integers, Words]:
+        """Return the places of a text whose hashes may be those of grams, and these."""
+        words = np.frombuffer(text, "<u8", len(text) // 8)
+        places, hashes = [], []
+        # New arrays for each part would take as long as all that is computed.
+        values, bits = (np.empty(_PLACES_AT_ONCE, np.uint64) for _ in range(2))
+        is_gram = np.empty(_PLACES_AT_ONCE, np.bool_)
+        (first, table), *others = self._tables
+        for start in range(0, len(words) - 1, _PLACES_AT_ONCE):
+            some = words[start : start + _PLACES_AT_ONCE + 1]
+            n = len(some) - 1
+            np.multiply(some[:-1], _FIRST, out=values[:n])
+            values[:n] += np.multiply(some[1:], _SECOND, out=bits[:n])
+            np.right_shift(values[:n], first, out=bits[:n])
+            np.take(table, bits[:n].view(np.int64), out=is_gram[:n], mode="clip")
+            kept = np.flatnonzero(is_gram[:n])
+            found = values[kept]
+            for shift, other in others:
+                passed = np.flatnonzero(other[(found >> shift & self._mask).view(np.int64)])
+                kept, found = kept[passed], found[passed]
+            places.append((kept + start) * _STEP)
+            hashes.append(found)
+        if not places:
+            return np.zeros(0, np.int64), np.zeros(0, np.uint64)
+        return np.concatenate(places), np.concatenate(hashes)
+
+    def _occurrences(
+        self,
+        together: bytes,
+        ends: Integers,
+        places: Integers,
+        hashes: Words,
+        first: Integers,
+        count: Integers,
+    ) -> Iterator[tuple[int, int]]:
+        """Yield text and literal where a literal stands around its gram."""
+        # `count` entries from `first` on, for each place.
+        numbers = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
+        entries, places, words = self._entries[numbers], np.repeat(places, count), _words(together)
+        behind = places + (entries[:, 1] % np.uint64(_MOST_OFFSETS)).view(np.int64)
+        kept = np.flatnonzero(
+            (entries[:, 0] == np.repeat(hashes, count))
+            & (entries[:, 2] == words[np.minimum(behind, len(words) - 1)])
+        )
+        grams, places = entries[kept, 1].view(np.int64) // _MOST_OFFSETS, places[kept]
+        literals, offsets = np.divmod(grams, _MOST_OFFSETS)
+        starts = places - offsets
+        stops = starts + self._sizes[literals]
+        texts = np.searchsorted(ends, places, "right")
+        begins = np.where(texts, ends[texts - 1], 0)
+        kept = np.flatnonzero((starts >= begins) & (stops <= ends[texts]))
+        kept = kept[words[starts[kept]] == self._heads[literals[kept]]]
+        kept = kept[words[stops[kept] - 8] == self._tails[literals[kept]]]
+        columns = (column[kept].tolist() for column in (texts, literals, starts, stops))
+        for text, literal, start, stop in zip(*columns, strict=True):
+            if together[start:stop] == self._literals[literal]:
+                yield text, literal
+
+
+def _words(data: bytes) -> Words:
+    """Return the eight bytes from each byte on as numbers."""
+    return np.ndarray((max(len(data) - 7, 0),), "<u8", data, strides=(1,))
+
+
+def _rarest(words: Words, starts: Integers, sizes: Integers) -> tuple[Words, Integers]:
+    """Return the hash and the offset of a gram per literal and remainder, of some the rarest.
+
+    Grams that many literals have, such as those of an indentation, are avoided: each place of a
+    text with such a gram would have to be compared with all of them.
+    """
+    offsets = np.arange(_MOST_OFFSETS)
+    is_inside = offsets + _WIDTH <= sizes[:, None]
+    places = np.where(is_inside, starts[:, None] + offsets, starts[:, None])
+    hashes = words[places] * _FIRST + words[places + 8] * _SECOND
+    groups = (hashes >> np.uint64(64 - _TALLY_BITS)).view(np.int64)
+    tally = np.bincount(groups[is_inside], minlength=1 << _TALLY_BITS)
+    often = np.where(is_inside, tally[groups], groups.size)
+    choices = often.reshape(-1, _CHOICES, _STEP).argmin(axis=1)
+    chosen = choices * _STEP + np.arange(_STEP)
+    return np.take_along_axis(hashes, chosen, axis=1).ravel(), chosen.ravel()
