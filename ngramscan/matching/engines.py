@@ -77,23 +77,28 @@ def aho_corasick_engine(literals: Sequence[bytes], ignore_case: bool = False) ->
 
 def gram_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
     """Return our own engine, which searches many texts at once. Others find short literals."""
-    from ngramscan.matching.grams import LEAST_BYTES, Grams  # numpy is slow to import
+    from ngramscan.matching.grams import GRAM_WORDS, Grams, least_bytes  # numpy is slow to import
 
-    long = [number for number, literal in enumerate(literals) if len(literal) >= LEAST_BYTES]
-    short = [number for number, literal in enumerate(literals) if len(literal) < LEAST_BYTES]
-    grams = Grams([literals[n].lower() if ignore_case else literals[n] for n in long])
-    beside = _compile_small([literals[n] for n in short], ignore_case) if short else None
+    numbered = [(literal.lower() if ignore_case else literal) for literal in literals]
+    left, own = list(range(len(literals))), list[tuple[Grams, list[int]]]()
+    for words in GRAM_WORDS:
+        long = [number for number in left if len(literals[number]) >= least_bytes(words)]
+        left = [number for number in left if len(literals[number]) < least_bytes(words)]
+        if long:
+            own.append((Grams([numbered[number] for number in long], words), long))
+    beside = _compile_small([literals[number] for number in left], ignore_case) if left else None
 
     def scan_all(texts: Sequence[bytes], hit: Hit, next_text: Callable[[], None]) -> None:
-        found = grams.find([text.lower() for text in texts] if ignore_case else texts)
-        for number, text in enumerate(texts):
-            own = found.get(number, ())
-            if own or beside:
+        searched = [text.lower() for text in texts] if ignore_case else texts
+        found = [(grams.find(searched), numbers) for grams, numbers in own]
+        for place, text in enumerate(texts):
+            here = [numbers[one] for by_text, numbers in found for one in by_text.get(place, ())]
+            if here or beside:
                 next_text()
-            for literal in own:
-                hit(long[literal])
+            for number in here:
+                hit(number)
             if beside:
-                beside.scan(text, lambda literal, *_: hit(short[literal]))
+                beside.scan(text, lambda number, *_: hit(left[number]))
 
     return Engine("grams", lambda text, hit: scan_all([bytes(text)], hit, lambda: None), scan_all)
 

@@ -1,9 +1,10 @@
 """Tens of thousands of literals in one pass.
 
-A gram is 16 bytes, and has a hash. Texts are looked at only at every eighth byte, where two numbers
-of 64 bits make the hash of the gram that begins there: a literal of 23 bytes or more has a gram
-that begins at such a byte, wherever the literal stands. So it needs a gram for each remainder of
-its place by eight. Nearly all places of a text have the hash of no gram; numpy finds the others.
+A gram is 32 bytes, and has a hash. Texts are looked at only at every eighth byte, where four
+numbers of 64 bits make the hash of the gram that begins there: a literal of 39 bytes or more has a
+gram that begins at such a byte, wherever the literal stands. So it needs a gram for each remainder
+of its place by eight. Shorter literals have grams of 16 bytes. Nearly all places of a text have the
+hash of no gram; numpy finds the others.
 """
 
 from __future__ import annotations
@@ -14,37 +15,46 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-_WIDTH, _STEP = 16, 8
-LEAST_BYTES = _WIDTH + _STEP - 1
-"""A literal of so many bytes has a gram that begins at a multiple of the step."""
-# Odd and without pattern: bits of the golden ratio, and a constant of xxHash.
-_FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-_CHOICES = 4
-"""Grams of a literal for each remainder; the rarest is taken."""
-_MOST_OFFSETS = _CHOICES * _STEP
+GRAM_WORDS = (4, 2)
+"""Numbers of 64 bits in a gram, of long literals and of others."""
+_STEP = 8
+# Odd and without pattern: bits of the golden ratio, and constants of xxHash.
+_FACTORS = np.array(
+    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63], np.uint64
+)
+_MOST_OFFSETS = 32
+"""Grams of a literal, of which the rarest is taken for each remainder."""
+_MOST_BEHIND = 64
 _TALLY_BITS = 22
 _TABLES = 3
 _PLACES_AT_ONCE = 1 << 15
 """So that what is computed of them stays in the cache of a core."""
 _ENTRIES_AT_ONCE = 1 << 20
+_LITERALS_AT_ONCE = 1 << 15
+"""So that memory follows from what is kept of them."""
 
 Words = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 
 
-class Grams:
-    """Literals, each of at least `LEAST_BYTES`, and a gram of each for each remainder."""
+def least_bytes(gram_words: int) -> int:
+    """Return how long literals have to be for grams of so many words."""
+    return 8 * gram_words + _STEP - 1
 
-    def __init__(self, literals: Sequence[bytes]) -> None:
-        self._literals = literals
+
+class Grams:
+    """Literals of at least so many bytes, and a gram of each for each remainder."""
+
+    def __init__(self, literals: Sequence[bytes], gram_words: int) -> None:
+        self._literals, self._gram_words = literals, gram_words
         self._sizes = np.array([len(literal) for literal in literals], np.int64)
         words, starts = _words(b"".join(literals)), np.cumsum(self._sizes) - self._sizes
         self._heads, self._tails = words[starts], words[starts + self._sizes - 8]
-        hashes, offsets = _rarest(words, starts, self._sizes)
+        hashes, offsets = _rarest(words, starts, self._sizes, gram_words)
         owners = np.repeat(np.arange(len(literals)), _STEP)
         # The word behind the gram, or the last one of the literal.
-        behind = np.minimum(offsets + _WIDTH, self._sizes[owners] - 8)
-        places = (owners * _MOST_OFFSETS + offsets) * _MOST_OFFSETS + behind - offsets
+        behind = np.minimum(offsets + 8 * gram_words, self._sizes[owners] - 8)
+        places = (owners * _MOST_OFFSETS + offsets) * _MOST_BEHIND + behind - offsets
         entries = np.stack([hashes, places.view(np.uint64), words[starts[owners] + behind]], axis=1)
         self._entries = entries[np.argsort(hashes)]  # in one row, since rows are far apart
         # Each table has room for four times as many hashes, and is of other bits.
@@ -56,7 +66,8 @@ class Grams:
             table[hashes >> shift & self._mask] = True
         # Where the hashes with the same first bits begin.
         firsts = np.arange(1 << bits, dtype=np.uint64) << shifts[0]
-        self._buckets = np.append(np.searchsorted(self._entries[:, 0], firsts), hashes.size)
+        begins = np.searchsorted(self._entries[:, 0], firsts)
+        self._buckets = np.append(begins, hashes.size).astype(np.int32)
 
     def find(self, texts: Sequence[bytes]) -> Mapping[int, list[int]]:
         """Return the literal of each occurrence, by the text that it is in."""
@@ -64,7 +75,7 @@ class Grams:
         ends = np.array([*accumulate(map(len, texts))], np.int64)
         places, hashes = self._places(together)
         buckets = (hashes >> self._tables[0][0]).view(np.int64)
-        first = self._buckets[buckets]
+        first = self._buckets[buckets].astype(np.int64)
         count = self._buckets[buckets + 1] - first
         found: dict[int, list[int]] = {}
         # A text that repeats one gram could be a candidate for all literals everywhere.
@@ -83,11 +94,13 @@ class Grams:
         values, bits = (np.empty(_PLACES_AT_ONCE, np.uint64) for _ in range(2))
         is_gram = np.empty(_PLACES_AT_ONCE, np.bool_)
         (first, table), *others = self._tables
-        for start in range(0, len(words) - 1, _PLACES_AT_ONCE):
-            some = words[start : start + _PLACES_AT_ONCE + 1]
-            n = len(some) - 1
-            np.multiply(some[:-1], _FIRST, out=values[:n])
-            values[:n] += np.multiply(some[1:], _SECOND, out=bits[:n])
+        last = len(words) - self._gram_words + 1
+        for start in range(0, last, _PLACES_AT_ONCE):
+            n = min(_PLACES_AT_ONCE, last - start)
+            np.multiply(words[start : start + n], _FACTORS[0], out=values[:n])
+            for k in range(1, self._gram_words):
+                behind = words[start + k : start + k + n]
+                values[:n] += np.multiply(behind, _FACTORS[k], out=bits[:n])
             np.right_shift(values[:n], first, out=bits[:n])
             np.take(table, bits[:n].view(np.int64), out=is_gram[:n], mode="clip")
             kept = np.flatnonzero(is_gram[:n])
@@ -114,12 +127,12 @@ class Grams:
         # `count` entries from `first` on, for each place.
         numbers = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
         entries, places, words = self._entries[numbers], np.repeat(places, count), _words(together)
-        behind = places + (entries[:, 1] % np.uint64(_MOST_OFFSETS)).view(np.int64)
+        behind = places + (entries[:, 1] % np.uint64(_MOST_BEHIND)).view(np.int64)
         kept = np.flatnonzero(
             (entries[:, 0] == np.repeat(hashes, count))
             & (entries[:, 2] == words[np.minimum(behind, len(words) - 1)])
         )
-        grams, places = entries[kept, 1].view(np.int64) // _MOST_OFFSETS, places[kept]
+        grams, places = entries[kept, 1].view(np.int64) // _MOST_BEHIND, places[kept]
         literals, offsets = np.divmod(grams, _MOST_OFFSETS)
         starts = places - offsets
         stops = starts + self._sizes[literals]
@@ -139,19 +152,39 @@ def _words(data: bytes) -> Words:
     return np.ndarray((max(len(data) - 7, 0),), "<u8", data, strides=(1,))
 
 
-def _rarest(words: Words, starts: Integers, sizes: Integers) -> tuple[Words, Integers]:
+def _rarest(
+    words: Words, starts: Integers, sizes: Integers, gram_words: int
+) -> tuple[Words, Integers]:
     """Return the hash and the offset of a gram per literal and remainder, of some the rarest.
 
     Grams that many literals have, such as those of an indentation, are avoided: each place of a
     text with such a gram would have to be compared with all of them.
     """
+    firsts = range(0, max(1, len(starts)), _LITERALS_AT_ONCE)
+    parts = [slice(first, first + _LITERALS_AT_ONCE) for first in firsts]
+    tally = np.zeros(1 << _TALLY_BITS, np.int64)
+    for part in parts:
+        _, groups, is_inside = _candidates(words, starts[part], sizes[part], gram_words)
+        tally += np.bincount(groups[is_inside], minlength=tally.size)
+    chosen = []
+    for part in parts:
+        hashes, groups, is_inside = _candidates(words, starts[part], sizes[part], gram_words)
+        often = np.where(is_inside, tally[groups], np.iinfo(np.int64).max)
+        choices = often.reshape(-1, _MOST_OFFSETS // _STEP, _STEP).argmin(axis=1)
+        offsets = choices * _STEP + np.arange(_STEP)
+        chosen.append((np.take_along_axis(hashes, offsets, axis=1).ravel(), offsets.ravel()))
+    all_hashes, all_offsets = zip(*chosen, strict=True)
+    return np.concatenate(all_hashes), np.concatenate(all_offsets)
+
+
+def _candidates(
+    words: Words, starts: Integers, sizes: Integers, gram_words: int
+) -> tuple[Words, Integers, NDArray[np.bool_]]:
+    """Return the hash of a gram per literal and offset, its first bits, and whether it fits in."""
     offsets = np.arange(_MOST_OFFSETS)
-    is_inside = offsets + _WIDTH <= sizes[:, None]
+    is_inside = offsets + 8 * gram_words <= sizes[:, None]
     places = np.where(is_inside, starts[:, None] + offsets, starts[:, None])
-    hashes = words[places] * _FIRST + words[places + 8] * _SECOND
-    groups = (hashes >> np.uint64(64 - _TALLY_BITS)).view(np.int64)
-    tally = np.bincount(groups[is_inside], minlength=1 << _TALLY_BITS)
-    often = np.where(is_inside, tally[groups], groups.size)
-    choices = often.reshape(-1, _CHOICES, _STEP).argmin(axis=1)
-    chosen = choices * _STEP + np.arange(_STEP)
-    return np.take_along_axis(hashes, chosen, axis=1).ravel(), chosen.ravel()
+    hashes = words[places] * _FACTORS[0]
+    for k in range(1, gram_words):
+        hashes += words[places + 8 * k] * _FACTORS[k]
+    return hashes, (hashes >> np.uint64(64 - _TALLY_BITS)).view(np.int64), is_inside
