@@ -37,7 +37,7 @@ from tests.support.service import ApiServer, Faults
 SMALL, LARGE = (0.3, 2), (105, 10)
 """Megabytes of the corpus, and how often it has the entries of `KINDS`."""
 STEPS = {"http": 5, "in place": 9}
-"""Of the small benchmark, servers are asked every so-manieth entry."""
+"""Servers are asked only for entries of the small benchmark this far apart."""
 UNLUCKY = Faults(seed=23, rate=0.02, kinds=("500", "cut", "429"))
 WORDS = {
     "gpt3": (13, (0, 1), (0, 1)),

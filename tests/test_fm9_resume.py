@@ -250,7 +250,7 @@ def test_a_pipe_is_copied_first(tmp_path: Path) -> None:
     pipe = tmp_path / "a.jsonl"
     os.mkfifo(pipe)
     docs = (D5 / "docs.jsonl").read_bytes()
-    for number, content in enumerate((docs, docs + b"not JSON\n")):
+    for number, content in enumerate((docs, docs + b"broken\n")):
         thread = threading.Thread(target=pipe.write_bytes, args=[content])
         thread.start()
         bad = pytest.raises(CorpusError, match=r"^a\.jsonl:6: not valid JSON")
