@@ -233,7 +233,7 @@ def test_lines_that_are_skipped_count_as_lines(tmp_path: Path) -> None:
     check(made, index, ["a"])
     (window,) = windows_of(index, [Place("a", 0, 2)]).values()
     assert json.loads(window.metadata) == {"path": str(path), "record": 5, "source": "7"}
-    assert (window.is_truncated, window.hidden_bytes) == (False, 0)
+    assert (window.is_truncated, window.document_bytes - len(window.text)) == (False, 0)
 
 
 def test_places_that_are_asked_for_twice_or_are_not_there(tmp_path: Path) -> None:
@@ -381,7 +381,7 @@ def test_text_that_is_not_utf_8_is_counted_but_not_shown(tmp_path: Path) -> None
     assert len(places) == 3
     (shown,) = windows_of(index, [places[1]], 2).values()
     assert (shown.text, shown.document) == (b"xab\n", f"{path}:2")
-    assert (shown.is_truncated, shown.hidden_bytes) == (True, 4)
+    assert (shown.is_truncated, shown.document_bytes - len(shown.text)) == (True, 4)
     assert str(fail(index, places[2])) == f"{path}:2: not UTF-8 at byte 4 of the text"
 
 

@@ -19,6 +19,8 @@ TIMEOUT_S = 45.0
 """The default of --timeout."""
 PUBLIC_RATE = 4.0
 """The default of --rate for services, requests per second."""
+TOKEN_RATE = 1.0
+"""The same for the hosted token-level service, which answers 403 to those who ask faster."""
 IN_PLACE_CONCURRENCY = 256
 """The default of --concurrency for index files in place."""
 CACHE = "256MB"
@@ -26,7 +28,7 @@ CACHE = "256MB"
 COMMON_CONTEXT = 10_000
 """Bytes on each side of an occurrence that any index can show."""
 
-Source = Literal["api", "scan", "fm9", "journal"]
+Source = Literal["api", "scan", "fm9", "tokens", "journal"]
 """Where a count comes from; `journal`: from a service, in an earlier run."""
 
 
@@ -58,6 +60,7 @@ class IndexOptions:
     cache_bytes: int = 256_000_000
     cache_dir: str | Path | None = None
     normalization: Normalization = ""
+    tokenizer: str | Path | None = None
 
     def __post_init__(self) -> None:
         if self.sample_files is not None and self.limit_documents is not None:
@@ -82,6 +85,8 @@ class IndexSize:
     """Bytes of the files of a local index."""
     largest_shard_bytes: int | None = None
     """Bytes of text in the largest shard."""
+    tokens: int | None = None
+    """Tokens of text, without separators; known only for a token-level index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +172,9 @@ class Window:
     """A JSON object, or empty."""
 
     @property
-    def hidden_bytes(self) -> int:
-        """Bytes of the document that are not in the text."""
-        return self.document_bytes - len(self.text)
-
-    @property
     def is_truncated(self) -> bool:
         """Whether a part of the document is hidden."""
-        return self.hidden_bytes > 0
+        return self.document_bytes > len(self.text)
 
 
 @dataclass(frozen=True, slots=True)

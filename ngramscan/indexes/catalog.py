@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ngramscan.errors import nearest
 
 DEFAULT_URL = "https://api.infini-gram-mini.io/"
+TOKEN_URL = "https://api.infini-gram.io/"
 
 
 @dataclass(frozen=True, slots=True)

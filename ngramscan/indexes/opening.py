@@ -15,7 +15,7 @@ from ngramscan.corpora import PythonCorpus, open_corpus
 from ngramscan.errors import InputError, nearest, needs_extra
 from ngramscan.fm9.folders import index_folder, is_shard
 from ngramscan.indexes.base import IN_PLACE_CONCURRENCY, Index, IndexOptions, IndexSize
-from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, find_hosted, nearest_names
+from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, TOKEN_URL, find_hosted, nearest_names
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from ngramscan.indexes.http.index import ApiClient
 
 DEFAULT_SPEC = "paper"
-_FORMS = "scan:PATH, fm9:DIR, http://HOST:PORT/NAME, python or a name of `ngramscan index list`"
+_FORMS = (
+    "scan:PATH, fm9:DIR, tokens:DIR, infini-gram:NAME, http://HOST:PORT/NAME, python or a name of"
+    " `ngramscan index list`"
+)
 _CORPUS_FILE = re.compile(r"\.(jsonl?|ndjson|parquet|txt|warc|wet|paths)(\.gz|\.zstd?)?$")
 _LEADS = {"fm9": "an index; to ask it: --index fm9:", "scan": "a corpus; to read it: --index scan:"}
 _TAKERS = {
@@ -47,7 +50,8 @@ def open_indexes(
     with ExitStack() as stack:
         opener = _Opener(options, progress, stack)
         # Commas separate specs, but they may also be part of a path or an address.
-        given = [part for spec in specs for part in re.split(r",(?=scan:|fm9:|https?:)", spec)]
+        ends = r",(?=scan:|fm9:|tokens:|infini-gram:|https?:)"
+        given = [part for spec in specs for part in re.split(ends, spec)]
         parts = (part for spec in given for part in ([spec] if ":" in spec else spec.split(",")))
         # Each once: a pipe can't be read twice.
         names = [*dict.fromkeys(part.strip() for part in parts if part.strip())]
@@ -71,21 +75,26 @@ class _Opener:
             return [index for hosted in PAPER for index in self.open(hosted.name)]
         if spec == "python":
             return [ScanIndex(PythonCorpus(), self._options, self._progress)]
-        if spec.startswith("scan:"):
-            with suggest_spec(f"--index {spec}", spec.removeprefix("scan:"), "scan"):
-                return [self._open_scan(spec)]
+        kind, _, place = spec.partition(":")
+        if kind != "scan":
+            self._refuse_for_scans(spec)
+        if kind in {"scan", "fm9"}:
+            with suggest_spec(f"--index {spec}", place, kind):
+                return [self._open_scan(spec) if kind == "scan" else self._open_fm9(spec)]
+        if kind in {"tokens", "infini-gram"}:
+            return [self._open_tokens(spec)]
+        if kind in {"http", "https"}:
+            return [self._open_elsewhere(spec)]
+        return [self._open_named(spec, self._options.api_url)]
+
+    def _refuse_for_scans(self, spec: str) -> None:
+        """Raise an InputError for an option that only corpora take that are read."""
         if self._options.ignore_case:
             raise InputError("--ignore-case", f"only scan: and python take it, not {spec}")
         if how := self._options.normalization:
             asked = "in words" if how == "words" else "by letters and digits alone"
             only = f"only corpora that are read (scan:…, python) can be asked {asked}"
             raise InputError("--rule", f"{only}, not {spec}")
-        if spec.startswith("fm9:"):
-            with suggest_spec(f"--index {spec}", spec.removeprefix("fm9:"), "fm9"):
-                return [self._open_fm9(spec)]
-        if spec.startswith(("http://", "https://")):
-            return [self._open_elsewhere(spec)]
-        return [self._open_named(spec, self._options.api_url)]
 
     def _open_scan(self, spec: str) -> Index:
         parts = urlsplit(spec.removeprefix("scan:"))
@@ -109,6 +118,22 @@ class _Opener:
         return InPlaceIndex(
             place, lambda: self._ranges, self._journal, self._options, self._progress
         )
+
+    def _open_tokens(self, spec: str) -> Index:
+        """Return a local folder, or an index of the hosted service or another host.
+
+        Its spec is then `infini-gram:http://HOST:PORT/NAME`.
+        """
+        kind, _, place = spec.partition(":")
+        if kind == "tokens":
+            with needs_extra(f"--index {spec}", "tokens"):
+                from ngramscan.indexes.tokens.local import open_tokens
+            return open_tokens(Path(place), self._options.tokenizer, self._progress)
+        from ngramscan.indexes.tokens.hosted import open_hosted
+
+        folder, _, name = place.rpartition("/")
+        url = f"{folder}/" if "://" in place else TOKEN_URL
+        return open_hosted(name, self._client(url))
 
     @cached_property
     def _ranges(self) -> Ranges:
@@ -184,7 +209,8 @@ class _Opener:
 
 def _expanded(spec: str) -> str:
     """Return a spec with the home folder in place of `~`, which a shell leaves after a colon."""
-    kind = next((kind for kind in ("scan:@", "scan:", "fm9:") if spec.startswith(kind)), "")
+    kinds = ("scan:@", "scan:", "fm9:", "tokens:")
+    kind = next((kind for kind in kinds if spec.startswith(kind)), "")
     if kind == spec:
         raise InputError(f"--index {spec}", f"nothing after the colon; expected {_FORMS}")
     return kind + os.path.expanduser(spec.removeprefix(kind))
@@ -243,7 +269,7 @@ def _unknown(spec: str) -> str:
     if re.match(r"[\w.-]+:\d+/", spec):
         return f"an address begins with http://; did you mean http://{spec}?"
     kind, colon, place = spec.partition(":")
-    near = nearest(kind, ("scan", "fm9", "https")) if colon else ""
+    near = nearest(kind, ("scan", "fm9", "tokens", "infini-gram", "https")) if colon else ""
     if near := f"{near}:{place}" if near else " or ".join(nearest_names(spec)):
         return f"no index of this name; did you mean {near}? (all: ngramscan index list)"
     return f"no index of this name; expected {_FORMS}"

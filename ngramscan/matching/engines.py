@@ -9,7 +9,7 @@ Hyperscan 12 s to compile, and then it reads 7 MB/s. These have an engine of our
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import AnyStr, NamedTuple
 
 import ahocorasick_rs
 
@@ -113,7 +113,7 @@ def _compile_small(literals: Sequence[bytes], ignore_case: bool) -> Engine:
     return hyperscan_engine(literals, ignore_case) or aho_corasick_engine(literals, ignore_case)
 
 
-def find_starts(literal: bytes, text: bytes) -> list[int]:
+def find_starts(literal: AnyStr, text: AnyStr) -> list[int]:
     """Return where one literal occurs, slowly but by the definition."""
     starts, start = [], text.find(literal)
     while start >= 0:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import AnyStr, Literal, NamedTuple
 
 import numpy as np
 
@@ -165,9 +165,9 @@ def draw_places(found: Found, n: int, seed: int, index: str, with_replacement: b
 
 def _last_part(index: str) -> str:
     kind, _, place = index.partition(":")
-    if kind in {"fm9", "scan"} and "://" not in place:
+    if kind in {"fm9", "scan", "tokens"} and "://" not in place:
         return Path(place).resolve().name
-    return index.rstrip("/").rpartition("/")[2]
+    return index.removeprefix("infini-gram:").rstrip("/").rpartition("/")[2]
 
 
 def _ordinals(total: int, seed: int, name: str) -> Iterator[int]:
@@ -199,44 +199,73 @@ class Share(NamedTuple):
     """The share is 1 for the first occurrence in a document and 0 for others."""
 
 
+class Extent(NamedTuple):
+    """The part of a document that was seen; lengths are bytes, or tokens."""
+
+    length: int
+    """Of the document."""
+    shown: int
+    offset: int
+    """Start of the draw in the part."""
+    starts_document: bool
+    """The part begins where the document does; False: it may not."""
+
+
 def document_share(
     window: Window, texts: Sequence[bytes], context: int, estimator: Estimator
 ) -> Share:
     """Return the share of a document that a draw, an occurrence of one of `texts`, counts for.
 
+    `context` is the number of bytes on each side that were asked for.
+    """
+    starts = [start for text in texts for start in find_starts(text, window.text)]
+    seen = window.offset, window.starts_document
+    extent = Extent(window.document_bytes, len(window.text), *seen)
+    return share_of(starts, extent, texts, context - SHIFT_BYTES, estimator)
+
+
+def share_of(
+    starts: Sequence[int],
+    extent: Extent,
+    texts: Sequence[AnyStr],
+    reach: int,
+    estimator: Estimator,
+) -> Share:
+    """Return the share of a document that a draw counts for, which is seen at `starts`, too.
+
     No text contains another. In each document that contains any of them, the shares of all
-    occurrences sum to 1. `context` is the number of bytes on each side that were asked for.
+    occurrences sum to 1. A window shows at least `reach` on each side, or all that there is.
 
     `size-bias`: one over the occurrences in the document. `first`: 1 for the first occurrence in
     the document, 0 for others. `combined`: the former for documents that are seen whole from each
     of their occurrences, the latter for others; which kind a document is does not depend on the
     draw, so the shares still sum to 1.
     """
-    starts = [start for text in texts for start in find_starts(text, window.text)]
-    seen, reach = len(starts), context - SHIFT_BYTES
+    seen, is_truncated = len(starts), extent.length > extent.shown
     if estimator == "size-bias":
-        return Share(1 / (seen + _most_hidden(window, texts)), 1 / seen, False)
+        return Share(1 / (seen + _most_hidden(extent, texts)), 1 / seen, False)
     if (
         estimator == "combined"
-        and not window.is_truncated
+        and not is_truncated
         and max(starts) <= reach
-        and window.document_bytes - min(starts) <= reach
+        and extent.length - min(starts) <= reach
     ):
         return Share(1 / seen, 1 / seen, False)
-    if min(starts) < window.offset:
+    if min(starts) < extent.offset:
         return Share(0.0, 0.0, True)
-    return Share(1.0 if window.starts_document else 0.0, 1.0, True)
+    return Share(1.0 if extent.starts_document else 0.0, 1.0, True)
 
 
-def _most_hidden(window: Window, texts: Sequence[bytes]) -> int:
+def _most_hidden(extent: Extent, texts: Sequence[AnyStr]) -> int:
     """Return how many occurrences the hidden part of a document can hold."""
-    if not window.is_truncated:
+    if extent.length <= extent.shown:
         return 0
     # On each truncated side, an occurrence may also lie across the edge.
-    sides = 1 if window.starts_document else 2
-    return sum((window.hidden_bytes - sides) // least_distance(text) + sides for text in texts)
+    sides = 1 if extent.starts_document else 2
+    hidden = extent.length - extent.shown
+    return sum((hidden - sides) // least_distance(text) + sides for text in texts)
 
 
-def least_distance(text: bytes) -> int:
+def least_distance(text: AnyStr) -> int:
     """Return the least distance of two occurrences of a text: its smallest period."""
     return next(d for d in range(1, len(text) + 1) if text.startswith(text[d:]))

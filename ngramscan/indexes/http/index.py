@@ -20,6 +20,7 @@ from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnav
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
     PUBLIC_RATE,
+    TOKEN_RATE,
     Found,
     IndexOptions,
     IndexSize,
@@ -30,7 +31,7 @@ from ngramscan.indexes.base import (
     Window,
     WindowFailure,
 )
-from ngramscan.indexes.catalog import DEFAULT_URL
+from ngramscan.indexes.catalog import DEFAULT_URL, TOKEN_URL
 from ngramscan.indexes.http.replies import (
     MOST,
     CutCharacterError,
@@ -54,6 +55,7 @@ UNREACHABLE_AFTER_S = 8.0
 SLOW_DOWNS = 4
 """How many requests to slow down one question may get while others are answered."""
 _CONCURRENCY = 4
+_RATES = {TOKEN_URL: TOKEN_RATE}
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _DAMAGED = (AttributeError, LookupError, TypeError)
 """Errors of reading a stored reply that is damaged."""
@@ -91,7 +93,7 @@ class ApiClient:
         is_loopback = urlsplit(self.url).hostname in _LOOPBACK
         self._may_be_ours = is_loopback and url != options.api_url
         self.is_public = self.url == DEFAULT_URL
-        default_rate = 0.0 if is_loopback else PUBLIC_RATE
+        default_rate = 0.0 if is_loopback else _RATES.get(self.url, PUBLIC_RATE)
         terms = Terms(
             most_bytes=LONGEST_REPLY_BYTES,
             within_s=options.timeout_s,

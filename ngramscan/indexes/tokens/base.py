@@ -1,0 +1,149 @@
+"""What token-level indexes answer: n-grams of tokens, which are not the occurrences of a string.
+
+A phrase is other tokens after a space than at the beginning of a line. Both n-grams are asked for;
+within other words and beside other punctuation it may be yet other tokens. So the count is a lower
+bound of the string's occurrences, and never stands in a column with those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeGuard
+
+from ngramscan.indexes.base import (
+    Found,
+    Index,
+    IndexSize,
+    Place,
+    QueryCount,
+    QueryFailure,
+    Segment,
+    Source,
+    Window,
+    WindowFailure,
+)
+
+LOWER_BOUND = "token n-grams: a lower bound of the string's occurrences"
+KINDS = ("tokens:", "infini-gram:")
+MOST_TOKENS = 10_000
+"""Tokens of a document that can be seen at once: half of them before an occurrence."""
+
+_SURROGATES = 0xD800, 0x800
+
+
+def as_text(ids: Sequence[int]) -> str:
+    """Return tokens as a text with one character per token, for searching and nesting."""
+    first, gap = _SURROGATES
+    return "".join(chr(one if one < first else one + gap) for one in ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """An n-gram of tokens that a phrase can be, and where it occurs."""
+
+    ids: tuple[int, ...]
+    segments: tuple[Segment, ...]
+    """One per shard with at least one occurrence."""
+
+    @property
+    def occurrences(self) -> int:
+        """Number of occurrences in all shards."""
+        return sum(segment.occurrences for segment in self.segments)
+
+    @property
+    def text(self) -> str:
+        """The n-gram as a text, see `as_text`."""
+        return as_text(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFound:
+    """The n-grams of one query, and where they occur."""
+
+    query: str
+    after_space: Form
+    """What the service counts for the string."""
+    at_line: Form | None
+    """The other one, at the beginning of a line; None: it is the same, or not known."""
+    source: Source
+    asked_at: str
+    """ISO 8601, UTC."""
+    note: str = ""
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """The n-grams whose occurrences add up: of two within each other, the shorter one."""
+        if self.at_line is None or self.after_space.text in self.at_line.text:
+            return (self.after_space,)
+        if self.at_line.text in self.after_space.text:
+            return (self.at_line,)
+        return (self.after_space, self.at_line)
+
+    @property
+    def occurrences(self) -> int:
+        """Number of occurrences of all forms."""
+        return sum(form.occurrences for form in self.forms)
+
+    @property
+    def found(self) -> Found:
+        """All occurrences, those after a space first."""
+        return Found(self.query, tuple(one for form in self.forms for one in form.segments))
+
+
+@dataclass(frozen=True, slots=True)
+class TokenWindow:
+    """An occurrence and the tokens around it, from one document. Lengths are tokens."""
+
+    place: Place
+    document: str
+    length: int
+    """Of the document."""
+    text: str
+    """One character per token, see `as_text`."""
+    offset: int
+    """Start of the occurrence in `text`."""
+    starts_document: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedWindow:
+    """What a service tells about the document of an occurrence: not its tokens."""
+
+    place: Place
+    document: str
+    least: int
+    """Occurrences of the query's forms that are certainly in the document; at least 1."""
+    most: int
+    """Occurrences that may be in it: of parts that are not shown, and of n-grams that overlap."""
+
+
+class TokenIndex(Index, Protocol):
+    """An index over tokens; as any other it has counts, places and windows of text."""
+
+    def lookups(self, queries: Sequence[str]) -> Iterator[TokenFound | QueryFailure]:
+        """Start to look up all queries, and yield the n-grams of each, in any order."""
+
+    def examine(
+        self, places: Sequence[Place], forms: Mapping[str, Sequence[Form]]
+    ) -> Iterator[TokenWindow | MarkedWindow | WindowFailure]:
+        """Start to look at the documents of some occurrences, and yield what is in each.
+
+        `forms` are those of each query. Without any, only the documents are asked for: the windows
+        are as short as can be.
+        """
+
+
+def is_token_level(index: Index) -> TypeGuard[TokenIndex]:
+    """Tell whether an index counts tokens."""
+    return index.name.startswith(KINDS)
+
+
+def as_count(found: TokenFound) -> QueryCount:
+    """Return how often a query occurs."""
+    note = "; ".join(filter(None, (LOWER_BOUND, found.note)))
+    said = found.source, found.asked_at
+    return QueryCount(found.query, found.occurrences, None, *said, note=note)
+
+
+__all__ = ["Form", "IndexSize", "MarkedWindow", "TokenFound", "TokenIndex", "TokenWindow", "Window"]

@@ -1,0 +1,1 @@
+"""The files of infini-gram's indexes over tokens: read, built, verified; and their tokenizers."""
