@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from ngramscan.commands.index import parse_size
 from ngramscan.corpora import InputFormat
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, IndexOptions
+from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, Index, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import DEFAULT_SPEC, open_indexes
+from ngramscan.indexes.tokens.base import TokenIndex, is_token_level
 from ngramscan.patterns.files import PathOrName
 from ngramscan.patterns.given import load_given
-from ngramscan.patterns.model import PatternSet, Tier
-from ngramscan.prevalence.count import CountRow, describe_missing, run_count, texts_of
+from ngramscan.patterns.model import PatternSet, Query, Tier
+from ngramscan.prevalence.count import (
+    CountResult,
+    CountRow,
+    describe_missing,
+    run_count,
+    texts_of,
+)
 from ngramscan.prevalence.plan import PlanRow, make_plan
-from ngramscan.prevalence.totals import Total, make_totals
+from ngramscan.prevalence.token_count import (
+    TokenCountRow,
+    run_token_count,
+    start_lookups,
+    texts_asked,
+)
+from ngramscan.prevalence.totals import Total, make_token_totals, make_totals
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import optional_target, tables
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.figures import check_target, draw_count, save_figure
 from ngramscan.report.options import save
+from ngramscan.report.rows import together
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Texts = Annotated[str | Sequence[str], Option("-e --literal", metavar="TEXT", is_verbatim=True)]
 TextFiles = Annotated[
@@ -77,9 +94,11 @@ def count(
     skip_unknown: bool = False,
     cache: Annotated[str | int, Option(metavar="SIZE")] = CACHE,
     cache_dir: Annotated[str | Path | None, Option(metavar="DIR")] = None,
+    tokenizer: Annotated[str | Path | None, Option(metavar="FILE")] = None,
+    force: bool = False,
     progress: Progress = SILENT,
     for_table: bool = False,
-) -> Result[CountRow] | Result[PlanRow]:
+) -> Result[CountRow] | Result[TokenCountRow] | Result[PlanRow]:
     """Count how often texts occur in corpora.
 
     PATTERNS are texts with a space in them, pattern sets in YAML files, or names of shipped sets
@@ -98,7 +117,7 @@ def count(
         Count each line of this file as it is; empty lines are skipped, `-` is standard input.
     index : str or sequence of str
         Where to count: a hosted index, `paper` (its eight corpora), http://HOST:PORT/NAME,
-        scan:PATH, fm9:DIR_OR_URL or `python`.
+        scan:PATH, fm9:DIR_OR_URL, infini-gram:NAME, tokens:DIR or `python`.
     tier : str or sequence of str
         Only patterns of this tier, from pattern sets.
     method : str or sequence of str
@@ -154,6 +173,11 @@ def count(
         Memory for parts of index files in place: 256MB, or bytes.
     cache_dir : str or Path, optional
         Folder that keeps parts of index files in place for later runs.
+    tokenizer : str or Path, optional
+        SentencePiece model or tokenizer.json of a local token-level index.
+    force : bool
+        Count patterns in token-level indexes even if they don't begin and end with a word: their
+        counts are far too low.
     progress : Progress
         Reports requests and bytes read.
 
@@ -189,21 +213,68 @@ def count(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         *(ignore_case, input_format, skip_unknown, parse_size(cache, "--cache"), cache_dir),
+        tokenizer=tokenizer,
     )
     if needs_totals := bool(chosen.methods) and (for_table or target is not None):
         load_ahead("scipy.special")  # for their interval
     with open_indexes(index, options, progress) as indexes:
+        of_bytes, of_tokens = split_by_kind(indexes)
+        if force and not of_tokens:
+            problem = "only token-level indexes (infini-gram:, tokens:) refuse patterns without it"
+            raise InputError("--force", problem)
         if dry_run:
-            texts = texts_of(queries, needs_totals)
-            return Result(make_plan(len(queries), texts, 0, 0, indexes), PlanRow)
-        counting = run_count(queries, indexes, needs_totals)
-    rows, sums = counting.rows, make_totals(counting) if needs_totals else []
+            return Result(_plan(queries, of_bytes, of_tokens, needs_totals, force), PlanRow)
+        lookups = start_lookups(queries, of_tokens, force)
+        counting = run_count(queries, of_bytes, needs_totals)
+        in_tokens = run_token_count(queries, lookups, force)
+    rows = [*counting.rows, *in_tokens.rows]
+    sums = _totals(counting, in_tokens) if needs_totals else []
     if known := sum(row.source == "journal" for row in rows):
         progress.notice(f"{known} of {len(rows)} counts are from the journal; --refresh asks again")
     if rows:
         save(sums, Total, target)
     if rows and picture:
         save_figure(draw_count(rows), picture)
-    failures = describe_missing(counting.missing, counting.queries, len(counting.sizes))
-    table = partial(tables.print_count, counting=counting, totals=sums)
-    return Result(rows, CountRow, failures=failures, print_table=table, is_silent=not rows)
+    failures = describe_missing(counting.missing + in_tokens.missing, queries, len(indexes))
+    table = partial(_print, counting=counting, in_tokens=in_tokens, totals=sums)
+    types = [CountRow] * bool(of_bytes) + [TokenCountRow] * bool(of_tokens)
+    return Result(*together(rows, types), failures=failures, print_table=table, is_silent=not rows)
+
+
+def split_by_kind(indexes: Iterable[Index]) -> tuple[list[Index], list[TokenIndex]]:
+    """Return the indexes of bytes and the token-level ones: their rows are of two types."""
+    of_bytes, of_tokens = list[Index](), list[TokenIndex]()
+    for index in indexes:
+        if is_token_level(index):
+            of_tokens.append(index)
+        else:
+            of_bytes.append(index)
+    return of_bytes, of_tokens
+
+
+def _plan(
+    queries: Sequence[Query],
+    of_bytes: Sequence[Index],
+    of_tokens: Sequence[TokenIndex],
+    needs_totals: bool,
+    force: bool,
+) -> list[PlanRow]:
+    plan = make_plan(len(queries), texts_of(queries, needs_totals), 0, 0, of_bytes)
+    for one in of_tokens:
+        plan += make_plan(len(queries), texts_asked(queries, one, force), 0, 0, [one])
+    return plan
+
+
+def _totals(counting: CountResult[CountRow], in_tokens: CountResult[TokenCountRow]) -> list[Total]:
+    of_bytes = make_totals(counting) if counting.sizes else []
+    return of_bytes + make_token_totals(in_tokens)
+
+
+def _print(
+    console: Console,
+    counting: CountResult[CountRow],
+    in_tokens: CountResult[TokenCountRow],
+    totals: Sequence[Total],
+) -> None:
+    tables.print_count(console, counting, totals)
+    tables.print_token_count(console, in_tokens, totals, bool(counting.rows))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Found, Index, IndexSize, QueryCount, QueryFailure
+from ngramscan.indexes.tokens.base import TokenFound
 from ngramscan.patterns.model import Query
 from ngramscan.patterns.overlaps import merged_of_unions
 
 OFFLINE_HINT = "without a network: --index python, or --index scan:PATH for a corpus of your own"
 SHOWN_REASONS = 5
-_Reply = TypeVar("_Reply", QueryCount, Found)
+_Reply = TypeVar("_Reply", QueryCount, Found, TokenFound)
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,11 @@ class CountRow:
 
 
 @dataclass(slots=True)
-class CountResult:
-    """The counts of some queries in some indexes."""
+class CountResult(Generic[Row]):
+    """The counts of some queries in some indexes; rows are of bytes or of tokens."""
 
     queries: list[Query]
-    rows: list[CountRow] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     """In the order of the indexes, then of the patterns."""
     missing: list[QueryFailure] = field(default_factory=list)
     occurrences: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -64,14 +66,14 @@ class CountResult:
 
 def run_count(
     queries: Sequence[Query], indexes: Sequence[Index], for_totals: bool = True
-) -> CountResult:
+) -> CountResult[CountRow]:
     """Count some queries in each index; those that fail are in `missing`.
 
     With `for_totals`, the strings in which two queries overlap are counted too: the union of
     occurrences needs them.
     """
     texts = texts_of(queries, for_totals)
-    result = CountResult(list(queries))
+    result = CountResult[CountRow](list(queries))
     # Calling `counts` starts the requests of a hosted index: call all, then collect.
     streams = [(index, index.counts(texts)) for index in indexes]
     for index, stream in streams:

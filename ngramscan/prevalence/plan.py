@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ngramscan.indexes.base import PUBLIC_RATE, Cost, Index
+from ngramscan.indexes.base import PUBLIC_RATE, TOKEN_RATE, Cost, Index
 from ngramscan.indexes.scan.index import ScanIndex
 
 DOLLARS_PER_REQUEST, DOLLARS_PER_BYTE = 0.0004 / 1000, 0.09 / 1e9
 """Prices of Amazon S3 in us-east-1 in 2025 (aws.amazon.com/s3/pricing): GET requests, and bytes to
 the internet; bytes within the region are free. The owner of a public bucket pays for both, unless
 the bucket has the requester pay."""
+
+REQUESTS_PER_LOOKUP, REQUESTS_PER_WINDOW = 3, 2
+"""At most, to a token-level service: both n-grams of a text, and what the second one is; a document
+with either n-gram, or with and without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,8 @@ class PlanRow:
     bytes: int
     """Bytes to read, also probably; replies of services are not counted."""
     duration: str | None
-    """HH:MM:SS: at 4 requests per second for services, or at 30 ms per request in place; None: not
-    known, for corpora that are read and local indexes."""
+    """HH:MM:SS: at 4 requests per second for services, 1 for infini-gram, or at 30 ms per request
+    in place; None: not known, for corpora that are read and local indexes."""
     dollars_in_region: float
     """The bill for a bucket of Amazon S3; 0 for an index that is not in place."""
     dollars_to_internet: float
@@ -54,7 +58,10 @@ def make_plan(
 
             if isinstance(index, InPlaceIndex):
                 price, cost = DOLLARS_PER_REQUEST, index.cost(lookups, windows, context)
-        else:
+        elif index.name.startswith("infini-gram:"):
+            requests = asked * REQUESTS_PER_LOOKUP + shown * REQUESTS_PER_WINDOW
+            cost = Cost(requests, requests, seconds=requests / TOKEN_RATE)
+        elif not index.name.startswith("tokens:"):
             cost = Cost(asked + shown, asked + shown, seconds=(asked + shown) / PUBLIC_RATE)
         seconds, in_region = round(cost.seconds), cost.requests * price
         clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"

@@ -1,8 +1,30 @@
-"""Patterns × token-level indexes → count rows: n-grams of tokens, not occurrences of strings."""
+r"""Patterns × token-level indexes → count rows: n-grams of tokens, not occurrences of strings.
+
+A pattern that doesn't begin and end with a word, as `\frac{`, shares its first and last tokens with
+whatever stands beside it. Its n-grams find few of its occurrences, so it is counted only on request.
+"""
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from ngramscan.errors import NgramscanError
+from ngramscan.indexes.base import IndexSize, QueryFailure
+from ngramscan.indexes.tokens.base import LOWER_BOUND, TokenFound, TokenIndex
+from ngramscan.patterns.model import Query
+from ngramscan.prevalence.count import CountResult, collect_replies
+
+EVERY = "tokens are bytes: every occurrence of the string"
+"""The note of an index of bytes, where an n-gram is the string."""
+FEW = "far too few: not a phrase that begins and ends with a word"
+NO_WORD = (
+    "tokens: a pattern of kind latex or code, or one that doesn't begin and end with a word, can't"
+    " be counted in tokens"
+)
+Lookups = Sequence[tuple[TokenIndex, Iterator[TokenFound | QueryFailure]]]
+"""Indexes, and what each finds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +42,9 @@ class TokenCountRow:
     """Sum of the n-grams after a space and at the beginning of a line; a lower bound of the
     string's occurrences."""
     token_occurrences_after_space: int
-    """What the service counts for the string."""
+    """The service's own count of the string."""
     tokens: str
-    """The ids of both n-grams: `3707 486 3707 | 8779 486 3707`."""
+    """The ids of the n-grams that were added up: `3707 486 3707 | 8779 486 3707`."""
     per_million_tokens: float | None
     """Occurrences per million tokens of text, without separators; None: their number is unknown."""
     source: str
@@ -30,3 +52,103 @@ class TokenCountRow:
     asked_at: str
     """ISO 8601, UTC."""
     note: str = ""
+
+
+def start_lookups(
+    queries: Sequence[Query], indexes: Sequence[TokenIndex], force: bool = False
+) -> Lookups:
+    """Start to look up some queries in each index.
+
+    Services are asked from now on, so a caller can do other work until it collects the replies.
+    """
+    return [(index, index.lookups(texts_asked(queries, index, force))) for index in indexes]
+
+
+def texts_asked(queries: Sequence[Query], index: TokenIndex, force: bool) -> list[str]:
+    """Return the texts to look up, each once; a service isn't asked in vain."""
+    texts = list(dict.fromkeys(query.text for query in queries))
+    if force or index.name.startswith("tokens:"):  # whose tokens may be bytes
+        return texts
+    hopeless = _hopeless(queries)
+    return [text for text in texts if text not in hopeless]
+
+
+def collect_lookups(
+    queries: Sequence[Query],
+    index: TokenIndex,
+    stream: Iterator[TokenFound | QueryFailure],
+    force: bool = False,
+    hint: str = "",
+) -> tuple[dict[str, TokenFound], list[QueryFailure]]:
+    """Return where each text occurs, and the failures of the others; `hint` is for refused ones."""
+    found, errors = collect_replies(stream, texts_asked(queries, index, force))
+    for text in () if force else _hopeless(queries):
+        if text not in errors and not (text in found and is_of_bytes(found[text])):
+            found.pop(text, None)
+            errors[text] = NgramscanError(NO_WORD + hint)
+    return found, [QueryFailure(index.name, text, error) for text, error in errors.items()]
+
+
+def run_token_count(
+    queries: Sequence[Query], lookups: Lookups, force: bool = False
+) -> CountResult[TokenCountRow]:
+    """Count some queries in each index; those that fail are in `missing`.
+
+    Without `force`, patterns that tokens can't count fail.
+    """
+    result = CountResult[TokenCountRow](list(queries))
+    hint = "; --force counts it, far too few"
+    for index, stream in lookups:
+        found, missing = collect_lookups(queries, index, stream, force, hint)
+        size, hopeless = index.size(), _hopeless(queries)
+        result.rows += [
+            _row(index.name, query, found[query.text], size, query.text in hopeless)
+            for query in queries
+            if query.text in found
+        ]
+        result.missing += missing
+        result.occurrences[index.name] = {text: one.occurrences for text, one in found.items()}
+        result.sizes[index.name] = size
+    return result
+
+
+def _hopeless(queries: Sequence[Query]) -> dict[str, None]:
+    """Return the texts that tokens can't count, in their order."""
+    return dict.fromkeys(query.text for query in queries if _is_hopeless(query))
+
+
+def _is_hopeless(query: Query) -> bool:
+    ends = query.text[:1], query.text[-1:]
+    return query.pattern.kind in {"latex", "code"} or not all(map(_is_of_word, ends))
+
+
+def _is_of_word(character: str) -> bool:
+    return bool(character) and unicodedata.category(character)[0] in "LMN"
+
+
+def is_of_bytes(found: TokenFound) -> bool:
+    """Tell whether the tokens of a query are its bytes."""
+    return found.at_line is None and found.after_space.ids == tuple(found.query.encode())
+
+
+def note_of(found: TokenFound, is_hopeless: bool = False) -> str:
+    """Return how a number of n-grams differs from that of the string."""
+    if is_of_bytes(found):
+        return "; ".join(filter(None, (EVERY, found.note)))
+    return "; ".join(filter(None, (LOWER_BOUND, FEW * is_hopeless, found.note)))
+
+
+def _row(
+    index: str, query: Query, found: TokenFound, size: IndexSize, is_hopeless: bool
+) -> TokenCountRow:
+    pattern = query.pattern
+    return TokenCountRow(
+        *(index, pattern.method, pattern.tier, pattern.kind, pattern.text, query.text),
+        token_occurrences=found.occurrences,
+        token_occurrences_after_space=found.after_space.occurrences,
+        tokens=" | ".join(" ".join(map(str, form.ids)) for form in found.forms),
+        per_million_tokens=found.occurrences / size.tokens * 1e6 if size.tokens else None,
+        source=found.source,
+        asked_at=found.asked_at,
+        note=note_of(found, is_hopeless),
+    )

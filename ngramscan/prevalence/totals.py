@@ -9,9 +9,10 @@ docs/count.md has the reasons and formulas.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.catalog import find_hosted
 from ngramscan.patterns.model import Scope, scopes
 from ngramscan.patterns.overlaps import describe_overlaps, union_of_occurrences
-from ngramscan.prevalence.count import CountResult
+from ngramscan.prevalence.count import CountResult, CountRow
+from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.statistics.estimates import geometric_mean_ratio, probability_of_superiority
 
 SUM_NOTE = "sum of pattern counts, overlaps counted repeatedly"
@@ -76,8 +78,42 @@ class _List:
         return max(self.counts, key=self.counts.__getitem__)
 
 
-def make_totals(counted: CountResult) -> list[Total]:
+def make_totals(counted: CountResult[CountRow]) -> list[Total]:
     """Return all statistics of each index, sums over crawl snapshots, and overlaps."""
+    totals = _of_indexes(counted)
+    totals += _over_snapshots(totals, list(counted.occurrences))
+    for overlap in describe_overlaps(counted.queries):
+        versus = overlap.other_method if overlap.other_method != overlap.method else None
+        keys = ("all", "all", overlap.method, versus, overlap.relation)
+        totals.append(Total(*keys, None, note=overlap.sentence))
+    return totals
+
+
+def make_token_totals(counted: CountResult[TokenCountRow]) -> list[Total]:
+    """Return the statistics of each token-level index.
+
+    They have names of their own, so that none is compared or added up with those of bytes. N-grams
+    of tokens have no union: which places two of them share is not known from their counts.
+    """
+    totals = [one for one in _of_indexes(counted) if "union" not in one.statistic]
+    totals += [
+        _sum_per_million_tokens(total, counted.sizes[total.index])
+        for total in totals
+        if total.statistic == "sum_of_pattern_counts"
+    ]
+    return [replace(one, statistic=f"token_{one.statistic}") for one in totals]
+
+
+def _sum_per_million_tokens(total: Total, size: IndexSize) -> Total:
+    rate = replace(total, statistic="sum_per_million_tokens")
+    if total.value is None:
+        return rate
+    if not size.tokens:
+        return replace(rate, value=None, note="the number of tokens in the index is unknown")
+    return replace(rate, value=total.value / size.tokens * 1e6)
+
+
+def _of_indexes(counted: CountResult[Any]) -> list[Total]:
     totals: list[Total] = []
     for index, occurrences in counted.occurrences.items():
         lists = [_list(scope, occurrences) for scope in scopes(counted.queries)]
@@ -86,11 +122,6 @@ def make_totals(counted: CountResult) -> list[Total]:
         for earlier, later in combinations(lists, 2):
             if earlier.scope.tiers == later.scope.tiers:
                 totals += _of_two(index, later, earlier)
-    totals += _over_snapshots(totals, list(counted.occurrences))
-    for overlap in describe_overlaps(counted.queries):
-        versus = overlap.other_method if overlap.other_method != overlap.method else None
-        keys = ("all", "all", overlap.method, versus, overlap.relation)
-        totals.append(Total(*keys, None, note=overlap.sentence))
     return totals
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -14,31 +16,50 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ngramscan.prevalence.count import CountRow
+    from ngramscan.prevalence.token_count import TokenCountRow
 
 _WIDTH = 8.5
 _ROW = 0.55
 _LANES = (0.0, 0.14, -0.14, 0.24, -0.24)
 """Heights at which the points of a method lie in turn: near ones do not cover each other."""
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_AXIS = "occurrences (log scale) · bar: geometric mean of count + 0.5 · ring: largest pattern,"
+_AXIS = "{} (log scale) · bar: geometric mean of count + 0.5 · ring: largest pattern,"
+_TOKENS = "token n-grams, a lower bound of occurrences"
 _OPEN = "\nopen points: estimates, with intervals where known"
 
 
-def draw_count(rows: Sequence[CountRow]) -> Figure:
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """A count, of occurrences or of n-grams of tokens."""
+
+    index: str
+    method: str | None
+    query: str
+    is_tokens: bool
+    occurrences: int
+    estimated: bool = False
+    occurrences_low: float | None = None
+    occurrences_high: float | None = None
+
+
+def draw_count(given: Sequence[CountRow | TokenCountRow]) -> Figure:
     """Draw how often the patterns of each method occur, one panel per index.
 
     There is one point per row, on a log scale with zeros apart on its left; intervals are lines,
     the geometric mean of count + 0.5 of a method is a bar, its largest pattern is named at the
-    right. There is at least one row.
+    right. Occurrences and n-grams of tokens have axes of their own. There is at least one row.
     """
+    rows = sorted(map(_point, given), key=attrgetter("is_tokens"))
     indexes = list(dict.fromkeys(row.index for row in rows))
     methods = list(dict.fromkeys(row.method for row in rows))
     height = 1.3 + len(indexes) * (0.55 + _ROW * len(methods))
-    figure, panels = new_figure((_WIDTH, height), (len(indexes), 1), sharex=True)
-    zero, top = _limits(rows)
-    for axes, index in zip(panels, indexes, strict=True):
+    kinds = [next(row.is_tokens for row in rows if row.index == index) for index in indexes]
+    figure, panels = new_figure((_WIDTH, height), (len(indexes), 1), sharex=len({*kinds}) == 1)
+    for axes, index, is_tokens, is_last in zip(panels, indexes, kinds, _lasts(kinds), strict=True):
+        alike = [row for row in rows if row.is_tokens == is_tokens]
+        zero, top = _limits(alike)
         for number, method in enumerate(methods):
-            own = [row for row in rows if (row.index, row.method) == (index, method)]
+            own = [row for row in alike if (row.index, row.method) == (index, method)]
             if own:
                 _draw_method(axes, own, number, zero)
         axes.set_yticks(
@@ -46,14 +67,31 @@ def draw_count(rows: Sequence[CountRow]) -> Figure:
         )
         axes.set_ylim(len(methods) - 0.5, -0.6)
         axes.set_title(shorten(index, 80), loc="left", fontsize=9, color=GREY)
-        _draw_scale(axes, zero, top, any(not row.occurrences for row in rows))
+        _draw_scale(axes, zero, top, any(not row.occurrences for row in alike))
         clean_axes(axes)
-    has_open = any(row.estimated for row in rows)
-    panels[-1].set_xlabel(f"{_AXIS} named at the right{_OPEN * has_open}", fontsize=8)
+        if is_last:
+            opened = _OPEN * any(row.estimated for row in alike)
+            label = _AXIS.format(_TOKENS if is_tokens else "occurrences")
+            axes.set_xlabel(f"{label} named at the right{opened}", fontsize=8)
+        else:
+            axes.tick_params(labelbottom=False)
     return finish(figure, "Occurrences of each method's patterns, one point per pattern", _WIDTH)
 
 
-def _limits(rows: Sequence[CountRow]) -> tuple[float, float]:
+def _point(row: CountRow | TokenCountRow) -> _Point:
+    keys = row.index, row.method, row.query
+    if hasattr(row, "token_occurrences"):
+        return _Point(*keys, True, row.token_occurrences)
+    limits = row.occurrences_low, row.occurrences_high
+    return _Point(*keys, False, row.occurrences, row.estimated, *limits)
+
+
+def _lasts(kinds: Sequence[bool]) -> list[bool]:
+    """Return which panels are the last of their kind: below these stands the axis."""
+    return [one != following for one, following in zip(kinds, [*kinds[1:], None], strict=True)]
+
+
+def _limits(rows: Sequence[_Point]) -> tuple[float, float]:
     """Return where zeros are drawn, left of all else, and the upper end."""
     positive = [
         value
@@ -65,7 +103,7 @@ def _limits(rows: Sequence[CountRow]) -> tuple[float, float]:
     return least / 10**0.6, max(positive, default=10) * 1.8
 
 
-def _draw_method(axes: Axes, rows: Sequence[CountRow], number: int, zero: float) -> None:
+def _draw_method(axes: Axes, rows: Sequence[_Point], number: int, zero: float) -> None:
     colour, mark = style(number)
     ordered = sorted(rows, key=lambda row: row.occurrences)
     heights = _heights([row.occurrences for row in ordered], number)

@@ -43,7 +43,7 @@ _OF_A_QUERY = re.compile(f"; (?:documents: )?(?:no interval|{UNTRUSTED})")
 """How the part of a note begins that is about the interval of a single query."""
 
 
-def print_count(console: Console, counting: CountResult, totals: Sequence[Total]) -> None:
+def print_count(console: Console, counting: CountResult[CountRow], totals: Sequence[Total]) -> None:
     """Print the counts of each index and the totals below, with notes on what they mean."""
     # Texts without a method have no totals: one table compares the indexes.
     is_plain = not any(row.method for row in counting.rows)

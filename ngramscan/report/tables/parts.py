@@ -27,6 +27,8 @@ def print_index(console: Console, index: str, size: IndexSize) -> None:
         parts.append(f"{format_bytes(size.bytes)} of text")
     if size.documents is not None:
         parts.append(counted(size.documents, "document"))
+    if size.tokens is not None:
+        parts.append(counted(size.tokens, "token"))
     print_line(console, " · ".join(parts), "bold")
 
 
@@ -106,7 +108,7 @@ def print_totals(
 def _show_total(total: Total | None) -> str:
     if total is None or total.value is None:
         return UNKNOWN
-    if total.statistic == "largest_pattern_share":
+    if total.statistic.endswith("largest_pattern_share"):
         return f"{total.note} ({total.value:.0%})"
     if total.level is None:
         return cell(total.value)
