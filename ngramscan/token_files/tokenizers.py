@@ -1,7 +1,7 @@
 """Tokenizers: texts → tokens, as infini-gram's indexer and service do it, and back.
 
-The libraries don't do all of it. SentencePiece takes the text `</s>` for text, but the indexer for
-the token. And a token stands for bytes, which the libraries show only as far as they are characters.
+The libraries don't do all of it: to SentencePiece, `</s>` in a text is text, but to the indexer it
+is the token; and tokens stand for bytes, which the libraries show only where they are characters.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Tokenizer(Protocol):
     end_of_text: int
     """The id that the engine shows where a document ends; 0 where there is none for it."""
     lead: bytes
-    """What documents begin with though their texts don't: a space, with SentencePiece.
+    """Bytes in front of a document that are not in its text: a space, with SentencePiece.
 
     The text of a document is `content(ids).removeprefix(lead)`.
     """
@@ -87,7 +87,7 @@ class _Bytes:
 
 
 class _Vocabulary:
-    """What tokenizers with a vocabulary have in common."""
+    """The common part of tokenizers with a vocabulary."""
 
     def __init__(self, name: str, pieces: Mapping[int, str], contents: Mapping[int, bytes]) -> None:
         self.name = name
@@ -261,6 +261,8 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
         raise InputError(where, f"not a gzip file, or truncated; {_WANTED}") from error
     except OSError as error:
         raise InputError(where, f"{error.strerror}; {_WANTED}") from error
+    if not content:
+        raise InputError(where, f"the file is empty; {_WANTED}")
     if content.lstrip()[:1] in {b"{", b"["}:
         return _from_json(content, name, where)
     with needs_extra(where, "tokens"):
