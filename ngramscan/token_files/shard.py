@@ -41,7 +41,7 @@ class Excerpt:
     document: int
     """Numbered over all shards, in their order."""
     length: int
-    """Of the document."""
+    """Length of the document."""
     start: int
     """Tokens of the document before the excerpt."""
     offset: int
@@ -202,7 +202,7 @@ class TokenFolder:
     Attributes: `path`, `width` (bytes per token), `separator` (its id), `documents`, `tokens`
     (with separators), `index_bytes`, `shard_tokens` (per shard, with separators).
     `backwards` says that each document holds its tokens in reverse, as in version 5; no file tells,
-    so it is set by whoever knows.
+    so it is to be set, as `check_fit` does.
 
     >>> folder.find([[3707, 486, 3707]])  # ranks in each shard, half-open
     array([[[159, 360], [148, 351], [312, 415]]])
@@ -233,7 +233,7 @@ class TokenFolder:
         ids = np.fromiter(chain.from_iterable(map(self._physical, patterns)), np.int64)
         if ids.size and not 0 <= ids.min() <= ids.max() <= self.separator:
             wrong = int(ids.max() if ids.min() >= 0 else ids.min())
-            problem = f"no token has the id {wrong}: ids take {counted_bits(self.width)}"
+            problem = f"no token has the id {wrong}: ids take {8 * self.width} bits"
             raise InputError(str(self.path), problem)
         lengths = [len(pattern) * self.width for pattern in patterns]
         joined = ids.astype(f"<u{self.width}").view(np.uint8)
@@ -301,11 +301,6 @@ class TokenFolder:
             raise IndexError(f"documents are 0 to {self.documents - 1}")
         shard = bisect_right(self._firsts, document) - 1
         return self.shards[shard], document - self._firsts[shard]
-
-
-def counted_bits(width: int) -> str:
-    """Return the width of tokens in words."""
-    return f"{8 * width} bits"
 
 
 def open_token_folder(directory: Path) -> TokenFolder:
