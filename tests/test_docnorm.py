@@ -36,7 +36,7 @@ def norm(
     index: TextIndex | ScanIndex,
     *queries: Query | str,
     options: DocnormOptions | None = None,
-) -> DocnormResult:
+) -> DocnormResult[DocnormRow]:
     asked = [query(one) if isinstance(one, str) else one for one in queries]
     return run_docnorm(asked, [index], options or DocnormOptions())
 
@@ -47,7 +47,7 @@ def limits(row: DocnormRow) -> tuple[int, int]:
     return row.documents_low, row.documents_high
 
 
-def row_of(result: DocnormResult, pattern: str) -> DocnormRow:
+def row_of(result: DocnormResult[DocnormRow], pattern: str) -> DocnormRow:
     (row,) = [row for row in result.rows if row.pattern == pattern]
     return row
 

@@ -16,6 +16,7 @@ from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, Index, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.tokens.base import KINDS
 from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
 from ngramscan.prevalence.contaminate import Entry, EntryRow, queries_of, run_contaminate
 from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule
@@ -156,6 +157,7 @@ def contaminate(
     $ ngramscan contaminate questions.jsonl --index scan:corpus.jsonl --rule gpt3 -o entries.csv
     $ ngramscan contaminate questions.jsonl --index python --shares shares.csv --figure shares.svg
     """
+    _refuse_tokens(index)
     targets = [optional_target(path) for path in (shares, effects, contexts)]
     picture = Path(figure) if figure else None
     check_target(picture)
@@ -190,6 +192,14 @@ def contaminate(
     failures = [*_describe(unknown, "window"), *_describe(lost, "context")]
     table = partial(tables.print_contaminate, found, summed, compared)
     return Result(found.rows, EntryRow, notices, failures, print_table=table)
+
+
+def _refuse_tokens(specs: Sequence[str]) -> None:
+    """Raise an InputError for a token-level index, before it asks for a tokenizer."""
+    for spec in (part.strip() for one in specs for part in one.split(",")):
+        if spec.startswith(KINDS):
+            problem = "its counts are lower bounds, so an entry that is in it could look clean"
+            raise InputError(f"--index {spec}", problem)
 
 
 def _read_scores(

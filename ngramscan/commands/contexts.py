@@ -57,6 +57,7 @@ def contexts(
     skip_unknown: bool = False,
     cache: Annotated[str | int, Option(metavar="SIZE")] = CACHE,
     cache_dir: Annotated[str | Path | None, Option(metavar="DIR")] = None,
+    tokenizer: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     progress: Progress = SILENT,
 ) -> Result[ContextRow] | Result[PlanRow]:
     r"""Show random occurrences of texts in context.
@@ -74,7 +75,7 @@ def contexts(
     dry_run, api_url, concurrency, rate, timeout_s, journal, refresh, text_field : see count
     workers, scheduler, sample_files, seed, limit_documents, exclude_source : see count
     skip_bad_lines, max_line, ignore_case, input_format, skip_unknown, cache : see count
-    cache_dir, progress : see count
+    cache_dir, tokenizer, progress : see count
 
     Returns
     -------
@@ -100,6 +101,7 @@ def contexts(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         *(ignore_case, input_format, skip_unknown, parse_size(cache, "--cache"), cache_dir),
+        tokenizer=tokenizer,
     )
     found, missing = [], []
     with open_indexes(index, options, progress) as indexes:

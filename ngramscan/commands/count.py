@@ -227,7 +227,7 @@ def count(
         lookups = start_lookups(queries, of_tokens, force)
         counting = run_count(queries, of_bytes, needs_totals)
         in_tokens = run_token_count(queries, lookups, force)
-    rows = [*counting.rows, *in_tokens.rows]
+    rows: list[CountRow | TokenCountRow] = [*counting.rows, *in_tokens.rows]
     sums = _totals(counting, in_tokens) if needs_totals else []
     if known := sum(row.source == "journal" for row in rows):
         progress.notice(f"{known} of {len(rows)} counts are from the journal; --refresh asks again")

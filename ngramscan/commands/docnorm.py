@@ -5,31 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from ngramscan.commands.count import TextFiles, Texts, load_ahead, refuse_totals
+from ngramscan.commands.count import TextFiles, Texts, load_ahead, refuse_totals, split_by_kind
 from ngramscan.commands.index import parse_size
 from ngramscan.corpora import InputFormat
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, IndexOptions
+from ngramscan.indexes.base import CACHE, MAX_LINE, TIMEOUT_S, Index, IndexOptions
 from ngramscan.indexes.catalog import DEFAULT_URL
 from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.tokens.base import TokenIndex
 from ngramscan.patterns.files import PathOrName
 from ngramscan.patterns.given import load_given
-from ngramscan.patterns.model import Tier
+from ngramscan.patterns.model import Query, Tier
 from ngramscan.patterns.overlaps import merged_of_unions
 from ngramscan.prevalence.count import describe_missing
-from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
+from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, run_docnorm
 from ngramscan.prevalence.draws import DRAWS, MAX_DRAWS, DocnormOptions, DrawRow, Estimator
 from ngramscan.prevalence.plan import PlanRow, make_plan
+from ngramscan.prevalence.token_count import start_lookups, texts_asked
+from ngramscan.prevalence.token_docnorm import (
+    TokenDocnormRow,
+    refuse_first,
+    run_token_docnorm,
+)
 from ngramscan.prevalence.totals import Total
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report import optional_target, tables
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.options import save
+from ngramscan.report.rows import together
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 DEFAULT_INDEX = "dclm"
 DEFAULT_SET = "f1"
+CONTEXT = 10_000
 DEFAULT_TIERS: tuple[Tier, ...] = ("T1", "T2")
 
 
@@ -56,7 +68,7 @@ def docnorm(
     target: Annotated[str | float | None, Option(metavar="P%")] = None,
     max_draws: Annotated[int | None, Option(metavar="N", least=2)] = None,
     estimator: Estimator = "combined",
-    context: Annotated[int, Option(metavar="BYTES", least=100)] = 10_000,
+    context: Annotated[int, Option(metavar="BYTES", least=100)] = CONTEXT,
     totals: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     drawn: Annotated[str | Path | None, Option(metavar="FILE", is_written=True)] = None,
     dry_run: bool = False,
@@ -80,8 +92,9 @@ def docnorm(
     skip_unknown: bool = False,
     cache: Annotated[str | int, Option(metavar="SIZE")] = CACHE,
     cache_dir: Annotated[str | Path | None, Option(metavar="DIR")] = None,
+    tokenizer: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     progress: Progress = SILENT,
-) -> Result[DocnormRow] | Result[PlanRow]:
+) -> Result[DocnormRow] | Result[TokenDocnormRow] | Result[PlanRow]:
     """Estimate how many documents contain texts, with intervals.
 
     PATTERNS are those of count; by default the set f1, tiers T1 and T2. Hosted indexes know
@@ -108,7 +121,8 @@ def docnorm(
     dry_run : see count
     api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers : see count
     scheduler, sample_files, seed, limit_documents, exclude_source, skip_bad_lines : see count
-    max_line, ignore_case, input_format, skip_unknown, cache, cache_dir, progress : see count
+    max_line, ignore_case, input_format, skip_unknown, cache, cache_dir, tokenizer : see count
+    progress : see count
 
     Returns
     -------
@@ -149,18 +163,61 @@ def docnorm(
         *(api_url, concurrency, rate, timeout_s, journal, refresh, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         *(ignore_case, input_format, skip_unknown, parse_size(cache, "--cache"), cache_dir),
+        tokenizer=tokenizer,
     )
     load_ahead("scipy.special")
     with open_indexes(index, options, progress) as indexes:
+        of_bytes, of_tokens = split_by_kind(indexes)
+        _refuse_for_tokens(of_bytes, of_tokens, norm)
         if dry_run:
-            texts = list(dict.fromkeys(query.text for query in queries))
-            windows = len(texts) * (norm.draws if share is None else norm.max_draws)
-            lookups = texts + merged_of_unions(queries)
-            return Result(make_plan(len(queries), lookups, windows, context, indexes), PlanRow)
-        norming = run_docnorm(queries, indexes, norm)
-    if norming.rows:
-        save(norming.totals, Total, totals_target)
+            return Result(_plan(queries, of_bytes, of_tokens, norm), PlanRow)
+        lookups = start_lookups(queries, of_tokens)
+        norming = run_docnorm(queries, of_bytes, norm)
+        in_tokens = run_token_docnorm(queries, lookups, norm)
+    rows = [*norming.rows, *in_tokens.rows]
+    if rows:
+        save([*norming.totals, *in_tokens.totals], Total, totals_target)
         save(norming.drawn, DrawRow, drawn_target)
-    rows, table = norming.rows, partial(tables.print_docnorm, norming)
-    failures = describe_missing(norming.missing, queries, len(norming.sizes), "estimates")
-    return Result(rows, DocnormRow, failures=failures, print_table=table, is_silent=not rows)
+    missing = norming.missing + in_tokens.missing
+    failures = describe_missing(missing, queries, len(indexes), "estimates")
+    table = partial(_print, norming=norming, in_tokens=in_tokens)
+    types = [DocnormRow] * bool(of_bytes) + [TokenDocnormRow] * bool(of_tokens)
+    return Result(*together(rows, types), failures=failures, print_table=table, is_silent=not rows)
+
+
+def _refuse_for_tokens(
+    of_bytes: Sequence[Index], of_tokens: Sequence[TokenIndex], options: DocnormOptions
+) -> None:
+    """Raise an InputError for an option that token-level indexes don't take."""
+    if of_tokens and options.keep_draws:
+        problem = f"{of_tokens[0].name} is token-level and keeps no texts; contexts shows some"
+        raise InputError("--drawn", problem)
+    if of_tokens and not of_bytes and options.context != CONTEXT:
+        problem = "bytes; of a token-level index as much is read as it shows"
+        raise InputError(f"--context {options.context}", problem)
+    refuse_first(of_tokens, options)
+
+
+def _plan(
+    queries: Sequence[Query],
+    of_bytes: Sequence[Index],
+    of_tokens: Sequence[TokenIndex],
+    options: DocnormOptions,
+) -> list[PlanRow]:
+    texts = list(dict.fromkeys(query.text for query in queries))
+    each = options.draws if options.target is None else options.max_draws
+    lookups, context = texts + merged_of_unions(queries), options.context
+    plan = make_plan(len(queries), lookups, len(texts) * each, context, of_bytes)
+    for one in of_tokens:
+        asked = texts_asked(queries, one, force=False)
+        plan += make_plan(len(queries), asked, len(asked) * each, context, [one])
+    return plan
+
+
+def _print(
+    console: Console,
+    norming: DocnormResult[DocnormRow],
+    in_tokens: DocnormResult[TokenDocnormRow],
+) -> None:
+    tables.print_docnorm(norming, console)
+    tables.print_token_docnorm(console, in_tokens, norming.rows)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ngramscan.errors import NgramscanError
+from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index, Place, QueryFailure, Window, WindowFailure, shown_context
+from ngramscan.indexes.tokens.base import is_token_level
 from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.draws import draw_places
 
@@ -67,7 +68,8 @@ def run_contexts(
     failures: dict[Place, WindowFailure] = {}
     try:
         nbytes = shown_context(index, bytes_of(width))
-        for window in index.windows(wanted, nbytes):
+        for shown in index.windows(wanted, nbytes):
+            window = _checked(index, shown)
             if isinstance(window, WindowFailure):
                 failures[window.place] = window
             else:
@@ -87,6 +89,20 @@ def run_contexts(
         if text in found
     ]
     return results, [QueryFailure(index.name, text, error) for text, error in errors.items()]
+
+
+def _checked(index: Index, window: Window | WindowFailure) -> Window | WindowFailure:
+    """Return a window; a failure if another text is there with the same tokens.
+
+    A tokenizer may change the signs of a text.
+    """
+    if isinstance(window, WindowFailure) or not is_token_level(index):
+        return window
+    query = window.place.query.encode()
+    if window.text[window.offset : window.offset + len(query)] == query:
+        return window
+    problem = f"{window.place.query!r} has the tokens of another text, which occurs there"
+    return WindowFailure(window.place, InputError(index.name, problem))
 
 
 def _row(index: str, window: Window, width: int) -> ContextRow:

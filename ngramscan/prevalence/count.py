@@ -73,7 +73,7 @@ def run_count(
     occurrences needs them.
     """
     texts = texts_of(queries, for_totals)
-    result = CountResult[CountRow](list(queries))
+    result: CountResult[CountRow] = CountResult(list(queries))
     # Calling `counts` starts the requests of a hosted index: call all, then collect.
     streams = [(index, index.counts(texts)) for index in indexes]
     for index, stream in streams:

@@ -12,14 +12,22 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Generic
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Found, Index, IndexSize, QueryFailure
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.patterns.model import Query, Scope, scopes
 from ngramscan.patterns.overlaps import merged_of_unions, nesting, union_of_occurrences
-from ngramscan.prevalence.count import collect_replies
-from ngramscan.prevalence.draws import DocnormOptions, DrawRow, Seen, Texts, draw_occurrences
+from ngramscan.prevalence.count import Row, collect_replies
+from ngramscan.prevalence.draws import (
+    DocnormOptions,
+    DrawRow,
+    Seen,
+    Share,
+    Texts,
+    draw_occurrences,
+)
 from ngramscan.prevalence.estimators import (
     DRAWS_FOR_VARIANCE,
     BoundedEstimate,
@@ -75,10 +83,10 @@ class DocnormRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DocnormResult:
-    """The documents that contain some queries, in some indexes."""
+class DocnormResult(Generic[Row]):
+    """The documents that contain some queries, in some indexes; rows are of bytes or of tokens."""
 
-    rows: list[DocnormRow] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     totals: list[Total] = field(default_factory=list)
     missing: list[QueryFailure] = field(default_factory=list)
     drawn: list[DrawRow] = field(default_factory=list)
@@ -87,7 +95,7 @@ class DocnormResult:
 
 def run_docnorm(
     queries: Sequence[Query], indexes: Sequence[Index], options: DocnormOptions
-) -> DocnormResult:
+) -> DocnormResult[DocnormRow]:
     """Estimate or count the documents that contain some queries, in each index.
 
     Queries that fail are in `missing`. One draw that can't be examined is enough to leave a pattern
@@ -96,7 +104,7 @@ def run_docnorm(
     texts = [*_texts(queries), *merged_of_unions(queries)]
     # All services are asked at the same time; corpora are read one after the other.
     lookups = {one.name: one.find(texts) for one in indexes if not isinstance(one, ScanIndex)}
-    result = DocnormResult()
+    result: DocnormResult[DocnormRow] = DocnormResult()
     for index in indexes:
         if isinstance(index, ScanIndex):
             _read(result, index, queries)
@@ -123,7 +131,7 @@ def _union(scope: Scope) -> Texts:
 # An index that reads its documents
 
 
-def _read(result: DocnormResult, index: ScanIndex, queries: Sequence[Query]) -> None:
+def _read(result: DocnormResult[DocnormRow], index: ScanIndex, queries: Sequence[Query]) -> None:
     texts, unions = _texts(queries), _unions(queries)
     try:
         known = index.document_counts([*texts, *merged_of_unions(queries)], unions)
@@ -155,7 +163,7 @@ def _read(result: DocnormResult, index: ScanIndex, queries: Sequence[Query]) -> 
 
 
 def _sample(
-    result: DocnormResult,
+    result: DocnormResult[DocnormRow],
     index: Index,
     queries: Sequence[Query],
     lookup: Iterator[Found | QueryFailure],
@@ -209,24 +217,38 @@ def _sampled_row(
     most: int | None,
 ) -> DocnormRow:
     documents, n = [one.row.document for one in seen], len(seen)
-    unique, estimator, note = len(set(documents)), str(options.estimator), ""
-    if n == total:
-        bounds, estimator = exactly(unique), "exact"
-    elif estimator == "unique":
-        estimate = documents_of_repeats(documents, total)
-        bounds, note = BoundedEstimate(estimate, estimate), estimate.note
-    else:
-        draws = Draws.of([one.shares[query.text,] for one in seen], total)
-        bounds = estimate_documents([draws], unique).at_most(most)
-        note = _describe_draws(bounds, n, total)
+    shares = [one.shares[query.text,] for one in seen if one.shares]
+    bounds, estimator, note = documents_of_draws(documents, shares, total, options, most)
     return replace(
         _row(index, query, total, bounds, estimator, note),
         draws=n,
         truncated_share=sum(one.row.truncated for one in seen) / n if n else None,
-        unique_documents=unique,
+        unique_documents=len(set(documents)),
         seed=options.seed,
         standard_error=bounds.standard_error,
     )
+
+
+def documents_of_draws(
+    documents: Sequence[str],
+    shares: Sequence[Share],
+    total: int,
+    options: DocnormOptions,
+    most: int | None,
+) -> tuple[BoundedEstimate, str, str]:
+    """Estimate the documents of a query from the document and share of each of its draws.
+
+    `total` is the number of its occurrences, `most` the number of documents in the index. Returns
+    the estimate, the name of the estimator, and a note.
+    """
+    n, unique = len(documents), len(set(documents))
+    if n == total:
+        return exactly(unique), "exact", ""
+    if options.estimator == "unique":
+        estimate = documents_of_repeats(documents, total)
+        return BoundedEstimate(estimate, estimate), "unique", estimate.note
+    bounds = estimate_documents([Draws.of(shares, total)], unique).at_most(most)
+    return bounds, options.estimator, _describe_draws(bounds, n, total)
 
 
 def _describe_draws(bounds: BoundedEstimate, n: int, total: int) -> str:
@@ -248,8 +270,8 @@ def _describe_draws(bounds: BoundedEstimate, n: int, total: int) -> str:
 def _row(
     index: str, query: Query, occurrences: int, bounds: BoundedEstimate, estimator: str, note: str
 ) -> DocnormRow:
-    low, high = _outward(bounds)
-    per_document = _per_document(occurrences, bounds.value, low, high)
+    low, high = outward(bounds)
+    rates = per_document(occurrences, bounds.value, low, high)
     return DocnormRow(
         index=index,
         method=query.pattern.method,
@@ -259,23 +281,23 @@ def _row(
         documents=round(bounds.value),
         documents_low=low,
         documents_high=high,
-        occurrences_per_document=per_document[0],
-        occurrences_per_document_low=per_document[1],
-        occurrences_per_document_high=per_document[2],
+        occurrences_per_document=rates[0],
+        occurrences_per_document_low=rates[1],
+        occurrences_per_document_high=rates[2],
         level=bounds.lower.level,
         estimator=estimator,
         note=note,
     )
 
 
-def _outward(bounds: BoundedEstimate) -> tuple[int | None, int | None]:
+def outward(bounds: BoundedEstimate) -> tuple[int | None, int | None]:
     """Return limits rounded outwards; in a small population, narrower ones would not cover."""
     if bounds.lower.low is None:
         return None, None
     return math.floor(bounds.low), math.ceil(bounds.high)
 
 
-def _per_document(
+def per_document(
     occurrences: int, documents: float, low: float | None, high: float | None
 ) -> tuple[float | None, float | None, float | None]:
     """Return occurrences per document, with limits; None: infinite, or there are no documents."""
@@ -303,36 +325,39 @@ def _totals(
         union = union_of_occurrences(scope.texts, occurrences)
         missing = "" if union is not None else "a count is missing"
         totals.append(Total(*keys, "union_of_occurrences", union, note=missing))
-        if bounds is None:
-            totals.append(Total(*keys, "documents", None, note=note))
-            continue
-        limits, said = _outward(bounds), _describe_interval(bounds)
-        totals.append(Total(*keys, "documents", bounds.value, *limits, bounds.lower.level, said))
-        if union and bounds.value:
-            rates = _per_document(union, bounds.value, *limits)
-            totals.append(
-                Total(*keys, "occurrences_per_document", *rates, bounds.lower.level, said)
-            )
+        totals.append(documents_total(Total(*keys, "documents", None, note=note), bounds))
+        if bounds and union and bounds.value:
+            rates = per_document(union, bounds.value, *outward(bounds))
+            said = bounds.lower.level, _describe_interval(bounds)
+            totals.append(Total(*keys, "occurrences_per_document", *rates, *said))
     for (other, below), (one, above) in combinations(of_scopes, 2):
         if one.tiers == other.tiers:
             names = (index, one.tiers, one.method, other.method, "ratio_of_documents")
-            totals.append(_ratio(names, above, below, note))
+            totals.append(ratio_total(Total(*names, None, note=note), above, below))
     return totals
 
 
-def _ratio(
-    keys: tuple[str, str, str, str, str],
-    one: BoundedEstimate | None,
-    other: BoundedEstimate | None,
-    note: str,
+def documents_total(unknown: Total, bounds: BoundedEstimate | None) -> Total:
+    """Return a total of documents; without an estimate, one whose note says why it is unknown."""
+    if bounds is None:
+        return unknown
+    low, high = outward(bounds)
+    level, note = bounds.lower.level, _describe_interval(bounds)
+    return replace(unknown, value=bounds.value, low=low, high=high, level=level, note=note)
+
+
+def ratio_total(
+    unknown: Total, one: BoundedEstimate | None, other: BoundedEstimate | None
 ) -> Total:
+    """Return the ratio of the documents of two methods; where one is unknown, `unknown`."""
     if one is None or other is None:
-        return Total(*keys, None, note=note)
+        return unknown
     ratio = ratio_of_documents(one, other)
     if ratio is None:
-        return Total(*keys, None, note="a method may have no document")
+        return replace(unknown, note="a method may have no document")
     high = ratio.high if math.isfinite(ratio.high) else None
-    return Total(*keys, ratio.value, ratio.low, high, ratio.lower.level, _describe_interval(ratio))
+    level, note = ratio.lower.level, _describe_interval(ratio)
+    return replace(unknown, value=ratio.value, low=ratio.low, high=high, level=level, note=note)
 
 
 def _describe_interval(bounds: BoundedEstimate) -> str:

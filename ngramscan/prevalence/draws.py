@@ -7,11 +7,11 @@ ranks would be no random sample. Each rank is drawn independently.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import AnyStr, Literal, NamedTuple
+from typing import AnyStr, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -86,10 +86,7 @@ def draw_occurrences(
     failed: dict[str, NgramscanError] = {}
 
     def look(sizes: Mapping[Found, int]) -> dict[Found, list[Seen]]:
-        draws = {}
-        for one, n in sizes.items():
-            distinct = is_without_replacement(n, one.occurrences) and options.estimator != "unique"
-            draws[one] = draw_places(one, n, options.seed, index.name, not distinct)
+        draws = {one: places_drawn(one, n, index.name, options) for one, n in sizes.items()}
         places = dict.fromkeys(place for drawn in draws.values() for place in drawn)
         context = shown_context(index, options.context)
         for window in index.windows([place for place in places if place not in seen], context):
@@ -103,15 +100,48 @@ def draw_occurrences(
             if one.query not in failed
         }
 
-    n = options.draws if options.target is None else min(PILOT, options.max_draws)
-    drawn = look(dict.fromkeys(found, n))
+    return draw_in_rounds(found, options, look), failed
+
+
+class HasShares(Protocol):
+    """An occurrence that was looked at."""
+
+    @property
+    def shares(self) -> Mapping[Texts, Share]:
+        """The share of a document that it counts for, among all occurrences of some texts."""
+
+
+_Looked = TypeVar("_Looked", bound=HasShares)
+
+
+def draw_in_rounds(
+    found: Sequence[Found],
+    options: DocnormOptions,
+    look: Callable[[Mapping[Found, int]], Mapping[Found, list[_Looked]]],
+) -> dict[str, list[_Looked]]:
+    """Return the draws of each query; with a target, first some, then as many as it needs.
+
+    `look` takes how many occurrences are wanted, and returns those that could be looked at.
+    """
+    drawn = look(dict.fromkeys(found, first_draws(options)))
     if options.target is not None:
         needed = {}
         for one, pilot in drawn.items():
             draws = Draws.of([each.shares[one.query,] for each in pilot], one.occurrences)
             needed[one] = required_draws(draws, options.target, options.max_draws)
         drawn = look(needed)
-    return {one.query: looked for one, looked in drawn.items()}, failed
+    return {one.query: looked for one, looked in drawn.items()}
+
+
+def first_draws(options: DocnormOptions) -> int:
+    """Return how many occurrences of a query are drawn, at first if there is a target."""
+    return options.draws if options.target is None else min(PILOT, options.max_draws)
+
+
+def places_drawn(found: Found, n: int, index: str, options: DocnormOptions) -> list[Place]:
+    """Draw n occurrences; if they are many among all, each at most once."""
+    distinct = is_without_replacement(n, found.occurrences) and options.estimator != "unique"
+    return draw_places(found, n, options.seed, index, not distinct)
 
 
 def _look_at(
@@ -203,7 +233,7 @@ class Extent(NamedTuple):
     """The part of a document that was seen; lengths are bytes, or tokens."""
 
     length: int
-    """Of the document."""
+    """Length of the document."""
     shown: int
     offset: int
     """Start of the draw in the part."""

@@ -1,7 +1,7 @@
 r"""Patterns × token-level indexes → count rows: n-grams of tokens, not occurrences of strings.
 
 A pattern that doesn't begin and end with a word, as `\frac{`, shares its first and last tokens with
-whatever stands beside it. Its n-grams find few of its occurrences, so it is counted only on request.
+whatever stands beside it. Its n-grams find few of its occurrences: it is counted on request only.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ngramscan.prevalence.count import CountResult, collect_replies
 
 EVERY = "tokens are bytes: every occurrence of the string"
 """The note of an index of bytes, where an n-gram is the string."""
-FEW = "far too few: not a phrase that begins and ends with a word"
+TOO_LOW = "far too low: not a phrase that begins and ends with a word"
 NO_WORD = (
-    "tokens: a pattern of kind latex or code, or one that doesn't begin and end with a word, can't"
-    " be counted in tokens"
+    "tokens: a pattern of kind latex or code, or one that doesn't begin and end with a word, is"
+    " other tokens at each place"
 )
 Lookups = Sequence[tuple[TokenIndex, Iterator[TokenFound | QueryFailure]]]
 """Indexes, and what each finds."""
@@ -96,8 +96,8 @@ def run_token_count(
 
     Without `force`, patterns that tokens can't count fail.
     """
-    result = CountResult[TokenCountRow](list(queries))
-    hint = "; --force counts it, far too few"
+    result: CountResult[TokenCountRow] = CountResult(list(queries))
+    hint = "; --force counts it, far too low"
     for index, stream in lookups:
         found, missing = collect_lookups(queries, index, stream, force, hint)
         size, hopeless = index.size(), _hopeless(queries)
@@ -135,7 +135,7 @@ def note_of(found: TokenFound, is_hopeless: bool = False) -> str:
     """Return how a number of n-grams differs from that of the string."""
     if is_of_bytes(found):
         return "; ".join(filter(None, (EVERY, found.note)))
-    return "; ".join(filter(None, (LOWER_BOUND, FEW * is_hopeless, found.note)))
+    return "; ".join(filter(None, (LOWER_BOUND, TOO_LOW * is_hopeless, found.note)))
 
 
 def _row(

@@ -1,8 +1,60 @@
-"""Patterns × token-level indexes → the number of documents that contain their token n-grams."""
+"""Patterns × token-level indexes → the number of documents that contain their token n-grams.
+
+Where a pattern occurs no more often than occurrences are drawn, the document of each is asked for,
+so that documents are counted. Otherwise some are drawn, as in an index of bytes: a draw counts for
+one over the occurrences of all n-grams of the pattern in its document.
+
+The documents of a method are those that were counted, and, of the patterns whose occurrences were
+drawn, those beside them. An n-gram that contains another one adds no document; one that several
+patterns have belongs to the first of them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from ngramscan.errors import IndexFormatError, InputError, NgramscanError
+from ngramscan.indexes.base import Found, Place, QueryFailure, WindowFailure
+from ngramscan.indexes.tokens.base import (
+    MOST_TOKENS,
+    MarkedWindow,
+    TokenFound,
+    TokenIndex,
+    TokenWindow,
+)
+from ngramscan.matching import find_starts
+from ngramscan.patterns.model import Query, Scope, scopes
+from ngramscan.patterns.overlaps import nesting
+from ngramscan.prevalence.docnorm import (
+    DocnormResult,
+    documents_of_draws,
+    documents_total,
+    outward,
+    per_document,
+    ratio_total,
+)
+from ngramscan.prevalence.draws import (
+    DocnormOptions,
+    Estimator,
+    Extent,
+    Share,
+    Texts,
+    draw_in_rounds,
+    first_draws,
+    places_drawn,
+    share_of,
+)
+from ngramscan.prevalence.estimators import BoundedEstimate, Draws, estimate_documents
+from ngramscan.prevalence.token_count import Lookups, collect_lookups, note_of
+from ngramscan.prevalence.totals import Total
+
+Owners = Mapping[str, str]
+"""N-grams as texts (see `as_text`), none of which contains another, and the query of each."""
+_NOT_SEEN = Share(0.0, 1.0, False)
+"""The share of a draw whose document was not looked at, as all occurrences are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,20 +68,293 @@ class TokenDocnormRow:
     pattern: str
     token_occurrences: int
     draws: int
+    """Occurrences that were drawn."""
     token_documents: int
     """Documents with at least one of the n-grams; a lower bound of those with the string."""
     token_documents_low: int | None
     token_documents_high: int | None
+    """Limits, rounded outwards."""
     token_occurrences_per_document: float | None
     """None: no document contains one."""
     token_occurrences_per_document_low: float | None
     token_occurrences_per_document_high: float | None
+    """None: no upper limit."""
     level: float
     estimator: str
+    """`combined`, `size-bias`, `first` or `unique`; `exact`: the document of each occurrence was
+    asked for. A service doesn't show which occurrence is the first, so `combined` is `size-bias`
+    there."""
     truncated_share: float | None
-    """Share of the draws whose document was seen only in part."""
+    """Share of the draws whose document was seen only in part; None: not known, or not looked at
+    as all occurrences were drawn."""
     unique_documents: int
     """Distinct documents among the draws."""
     seed: int
     standard_error: float | None
+    """Standard error of `token_documents`, from the draws."""
     note: str = ""
+
+
+class _Seen(NamedTuple):
+    document: str
+    is_truncated: bool | None
+    """None: not known."""
+    shares: dict[Texts, Share]
+    """By the queries whose n-grams are looked for."""
+
+
+Drawn = Mapping[str, Sequence[_Seen]]
+
+
+def run_token_docnorm(
+    queries: Sequence[Query], lookups: Lookups, options: DocnormOptions
+) -> DocnormResult[TokenDocnormRow]:
+    """Count or estimate the documents that contain some queries, in each index.
+
+    Queries that fail are in `missing`, as in `run_docnorm`, and so are those that tokens can't
+    count.
+    """
+    result: DocnormResult[TokenDocnormRow] = DocnormResult()
+    for index, stream in lookups:
+        _sample(result, index, queries, stream, options)
+        result.sizes[index.name] = index.size()
+    return result
+
+
+def refuse_first(indexes: Sequence[TokenIndex], options: DocnormOptions) -> None:
+    """Raise an InputError where an index doesn't show which occurrence is the first."""
+    for index in indexes:
+        if options.estimator == "first" and index.name.startswith("infini-gram:"):
+            problem = f"{index.name} doesn't show which occurrence is the first in its document"
+            raise InputError("--estimator first", problem)
+
+
+def _sample(
+    result: DocnormResult[TokenDocnormRow],
+    index: TokenIndex,
+    queries: Sequence[Query],
+    stream: Iterator[TokenFound | QueryFailure],
+    options: DocnormOptions,
+) -> None:
+    found, missing = collect_lookups(queries, index, stream)
+    drawn, failed = _draw(index, found, _unions(queries, found, first_draws(options)), options)
+    most = index.size().documents
+    result.rows.extend(
+        _row(index.name, query, found[query.text], drawn[query.text], options, most)
+        for query in queries
+        if query.text in drawn
+    )
+    result.missing.extend(missing)
+    result.missing.extend(QueryFailure(index.name, *one) for one in failed.items())
+    unions = [
+        (scope, *_union_documents(scope, found, drawn, options, most)) for scope in scopes(queries)
+    ]
+    result.totals.extend(_totals(index.name, unions))
+
+
+def _unions(queries: Sequence[Query], found: Mapping[str, TokenFound], n: int) -> list[Texts]:
+    """Return the queries of each scope of which more than n occurrences exist, if several."""
+    known = [[text for text in scope.texts if text in found] for scope in scopes(queries)]
+    drawn = [tuple(text for text in texts if found[text].occurrences > n) for texts in known]
+    return [one for one in dict.fromkeys(drawn) if len(one) > 1]
+
+
+def _owners(found: Sequence[TokenFound]) -> Owners:
+    owners: dict[str, str] = {}
+    for one in found:
+        for form in one.forms:
+            owners.setdefault(form.text, one.query)
+    nested = nesting(owners)
+    return {text: query for text, query in owners.items() if text not in nested}
+
+
+# Draws
+
+
+def _draw(
+    index: TokenIndex,
+    found: Mapping[str, TokenFound],
+    unions: Sequence[Texts],
+    options: DocnormOptions,
+) -> tuple[dict[str, list[_Seen]], dict[str, NgramscanError]]:
+    """Return the draws of each query, or why one of them can't be examined."""
+    of = {
+        query: {
+            texts: _owners([found[text] for text in texts])
+            for texts in ((query,), *(union for union in unions if query in union))
+        }
+        for query in found
+    }
+    seen: dict[Place, _Seen] = {}
+    failed: dict[str, NgramscanError] = {}
+
+    def examine(places: Sequence[Place], is_whole: bool) -> None:
+        forms = {} if is_whole else {place.query: found[place.query].forms for place in places}
+        for window in index.examine(places, forms):
+            query = window.place.query
+            try:
+                if isinstance(window, WindowFailure):
+                    raise window.error
+                owners = {(query,): {}} if is_whole else of[query]
+                seen[window.place] = _look_at(index.name, window, owners, options.estimator)
+            except NgramscanError as error:
+                failed.setdefault(query, error)
+
+    def look(sizes: Mapping[Found, int]) -> dict[Found, list[_Seen]]:
+        draws = {one: places_drawn(one, n, index.name, options) for one, n in sizes.items()}
+        documents_only = {
+            one: n >= one.occurrences or options.estimator == "unique" for one, n in sizes.items()
+        }
+        for is_whole in (True, False):
+            wanted = [one for one in draws if documents_only[one] == is_whole]
+            places = dict.fromkeys(place for one in wanted for place in draws[one])
+            if unseen := [place for place in places if place not in seen]:
+                examine(unseen, is_whole)
+        return {
+            one: [seen[place] for place in drawn]
+            for one, drawn in draws.items()
+            if one.query not in failed
+        }
+
+    return draw_in_rounds([one.found for one in found.values()], options, look), failed
+
+
+def _look_at(
+    index: str,
+    window: TokenWindow | MarkedWindow,
+    unions: Mapping[Texts, Owners],
+    estimator: Estimator,
+) -> _Seen:
+    own = (window.place.query,)
+    if not unions[own]:
+        return _Seen(window.document, None, {own: _NOT_SEEN})
+    if isinstance(window, MarkedWindow):
+        # Its marks tell the n-grams of one query, not where they are.
+        share = Share(1 / window.most, 1 / window.least, False)
+        return _Seen(window.document, None, {own: share})
+    if not _is_at(window, unions[own]):
+        where = f"{index}, rank {window.place.rank} of shard {window.place.shard}"
+        raise IndexFormatError(where, f"no occurrence of {own[0]!r}")
+    shares = {texts: token_share(window, owners, estimator) for texts, owners in unions.items()}
+    return _Seen(window.document, window.length > len(window.text), shares)
+
+
+def _is_at(window: TokenWindow, owners: Owners) -> bool:
+    """Tell whether a draw is an n-gram of its query."""
+    own = window.place.query
+    return any(
+        query == own and window.text.startswith(text, window.offset)
+        for text, query in owners.items()
+    )
+
+
+def token_share(window: TokenWindow, owners: Owners, estimator: Estimator) -> Share:
+    """Return the share of a document that a draw counts for, among the occurrences of n-grams.
+
+    In each document that contains any of them, the shares of all occurrences sum to 1: a draw that
+    is not one of them, or belongs to another query, counts for nothing.
+    """
+    if not _is_at(window, owners):
+        return Share(0.0, 0.0, False)
+    starts = [start for text in owners for start in find_starts(text, window.text)]
+    extent = Extent(window.length, len(window.text), window.offset, window.starts_document)
+    # So much is shown at least: before a draw, and from its first token on.
+    return share_of(starts, extent, [*owners], MOST_TOKENS // 2, estimator)
+
+
+# Unions
+
+
+def _union_documents(
+    scope: Scope,
+    found: Mapping[str, TokenFound],
+    drawn: Drawn,
+    options: DocnormOptions,
+    most: int | None,
+) -> tuple[BoundedEstimate | None, str]:
+    """Return the documents of a scope, or why they are unknown."""
+    if options.estimator == "unique":
+        return None, "not from repeated documents"
+    if not all(text in drawn for text in scope.texts):
+        return None, "draws of a pattern are missing"
+    rest = [text for text in scope.texts if len(drawn[text]) < found[text].occurrences]
+    counted = {one.document for text in scope.texts if text not in rest for one in drawn[text]}
+    first = first_draws(options)
+    several = tuple(text for text in scope.texts if found[text].occurrences > first)
+    of = several if len(rest) > 1 else tuple(rest)
+    if any(of not in one.shares for text in rest for one in drawn[text]):
+        return None, "the index doesn't show where patterns are in a document"
+    owners = _owners([found[text] for text in of]).values()
+    patterns = [
+        Draws.of(_beside(counted, drawn[text], of), found[text].occurrences)
+        for text in rest
+        if text in owners
+    ]
+    if counted:  # as draws of which each is a document
+        patterns.append(Draws.of([Share(1.0, 1.0, False)] * len(counted), len(counted)))
+    seen = {one.document for text in scope.texts for one in drawn[text]}
+    return estimate_documents(patterns, len(seen)).at_most(most), ""
+
+
+def _beside(counted: set[str], draws: Sequence[_Seen], of: Texts) -> list[Share]:
+    """Return the shares of some draws; a document that was counted has none."""
+    return [
+        one.shares[of]._replace(lowest=0.0, highest=0.0)
+        if one.document in counted
+        else one.shares[of]
+        for one in draws
+    ]
+
+
+# Rows and totals
+
+
+def _row(
+    index: str,
+    query: Query,
+    found: TokenFound,
+    seen: Sequence[_Seen],
+    options: DocnormOptions,
+    most: int | None,
+) -> TokenDocnormRow:
+    documents, total = [one.document for one in seen], found.occurrences
+    shares = [one.shares[query.text,] for one in seen]
+    bounds, estimator, note = documents_of_draws(documents, shares, total, options, most)
+    known = [one.is_truncated for one in seen if one.is_truncated is not None]
+    if estimator == "combined" and not known:
+        estimator = "size-bias"
+    low, high = outward(bounds)
+    rates = per_document(total, bounds.value, low, high)
+    return TokenDocnormRow(
+        index=index,
+        method=query.pattern.method,
+        tier=query.pattern.tier,
+        pattern=query.text,
+        token_occurrences=total,
+        draws=len(seen),
+        token_documents=round(bounds.value),
+        token_documents_low=low,
+        token_documents_high=high,
+        token_occurrences_per_document=rates[0],
+        token_occurrences_per_document_low=rates[1],
+        token_occurrences_per_document_high=rates[2],
+        level=bounds.lower.level,
+        estimator=estimator,
+        truncated_share=sum(known) / len(known) if known and estimator != "exact" else None,
+        unique_documents=len(set(documents)),
+        seed=options.seed,
+        standard_error=bounds.standard_error,
+        note="; ".join(filter(None, (note_of(found), note))),
+    )
+
+
+def _totals(
+    index: str, unions: Sequence[tuple[Scope, BoundedEstimate | None, str]]
+) -> Iterator[Total]:
+    for scope, bounds, note in unions:
+        keys = index, scope.tiers, scope.method, None, "token_documents"
+        yield documents_total(Total(*keys, None, note=note), bounds)
+    for (other, below, unknown), (one, above, note) in combinations(unions, 2):
+        if one.tiers == other.tiers:
+            names = index, one.tiers, one.method, other.method, "token_ratio_of_documents"
+            yield ratio_total(Total(*names, None, note=note or unknown), above, below)

@@ -15,7 +15,7 @@ _TOTALS = {
     "documents (union)": "documents",
     "per document": "occurrences_per_document",
 }
-_FOOTNOTES = {
+FOOTNOTES = {
     "combined": "documents: occurrences times the mean of 1 / (occurrences in the document of a"
     " draw); where only a part of a document was seen, times the share of draws that are the first"
     " occurrence",
@@ -28,11 +28,11 @@ _FOOTNOTES = {
     " were looked at",
     "files": "documents: estimated from the files that were read",
 }
-_GENERAL = ("fewer than", "only", "ASCII")
+GENERAL = ("fewer than", "only", "ASCII")
 """How the parts of a note begin that hold for more than its row."""
 
 
-def print_docnorm(norming: DocnormResult, console: Console) -> None:
+def print_docnorm(norming: DocnormResult[DocnormRow], console: Console) -> None:
     """Print the documents of each index, and the totals and ratios of its methods."""
     for index, size in norming.sizes.items():
         rows = [row for row in norming.rows if row.index == index]
@@ -45,14 +45,14 @@ def print_docnorm(norming: DocnormResult, console: Console) -> None:
         parts.print_totals(console, "Totals", totals, _TOTALS, optional)
         parts.print_totals(console, "Ratios", totals, {"documents": "ratio_of_documents"})
     used = {row.estimator for row in norming.rows}
-    parts.print_notes(console, *(text for name, text in _FOOTNOTES.items() if name in used))
+    parts.print_notes(console, *(text for name, text in FOOTNOTES.items() if name in used))
     if used - {"exact", "files"}:
         seeds = {row.seed for row in norming.rows if row.seed is not None}
         seed = f"drawn at random with seed {seeds.pop()}"
         unions = "unions: documents with at least one pattern of the method"
         parts.print_notes(console, f"intervals: 95 %; {seed}; {unions}")
     notes = dict.fromkeys(part for row in norming.rows for part in row.note.split("; "))
-    parts.print_notes(console, *(note for note in notes if note.startswith(_GENERAL)))
+    parts.print_notes(console, *(note for note in notes if note.startswith(GENERAL)))
 
 
 def _print_rows(console: Console, rows: Sequence[DocnormRow]) -> None:
