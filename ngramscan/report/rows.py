@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
@@ -69,6 +69,24 @@ def order_rows(rows: Iterable[Any], column: str) -> list[Any]:
 
 def _sortable(value: object) -> tuple[bool, Any]:
     return (False, value) if isinstance(value, int | float) else (True, str(value))
+
+
+def together(rows: Sequence[Any], types: Sequence[type]) -> tuple[Sequence[Any], type[Any]]:
+    """Return rows of several types as rows of one, which has the columns of all types.
+
+    A row has null in the columns that its own type lacks. Rows of a single type stay as they are.
+    """
+    if len(types) == 1:
+        return rows, types[0]
+    hints: dict[str, Any] = {}
+    for one in types:
+        for name, hint in get_type_hints(one).items():
+            hints[name] = hints.get(name) | hint
+    columns = [(name, hint, None) for name, hint in hints.items()]
+    row_type = make_dataclass("Row", columns, frozen=True, slots=True)
+    return [
+        row_type(**{f.name: getattr(row, f.name) for f in fields(row)}) for row in rows
+    ], row_type
 
 
 def to_text(rows: Sequence[Any], row_type: type, format_name: str) -> str:
