@@ -1,4 +1,4 @@
-"""What is in an index over tokens, by enumeration: no code of ours, no binary search.
+"""The content of an index over tokens, by enumeration: no code of ours, no binary search.
 
 N-grams are found by comparing them with every position of `tokenized.N`; ranks are read off
 `table.N`. The recorded answers of the original engine are the same (tests/test_token_replies.py).
@@ -122,7 +122,7 @@ class TokenOracle:
         for shard in self.shards:
             if document < len(shard.starts):
                 ends = [*shard.starts.tolist(), len(shard.tokens)]
-                tokens = shard.tokens[ends[document] + 1 : ends[document + 1]].tolist()
+                tokens: list[int] = shard.tokens[ends[document] + 1 : ends[document + 1]].tolist()
                 return tokens[::-1] if self.backwards else tokens
             document -= len(shard.starts)
         raise IndexError(document)
