@@ -1,0 +1,357 @@
+"""Documents of token n-grams, counted and estimated, against an enumeration of all tokens."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ngramscan.errors import InputError
+from ngramscan.indexes.base import Place
+from ngramscan.indexes.tokens.base import TokenFound, TokenIndex, TokenWindow, as_text
+from ngramscan.indexes.tokens.local import open_tokens
+from ngramscan.patterns.model import Pattern, Query
+from ngramscan.prevalence.docnorm import DocnormResult
+from ngramscan.prevalence.draws import DocnormOptions, Estimator
+from ngramscan.prevalence.token_count import start_lookups
+from ngramscan.prevalence.token_docnorm import (
+    TokenDocnormRow,
+    refuse_first,
+    run_token_docnorm,
+    token_share,
+)
+from ngramscan.progress import Progress
+from tests.support.made_tokens import Ids, MadeTokens, starts
+from tests.support.sizes import sets
+from tests.support.token_oracle import TOKENS, TokenOracle
+
+Result = DocnormResult[TokenDocnormRow]
+ESTIMATORS: tuple[Estimator, ...] = ("combined", "size-bias", "first")
+
+
+def query(text: str, method: str | None = "A", tier: str | None = "T1") -> Query:
+    return Query(text, Pattern(text, method, tier, "narrative" if method else None))
+
+
+def norm(index: TokenIndex, *queries: Query | str, **options: Any) -> Result:
+    asked = [query(one) if isinstance(one, str) else one for one in queries]
+    return run_token_docnorm(asked, start_lookups(asked, [index]), DocnormOptions(**options))
+
+
+def documents_total(result: Result, method: str = "A") -> Any:
+    (total,) = [
+        one
+        for one in result.totals
+        if (one.statistic, one.method, one.versus) == ("token_documents", method, None)
+    ]
+    return total
+
+
+def are_enough(hits: Sequence[bool]) -> bool:
+    return float(np.mean(hits)) >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / len(hits))
+
+
+def covers(row: TokenDocnormRow, truth: int) -> bool:
+    assert row.token_documents_low is not None
+    assert row.token_documents_high is not None
+    return row.token_documents_low <= truth <= row.token_documents_high
+
+
+# Genuine indexes
+
+
+def opened(folder: Path, tokenizer: Path) -> TokenIndex:
+    return open_tokens(folder, tokenizer, Progress())
+
+
+@pytest.fixture(scope="module")
+def small() -> TokenIndex:
+    return opened(TOKENS / "v4_pysmall_llama_s3", TOKENS / "llamalike.model")
+
+
+@pytest.fixture(scope="module")
+def oracle() -> TokenOracle:
+    return TokenOracle(TOKENS / "v4_pysmall_llama_s3")
+
+
+def forms_of(index: TokenIndex, texts: Iterable[str]) -> dict[str, list[list[int]]]:
+    found = [one for one in index.lookups([*texts]) if isinstance(one, TokenFound)]
+    return {one.query: [list(form.ids) for form in one.forms] for one in found}
+
+
+PHRASES = ("step by step", "step by", "the file", "Return the", "Return", "by", "zebra crossing")
+
+
+def test_few_occurrences_are_counted_exactly(small: TokenIndex, oracle: TokenOracle) -> None:
+    """Also their union: two phrases are parts of another, and "Return" of "Return the"."""
+    forms = forms_of(small, PHRASES)
+    result = norm(small, *PHRASES, draws=5000)
+    assert not result.missing
+    for row in result.rows:
+        counts = oracle.documents_with(*forms[row.pattern])
+        assert (row.token_documents, row.token_documents_low) == (len(counts), len(counts))
+        assert row.token_occurrences == row.draws == sum(counts.values())
+        assert (row.estimator, row.standard_error, row.truncated_share) == ("exact", 0, None)
+    union = {document for own in forms.values() for document in oracle.documents_with(*own)}
+    total = documents_total(result)
+    assert (total.value, total.low, total.high) == (len(union),) * 3
+    (zebra,) = [row for row in result.rows if row.pattern == "zebra crossing"]
+    assert (zebra.token_documents, zebra.token_occurrences_per_document) == (0, None)
+
+
+def test_intervals_cover_the_documents_of_a_genuine_index(
+    small: TokenIndex, oracle: TokenOracle
+) -> None:
+    """Drawn, counted, nested and of two methods."""
+    texts = {"A": ("the", "the file", "of", "object"), "B": ("Return", "is", "object is")}
+    forms = forms_of(small, [text for own in texts.values() for text in own])
+    truth = {text: len(oracle.documents_with(*own)) for text, own in forms.items()}
+    for method, own in texts.items():
+        ids = [one for text in own for one in forms[text]]
+        truth[method] = len(oracle.documents_with(*ids))
+    queries = [query(text, method) for method, own in texts.items() for text in own]
+    rows, unions, ratios = list[bool](), list[bool](), list[bool]()
+    for seed in range(1, sets(5) + 1):
+        result = norm(small, *queries, draws=60, seed=seed)
+        rows += [covers(row, truth[row.pattern]) for row in result.rows]
+        for method in texts:
+            total = documents_total(result, method)
+            unions.append(total.low <= truth[method] <= total.high)
+        (ratio,) = [one for one in result.totals if one.statistic == "token_ratio_of_documents"]
+        ratios.append((ratio.low or 0) <= truth["B"] / truth["A"] <= (ratio.high or math.inf))
+    for hits in (rows, unions, ratios):
+        assert are_enough(hits)
+
+
+def test_vermilion_is_covered(shared: Path) -> None:
+    """1 to 200 occurrences per document; 1,374 of them in 400 documents that were made so."""
+    folder = shared / "tokens" / "index" / "v4_pystdlib_llama"
+    index = opened(folder, shared / "tokens" / "tokenizers" / "llamalike.model")
+    (truth,) = [
+        row["token_documents"]
+        for row in map(json.loads, (shared / "tokens" / "truth.jsonl").read_text().splitlines())
+        if (row["index"], row["string"]) == (folder.name, "vermilion")
+    ]
+    hits = []
+    for seed in range(1, 201):
+        (row,) = norm(index, "vermilion", draws=200, seed=seed).rows
+        hits.append(covers(row, truth))
+    assert np.mean(hits) >= 0.93
+
+
+# Made-up documents: Pareto occurrences, long documents, overlapping and shared n-grams
+
+QUERIES: dict[str, tuple[Ids, ...]] = {
+    "one": ((10, 11), (12, 11)),
+    "two": ((12, 11), (13, 14)),  # has an n-gram of "one"
+    "longer": ((10, 11, 15),),  # contains one of "one"
+    "three": ((16, 16),),  # overlaps itself
+    "four": ((17,),),
+    "rare": ((18, 19),),
+}
+
+
+def make_documents(n: int, longest: int, seed: int = 3) -> list[list[int]]:
+    random = np.random.default_rng(seed)
+    grams = [ids for forms in QUERIES.values() for ids in forms]
+    documents = []
+    for _ in range(n):
+        # Several n-grams tend to be in the same documents.
+        many = random.pareto(1.1, len(grams)) * random.integers(0, 2, len(grams))
+        counts = np.minimum(many * (1 if longest < 5000 else 4), 60).astype(int)
+        counts[-1] = random.random() < 0.02
+        pieces = [
+            list(one) for one, k in zip(grams, counts.tolist(), strict=True) for _ in range(k)
+        ]
+        gap = longest // (len(pieces) + 1)
+        filled = [
+            [*random.integers(100, 60_000, random.integers(0, gap + 1)), *one] for one in pieces
+        ]
+        order = random.permutation(len(filled)).tolist()
+        documents.append([int(one) for number in order for one in filled[number]] or [99])
+    return documents
+
+
+@pytest.fixture(scope="module", params=[400, 20_000], ids=["short", "long"])
+def shards(request: pytest.FixtureRequest) -> list[list[list[int]]]:
+    documents = make_documents(300 if request.param == 400 else 60, request.param)
+    if request.param > 5000:
+        assert sum(len(one) > 5_000 for one in documents) > 20
+    third = len(documents) // 3
+    return [documents[:third], [], documents[third:]]
+
+
+def truth_of(index: MadeTokens, *names: str) -> int:
+    needles = [as_text(ids) for name in names for ids in QUERIES[name]]
+    return sum(any(one in text for one in needles) for shard in index.texts for text in shard)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_shares_sum_to_one_in_every_document(
+    shards: list[list[list[int]]], estimator: Estimator
+) -> None:
+    """Among all occurrences of n-grams that belong to several queries; bounds lie around 1."""
+    index = MadeTokens(shards, QUERIES)
+    found = {one: index._found(one) for one in QUERIES}
+    known = {name: one for name, one in found.items() if isinstance(one, TokenFound)}
+    owners = {
+        **{as_text(ids): "one" for ids in QUERIES["one"]},
+        as_text(QUERIES["two"][1]): "two",
+        as_text(QUERIES["three"][0]): "three",
+    }
+    low, high = dict[str, float](), dict[str, float]()
+    for name in ("one", "two", "longer", "three"):
+        one = known[name].found
+        places = [
+            Place(name, each.shard, rank)
+            for each in one.segments
+            for rank in range(each.low, each.high)
+        ]
+        for window in index.examine(places, {name: known[name].forms}):
+            assert isinstance(window, TokenWindow)
+            share = token_share(window, owners, estimator)
+            low[window.document] = low.get(window.document, 0) + share.lowest
+            high[window.document] = high.get(window.document, 0) + share.highest
+    documents = {
+        f"{shard}/{number}": len(text)
+        for shard, texts in enumerate(index.texts)
+        for number, text in enumerate(texts)
+        if starts([*owners], text)
+    }
+    assert {name for name, total in high.items() if total} == documents.keys()
+    for name, length in documents.items():
+        if length <= 5000:
+            assert low[name] == pytest.approx(1) == high[name]
+        else:
+            assert low[name] <= 1 + 1e-9
+            assert high[name] >= 1 - 1e-9
+
+
+SCOPES: Mapping[str, tuple[str, ...]] = {
+    "A": ("one", "two", "longer", "three", "rare"),
+    "B": ("four", "rare"),
+}
+
+
+@pytest.mark.parametrize("is_service", [False, True], ids=["tokens", "marks"])
+@pytest.mark.parametrize("target", [None, 0.2])
+def test_intervals_cover_the_documents_of_made_indexes(
+    shards: list[list[list[int]]], is_service: bool, target: float | None
+) -> None:
+    index = MadeTokens(shards, QUERIES, is_service=is_service)
+    queries = [query(text, method) for method, own in SCOPES.items() for text in own]
+    truth = {name: truth_of(index, name) for name in QUERIES}
+    truth |= {method: truth_of(index, *own) for method, own in SCOPES.items()}
+    n, rows, unions = sets(8), list[bool](), list[bool]()
+    for seed in range(1, n + 1):
+        result = norm(index, *queries, draws=60, target=target, max_draws=150, seed=seed)
+        assert not result.missing
+        rows += [covers(row, truth[row.pattern]) for row in result.rows]
+        for method in SCOPES:
+            total = documents_total(result, method)
+            if total.value is not None:
+                unions.append(total.low <= truth[method] <= total.high)
+    assert are_enough(rows)
+    # A service tells nothing of several patterns in a document; "rare" is counted.
+    assert len(unions) >= (n if is_service else 2 * n)
+    assert are_enough(unions)
+
+
+# What rows and totals say
+
+
+def pieces(*counts: int) -> list[list[int]]:
+    return [[17, 99] * count for count in counts]
+
+
+def test_the_documents_of_all_occurrences_are_asked_for_without_their_tokens() -> None:
+    index = MadeTokens([pieces(3, 1, 20)], QUERIES)
+    (row,) = norm(index, "four", draws=24).rows
+    assert (row.token_documents, row.draws, row.unique_documents) == (3, 24, 3)
+    assert row.token_occurrences_per_document == 8
+    assert index.looked_at == [24, 0]
+    assert row.note == "token n-grams: a lower bound of the string's occurrences"
+
+
+def test_drawn_occurrences_are_examined_once() -> None:
+    index = MadeTokens([pieces(*[1] * 40, *[20] * 20)], QUERIES)
+    (row,) = norm(index, "four", draws=100).rows
+    assert (row.draws, row.estimator, row.truncated_share) == (100, "combined", 0)
+    assert index.looked_at == [0, 100]
+    assert covers(row, 60)
+    service = MadeTokens([pieces(*[1] * 40, *[20] * 20)], QUERIES, is_service=True)
+    (row,) = norm(service, "four", draws=100).rows
+    assert (row.estimator, row.truncated_share) == ("size-bias", None)
+    assert covers(row, 60)
+
+
+def test_with_a_target_all_are_counted_where_so_many_are_needed() -> None:
+    index = MadeTokens([pieces(*range(1, 30))], QUERIES)
+    (row,) = norm(index, "four", target=0.001, max_draws=2000).rows
+    assert (row.token_documents, row.draws, row.estimator) == (29, 435, "exact")
+    assert index.looked_at == [335, 100]
+    few = MadeTokens([pieces(1, 2)], QUERIES)
+    (row,) = norm(few, "four", target=0.1).rows
+    assert (row.token_documents, row.estimator) == (2, "exact")
+
+
+def test_repeated_documents_need_no_tokens_and_give_no_union() -> None:
+    index = MadeTokens([pieces(*[2] * 300)], QUERIES)
+    result = norm(index, "four", draws=50, estimator="unique")
+    (row,) = result.rows
+    assert (row.estimator, index.looked_at[1]) == ("unique", 0)
+    assert covers(row, 300)
+    total = documents_total(result)
+    assert (total.value, total.note) == (None, "not from repeated documents")
+
+
+def test_a_service_gives_a_union_where_it_needs_the_places_of_one_pattern_only() -> None:
+    index = MadeTokens([pieces(*[2] * 60), [[18, 19], [18, 19, 17]]], QUERIES, is_service=True)
+    result = norm(index, "four", "rare", draws=50)
+    total = documents_total(result)
+    assert total.low <= 62 <= total.high
+    texts = [[12, 11, 16, 16, 13, 14]] * 60
+    result = norm(MadeTokens([texts], QUERIES, is_service=True), "two", "three", draws=50)
+    total = documents_total(result)
+    assert total.value is None
+    assert total.note == "the index doesn't show where patterns are in a document"
+
+
+def test_counted_documents_and_drawn_ones_are_not_added_twice() -> None:
+    """Every document has both, so their union is that of either."""
+    index = MadeTokens([[[18, 19, *[17] * 9] for _ in range(40)]], QUERIES)
+    total = documents_total(norm(index, "four", "rare", draws=40))
+    assert (total.value, total.low, total.high) == (40, 40, 40)
+
+
+def test_what_fails_is_missing_alone() -> None:
+    shards = [pieces(*[1] * 30), [[18, 19], [16, 16]]]
+    index = MadeTokens(shards, QUERIES, lost=["rare"], unseen=["three"])
+    result = norm(index, "four", "rare", "three", "\\frac{", draws=10)
+    assert [row.pattern for row in result.rows] == ["four"]
+    errors = {one.query: str(one.error) for one in result.missing}
+    assert errors.pop("\\frac{").startswith("tokens: a pattern of kind latex or code")
+    assert errors == {"rare": "engine crashed", "three": "no window"}
+    assert documents_total(result).note == "draws of a pattern are missing"
+
+
+def test_a_rank_that_holds_another_n_gram_is_no_draw() -> None:
+    index = MadeTokens([pieces(*[1] * 30)], QUERIES)
+    index._found("four")
+    index._ranks[0][:] = [(number, 1) for number, _ in index._ranks[0]]
+    (failure,) = norm(index, "four", draws=10).missing
+    assert "no occurrence of 'four'" in str(failure.error)
+
+
+def test_the_first_occurrence_is_not_known_to_a_service() -> None:
+    index, local = MadeTokens([[]], QUERIES, is_service=True), MadeTokens([[]], QUERIES)
+    with pytest.raises(InputError, match="--estimator first: infini-gram:made doesn't show"):
+        refuse_first([local, index], DocnormOptions(estimator="first"))
+    for kept, estimator in product([local], ESTIMATORS):
+        refuse_first([kept], DocnormOptions(estimator=estimator))
