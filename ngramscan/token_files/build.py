@@ -93,8 +93,8 @@ def build_token_index(
 def sort_table(tokenized: bytes | NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
     """Return the bytes of `table.0` for those of `tokenized.0`.
 
-    These are the positions of all tokens in the order of the bytes from there to the end; of two
-    suffixes of which one begins with the other, the shorter one is first.
+    These are the positions of all tokens, in the order of the bytes from there to the end; a
+    shorter suffix comes before those that begin with it.
     """
     text = np.frombuffer(tokenized, np.uint8)
     # The library wants to be able to write, but doesn't.
