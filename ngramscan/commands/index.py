@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Sequence
@@ -284,7 +285,9 @@ def _build_tokens(
     with needs_extra("ngramscan index build", "tokens"):
         from ngramscan.token_files.build import TokenBuildRow, build_token_index
         from ngramscan.token_files.tokenizers import load_tokenizer
-    folder = Path(str(place).removeprefix("tokens:")).expanduser()
+    folder = os.path.expanduser(str(place).removeprefix("tokens:"))
+    if not folder:
+        raise InputError(str(place), "nothing after the colon; a folder was expected")
     opened = _opened(corpus, read, found_by)
     rows = build_token_index(opened, folder, load_tokenizer(tokenizer), read, progress)
     return Result(rows, TokenBuildRow)
