@@ -2,12 +2,257 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
+from threading import Timer
+from typing import TypeVar
 
-from ngramscan.indexes.tokens.base import TokenIndex
+import numpy as np
+
+from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.fm9.compiled import Integers
+from ngramscan.fm9.reader import is_object
+from ngramscan.indexes.base import (
+    Found,
+    IndexSize,
+    Place,
+    QueryCount,
+    QueryFailure,
+    Segment,
+    Window,
+    WindowFailure,
+)
+from ngramscan.indexes.scan.window_tasks import cut_ends
+from ngramscan.indexes.tokens.base import Form, TokenFound, TokenWindow, as_count, as_text
+from ngramscan.journal import now, to_line
 from ngramscan.progress import Progress
+from ngramscan.token_files.shard import Excerpt, TokenFolder, open_token_folder
+from ngramscan.token_files.tokenizers import Tokenizer, check_fit, open_tokenizer
+
+_SEEN = 100_000
+"""Tokens of a document that are seen on each side of an occurrence."""
+_QUERIES_AT_ONCE = 256
+_COMPILING = "compiling the index reader, once: a few seconds"
+
+_W = TypeVar("_W", Window, TokenWindow)
 
 
-def open_tokens(directory: Path, tokenizer: str | Path | None, progress: Progress) -> TokenIndex:
+class TokenFolderIndex:
+    """Counts token n-grams exactly and shows any occurrence, from the files of infini-gram.
+
+    Documents of up to 100,000 tokens are always seen whole. All methods but `windows` and
+    `examine`, which fail for single places, raise an IndexFormatError if the index is corrupt.
+    """
+
+    longest_context = 1 << 40
+    """Documents are shown whole."""
+
+    def __init__(
+        self, name: str, folder: TokenFolder, tokenizer: Tokenizer, progress: Progress
+    ) -> None:
+        self.name = name
+        self._folder, self._tokenizer, self._progress = folder, tokenizer, progress
+        self._forms = lru_cache(maxsize=1 << 16)(self._make_forms)
+
+    def size(self) -> IndexSize:
+        """Return the number of documents, and of their tokens."""
+        folder = self._folder
+        return IndexSize(
+            documents=folder.documents,
+            shards=len(folder.shard_tokens),
+            index_bytes=folder.index_bytes,
+            tokens=folder.tokens - folder.documents,
+        )
+
+    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+        """Yield the number of occurrences of each query's n-grams."""
+        for one in self.lookups(queries):
+            yield as_count(one) if isinstance(one, TokenFound) else one
+
+    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+        """Yield the ranks of each query's n-grams."""
+        for one in self.lookups(queries):
+            yield one.found if isinstance(one, TokenFound) else one
+
+    def lookups(self, queries: Sequence[str]) -> Iterator[TokenFound | QueryFailure]:
+        """Yield the n-grams of each query, and where they occur."""
+        self._progress.expect(len(queries), "queries")
+        for start in range(0, len(queries), _QUERIES_AT_ONCE):
+            some = queries[start : start + _QUERIES_AT_ONCE]
+            yield from self._look_up(some)
+            self._progress.advance(len(some), "queries")
+
+    def _look_up(self, queries: Sequence[str]) -> Iterator[TokenFound | QueryFailure]:
+        """Look up all n-grams of some queries at once."""
+        known: dict[str, list[tuple[int, ...]]] = {}
+        for query in queries:
+            try:
+                known[query] = self._forms(query)
+            except InputError as error:
+                yield QueryFailure(self.name, query, error)
+        ranks = iter(self._folder.find([ids for forms in known.values() for ids in forms]))
+        for query, all_ids in known.items():
+            forms = [Form(ids, _segments(next(ranks))) for ids in all_ids]
+            at_line = forms[1] if len(forms) > 1 else None
+            note = self._note(query, all_ids[0])
+            yield TokenFound(query, forms[0], at_line, "tokens", now(), note)
+
+    def _make_forms(self, query: str) -> list[tuple[int, ...]]:
+        """Return the one or two n-grams of a query, or raise an InputError."""
+        after_space = tuple(self._tokenizer.after_space(query))
+        at_line = tuple(self._tokenizer.after_newline(query) or ())
+        forms = [after_space, at_line] if at_line not in {(), after_space} else [after_space]
+        if not after_space:
+            raise InputError(repr(query), "it has no tokens, so it can't be counted")
+        largest = max(max(ids) for ids in forms)
+        if largest >= min(self._folder.separator, self._tokenizer.vocabulary):
+            problem = f"its token {largest} is not one of {self.name}"
+            raise InputError(repr(query), problem)
+        return forms
+
+    def _note(self, query: str, ids: Sequence[int]) -> str:
+        """Say if the tokens are those of another text, as a tokenizer may change or drop signs."""
+        content = self._tokenizer.content(ids)
+        if query.encode() in content:
+            return ""
+        return f"counted as {content.decode(errors='replace').strip()!r}, as the tokenizer reads it"
+
+    def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
+        """Yield the text around some places, which may repeat.
+
+        A window fails if the query does not occur at this rank, or if the index is corrupt.
+        `document_bytes` is exact where the document is shown whole. Otherwise it is only a number
+        greater than the length of the text: a document's bytes are not known without reading it.
+        """
+        self._progress.expect(len(places), "windows")
+        for place in places:
+            try:
+                yield self._window(place, context)
+            except InputError as error:
+                yield WindowFailure(place, error)
+            self._progress.advance(1, "windows")
+
+    def examine(
+        self, places: Sequence[Place], forms: Mapping[str, Sequence[Form]]
+    ) -> Iterator[TokenWindow | WindowFailure]:
+        """Yield the tokens around some places; without `forms`, only the occurrence's first."""
+        self._progress.expect(len(places), "windows")
+        for place in places:
+            before, after = (_SEEN, _SEEN) if forms.get(place.query) else (0, 1)
+            try:
+                seen = self._excerpt(place, self._ids_at(place), before, after)
+                text, document = as_text(seen.tokens.tolist()), str(seen.document)
+                of_text = text, seen.offset, seen.start == 0
+                yield TokenWindow(place, document, seen.length, *of_text)
+            except InputError as error:
+                yield WindowFailure(place, error)
+            self._progress.advance(1, "windows")
+
+    def _ids_at(self, place: Place) -> tuple[int, ...]:
+        """Return the query's n-gram that occurs at a place, or raise an InputError."""
+        forms = [Form(ids, ()) for ids in self._forms(place.query)]
+        found = TokenFound(place.query, forms[0], [*forms, None][1], "tokens", "")
+        for form in found.forms:
+            seen = self._excerpt(place, form.ids, 0, len(form.ids))
+            if seen.offset == 0 and tuple(seen.tokens.tolist()) == form.ids:
+                return form.ids
+        raise InputError(_where(place), f"no occurrence of {place.query!r}")
+
+    def _excerpt(self, place: Place, ids: Sequence[int], before: int, after: int) -> Excerpt:
+        try:
+            seen = self._folder.excerpt(place.shard, place.rank, len(ids), before, after)
+        except IndexError as error:
+            raise InputError(_where(place), str(error)) from error
+        if seen.tokens.size and seen.tokens.max() >= self._tokenizer.vocabulary:
+            problem = f"token {seen.tokens.max()}, but {self._tokenizer.name} has "
+            problem += f"{self._tokenizer.vocabulary:,} tokens; is it the tokenizer of this index?"
+            raise IndexFormatError(f"{self.name}, document {seen.document}", problem)
+        return seen
+
+    def _window(self, place: Place, context: int) -> Window:
+        ids, query = self._ids_at(place), place.query.encode()
+        reach = min(context, 1 << 30) // 3 + len(ids) + 16  # most tokens have three bytes or more
+        while True:
+            seen = self._excerpt(place, ids, reach, reach)
+            before, middle, after = self._parts(seen, len(ids))
+            hidden = seen.length - len(seen.tokens)
+            ends_document = seen.start + len(seen.tokens) == seen.length
+            is_enough = len(before) > context or seen.start == 0
+            if is_enough and (len(after) > context or ends_document):
+                break
+            reach *= 2
+        text = before + middle + after
+        offset = len(before) + _start(middle, query)
+        end = min(offset + len(query), len(text))
+        low, high = cut_ends(text, offset, end, context)
+        # A hidden token has at least a byte, or the document is not as long as this says: it is not
+        # known, but never as short as the text that is shown.
+        least = len(text) + hidden
+        return Window(
+            place,
+            str(seen.document),
+            least,
+            text[low:high],
+            offset - low,
+            seen.start == 0 and low == 0,
+            self._metadata(seen.document),
+        )
+
+    def _parts(self, seen: Excerpt, needle: int) -> tuple[bytes, bytes, bytes]:
+        """Return the text before an occurrence, its own, and the text after it."""
+        bounds = (0, seen.offset, seen.offset + needle, len(seen.tokens))
+        parts = [self._content(seen.tokens[low:high]) for low, high in zip(bounds, bounds[1:])]
+        if seen.start == 0 and self._has_extra_space(seen.tokens[:1].tolist()):
+            first = 0 if parts[0] else 1
+            parts[first] = parts[first][1:]
+        return parts[0], parts[1], parts[2]
+
+    def _content(self, tokens: Integers) -> bytes:
+        return self._tokenizer.content(tokens.tolist())
+
+    def _has_extra_space(self, first: list[int]) -> bool:
+        """Whether the tokenizer put a space in front of a document, as Llama's does."""
+        shown = self._tokenizer.shown(first).encode()
+        return self._tokenizer.content(first) == b" " + shown
+
+    def _metadata(self, document: int) -> str:
+        """Return the metadata as a JSON object; older indexes have other lines."""
+        line = self._folder.metadata(document)
+        return line if not line or is_object(line.encode()) else to_line({"metadata": line})
+
+
+def open_tokens(
+    directory: Path, tokenizer: str | Path | None, progress: Progress
+) -> TokenFolderIndex:
     """Open the index in a folder."""
-    raise NotImplementedError
+    folder = open_token_folder(directory)
+    opened = open_tokenizer(tokenizer, folder.width)
+    notice = Timer(1.5, progress.notice, [_COMPILING])
+    notice.daemon = True
+    notice.start()
+    try:
+        separators = folder.find([[folder.separator]])[0]
+    finally:
+        notice.cancel()
+    if (documents := int(np.diff(separators).sum())) != folder.documents:
+        problem = f"the tables have {documents:,} documents, but the offsets {folder.documents:,}"
+        raise IndexFormatError(str(directory), problem)
+    check_fit(opened, folder)
+    return TokenFolderIndex(f"tokens:{directory}", folder, opened, progress)
+
+
+def _segments(ranks: Integers) -> tuple[Segment, ...]:
+    """Return the segments of the shards that have an occurrence."""
+    rows: Iterable[list[int]] = ranks.tolist()
+    return tuple(Segment(shard, *row) for shard, row in enumerate(rows) if row[0] < row[1])
+
+
+def _start(middle: bytes, query: bytes) -> int:
+    """Return where a query begins in the text of its n-gram: behind a space that belongs to it."""
+    found = middle.find(query)
+    return found if found >= 0 else int(middle.startswith(b" ") and not query.startswith(b" "))
+
+
+def _where(place: Place) -> str:
+    return f"rank {place.rank} of shard {place.shard}"
