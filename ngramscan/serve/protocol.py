@@ -24,7 +24,6 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 

@@ -132,7 +132,8 @@ def _runs_after(shard: TokenShard, low: int, high: int, ahead: int) -> Iterator[
     Suffixes are in order, so equal tokens are neighbours. Between two ranks with different tokens a
     third one is looked at, until the borders of all runs are found: for all runs at once.
     """
-    left, right = np.array([low][: high - low]), np.array([high - 1][: high - low])
+    left = np.arange(low, min(low + 1, high))
+    right = left + (high - 1 - low)
     starts = [left]
     at_left, at_right = _tokens(shard, left, ahead), _tokens(shard, right, ahead)
     while left.size:

@@ -26,78 +26,35 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ngramscan.fm9.compiled import Integers
-from ngramscan.serve.fields import Fields, RefusedError, encode, required, shortened
+from ngramscan.serve.fields import Fields, RefusedError, required, shortened
 from ngramscan.serve.token_positions import Terms, count_next, find_near
-from ngramscan.token_files.shard import Excerpt, TokenFolder
-from ngramscan.token_files.tokenizers import Tokenizer
+from ngramscan.serve.token_requests import (
+    OutOfRangeError,
+    Query,
+    ServedTokens,
+    check_limits,
+    check_names,
+    limit,
+    ngram,
+    number,
+    read_query,
+    whole_clauses,
+)
+from ngramscan.token_files.shard import Excerpt
+
+__all__ = ["ServedTokens", "answer_about_tokens"]
 
 MOST_OCCURRENCES = 10_000_000
 """Of the terms of a query with clauses."""
 LONGEST_LIST = 500_000
 """Positions in an answer."""
-MOST_CHARACTERS = 1_000
-MOST_TOKENS = 500
-MOST_CLAUSES = 4
-MOST_TERMS = 4
-
-_MOST = {
-    "max_clause_freq": 500_000,
-    "max_diff_tokens": 1_000,
-    "max_support": 1_000,
-    "maxnum": 10,
-    "max_disp_len": 10_000,
-}
-_DEFAULTS = {"max_diff_tokens": 100, "maxnum": 1, "max_disp_len": 1_000}
-_ANYWHERE = {"query_type", "index", "corpus", "query", "query_ids", "source", "timestamp", "engine"}
 _NEAR = ("max_clause_freq", "max_diff_tokens")
 
-
-class OutOfRangeError(Exception):
-    """A value that the protocol does not allow, answered with status 200."""
-
-
-class ServedTokens:
-    """An index over tokens, its name in requests, and its tokenizer."""
-
-    def __init__(self, name: str, folder: TokenFolder, tokenizer: Tokenizer) -> None:
-        self.name, self.folder, self.tokenizer = name, folder, tokenizer
-
-    def names(self, ids: Sequence[Any]) -> list[Any]:
-        """Return the names of tokens, nested as they are; a separator has none."""
-        if ids and isinstance(ids[0], list):
-            return [self.names(one) for one in ids]
-        separator = self.folder.separator
-        named = iter(self.tokenizer.pieces([one for one in ids if one != separator]))
-        return [None if one == separator else next(named) for one in ids]
-
-    def is_token(self, number: int) -> bool:
-        """Whether a query can have a number: a token, or the separator of 16 bits."""
-        separator = self.folder.separator
-        is_separator = number == separator and self.folder.width == 2
-        return is_separator or 0 <= number < min(self.tokenizer.vocabulary, separator)
-
-
-@dataclass(frozen=True, slots=True)
-class _Query:
-    """What a request asks for: an n-gram, or clauses of n-grams."""
-
-    ids: list[Any]
-    """As in the request, or made of its text."""
-    has_clauses: bool
-
-    @property
-    def clauses(self) -> Sequence[Terms]:
-        """All clauses; of an n-gram, one with one term; of an empty one, none."""
-        return self.ids if self.has_clauses else [[self.ids]] if self.ids else []
-
-
-_Handler = Callable[[ServedTokens, _Query, Fields], Fields]
+_Handler = Callable[[ServedTokens, Query, Fields], Fields]
 
 
 def answer_about_tokens(index: ServedTokens, request: Fields) -> Fields:
@@ -109,110 +66,21 @@ def answer_about_tokens(index: ServedTokens, request: Fields) -> Fields:
         known = ", ".join(_KINDS)
         raise RefusedError(f"Invalid query_type: {shortened(kind)}; it is one of {known}")
     try:
-        query = _read_query(index, request)
+        query = read_query(index, request)
     except OutOfRangeError as error:
         return {"error": str(error)}
     names = index.names(query.ids)
     handler, taken = _KINDS[kind]
     taken = taken if query.has_clauses or kind not in {"count", "search_docs"} else taken[:-2]
-    for name in request.keys() - _ANYWHERE - {*taken}:
-        also = f"; it takes {', '.join(taken)}" if taken else ""
-        raise RefusedError(f"{shortened(name)} is no field of this {kind}{also}")
+    check_names(kind, request, taken)
     started_at = time.perf_counter()
     try:
-        _check_limits(request, taken)
+        check_limits(request, taken)
         fields = handler(index, query, request)
     except OutOfRangeError as error:
         fields = {"error": str(error)}
     latency = (time.perf_counter() - started_at) * 1000
     return {**fields, "latency": latency, "token_ids": query.ids, "tokens": names}
-
-
-# --- requests -----------------------------------------------------------------------------------
-
-
-def _read_query(index: ServedTokens, request: Fields) -> _Query:
-    ids = request["query_ids"] if "query_ids" in request else _encoded(index, request["query"])
-    if _is_list_of(int, ids):
-        clauses = [[ids]]
-    elif not all(map(_is_clause, clauses := ids if type(ids) is list else [None])):
-        kinds = "a list of integers, or a triply-nested list of integers"
-        raise OutOfRangeError(f"query_ids must be {kinds}!")
-    flat = [number for clause in clauses for term in clause for number in term]
-    if len(flat) > MOST_TOKENS:
-        raise OutOfRangeError(f"Please limit your input to <= {MOST_TOKENS} tokens!")
-    if len(clauses) > MOST_CLAUSES:
-        raise OutOfRangeError(f"Please enter at most {MOST_CLAUSES} disjunctive clauses!")
-    if any(len(clause) > MOST_TERMS for clause in clauses):
-        raise OutOfRangeError(
-            f"Please enter at most {MOST_TERMS} terms in each disjunctive clause!"
-        )
-    if not all(map(index.is_token, flat)):
-        raise OutOfRangeError("Some item(s) in your query_ids are out-of-range!")
-    return _Query(ids, has_clauses=ids is clauses)
-
-
-def _encoded(index: ServedTokens, text: object) -> list[Any]:
-    """Return the tokens of a text, which can have operators."""
-    if not isinstance(text, str):
-        raise OutOfRangeError("query must be a string!")
-    if len(text) > MOST_CHARACTERS:
-        raise OutOfRangeError(f"Please limit your input to <= {MOST_CHARACTERS} characters!")
-    encode(text)
-    after_space = index.tokenizer.after_space
-    if " AND " not in text and " OR " not in text:
-        return after_space(text)
-    return [[after_space(term) for term in one.split(" OR ")] for one in text.split(" AND ")]
-
-
-def _is_list_of(kind: type, value: object) -> bool:
-    return type(value) is list and all(type(one) is kind for one in value)
-
-
-def _is_clause(value: object) -> bool:
-    return isinstance(value, list) and all(_is_list_of(int, term) for term in value)
-
-
-def _check_limits(request: Fields, taken: Sequence[str]) -> None:
-    for name in taken:
-        value, most = request.get(name), _MOST.get(name)
-        if most is None or value is None:
-            continue
-        if type(value) is not int or not 1 <= value <= most:
-            raise OutOfRangeError(f"{name} must be an integer in [1, {most}]!")
-
-
-def _limit(request: Fields, name: str) -> int:
-    value: int | None = request.get(name)
-    return _DEFAULTS[name] if value is None else value
-
-
-def _number(request: Fields, name: str, stop: int, step: int = 1) -> int:
-    """Return a field that has to be there, from 0 to below `stop`."""
-    if name not in request:
-        raise RefusedError(f"Missing required field: '{name}'")
-    value = request[name]
-    if type(value) is not int or not 0 <= value < stop or value % step:
-        kind = {1: "integer", 2: "even integer"}.get(step, f"multiple of {step}")
-        article = "an" if kind.endswith("integer") else "a"
-        raise OutOfRangeError(f"{name} must be {article} {kind} in range [0, {stop})")
-    return value
-
-
-def _ngram(index: ServedTokens, query: _Query) -> list[int]:
-    if query.has_clauses:
-        largest = index.folder.separator
-        raise OutOfRangeError(f"input_ids must be a list of integers in range [0, {largest}]")
-    return query.ids
-
-
-def _clauses(index: ServedTokens, query: _Query) -> Sequence[Terms]:
-    clauses = query.clauses
-    if not (query.has_clauses and all(clause and all(clause) for clause in clauses)):
-        kind = "a non-empty, triply-nested list of integers"
-        largest = index.folder.separator
-        raise OutOfRangeError(f"cnf must be {kind} in range [0, {largest}]")
-    return clauses
 
 
 # --- answers ------------------------------------------------------------------------------------
@@ -222,21 +90,21 @@ def _occurrences(ranks: Integers) -> int:
     return int((ranks[..., 1] - ranks[..., 0]).sum())
 
 
-def _count(index: ServedTokens, query: _Query, request: Fields) -> Fields:
+def _count(index: ServedTokens, query: Query, request: Fields) -> Fields:
     if query.has_clauses:
         return {"count": sum(map(len, _positions(index, query, request))), "approx": False}
     return {"count": _occurrences(index.folder.find([query.ids])), "approx": False}
 
 
-def _find(index: ServedTokens, query: _Query, _: Fields) -> Fields:
-    (ranks,) = index.folder.find([_ngram(index, query)])
+def _find(index: ServedTokens, query: Query, _: Fields) -> Fields:
+    (ranks,) = index.folder.find([ngram(index, query)])
     return {"cnt": _occurrences(ranks), "segment_by_shard": ranks.tolist()}
 
 
-def _positions(index: ServedTokens, query: _Query, request: Fields) -> list[Integers]:
-    clauses = _clauses(index, query)
+def _positions(index: ServedTokens, query: Query, request: Fields) -> list[Integers]:
+    clauses = whole_clauses(index, query)
     _check_occurrences(_occurrences(index.folder.find([t for terms in clauses for t in terms])))
-    return find_near(index.folder, clauses, _limit(request, "max_diff_tokens"))
+    return find_near(index.folder, clauses, limit(request, "max_diff_tokens"))
 
 
 def _check_occurrences(occurrences: int) -> None:
@@ -245,30 +113,30 @@ def _check_occurrences(occurrences: int) -> None:
         raise OutOfRangeError(f"{problem} at most, to be exact")
 
 
-def _find_cnf(index: ServedTokens, query: _Query, request: Fields) -> Fields:
+def _find_cnf(index: ServedTokens, query: Query, request: Fields) -> Fields:
     found = _positions(index, query, request)
-    number = sum(map(len, found))
-    if number > LONGEST_LIST:
-        problem = f"{number:,} occurrences; this server lists {LONGEST_LIST:,} at most"
+    total = sum(map(len, found))
+    if total > LONGEST_LIST:
+        problem = f"{total:,} occurrences; this server lists {LONGEST_LIST:,} at most"
         raise OutOfRangeError(f"{problem}; count tells their number")
     pointers = [(one * index.folder.width).tolist() for one in found]
-    return {"cnt": number, "approx": False, "ptrs_by_shard": pointers}
+    return {"cnt": total, "approx": False, "ptrs_by_shard": pointers}
 
 
-def _prob(index: ServedTokens, query: _Query, _: Fields) -> Fields:
+def _prob(index: ServedTokens, query: Query, _: Fields) -> Fields:
     return _probability(index, _not_empty(index, query))
 
 
-def _infgram_prob(index: ServedTokens, query: _Query, _: Fields) -> Fields:
+def _infgram_prob(index: ServedTokens, query: Query, _: Fields) -> Fields:
     ids = _not_empty(index, query)
     prompt = _longest_suffix(index, ids[:-1])
     return {**_probability(index, [*prompt, ids[-1]]), **_suffix_fields(index, prompt)}
 
 
-def _not_empty(index: ServedTokens, query: _Query) -> list[int]:
+def _not_empty(index: ServedTokens, query: Query) -> list[int]:
     if not query.ids:
         raise OutOfRangeError("Please provide a non-empty query!")
-    return _ngram(index, query)
+    return ngram(index, query)
 
 
 def _probability(index: ServedTokens, ids: list[int]) -> Fields:
@@ -290,12 +158,12 @@ def _suffix_fields(index: ServedTokens, suffix: list[int]) -> Fields:
     return {"suffix_len": len(suffix), "longest_suffix": index.tokenizer.shown(suffix)}
 
 
-def _ntd(index: ServedTokens, query: _Query, _: Fields) -> Fields:
-    return _distribution(index, _ngram(index, query))
+def _ntd(index: ServedTokens, query: Query, _: Fields) -> Fields:
+    return _distribution(index, ngram(index, query))
 
 
-def _infgram_ntd(index: ServedTokens, query: _Query, _: Fields) -> Fields:
-    suffix = _longest_suffix(index, _ngram(index, query))
+def _infgram_ntd(index: ServedTokens, query: Query, _: Fields) -> Fields:
+    suffix = _longest_suffix(index, ngram(index, query))
     return {**_distribution(index, suffix), **_suffix_fields(index, suffix)}
 
 
@@ -310,70 +178,72 @@ def _distribution(index: ServedTokens, prompt: list[int]) -> Fields:
     ends = counts.pop(folder.separator, 0)
     if ends:
         counts[tokenizer.end_of_text] = counts.get(tokenizer.end_of_text, 0) + ends
-    names = tokenizer.pieces([*counts])
-    result = {
-        str(token): {"cont_cnt": n, "prob": n / total, "token": name.replace("Ġ", " ")}
-        for (token, n), name in zip(counts.items(), names, strict=True)
-    }
+    result: Fields = {}
+    for token, times in counts.items():
+        name = index.name_of(token)
+        shown = name and name.replace("Ġ", " ")
+        result[str(token)] = {"cont_cnt": times, "prob": times / total, "token": shown}
     return {"prompt_cnt": total, "result_by_token_id": result, "approx": False}
 
 
 # --- documents ----------------------------------------------------------------------------------
 
 
-def _document_by_rank(index: ServedTokens, query: _Query, request: Fields) -> Fields:
-    shard = _number(request, "s", len(index.folder.shards))
-    rank = _number(request, "rank", index.folder.shard_tokens[shard])
-    return _shown_by_rank(index, query, (shard, rank), _limit(request, "max_disp_len"))
+def _document_by_rank(index: ServedTokens, query: Query, request: Fields) -> Fields:
+    shard = number(request, "s", len(index.folder.shards))
+    rank = number(request, "rank", index.folder.shard_tokens[shard])
+    return _shown_by_rank(index, query, (shard, rank), limit(request, "max_disp_len"))
 
 
-def _document_by_pointer(index: ServedTokens, query: _Query, request: Fields) -> Fields:
+def _document_by_pointer(index: ServedTokens, query: Query, request: Fields) -> Fields:
     if query.ids and not query.has_clauses:
         raise RefusedError("query of get_doc_by_ptr has clauses: it has AND or OR, or is empty")
     folder = index.folder
-    shard = _number(request, "s", len(folder.shards))
+    shard = number(request, "s", len(folder.shards))
     stop = folder.shard_tokens[shard] * folder.width
-    position = _number(request, "ptr", stop, folder.width) // folder.width
-    return _shown_at(index, query, (shard, position), _limit(request, "max_disp_len"))
+    position = number(request, "ptr", stop, folder.width) // folder.width
+    return _shown_at(index, query, (shard, position), limit(request, "max_disp_len"))
 
 
-def _search(index: ServedTokens, query: _Query, request: Fields) -> Fields:
+def _search(index: ServedTokens, query: Query, request: Fields) -> Fields:
     """Return documents of some occurrences, drawn at random with replacement."""
     if query.has_clauses:
-        show, found = _shown_at, _positions(index, query, request)
+        show = _shown_at
+        found: Sequence[Sequence[int] | Integers] = _positions(index, query, request)
     else:
+        show = _shown_by_rank
         (ranks,) = index.folder.find([query.ids])
-        show, found = _shown_by_rank, [range(low, high) for low, high in ranks.tolist()]
+        found = [range(low, high) for low, high in ranks.tolist()]
     stops = np.cumsum([len(one) for one in found])
-    number = int(stops[-1])
-    message = f"{number} occurrences found"
+    total = int(stops[-1])
+    message = f"{total} occurrences found"
     drawn: list[int] = []
-    if number:
-        drawn = np.random.default_rng().integers(number, size=_limit(request, "maxnum")).tolist()
+    if total:
+        drawn = np.random.default_rng().integers(total, size=limit(request, "maxnum")).tolist()
         message += f". Displaying the documents of occurrences #{drawn}"
     documents = []
     for one in drawn:
         shard = int(np.searchsorted(stops, one, side="right"))
         place = shard, int(found[shard][one - int(stops[shard])])  # from the end of the shard's
-        documents.append(show(index, query, place, _limit(request, "max_disp_len")))
-    said = {"cnt": number, "approx": False, "idxs": drawn}
+        documents.append(show(index, query, place, limit(request, "max_disp_len")))
+    said = {"cnt": total, "approx": False, "idxs": drawn}
     return {**said, "documents": documents, "message": message}
 
 
 def _shown_by_rank(
-    index: ServedTokens, query: _Query, place: tuple[int, int], length: int
+    index: ServedTokens, query: Query, place: tuple[int, int], length: int
 ) -> Fields:
     needle = len(query.ids) if query.ids and not query.has_clauses else 1
     before, after = length // 2, length - length // 2
     return _document(index, query, index.folder.excerpt(*place, needle, before, after))
 
 
-def _shown_at(index: ServedTokens, query: _Query, place: tuple[int, int], length: int) -> Fields:
+def _shown_at(index: ServedTokens, query: Query, place: tuple[int, int], length: int) -> Fields:
     before, after = length // 2, length - length // 2
     return _document(index, query, index.folder.excerpt_at(*place, 1, before, after))
 
 
-def _document(index: ServedTokens, query: _Query, excerpt: Excerpt) -> Fields:
+def _document(index: ServedTokens, query: Query, excerpt: Excerpt) -> Fields:
     tokens = excerpt.tokens.tolist()
     line = index.folder.metadata(excerpt.document)
     spans = _spans(tokens, query.clauses)
@@ -395,9 +265,9 @@ Span = tuple[list[int], str | None]
 def _spans(tokens: list[int], clauses: Sequence[Terms]) -> list[Span]:
     """Cut tokens where terms occur, from the left; each has the number of its clause."""
     spans: list[Span] = [(tokens, None)]
-    for number, clause in enumerate(clauses):
+    for place, clause in enumerate(clauses):
         for term in filter(None, clause):
-            cut = [_cut(one, list(term), str(number)) if one[1] is None else [one] for one in spans]
+            cut = [_cut(one, list(term), str(place)) if one[1] is None else [one] for one in spans]
             spans = [one for parts in cut for one in parts]
     return spans
 
