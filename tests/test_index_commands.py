@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import ngramscan
-from ngramscan.commands.index import _memory_to_build, parse_size
+from ngramscan.commands.index import parse_size
 from ngramscan.errors import InputError
 from ngramscan.fm9.writer import memory_for
+from ngramscan.indexes.sizes import memory_to_build
 from tests.support.command import invoke
 
 HERE = Path(__file__).parent
@@ -57,7 +58,7 @@ def test_index_info_has_the_size_of_an_index() -> None:
 
 def test_building_is_said_to_take_at_least_what_sorting_does() -> None:
     for size in (10**6, (1 << 31) - 1, 1 << 31, 10**10):
-        assert memory_for(size) < _memory_to_build(size) < 1.1 * memory_for(size) + 250_000_000
+        assert memory_for(size) < memory_to_build(size) < 1.1 * memory_for(size) + 250_000_000
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`ngramscan serve`: local indexes over the protocol of the public service."""
+"""`ngramscan serve`: local indexes over the protocols of the public services."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ def serve(
     concurrency: Annotated[int | None, Option(least=1, envvar="")] = None,
     allow_host: Annotated[str | Sequence[str], Option(metavar="NAME")] = (),
     max_context: Annotated[int, Option(metavar="BYTES", least=COMMON_CONTEXT)] = COMMON_CONTEXT,
+    tokenizer: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     progress: Progress = SILENT,
 ) -> NoRows:
     """Serve local indexes over HTTP.
 
     The protocol is that of the public infini-gram-mini service. DIR is an index made by
-    `ngramscan index build` or by infini-gram-mini: a shard, or a folder of shards. Each index is
-    named after its folder. There is no authentication.
+    `ngramscan index build` or by infini-gram-mini: a shard, or a folder of shards. An index over
+    tokens, as infini-gram makes them, is served in the protocol of infini-gram. Each index is named
+    after its folder. There is no authentication.
 
     Parameters
     ----------
@@ -46,6 +48,8 @@ def serve(
     max_context : int
         Maximum text on each side of an occurrence; as large as the longest document, it lets
         clients see documents whole.
+    tokenizer : str or Path, optional
+        Tokenizer of the indexes over tokens: a SentencePiece model or a tokenizer.json.
     progress : Progress
         Reports the indexes, and each request.
 
@@ -55,8 +59,9 @@ def serve(
     $ ngramscan count f1 --index http://127.0.0.1:8787/my-index
     """
     with needs_extra("ngramscan serve", "serve"):  # which is slow to import, too
-        from ngramscan.serve.server import serve_folders
-    folders = [index_folder(directory) for directory in directories]
-    ways = concurrency or usable_cores(), allow_host, max_context
-    is_interrupted = serve_folders(folders, (host, port), *ways, progress)
+        from ngramscan.serve.server import Address, serve_folders
+    folders = [index_folder(str(directory).removeprefix("tokens:")) for directory in directories]
+    address = Address(host, port, allow_host)
+    ways = concurrency or usable_cores(), max_context
+    is_interrupted = serve_folders(folders, tokenizer, address, *ways, progress)
     return NoRows(exit_code=130 if is_interrupted else 0)

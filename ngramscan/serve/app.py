@@ -1,4 +1,4 @@
-"""The protocol over HTTP: every problem becomes a JSON error, and everything has a limit.
+"""The protocols over HTTP: every problem becomes a JSON error, and everything has a limit.
 
 A request is in flight while its body is read, while it waits for a thread, and while it is
 answered. With `MAX_WAITING` more of them than threads, the server asks further clients to come
@@ -24,21 +24,15 @@ from starlette.types import ExceptionHandler, Receive, Scope, Send
 
 from ngramscan.errors import IndexChangedError, NgramscanError
 from ngramscan.progress import Progress
-from ngramscan.serve.protocol import (
-    LONGEST_CONTEXT,
-    Fields,
-    RefusedError,
-    ServedIndex,
-    answer,
-    to_json,
-)
+from ngramscan.serve.fields import Fields, RefusedError, to_json
+from ngramscan.serve.protocol import LONGEST_CONTEXT, ServedIndex, answer
+from ngramscan.serve.token_protocol import ServedTokens
 
 MAX_BODY_BYTES = 1_000_000
 BODY_TIMEOUT_S = 10.0
 MAX_WAITING = 128
 RETRY_AFTER_S = 1
 
-_ALLOWED = {"Allow": "OPTIONS, POST"}
 _CLOSE = {"Connection": "close"}
 
 
@@ -47,7 +41,7 @@ class Service:
 
     def __init__(
         self,
-        indexes: Mapping[str, ServedIndex],
+        indexes: Mapping[str, ServedIndex | ServedTokens],
         concurrency: int,
         progress: Progress,
         hosts: Collection[str] = (),
@@ -60,8 +54,11 @@ class Service:
         self._progress = progress
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="search")
         self._under_way = 0
+        # The original lists the indexes over tokens there; that of indexes over bytes doesn't.
+        self._token_names = [one.name for one in indexes.values() if isinstance(one, ServedTokens)]
+        self._methods = ["OPTIONS", "POST", *(["GET", "HEAD"] if self._token_names else [])]
         routes = [
-            Route("/", self._ask, methods=["POST", "OPTIONS"]),
+            Route("/", self._ask, methods=self._methods),
             Route("/indexes", self._list, methods=["GET"]),
         ]
         handlers: dict[int | type[Exception], ExceptionHandler] = {
@@ -81,7 +78,10 @@ class Service:
 
     async def _ask(self, request: Request) -> Response:
         if request.method == "OPTIONS":
-            return Response(headers=_ALLOWED)
+            return Response(headers={"Allow": ", ".join(self._methods)})
+        if request.method in {"GET", "HEAD"}:
+            self._check_host(request)
+            return _to_response(200, self._token_names)
         started_at = time.perf_counter()
         if self._under_way >= self._most_under_way:
             retry = {"Retry-After": str(RETRY_AFTER_S)}
@@ -127,17 +127,26 @@ class Service:
     async def _list(self, request: Request) -> Response:
         """List the indexes; the original service has no such path."""
         self._check_host(request)
-        listed = [
-            {
-                "name": index.name,
-                "documents": index.documents,
-                "bytes": index.text_bytes,
-                "shards": len(index.shards),
-                "max_context": self._max_context,
-            }
-            for index in self._indexes.values()
-        ]
+        listed = [self._described(index) for index in self._indexes.values()]
         return _to_response(200, {"indexes": listed})
+
+    def _described(self, index: ServedIndex | ServedTokens) -> Fields:
+        if isinstance(index, ServedTokens):
+            folder = index.folder
+            return {
+                "name": index.name,
+                "documents": folder.documents,
+                "tokens": folder.tokens,
+                "shards": len(folder.shards),
+                "tokenizer": index.tokenizer.name,
+            }
+        return {
+            "name": index.name,
+            "documents": index.documents,
+            "bytes": index.text_bytes,
+            "shards": len(index.shards),
+            "max_context": self._max_context,
+        }
 
     async def _index_error(self, _request: Request, error: Exception) -> Response:
         self._progress.notice(f"Error: {error}")
@@ -164,8 +173,10 @@ async def _read_body(request: Request) -> bytes:
     return bytes(body)
 
 
-def _to_response(status: int, fields: Fields, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(to_json(fields), status, headers, media_type="application/json")
+def _to_response(
+    status: int, document: object, headers: Mapping[str, str] | None = None
+) -> Response:
+    return Response(to_json(document), status, headers, media_type="application/json")
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -176,7 +187,6 @@ async def _http_error(request: Request, error: Exception) -> Response:
     elif error.status_code == 405:
         expected = "GET" if request.url.path == "/indexes" else "POST"
         problem = f"{request.method} is not allowed; {expected} was expected"
-        headers = {"Allow": "GET, HEAD"} if expected == "GET" else _ALLOWED
     return _to_response(error.status_code, {"error": problem}, headers)
 
 

@@ -1,5 +1,7 @@
 """The infini-gram-mini protocol without HTTP: request bodies in, fields of the answers out.
 
+Requests to an index over tokens are answered in the protocol of `token_protocol`.
+
 Valid requests get the answer of the original service, down to its units: `max_ctx_len`, `disp_len`,
 `doc_len` and `needle_offset` are bytes, whatever its documentation says, but the length of the
 query is in *characters*. So after a query that is not ASCII, a window ends (bytes - characters)
@@ -18,19 +20,19 @@ and names the field. Three things are our choice:
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.fm9.reader import Shard, find_in_all
+from ngramscan.serve.fields import Fields, RefusedError, encode, parse, required, shortened, to_json
+from ngramscan.serve.token_protocol import ServedTokens, answer_about_tokens
 
-Fields = dict[str, Any]
+__all__ = ["RefusedError", "ServedIndex", "answer", "to_json"]
 
 DEFAULT_CONTEXT = 1_000
 LONGEST_CONTEXT = 10_000
@@ -39,21 +41,6 @@ CUT_CHARACTER = (
     "in the middle of a multi-byte char. Please try with a different max context length."
 )
 """Clients look for these words, and then try another window."""
-
-_LONGEST_ECHO = 100
-_KINDS = {
-    dict: "an object",
-    list: "a list",
-    str: "a string",
-    bool: "a boolean",
-    int: "a number",
-    float: "a number that is not whole",
-    type(None): "null",
-}
-
-
-class RefusedError(Exception):
-    """A request that can't be answered; the message names the field and what was expected."""
 
 
 class ServedIndex:
@@ -99,37 +86,46 @@ class ServedIndex:
 
 
 def answer(
-    indexes: Mapping[str, ServedIndex], body: bytes, max_context: int = LONGEST_CONTEXT
+    indexes: Mapping[str, ServedIndex | ServedTokens],
+    body: bytes,
+    max_context: int = LONGEST_CONTEXT,
 ) -> Fields:
-    """Answer a request; `max_context` is in bytes on each side of an occurrence.
+    """Answer a request in the protocol of the index that it names.
 
-    A RefusedError says that it is wrong.
+    `max_context` is in bytes on each side of an occurrence. A RefusedError says that the request
+    is wrong.
     """
+    request = parse(body)
+    name = request.get("corpus", request.get("index"))
+    if isinstance(name, str) and isinstance(index := indexes.get(name), ServedTokens):
+        return answer_about_tokens(index, request)
+    return _answer_about_bytes(indexes, request, max_context)
+
+
+def _answer_about_bytes(
+    indexes: Mapping[str, ServedIndex | ServedTokens], request: Fields, max_context: int
+) -> Fields:
     started_at = time.perf_counter()
-    request = _parse(body)
     names = ("query_type", "index", "query")
-    kind, name, query = (_required(request, field, str, "a string") for field in names)
-    if name not in indexes:
+    kind, name, query = (required(request, field, str, "a string") for field in names)
+    index = indexes.get(name)
+    if not isinstance(index, ServedIndex):
         known = ", ".join(list(indexes)[:20])
-        raise RefusedError(f"Invalid index: {_shortened(name)}; here are {known}")
+        wrong = shortened(str(request.get("corpus", name)))
+        raise RefusedError(f"Invalid index: {wrong}; here are {known}")
     fields: Fields
     match kind:
         case "count":
-            fields = {"count": _total(indexes[name].segments(_encode(query)))}
+            fields = {"count": _total(index.segments(encode(query)))}
         case "find":
-            segments = indexes[name].segments(_encode(query))
+            segments = index.segments(encode(query))
             fields = {"cnt": _total(segments), "segment_by_shard": segments}
         case "get_doc_by_rank":
-            fields = _window(indexes[name], query, request, max_context)
+            fields = _window(index, query, request, max_context)
         case _:
             known = "count, find or get_doc_by_rank was expected"
-            raise RefusedError(f"Invalid query_type: {_shortened(kind)}; {known}")
+            raise RefusedError(f"Invalid query_type: {shortened(kind)}; {known}")
     return {**fields, "latency": (time.perf_counter() - started_at) * 1000}
-
-
-def to_json(fields: Fields) -> bytes:
-    """Return an answer as the original formats it: sorted, ASCII, without spaces, one line."""
-    return f"{json.dumps(fields, sort_keys=True, separators=(',', ':'))}\n".encode()
 
 
 def _total(segments: Sequence[Sequence[int]]) -> int:
@@ -137,7 +133,7 @@ def _total(segments: Sequence[Sequence[int]]) -> int:
 
 
 def _window(index: ServedIndex, query: str, request: Fields, max_context: int) -> Fields:
-    _encode(query)
+    encode(query)
     shard = _number(request, "s", 0, len(index.shards) - 1)
     rank = _number(request, "rank", 0, index.shards[shard].ranks - 1)
     request.setdefault("max_ctx_len", DEFAULT_CONTEXT)
@@ -151,45 +147,8 @@ def _window(index: ServedIndex, query: str, request: Fields, max_context: int) -
     return {**fields, "spans": spans or [("", None)]}
 
 
-# --- fields -------------------------------------------------------------------------------------
-
-
-def _parse(body: bytes) -> Fields:
-    try:
-        request = json.loads(body)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise RefusedError(f"The body is not valid JSON: {error}") from error
-    except (ValueError, RecursionError) as error:
-        problem = "The body is nested too deeply, or a number in it has too many digits"
-        raise RefusedError(problem) from error
-    if not isinstance(request, dict):
-        raise RefusedError(f"The body is {_KINDS[type(request)]}; a JSON object was expected")
-    return request
-
-
-def _required(request: Fields, name: str, kind: type, expected: str) -> Any:
-    if name not in request:
-        raise RefusedError(f"Missing required field: '{name}'")
-    if type(request[name]) is not kind:  # True would pass as an integer
-        found = _KINDS[type(request[name])]
-        raise RefusedError(f"{name} is {found}; {expected} was expected")
-    return request[name]
-
-
 def _number(request: Fields, name: str, least: int, most: int) -> int:
-    value: int = _required(request, name, int, "a whole number")
+    value: int = required(request, name, int, "a whole number")
     if not least <= value <= most:
         raise RefusedError(f"{name} is out of range; {least} to {most} was expected")
     return value
-
-
-def _encode(query: str) -> bytes:
-    try:
-        return query.encode()
-    except UnicodeEncodeError as error:
-        problem = f"a lone surrogate at character {error.start}"
-        raise RefusedError(f"query has {problem}; Unicode text was expected") from error
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_ECHO else f"{text[:_LONGEST_ECHO]}…"

@@ -10,7 +10,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import h11
 import uvicorn
@@ -22,7 +22,11 @@ from ngramscan.fm9.folders import shard_folders
 from ngramscan.fm9.reader import open_shards
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.serve.app import Service
-from ngramscan.serve.protocol import ServedIndex, to_json
+from ngramscan.serve.fields import to_json
+from ngramscan.serve.protocol import ServedIndex
+from ngramscan.serve.token_protocol import ServedTokens
+from ngramscan.token_files.shard import TokenFolder, is_token_folder, open_token_folder
+from ngramscan.token_files.tokenizers import check_fit, open_tokenizer
 
 KEEP_ALIVE_S = 60
 """How long a connection may be idle between requests."""
@@ -34,22 +38,30 @@ GRACE_S = 20
 _BACKLOG = 1024
 
 
+class Address(NamedTuple):
+    """Where a server listens, and what else it is called."""
+
+    host: str
+    port: int
+    other_names: Sequence[str] = ()
+
+
 def serve_folders(
     directories: Sequence[Path],
-    address: tuple[str, int],
+    tokenizer: str | Path | None,
+    address: Address,
     concurrency: int,
-    allow_host: Sequence[str],
     max_context: int,
     progress: Progress,
 ) -> bool:
-    """Serve some indexes at a host and port, each named after its folder, until a signal arrives.
+    """Serve some indexes at an address, each named after its folder, until a signal arrives.
 
     The result says whether the signal was an interrupt (SIGINT) rather than SIGTERM.
     """
-    folders, (host, port) = name_folders(directories), address
+    folders, (host, port, others) = name_folders(directories), address
     with open_socket(host, port) as listener:
-        indexes = [_open_index(name, folder, progress) for name, folder in folders.items()]
-        hosts = {name.lower() for name in ("localhost", host, socket.gethostname(), *allow_host)}
+        indexes = _open_all(folders, tokenizer, progress)
+        hosts = {name.lower() for name in ("localhost", host, socket.gethostname(), *others)}
         by_name = {index.name: index for index in indexes}
         service = Service(by_name, concurrency, progress, hosts, max_context)
 
@@ -70,9 +82,33 @@ def name_folders(directories: Sequence[Path]) -> dict[str, Path]:
         if folder.name in folders:
             problem = f"{folders[folder.name]} has the same name, so requests can't tell them apart"
             raise InputError(str(directory), problem)
-        shard_folders(directory)
+        if not is_token_folder(directory):
+            shard_folders(directory)
         folders[folder.name] = folder
     return folders
+
+
+def _open_all(
+    folders: dict[str, Path], tokenizer: str | Path | None, progress: Progress
+) -> list[ServedIndex | ServedTokens]:
+    indexes: list[ServedIndex | ServedTokens] = []
+    for name, folder in folders.items():
+        if is_token_folder(folder):
+            indexes.append(_open_tokens(name, open_token_folder(folder), tokenizer))
+        else:
+            indexes.append(_open_index(name, folder, progress))
+    widths = {one.folder.width for one in indexes if isinstance(one, ServedTokens)}
+    if tokenizer is not None and widths <= {1}:
+        raise InputError(f"--tokenizer {tokenizer}", "no index here needs one; leave it out")
+    return indexes
+
+
+def _open_tokens(name: str, folder: TokenFolder, tokenizer: str | Path | None) -> ServedTokens:
+    """Open an index over tokens and ask it once; that of bytes has no other tokenizer."""
+    opened = open_tokenizer(None if folder.width == 1 else tokenizer, folder.width)
+    check_fit(opened, folder)
+    folder.find([opened.after_space("a")])
+    return ServedTokens(name, folder, opened)
 
 
 def _open_index(name: str, folder: Path, progress: Progress) -> ServedIndex:
@@ -83,19 +119,30 @@ def _open_index(name: str, folder: Path, progress: Progress) -> ServedIndex:
     return index
 
 
-def _describe(indexes: Sequence[ServedIndex], host: str, listener: socket.socket) -> Iterator[str]:
+def _describe(
+    indexes: Sequence[ServedIndex | ServedTokens], host: str, listener: socket.socket
+) -> Iterator[str]:
     taken, port = listener.getsockname()[:2]
     address = ipaddress.ip_address(taken.partition("%")[0])
     name = "127.0.0.1" if address.is_unspecified else host
     url = f"http://{f'[{name}]' if ':' in name else name}:{port}/"
     for index in indexes:
-        size = f"{index.documents:,} documents, {format_bytes(index.text_bytes)} of text"
-        yield f"{url}{index.name}: {size}"
+        yield f"{url}{index.name}: {_size(index)}"
     if not address.is_loopback:
         yield f"anyone who can reach {host} can ask: there is no authentication"
     body = f'{{"index": "{indexes[0].name}", "query_type": "count", "query": "step by step"}}'
     yield f"curl {url} -H 'Content-Type: application/json' -d '{body}'"
-    yield f"ngramscan count f1 --index {url}{indexes[0].name}"
+    kind = "infini-gram:" if isinstance(indexes[0], ServedTokens) else ""
+    yield f"ngramscan count f1 --index {kind}{url}{indexes[0].name}"
+
+
+def _size(index: ServedIndex | ServedTokens) -> str:
+    if isinstance(index, ServedTokens):
+        folder = index.folder
+        made = f"of {index.tokenizer.name}{', backwards' if folder.backwards else ''}"
+        text_tokens = folder.tokens - folder.documents
+        return f"{folder.documents:,} documents, {text_tokens:,} tokens {made}"
+    return f"{index.documents:,} documents, {format_bytes(index.text_bytes)} of text"
 
 
 def open_socket(host: str, port: int) -> socket.socket:

@@ -121,7 +121,9 @@ class _Vocabulary:
 
     def _unknown(self, error: KeyError) -> InputError:
         has = f"it has {counted(self.vocabulary, 'token')}"
-        return InputError(f"--tokenizer {self.name}", f"{has}, but not {error.args[0]}")
+        return InputError(
+            f"--tokenizer {self.name}", f"{has}, but not {error.args[0]}, which the index has"
+        )
 
 
 class _SentencePiece(_Vocabulary):
@@ -236,22 +238,21 @@ def open_tokenizer(path: str | Path | None, width: int) -> Tokenizer:
 
     None is for bytes, tokens of one byte; otherwise an InputError asks for --tokenizer.
     """
-    if path is None:
-        if width == 1:
-            return _Bytes()
+    if path is None and width > 1:
         problem = f"tokens of {width} bytes are numbers in its vocabulary, which no index holds"
         raise InputError("--tokenizer FILE was expected", problem)
-    where = f"--tokenizer {path}"
     tokenizer = load_tokenizer(path)
     if tokenizer.vocabulary >= 1 << 8 * width:
         has = f"its {counted(tokenizer.vocabulary, 'token')} aren't those of the index"
         cure = "; leave it out: an index of bytes has none" if width == 1 else ""
-        raise InputError(where, f"{has}, which have {counted(width, 'byte')}{cure}")
+        raise InputError(f"--tokenizer {path}", f"{has}, which have {counted(width, 'byte')}{cure}")
     return tokenizer
 
 
-def load_tokenizer(path: str | Path) -> Tokenizer:
-    """Open a tokenizer, whatever the width of its tokens."""
+def load_tokenizer(path: str | Path | None) -> Tokenizer:
+    """Open a tokenizer for tokens of any width; None is for bytes."""
+    if path is None:
+        return _Bytes()
     where, name = f"--tokenizer {path}", Path(path).name
     try:
         content = Path(path).read_bytes()

@@ -107,7 +107,8 @@ def serving(*options: str, port: int = 0, indexes: tuple[Path, ...] = INDEXES) -
         try:
             assert ready.wait(120)
             assert process.poll() is None, lines
-            url = lines[-1].split("--index ")[-1].rpartition("/")[0] + "/"
+            spec = lines[-1].split("--index ")[-1].removeprefix("infini-gram:")
+            url = spec.rpartition("/")[0] + "/"
             yield Served(process, url, lines, reader)
         finally:
             process.kill()

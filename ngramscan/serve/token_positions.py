@@ -1,0 +1,161 @@
+"""Where n-grams of tokens occur, and what follows: arrays of positions, for a shard at a time.
+
+Positions are counted in tokens of the shard. Where documents are held backwards, that of an n-gram
+is of its first token in reading order, which is the last of it in the file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ngramscan.fm9.compiled import Integers
+from ngramscan.token_files.shard import TokenFolder, TokenShard
+
+Terms = Sequence[Sequence[int]]
+"""N-grams of which one has to occur: a clause."""
+
+_END = -1
+"""What follows the last token of a shard, where no separator does."""
+_AT_ONCE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Spots:
+    """Different positions in a shard, in ascending order, and their documents."""
+
+    positions: Integers
+    documents: Integers
+
+
+def find_near(folder: TokenFolder, clauses: Sequence[Terms], distance: int) -> list[Integers]:
+    """Return, for each shard, where the rarest clause occurs near to all others, in file order.
+
+    The rarest clause has the fewest positions in the whole index; of several, it is the first one.
+    Near is in the same document, with at most `distance` tokens from first token to first token.
+    """
+    terms = [term for clause in clauses for term in clause]
+    ranks = folder.find(terms)
+    ends = np.cumsum([len(clause) for clause in clauses])[:-1]
+    of_clauses = [
+        [
+            _spots(shard, folder.backwards, clause, part[:, number])
+            for clause, part in zip(clauses, np.split(ranks, ends), strict=True)
+        ]
+        for number, shard in enumerate(folder.shards)
+    ]
+    totals = np.sum([[len(one.positions) for one in spots] for spots in of_clauses], axis=0)
+    rarest = int(totals.argmin())
+    found = []
+    for spots in of_clauses:
+        rare = spots[rarest]
+        near = np.ones(len(rare.positions), bool)
+        for number, other in enumerate(spots):
+            if number != rarest:
+                near &= _is_near(rare, other, distance)
+        found.append(rare.positions[near])
+    return found
+
+
+def _spots(shard: TokenShard, backwards: bool, terms: Terms, ranks: Integers) -> _Spots:
+    """Return where any of some n-grams occurs, by their ranks [low, high)."""
+    positions, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for term, (low, high) in zip(terms, ranks.tolist(), strict=True):
+        starts = np.sort(_positions(shard, np.arange(low, high)))
+        positions.append(starts + (len(term) - 1) * backwards)
+        documents.append(_documents(shard, starts))
+    distinct, chosen = np.unique(np.concatenate(positions), return_index=True)
+    return _Spots(distinct, np.concatenate(documents)[chosen])
+
+
+def _documents(shard: TokenShard, positions: Integers) -> Integers:
+    offsets = shard.offsets.numbers()
+    pointers = (positions * shard.width).astype(np.uint64)
+    return np.searchsorted(offsets, pointers, side="right") - 1
+
+
+def _is_near(rare: _Spots, other: _Spots, distance: int) -> npt.NDArray[np.bool_]:
+    """Tell of which positions another clause is near: the next one before or after them."""
+    near = np.zeros(len(rare.positions), bool)
+    if not len(other.positions):
+        return near
+    after = np.searchsorted(other.positions, rare.positions)
+    for neighbour in (after - 1, after):
+        there = neighbour.clip(0, len(other.positions) - 1)
+        is_close = np.abs(other.positions[there] - rare.positions) <= distance
+        near |= is_close & (other.documents[there] == rare.documents)
+    return near
+
+
+def _positions(shard: TokenShard, ranks: Integers) -> Integers:
+    """Return where the suffixes with some ranks begin."""
+    width = shard.pointer_bytes
+    raw = np.zeros((len(ranks), 8), np.uint8)
+    raw[:, :width] = shard.table.content.reshape(-1, width)[ranks]
+    pointers: Integers = raw.view("<i8")[:, 0]
+    wrong = (pointers < 0) | (pointers >= shard.text.size) | (pointers % shard.width != 0)
+    if wrong.any():
+        raise shard.table.corrupt(f"rank {ranks[wrong.argmax()]}: the pointer leads to no token")
+    return pointers // shard.width
+
+
+def count_next(folder: TokenFolder, prompt: Sequence[int], ranks: Integers) -> dict[int, int]:
+    """Return how often each token comes next after a prompt with ranks [low, high) in each shard.
+
+    The end of a document counts as the separator. After an empty prompt comes every token.
+    """
+    counts: Counter[int] = Counter()
+    for shard, (low, high) in zip(folder.shards, ranks.tolist(), strict=True):
+        if low < high and folder.backwards and prompt:
+            pairs = _each_before(shard, low, high)
+        else:
+            pairs = _runs_after(shard, low, high, len(prompt))
+        for token, occurrences in pairs:
+            counts[folder.separator if token == _END else token] += occurrences
+    return dict(counts)
+
+
+def _tokens(shard: TokenShard, ranks: Integers, ahead: int) -> Integers:
+    """Return the tokens some positions after where suffixes begin."""
+    positions = _positions(shard, ranks) + ahead
+    inside = (positions >= 0) & (positions < shard.tokens)
+    return np.where(inside, shard.words[positions.clip(0, shard.tokens - 1)], _END)
+
+
+def _runs_after(shard: TokenShard, low: int, high: int, ahead: int) -> Iterator[tuple[int, int]]:
+    """Yield each token that comes next, and how often, without looking at every occurrence.
+
+    Suffixes are in order, so equal tokens are neighbours. Between two ranks with different tokens a
+    third one is looked at, until the borders of all runs are found: for all runs at once.
+    """
+    left = np.arange(low, min(low + 1, high))
+    right = left + (high - 1 - low)
+    starts = [left]
+    at_left, at_right = _tokens(shard, left, ahead), _tokens(shard, right, ahead)
+    while left.size:
+        are_neighbours = right - left == 1
+        differ = at_left != at_right
+        starts.append(right[differ & are_neighbours])
+        open_ones = differ & ~are_neighbours
+        left, right = left[open_ones], right[open_ones]
+        at_left, at_right = at_left[open_ones], at_right[open_ones]
+        middle = (left + right) // 2
+        at_middle = _tokens(shard, middle, ahead)
+        left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
+        at_left = np.concatenate([at_left, at_middle])
+        at_right = np.concatenate([at_middle, at_right])
+    firsts = np.sort(np.concatenate(starts))
+    counts = np.diff(np.append(firsts, high)) if firsts.size else firsts
+    yield from zip(_tokens(shard, firsts, ahead).tolist(), counts.tolist(), strict=True)
+
+
+def _each_before(shard: TokenShard, low: int, high: int) -> Iterator[tuple[int, int]]:
+    """Yield the tokens before all occurrences: next ones where documents are held backwards."""
+    for start in range(low, high, _AT_ONCE):
+        ranks = np.arange(start, min(start + _AT_ONCE, high))
+        tokens, counts = np.unique(_tokens(shard, ranks, -1), return_counts=True)
+        yield from zip(tokens.tolist(), counts.tolist(), strict=True)

@@ -1,0 +1,299 @@
+"""The infini-gram protocol without HTTP: fields of requests about tokens in, of answers out.
+
+Valid requests get the answer of the original service, with these exceptions, where it is wrong:
+
+* an OR counts the different positions where any of its terms begins, and an AND the occurrences of
+  the clause with the fewest of them that have every other clause within `max_diff_tokens` in the
+  same document. Both are always exact, and `approx` is false: a query with more than
+  MOST_OCCURRENCES occurrences of its terms is refused, not sampled, and `max_clause_freq` is
+  checked but not used. `find_cnf` lists positions in the order of the file, one list for each
+  shard, also where a clause is absent;
+* `ntd` looks at all occurrences, so `max_support` is checked but not used;
+* `needle_offset` of an occurrence that begins at a separator is -1, without a sign bit gone wrong;
+* `longest_suffix` of an empty suffix is empty; the original has the whole query there;
+* in an index of version 5, whose documents are held backwards, windows, offsets and next tokens
+  are in reading order, and a `ptr` is that of the first token of the n-gram. What comes next is
+  read there one occurrence at a time, so above MOST_OCCURRENCES `ntd` is refused;
+* `ptr` has to be a multiple of the width of tokens: any number for bytes;
+* a window looked up with a query of clauses has them marked.
+
+A value out of its range is answered with status 200 and an `error`, as clients expect. Where the
+original crashes, the request is refused, and the message names the field.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from ngramscan.fm9.compiled import Integers
+from ngramscan.serve.fields import Fields, RefusedError, required, shortened
+from ngramscan.serve.token_positions import Terms, count_next, find_near
+from ngramscan.serve.token_requests import (
+    OutOfRangeError,
+    Query,
+    ServedTokens,
+    check_limits,
+    check_names,
+    limit,
+    ngram,
+    number,
+    read_query,
+    whole_clauses,
+)
+from ngramscan.token_files.shard import Excerpt
+
+__all__ = ["ServedTokens", "answer_about_tokens"]
+
+MOST_OCCURRENCES = 10_000_000
+"""Of the terms of a query with clauses."""
+LONGEST_LIST = 500_000
+"""Positions in an answer."""
+_NEAR = ("max_clause_freq", "max_diff_tokens")
+
+_Handler = Callable[[ServedTokens, Query, Fields], Fields]
+
+
+def answer_about_tokens(index: ServedTokens, request: Fields) -> Fields:
+    """Answer a request about an index; a RefusedError says that it is wrong."""
+    kind = required(request, "query_type", str, "a string")
+    if ("query" in request) == ("query_ids" in request):
+        raise RefusedError("Exactly one of query and query_ids must be present!")
+    if kind not in _KINDS:
+        known = ", ".join(_KINDS)
+        raise RefusedError(f"Invalid query_type: {shortened(kind)}; it is one of {known}")
+    try:
+        query = read_query(index, request)
+    except OutOfRangeError as error:
+        return {"error": str(error)}
+    names = index.names(query.ids)
+    handler, taken = _KINDS[kind]
+    taken = taken if query.has_clauses or kind not in {"count", "search_docs"} else taken[:-2]
+    check_names(kind, request, taken)
+    started_at = time.perf_counter()
+    try:
+        check_limits(request, taken)
+        fields = handler(index, query, request)
+    except OutOfRangeError as error:
+        fields = {"error": str(error)}
+    latency = (time.perf_counter() - started_at) * 1000
+    return {**fields, "latency": latency, "token_ids": query.ids, "tokens": names}
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+def _occurrences(ranks: Integers) -> int:
+    return int((ranks[..., 1] - ranks[..., 0]).sum())
+
+
+def _count(index: ServedTokens, query: Query, request: Fields) -> Fields:
+    if query.has_clauses:
+        return {"count": sum(map(len, _positions(index, query, request))), "approx": False}
+    return {"count": _occurrences(index.folder.find([query.ids])), "approx": False}
+
+
+def _find(index: ServedTokens, query: Query, _: Fields) -> Fields:
+    (ranks,) = index.folder.find([ngram(index, query)])
+    return {"cnt": _occurrences(ranks), "segment_by_shard": ranks.tolist()}
+
+
+def _positions(index: ServedTokens, query: Query, request: Fields) -> list[Integers]:
+    clauses = whole_clauses(index, query)
+    _check_occurrences(_occurrences(index.folder.find([t for terms in clauses for t in terms])))
+    return find_near(index.folder, clauses, limit(request, "max_diff_tokens"))
+
+
+def _check_occurrences(occurrences: int) -> None:
+    if occurrences > MOST_OCCURRENCES:
+        problem = f"{occurrences:,} occurrences; this server looks at {MOST_OCCURRENCES:,}"
+        raise OutOfRangeError(f"{problem} at most, to be exact")
+
+
+def _find_cnf(index: ServedTokens, query: Query, request: Fields) -> Fields:
+    found = _positions(index, query, request)
+    total = sum(map(len, found))
+    if total > LONGEST_LIST:
+        problem = f"{total:,} occurrences; this server lists {LONGEST_LIST:,} at most"
+        raise OutOfRangeError(f"{problem}; count tells their number")
+    pointers = [(one * index.folder.width).tolist() for one in found]
+    return {"cnt": total, "approx": False, "ptrs_by_shard": pointers}
+
+
+def _prob(index: ServedTokens, query: Query, _: Fields) -> Fields:
+    return _probability(index, _not_empty(index, query))
+
+
+def _infgram_prob(index: ServedTokens, query: Query, _: Fields) -> Fields:
+    ids = _not_empty(index, query)
+    prompt = _longest_suffix(index, ids[:-1])
+    return {**_probability(index, [*prompt, ids[-1]]), **_suffix_fields(index, prompt)}
+
+
+def _not_empty(index: ServedTokens, query: Query) -> list[int]:
+    if not query.ids:
+        raise OutOfRangeError("Please provide a non-empty query!")
+    return ngram(index, query)
+
+
+def _probability(index: ServedTokens, ids: list[int]) -> Fields:
+    prompt, whole = map(_occurrences, index.folder.find([ids[:-1], ids]))
+    probability = whole / prompt if prompt else -1.0
+    return {"prompt_cnt": prompt, "cont_cnt": whole, "prob": probability}
+
+
+def _longest_suffix(index: ServedTokens, ids: list[int]) -> list[int]:
+    """Return the longest end of an n-gram that occurs."""
+    lengths = range(1, len(ids) + 1)
+    length = bisect_left(
+        lengths, True, key=lambda n: not _occurrences(index.folder.find([ids[-n:]]))
+    )
+    return ids[len(ids) - length :]
+
+
+def _suffix_fields(index: ServedTokens, suffix: list[int]) -> Fields:
+    return {"suffix_len": len(suffix), "longest_suffix": index.tokenizer.shown(suffix)}
+
+
+def _ntd(index: ServedTokens, query: Query, _: Fields) -> Fields:
+    return _distribution(index, ngram(index, query))
+
+
+def _infgram_ntd(index: ServedTokens, query: Query, _: Fields) -> Fields:
+    suffix = _longest_suffix(index, ngram(index, query))
+    return {**_distribution(index, suffix), **_suffix_fields(index, suffix)}
+
+
+def _distribution(index: ServedTokens, prompt: list[int]) -> Fields:
+    """Return how often each token comes next; the end of a document is one, too."""
+    folder, tokenizer = index.folder, index.tokenizer
+    (ranks,) = folder.find([prompt])
+    total = _occurrences(ranks)
+    if folder.backwards and prompt:
+        _check_occurrences(total)
+    counts = count_next(folder, prompt, ranks)
+    ends = counts.pop(folder.separator, 0)
+    if ends:
+        counts[tokenizer.end_of_text] = counts.get(tokenizer.end_of_text, 0) + ends
+    result: Fields = {}
+    for token, times in counts.items():
+        name = index.name_of(token)
+        shown = name and name.replace("Ġ", " ")
+        result[str(token)] = {"cont_cnt": times, "prob": times / total, "token": shown}
+    return {"prompt_cnt": total, "result_by_token_id": result, "approx": False}
+
+
+# --- documents ----------------------------------------------------------------------------------
+
+
+def _document_by_rank(index: ServedTokens, query: Query, request: Fields) -> Fields:
+    shard = number(request, "s", len(index.folder.shards))
+    rank = number(request, "rank", index.folder.shard_tokens[shard])
+    return _shown_by_rank(index, query, (shard, rank), limit(request, "max_disp_len"))
+
+
+def _document_by_pointer(index: ServedTokens, query: Query, request: Fields) -> Fields:
+    if query.ids and not query.has_clauses:
+        raise RefusedError("query of get_doc_by_ptr has clauses: it has AND or OR, or is empty")
+    folder = index.folder
+    shard = number(request, "s", len(folder.shards))
+    stop = folder.shard_tokens[shard] * folder.width
+    position = number(request, "ptr", stop, folder.width) // folder.width
+    return _shown_at(index, query, (shard, position), limit(request, "max_disp_len"))
+
+
+def _search(index: ServedTokens, query: Query, request: Fields) -> Fields:
+    """Return documents of some occurrences, drawn at random with replacement."""
+    if query.has_clauses:
+        show = _shown_at
+        found: Sequence[Sequence[int] | Integers] = _positions(index, query, request)
+    else:
+        show = _shown_by_rank
+        (ranks,) = index.folder.find([query.ids])
+        found = [range(low, high) for low, high in ranks.tolist()]
+    stops = np.cumsum([len(one) for one in found])
+    total = int(stops[-1])
+    message = f"{total} occurrences found"
+    drawn: list[int] = []
+    if total:
+        drawn = np.random.default_rng().integers(total, size=limit(request, "maxnum")).tolist()
+        message += f". Displaying the documents of occurrences #{drawn}"
+    documents = []
+    for one in drawn:
+        shard = int(np.searchsorted(stops, one, side="right"))
+        place = shard, int(found[shard][one - int(stops[shard])])  # from the end of the shard's
+        documents.append(show(index, query, place, limit(request, "max_disp_len")))
+    said = {"cnt": total, "approx": False, "idxs": drawn}
+    return {**said, "documents": documents, "message": message}
+
+
+def _shown_by_rank(
+    index: ServedTokens, query: Query, place: tuple[int, int], length: int
+) -> Fields:
+    needle = len(query.ids) if query.ids and not query.has_clauses else 1
+    before, after = length // 2, length - length // 2
+    return _document(index, query, index.folder.excerpt(*place, needle, before, after))
+
+
+def _shown_at(index: ServedTokens, query: Query, place: tuple[int, int], length: int) -> Fields:
+    before, after = length // 2, length - length // 2
+    return _document(index, query, index.folder.excerpt_at(*place, 1, before, after))
+
+
+def _document(index: ServedTokens, query: Query, excerpt: Excerpt) -> Fields:
+    tokens = excerpt.tokens.tolist()
+    line = index.folder.metadata(excerpt.document)
+    spans = _spans(tokens, query.clauses)
+    return {
+        "doc_ix": excerpt.document,
+        "doc_len": excerpt.length,
+        "disp_len": len(tokens),
+        "needle_offset": excerpt.offset,
+        "metadata": f"{line}\n" if line else "",
+        "token_ids": tokens,
+        "blocked": False,
+        "spans": [[index.tokenizer.shown(part), label] for part, label in spans],
+    }
+
+
+Span = tuple[list[int], str | None]
+
+
+def _spans(tokens: list[int], clauses: Sequence[Terms]) -> list[Span]:
+    """Cut tokens where terms occur, from the left; each has the number of its clause."""
+    spans: list[Span] = [(tokens, None)]
+    for place, clause in enumerate(clauses):
+        for term in filter(None, clause):
+            cut = [_cut(one, list(term), str(place)) if one[1] is None else [one] for one in spans]
+            spans = [one for parts in cut for one in parts]
+    return spans
+
+
+def _cut(span: Span, term: list[int], label: str) -> Iterator[Span]:
+    tokens, _ = span
+    start = 0
+    for at in [at for at, token in enumerate(tokens) if token == term[0]]:
+        if at >= start and tokens[at : at + len(term)] == term:
+            if start < at:
+                yield tokens[start:at], None
+            start = at + len(term)
+            yield term, label
+    if start < len(tokens):
+        yield tokens[start:], None
+
+
+_KINDS: dict[str, tuple[_Handler, tuple[str, ...]]] = {
+    "count": (_count, _NEAR),
+    "prob": (_prob, ()),
+    "ntd": (_ntd, ("max_support",)),
+    "infgram_prob": (_infgram_prob, ()),
+    "infgram_ntd": (_infgram_ntd, ("max_support",)),
+    "find": (_find, ()),
+    "find_cnf": (_find_cnf, _NEAR),
+    "get_doc_by_rank": (_document_by_rank, ("max_disp_len", "s", "rank")),
+    "get_doc_by_ptr": (_document_by_pointer, ("max_disp_len", "s", "ptr")),
+    "search_docs": (_search, ("maxnum", "max_disp_len", *_NEAR)),
+}
