@@ -289,7 +289,11 @@ def _build_tokens(
     if not folder:
         raise InputError(str(place), "nothing after the colon; a folder was expected")
     opened = _opened(corpus, read, found_by)
-    rows = build_token_index(opened, folder, load_tokenizer(tokenizer), read, progress)
+    try:
+        rows = build_token_index(opened, folder, load_tokenizer(tokenizer), read, progress)
+    except KeyboardInterrupt as error:
+        error.add_note("nothing was kept.")
+        raise
     return Result(rows, TokenBuildRow)
 
 

@@ -69,22 +69,19 @@ def build_token_index(
     for notice in corpus.notices:
         progress.notice(notice)
     width = width_for(tokenizer)
-    with working_folder(str(folder.parent), folder.name) as work:
-        with as_input_error(folder):
-            texts = _documents(corpus, read, progress)
-            documents = _write_documents(work, texts, tokenizer, width)
-            if not documents:
-                raise InputError(corpus.name, "no document in it")
+    with working_folder(str(folder.parent), folder.name) as work, as_input_error(folder):
+        documents = _write_documents(work, _documents(corpus, read, progress), tokenizer, width)
+        if not documents:
+            raise InputError(corpus.name, "no document in it")
+        text_bytes = (work / "tokenized.0").stat().st_size
+        progress.note(f"sorting {text_bytes // width:,} tokens")
+        with _enough_memory(folder, text_bytes, width):
             tokenized = np.fromfile(work / "tokenized.0", np.uint8)
             _write_unigrams(work / "unigram.0", tokenized.view(f"<u{width}"), documents)
-        progress.note(f"sorting {len(tokenized) // width:,} tokens")
-        with _enough_memory(folder, len(tokenized), width):
-            table = sort_table(tokenized, width)
+            sort_table(tokenized, width).tofile(work / "table.0")
         progress.note("")
-        with as_input_error(folder):
-            table.tofile(work / "table.0")
-            index_bytes = _publish(work, folder)
-    tokens = len(tokenized) // width - documents
+        index_bytes = _publish(work, folder)
+    tokens = text_bytes // width - documents
     per_token = round(index_bytes / tokens, 3) if tokens else None
     seconds = round(perf_counter() - started_at, 3)
     return [TokenBuildRow(0, documents, tokens, index_bytes, per_token, seconds)]

@@ -24,8 +24,9 @@ _SPACE = "▁"
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _ENDS = ("</s>", "<|endoftext|>", "<|end_of_text|>", "<|eot|>")
 _WANTED = "a SentencePiece model or a tokenizer.json was expected"
-_SAMPLE, _LONGEST, _CUT = 32, 2_000, 100
-"""Documents to try, tokens of each, and how many of these a cut through a word can change."""
+_SAMPLE, _LONGEST, _CUT, _FITTING = 32, 2_000, 100, 0.75
+"""Documents to try, tokens of each, how many of these a cut through a word can change, and the
+share that has to come out the same: a few words can by chance."""
 
 
 class Tokenizer(Protocol):
@@ -310,7 +311,7 @@ def check_fit(tokenizer: Tokenizer, folder: TokenFolder) -> None:
         total += min(len(ids), _LONGEST)
         forwards += _same(tokenizer, ids[:_LONGEST].tolist(), len(ids))
         backwards += _same(tokenizer, ids[-_LONGEST:][::-1].tolist(), len(ids))
-    if total and 2 * max(forwards, backwards) <= total:
+    if max(forwards, backwards) < _FITTING * total:
         same = f"encoded again, {max(forwards, backwards):,} of {total:,} come out the same"
         problem = f"the tokens of {folder.path} aren't made by it ({same}); give the one that did"
         raise InputError(f"--tokenizer {tokenizer.name}", problem)
