@@ -75,3 +75,48 @@ def find(
             low, after = (low, middle) if order > 0 else (middle + 1, after)
         found[number, 1] = low
     return SOUND
+
+
+OUTSIDE, REPEATED, UNORDERED = range(3)
+"""Problems of a pointer: it leads to no token; it is there twice; it belongs before the last."""
+
+
+@lean_kernel
+def _before(text: Bytes, first: Int, second: Int, most: Int) -> bool:
+    """Whether a suffix comes before another, as far as their first `most` bytes tell."""
+    rest = len(text) - max(first, second)
+    for byte in range(min(rest, most)):
+        here, there = text[first + byte], text[second + byte]
+        if here != there:
+            return bool(here < there)
+    return bool(rest >= most or first > second)
+
+
+@lean_kernel
+def check(
+    text: Bytes, table: Bytes, widths: Integers, ranks: Integers, seen: Bytes, most: Int
+) -> tuple[Int, Int]:
+    """Check the pointers with some ranks, and their order with the next; return the first problem.
+
+    It is a rank with one of the numbers above, or SOUND. `seen` has a bit for each token, or is
+    empty: then only a pointer that is there twice in a row is found.
+    """
+    pointer_bytes, token_bytes = widths[0], widths[1]
+    last = len(table) // pointer_bytes - 1
+    for rank in ranks:
+        pointer = pointer_at(table, rank, pointer_bytes)
+        following = pointer_at(table, min(rank + 1, last), pointer_bytes)
+        if pointer < 0 or pointer >= len(text) or pointer % token_bytes:
+            return rank, OUTSIDE
+        if len(seen):
+            byte, bit = pointer // token_bytes // 8, 1 << (pointer // token_bytes % 8)
+            if seen[byte] & bit:
+                return rank, REPEATED
+            seen[byte] |= bit
+        if following < 0 or following >= len(text) or following % token_bytes:
+            return min(rank + 1, last), OUTSIDE
+        if rank < last and following == pointer:
+            return rank + 1, REPEATED
+        if rank < last and not _before(text, pointer, following, most):
+            return rank + 1, UNORDERED
+    return SOUND, OUTSIDE

@@ -86,7 +86,7 @@ class TokenShard:
         """0: a shard without documents, which fits any width."""
         self.tokens = self.text.size // self.width if self.width else 0
         self.pointer_bytes = pointer_bytes_for(self.text.size)
-        self._widths = np.array([self.pointer_bytes, self.width], np.int64)
+        self.widths = np.array([self.pointer_bytes, self.width], np.int64)
         if self.documents and self.document_at(0) != 0:
             raise self.offsets.corrupt("the first document does not begin at 0")
 
@@ -109,12 +109,17 @@ class TokenShard:
         return _File(self.directory / f"{name}.{self.number}")
 
     @property
+    def separator(self) -> int:
+        """The id of the separator."""
+        return (1 << 8 * self.width) - 1
+
+    @property
     def words(self) -> npt.NDArray[Any]:
         """All tokens, unsigned integers of their width."""
         return self.text.content.view(f"<u{self.width}")
 
     @cached_property
-    def _metadata(self) -> tuple[_File, _File] | None:
+    def metadata(self) -> tuple[_File, _File] | None:
         """The lines about documents and their offsets, or None."""
         names = ("metadata", "metaoff")
         there = [(self.directory / f"{name}.{self.number}").exists() for name in names]
@@ -131,7 +136,7 @@ class TokenShard:
         if not self.tokens:
             return
         text, table = self.text.content, self.table.content
-        wrong = kernels.find(text, table, self._widths, patterns, ends, found)
+        wrong = kernels.find(text, table, self.widths, patterns, ends, found)
         if wrong != kernels.SOUND:
             raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
 
@@ -176,16 +181,16 @@ class TokenShard:
     def read(self, start: int, stop: int) -> Integers:
         """Return tokens of one document."""
         tokens = self.words[start:stop].astype(np.int64)
-        if (tokens == (1 << 8 * self.width) - 1).any():
+        if (tokens == self.separator).any():
             problem = "a document goes on over a separator; an entry is missing or wrong"
             raise self.offsets.corrupt(problem)
         return tokens
 
     def line(self, document: int) -> str:
         """Return the metadata of a document without its line end, or an empty text."""
-        if self._metadata is None:
+        if self.metadata is None:
             return ""
-        lines, offsets = self._metadata
+        lines, offsets = self.metadata
         start, *after = offsets.numbers()[document : document + 2].tolist()
         stop = after[0] if after else lines.size
         if not start <= stop <= lines.size:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from threading import Timer
-from typing import TypeVar
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.scan.window_tasks import cut_ends
 from ngramscan.indexes.tokens.base import Form, TokenFound, TokenWindow, as_count, as_text
-from ngramscan.journal import now, to_line
+from ngramscan.journal import now
 from ngramscan.progress import Progress
 from ngramscan.token_files.shard import Excerpt, TokenFolder, open_token_folder
 from ngramscan.token_files.tokenizers import Tokenizer, check_fit, open_tokenizer
@@ -34,8 +35,6 @@ _SEEN = 100_000
 """Tokens of a document that are seen on each side of an occurrence."""
 _QUERIES_AT_ONCE = 256
 _COMPILING = "compiling the index reader, once: a few seconds"
-
-_W = TypeVar("_W", Window, TokenWindow)
 
 
 class TokenFolderIndex:
@@ -115,7 +114,8 @@ class TokenFolderIndex:
         """Say if the tokens are those of another text, as a tokenizer may change or drop signs."""
         content = self._tokenizer.content(ids)
         if query.encode() in content:
-            return ""
+            is_lead = self._tokenizer.lead and query.encode().startswith(self._tokenizer.lead)
+            return "the beginning of a document counts as a space" if is_lead else ""
         return f"counted as {content.decode(errors='replace').strip()!r}, as the tokenizer reads it"
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
@@ -201,25 +201,18 @@ class TokenFolderIndex:
 
     def _parts(self, seen: Excerpt, needle: int) -> tuple[bytes, bytes, bytes]:
         """Return the text before an occurrence, its own, and the text after it."""
-        bounds = (0, seen.offset, seen.offset + needle, len(seen.tokens))
-        parts = [self._content(seen.tokens[low:high]) for low, high in zip(bounds, bounds[1:])]
-        if seen.start == 0 and self._has_extra_space(seen.tokens[:1].tolist()):
-            first = 0 if parts[0] else 1
-            parts[first] = parts[first][1:]
-        return parts[0], parts[1], parts[2]
-
-    def _content(self, tokens: Integers) -> bytes:
-        return self._tokenizer.content(tokens.tolist())
-
-    def _has_extra_space(self, first: list[int]) -> bool:
-        """Whether the tokenizer put a space in front of a document, as Llama's does."""
-        shown = self._tokenizer.shown(first).encode()
-        return self._tokenizer.content(first) == b" " + shown
+        ends = (0, seen.offset, seen.offset + needle, len(seen.tokens))
+        before, middle, after = (
+            self._tokenizer.content(seen.tokens[low:high].tolist()) for low, high in pairwise(ends)
+        )
+        if seen.start == 0 and seen.offset == 0:
+            return b"", middle.removeprefix(self._tokenizer.lead), after
+        return before.removeprefix(b"" if seen.start else self._tokenizer.lead), middle, after
 
     def _metadata(self, document: int) -> str:
         """Return the metadata as a JSON object; older indexes have other lines."""
         line = self._folder.metadata(document)
-        return line if not line or is_object(line.encode()) else to_line({"metadata": line})
+        return line if not line or is_object(line.encode()) else json.dumps({"metadata": line})
 
 
 def open_tokens(
@@ -244,8 +237,8 @@ def open_tokens(
 
 def _segments(ranks: Integers) -> tuple[Segment, ...]:
     """Return the segments of the shards that have an occurrence."""
-    rows: Iterable[list[int]] = ranks.tolist()
-    return tuple(Segment(shard, *row) for shard, row in enumerate(rows) if row[0] < row[1])
+    rows = enumerate(ranks.tolist())
+    return tuple(Segment(shard, low, high) for shard, (low, high) in rows if low < high)
 
 
 def _start(middle: bytes, query: bytes) -> int:

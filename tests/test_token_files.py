@@ -1,0 +1,437 @@
+"""Indexes over tokens, against what the original engine answers, and against brute force."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ngramscan.errors import IndexChangedError, IndexFormatError, InputError
+from ngramscan.token_files.kernels import pointer_at
+from ngramscan.token_files.shard import (
+    TokenFolder,
+    is_token_folder,
+    open_token_folder,
+    pointer_bytes_for,
+)
+
+HERE = Path(__file__).parent
+COPIES = HERE / "tokens"
+INDEXES = (
+    *("v4_pystdlib_llama", "v4_pysmall_llama_s3", "v5_pysmall_llama"),
+    *("v4_pysmall_olmo", "v4_pysmall_olmo2", "v4_pysmall_bytes"),
+)
+Documents = list[list[int]]
+
+
+def write_folder(
+    directory: Path, shards: Sequence[Documents], width: int, backwards: bool = False
+) -> Path:
+    """Write an index by sorting slices. Shards are given in the order of their numbers as text."""
+    directory.mkdir(parents=True, exist_ok=True)
+    numbers = sorted(map(str, range(len(shards))))
+    for number, documents in zip(numbers, shards, strict=True):
+        separator, text, starts = (1 << 8 * width) - 1, list[int](), list[int]()
+        for document in documents:
+            starts.append(len(text) * width)
+            text += [separator, *(document[::-1] if backwards else document)]
+        raw = np.array(text, f"<u{width}").tobytes()
+        order = sorted(range(0, len(raw), width), key=lambda at: raw[at:])
+        pointer = pointer_bytes_for(len(raw))
+        table = b"".join(at.to_bytes(pointer, "little") for at in order)
+        lines = [json.dumps({"linenum": n, "metadata": {}}) + "\n" for n in range(len(documents))]
+        line_starts = np.cumsum([0, *map(len, lines)])[:-1]
+        for name, content in {
+            "tokenized": raw,
+            "table": table,
+            "offset": np.array(starts, "<u8").tobytes(),
+            "metadata": "".join(lines).encode(),
+            "metaoff": line_starts.astype("<u8").tobytes(),
+        }.items():
+            (directory / f"{name}.{number}").write_bytes(content)
+    return directory
+
+
+def some_documents(seed: int, amount: int, ids: int, longest: int = 40) -> Documents:
+    """Random documents of few ids, some of them empty, or copies of others."""
+    draw = random.Random(seed)
+    found: Documents = []
+    for _ in range(amount):
+        copied = found and draw.random() < 0.1
+        fresh = [draw.randrange(ids) for _ in range(draw.choice((0, 1, longest)))]
+        found.append(draw.choice(found) if copied else fresh)
+    return found
+
+
+def occurrences(documents: Documents, pattern: Sequence[int]) -> list[tuple[int, int]]:
+    """The document and place of each occurrence, by brute force."""
+    size = len(pattern)
+    return [
+        (number, at)
+        for number, document in enumerate(documents)
+        for at in range(len(document) - size + 1)
+        if document[at : at + size] == list(pattern)
+    ]
+
+
+def count(folder: TokenFolder, pattern: Sequence[int]) -> int:
+    return int(np.diff(folder.find([pattern])).sum())
+
+
+def ranks(folder: TokenFolder, pattern: Sequence[int]) -> Iterator[tuple[int, int]]:
+    for shard, (low, high) in enumerate(folder.find([pattern])[0].tolist()):
+        yield from ((shard, rank) for rank in range(low, high))
+
+
+@cache
+def genuine(folder: Path) -> TokenFolder:
+    opened = open_token_folder(folder)
+    opened.backwards = folder.name.startswith("v5")
+    return opened
+
+
+@cache
+def answers(file: Path) -> list[dict[str, Any]]:
+    return [*map(json.loads, file.read_bytes().splitlines())]
+
+
+# The original's indexes and answers
+
+
+@pytest.mark.parametrize("name", INDEXES)
+def test_counts_and_documents_of_all_truths(shared: Path, name: str) -> None:
+    truths = [row for row in answers(shared / "tokens" / "truth.jsonl") if row["index"] == name]
+    folder = genuine(shared / "tokens" / "index" / name)
+    found = folder.find([row["token_ids"] for row in truths])
+    assert np.diff(found).sum(axis=(1, 2)).tolist() == [row["engine_count"] for row in truths]
+    assert len(truths) > 40
+    for row in truths:
+        size = len(row["token_ids"])
+        seen = [folder.excerpt(*at, size, 0, size) for at in ranks(folder, row["token_ids"])]
+        assert len({one.document for one in seen}) == row["token_documents"]
+        assert all((one.offset, one.tokens.tolist()) == (0, row["token_ids"]) for one in seen)
+
+
+@pytest.mark.parametrize("name", ["v4_pysmall_llama_s3", "v5_pysmall_llama", "v4_pysmall_olmo2"])
+def test_copies_here_are_those_indexes(shared: Path, name: str) -> None:
+    for path in (COPIES / name).iterdir():
+        assert path.read_bytes() == (shared / "tokens" / "index" / name / path.name).read_bytes()
+
+
+def test_all_recorded_answers_of_the_engine(shared: Path) -> None:
+    checked = dict.fromkeys(CHECKS, 0)
+    for row in answers(shared / "tokens" / "exchanges.jsonl"):
+        args, reply = row.get("args", {}), row["reply"]
+        backwards = row.get("index", "").startswith("v5") and "rank" in args
+        if row["via"] == "engine" and row["method"] in CHECKS and not backwards:
+            folder = genuine(shared / "tokens" / "index" / row["index"])
+            CHECKS[row["method"]](folder, args, reply)
+            checked[row["method"]] += 1
+        if row["via"] == "derived" and "doc_ix_by_rank" in reply:
+            folder = genuine(shared / "tokens" / "index" / row["index"])
+            each = [folder.excerpt(*at, 1, 0, 1) for at in ranks(folder, args["input_ids"])]
+            assert [one.document for one in each] == reply["doc_ix_by_rank"]
+    assert [*checked.values()] == [409, 33, 6, 46, 17]
+
+
+def check_count(folder: TokenFolder, args: Any, reply: Any) -> None:
+    if "error" in reply:
+        if all(isinstance(one, int) for one in args["input_ids"]):  # as the types ask for
+            with pytest.raises(InputError):
+                folder.find([args["input_ids"]])
+    else:
+        assert count(folder, args["input_ids"]) == reply["count"]
+
+
+def check_find(folder: TokenFolder, args: Any, reply: Any) -> None:
+    assert folder.find([args["input_ids"]])[0].tolist() == reply["segment_by_shard"]
+
+
+def check_total(folder: TokenFolder, _args: Any, reply: int) -> None:
+    assert folder.documents == reply
+
+
+def check_document(folder: TokenFolder, args: Any, reply: Any) -> None:
+    longest = args.get("max_disp_len", 1_000)
+    sides = 1, longest // 2, (longest + 1) // 2
+    if "error" in reply:
+        if longest and not args.get("ptr", 0) % 2:  # the engine refuses odd ones, of bytes too
+            with pytest.raises(IndexError):
+                show(folder, args, sides)
+        return
+    seen = show(folder, args, sides)
+    offset = -1 if reply["needle_offset"] == (1 << 63) - 1 else reply["needle_offset"]
+    assert (seen.document, seen.length) == (reply["doc_ix"], reply["doc_len"])
+    assert (seen.offset, seen.tokens.tolist()) == (offset, reply["token_ids"])
+    assert folder.metadata(seen.document) + "\n" == reply["metadata"]
+
+
+def show(folder: TokenFolder, args: Any, sides: tuple[int, int, int]) -> Any:
+    if "rank" in args:
+        return folder.excerpt(args["s"], args["rank"], *sides)
+    return folder.excerpt_at(args["s"], args["ptr"] // folder.width, *sides)
+
+
+CHECKS: dict[str, Callable[[TokenFolder, Any, Any], None]] = {
+    "count": check_count,
+    "find": check_find,
+    "get_total_doc_cnt": check_total,
+    "get_doc_by_rank": check_document,
+    "get_doc_by_ptr": check_document,
+}
+
+
+def test_a_backwards_index_reads_as_its_twin() -> None:
+    twins = genuine(COPIES / "v4_pysmall_llama_s3"), genuine(COPIES / "v5_pysmall_llama")
+    texts = [
+        {one.metadata(number): one.tokens_of(number).tolist() for number in range(676)}
+        for one in twins
+    ]
+    assert texts[0] == texts[1]
+    assert len(texts[0]) == 676
+    seen = 0
+    for pattern in ([3707, 486, 3707], [272, 1429], [13, 13], [1318, 28724, 731, 898]):
+        for sides in ((0, 1), (3, 9), (200, 300)):
+            shown = [
+                sorted(
+                    (one.metadata(a.document), a.length, a.start, a.offset, a.tokens.tolist())
+                    for at in ranks(one, pattern)
+                    for a in [one.excerpt(*at, len(pattern), *sides)]
+                )
+                for one in twins
+            ]
+            assert shown[0] == shown[1]
+            seen += len(shown[0])
+    assert seen > 4_000
+
+
+# Made-up indexes
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize(
+    ("width", "amounts", "ids"),
+    [
+        (1, [3], 2),
+        (1, [40], 255),
+        (2, [30, 0, 25], 3),
+        (2, [9] * 12, 65_535),
+        (4, [60, 1], 5),
+        (4, [12] * 11, (1 << 32) - 1),
+    ],
+)
+def test_made_up_indexes_against_brute_force(
+    tmp_path: Path, width: int, amounts: list[int], ids: int, backwards: bool
+) -> None:
+    shards = [some_documents(n + width, amount, ids) for n, amount in enumerate(amounts)]
+    folder = open_token_folder(write_folder(tmp_path, shards, width, backwards))
+    folder.backwards = backwards
+    documents = [document for shard in shards for document in shard]
+    assert (folder.width, folder.documents) == (width, len(documents))
+    assert folder.tokens == len(documents) + sum(map(len, documents))
+    assert folder.shard_tokens == tuple(len(one) + sum(map(len, one)) for one in shards)
+    assert [folder.tokens_of(number).tolist() for number in range(len(documents))] == documents
+    draw = random.Random(ids)
+    patterns = [[], [folder.separator], [0], [ids - 1, ids - 1]]
+    for document in draw.choices([one for one in documents if one], k=25):
+        start = draw.randrange(len(document))
+        patterns.append(document[start : start + draw.choice((1, 2, 3, 50))])
+    found = folder.find(patterns)
+    assert found.shape == (len(patterns), len(shards), 2)
+    assert found[0].tolist() == [[0, tokens] for tokens in folder.shard_tokens]
+    assert int(np.diff(found[1]).sum()) == len(documents)
+    for pattern, rows in zip(patterns[2:], found[2:].tolist(), strict=True):
+        spots = []
+        for shard, (low, high) in enumerate(rows):
+            for rank in range(low, high):
+                seen = folder.excerpt(shard, rank, len(pattern), 4, 5)
+                at, text = seen.start + seen.offset, documents[seen.document]
+                assert seen.length == len(text)
+                assert (seen.start, seen.offset) == (max(0, at - 4), min(4, at))
+                assert seen.tokens.tolist() == text[seen.start : at + 5]
+                spots.append((seen.document, at))
+        assert sorted(spots) == occurrences(documents, pattern)
+
+
+def test_documents_of_more_than_ten_shards_are_in_the_order_of_text(tmp_path: Path) -> None:
+    shards = [[[number]] for number in range(12)]
+    folder = open_token_folder(write_folder(tmp_path, shards, 2))
+    assert (tmp_path / "tokenized.10").read_bytes() == b"\xff\xff\x02\0"  # after .0 and .1
+    assert [folder.tokens_of(number).tolist() for number in range(12)] == [[n] for n in range(12)]
+    assert [*ranks(folder, [2])] == [(2, 0)]
+
+
+def test_separators_anchor_a_pattern(tmp_path: Path) -> None:
+    documents = [[1, 2], [], [1], [2, 1]]
+    folder = open_token_folder(write_folder(tmp_path, [documents], 2))
+    end = folder.separator
+    assert [count(folder, one) for one in ([end, 1], [1, end], [end, end], [2, end, end])] == [
+        *(2, 1, 1, 1)
+    ]
+    seen = [folder.excerpt(*at, 1, 5, 5) for at in ranks(folder, [end])]
+    assert {(one.document, one.offset, tuple(one.tokens.tolist())) for one in seen} == {
+        (number, -1, tuple(document)) for number, document in enumerate(documents)
+    }
+
+
+def test_pointers_of_any_width() -> None:
+    for width in range(1, 9):
+        value = (1 << 8 * width - 1) - 3
+        table = np.frombuffer(b"\7" * width + value.to_bytes(width, "little"), np.uint8)
+        assert pointer_at(table, 1, width) == value
+    sizes = (1, 2, 256, 257, 65_536, 65_537, 1 << 24, (1 << 24) + 1, (1 << 32) + 1)
+    assert [pointer_bytes_for(size) for size in sizes] == [1, 1, 1, 2, 2, 3, 3, 4, 5]
+
+
+def test_pointers_of_four_bytes(tmp_path: Path) -> None:
+    tokens = np.random.default_rng(5).permutation((1 << 22) + 1).astype("<u4")
+    tokens[0] = 0xFFFFFFFF
+    order = np.argsort(tokens.astype(">u4").view("<u4"))  # by bytes; each token is there once
+    assert pointer_bytes_for(4 * len(tokens)) == 4
+    (tmp_path / "tokenized.0").write_bytes(tokens.tobytes())
+    (tmp_path / "table.0").write_bytes((order * 4).astype("<u4").tobytes())
+    (tmp_path / "offset.0").write_bytes(bytes(8))
+    folder = open_token_folder(tmp_path)
+    for position in (1, 1_000_003, len(tokens) - 2):
+        pattern = tokens[position : position + 2].tolist()
+        ((shard, rank),) = ranks(folder, pattern)
+        assert folder.excerpt(shard, rank, 2, 0, 2).start == position - 1
+        assert folder.excerpt(shard, rank, 2, 0, 2).tokens.tolist() == pattern
+    assert folder.metadata(0) == ""
+
+
+# Bad input
+
+
+def change(name: str, edit: Callable[[bytes], bytes]) -> Callable[[Path], None]:
+    def changed(folder: Path) -> None:
+        path = folder / name
+        path.write_bytes(edit(path.read_bytes()))
+
+    return changed
+
+
+def remove(name: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "where", "problem"),
+    [
+        (change("table.1", lambda raw: raw[:-1]), "table.1", "one of them is cut"),
+        (change("table.1", lambda _: b""), "table.1", "0 bytes, but tokenized.1 has"),
+        (change("tokenized.1", lambda raw: raw[:-2]), "table.1", "one of them is cut"),
+        (change("offset.1", lambda raw: raw[:-3]), "offset.1", "expected a multiple of 8"),
+        (change("offset.1", lambda _: b""), "table.1", "0 documents"),
+        (change("offset.1", lambda raw: b"\2" + raw[1:]), "offset.1", "no separator at byte 2"),
+        (change("tokenized.1", lambda raw: b"\0" + raw[1:]), "offset.1", "no separator at byte 0"),
+        (remove("table.1"), "table.1", "missing"),
+        (remove("offset.0"), "offset.0", "missing"),
+        (remove("tokenized.2"), "tokenized.2", "missing"),
+    ],
+)
+def test_damage_seen_on_opening(
+    tmp_path: Path, damage: Callable[[Path], None], where: str, problem: str
+) -> None:
+    damage(write_folder(tmp_path, [some_documents(n, 9, 50) for n in (4, 5, 7)], 2))
+    with pytest.raises(IndexFormatError, match=problem) as error:
+        open_token_folder(tmp_path)
+    assert error.value.where == str(tmp_path / where)
+    assert "\n" not in str(error.value)
+
+
+def test_a_shard_between_others_is_missing(tmp_path: Path) -> None:
+    write_folder(tmp_path, [[[1]]] * 3, 2)
+    for path in tmp_path.glob("*.1"):
+        path.unlink()
+    with pytest.raises(IndexFormatError, match=r"tokenized\.1: missing"):
+        open_token_folder(tmp_path)
+
+
+def test_shards_of_different_widths(tmp_path: Path) -> None:
+    write_folder(tmp_path, [[[1]], [[1]]], 2)
+    write_folder(tmp_path / "other", [[[1, 2]]], 4)
+    for name in ("tokenized", "table", "offset"):
+        shutil.copy(tmp_path / "other" / f"{name}.0", tmp_path / f"{name}.1")
+    with pytest.raises(IndexFormatError, match=r"2 bytes, but tokenized\.1 has tokens of 4"):
+        open_token_folder(tmp_path)
+
+
+def test_folders_of_other_kinds(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "six" / "00").mkdir(parents=True)
+    (tmp_path / "six" / "00" / "tokenized").write_bytes(b"")
+    (tmp_path / "nothing").mkdir()
+    for name in ("tokenized.0", "table.0", "offset.0"):
+        (tmp_path / "nothing" / name).write_bytes(b"")
+    for place, kind, problem in (
+        (tmp_path / "none", InputError, "no such folder"),
+        (tmp_path / "file", InputError, "not a folder"),
+        (tmp_path / "empty", InputError, "no tokenized.0, table.0, offset.0 in it"),
+        (tmp_path / "six", InputError, "version 6"),
+        (tmp_path / "nothing", IndexFormatError, "no documents"),
+        (HERE / "replay" / "index" / "replay2", InputError, "index over bytes.*--index fm9:"),
+    ):
+        with pytest.raises(kind, match=problem):
+            open_token_folder(place)
+    assert [is_token_folder(tmp_path / name) for name in ("none", "file", "empty", "nothing")] == [
+        *(False, False, False, True)
+    ]
+
+
+def test_damage_seen_in_a_question(tmp_path: Path) -> None:
+    documents = [[1, 2, 3], [2], [3, 1]]
+    offsets = write_folder(tmp_path, [documents], 1) / "offset.0"
+    for raw, problem in ((b"\0\5\7", "no separator at byte 5"), (b"\0\4\0", "is not above")):
+        offsets.write_bytes(b"".join(bytes([one, *bytes(7)]) for one in raw))
+        with pytest.raises(IndexFormatError, match=problem):
+            open_token_folder(tmp_path).tokens_of(1)
+    offsets.write_bytes(bytes(8))
+    with pytest.raises(IndexFormatError, match="goes on over a separator"):
+        open_token_folder(tmp_path).tokens_of(0)
+    folder = open_token_folder(write_folder(tmp_path, [documents], 1))
+    change("table.0", lambda raw: b"\x63" * len(raw))(tmp_path)
+    with pytest.raises(IndexFormatError, match=r"rank .: the pointer leads to no token"):
+        open_token_folder(tmp_path).find([[1]])
+    with pytest.raises(IndexFormatError, match=r"rank .: the pointer leads to no token"):
+        open_token_folder(tmp_path).excerpt(0, 3, 1, 1, 1)
+    change("table.0", lambda raw: raw[:4])(tmp_path)
+    with pytest.raises(IndexChangedError, match="became shorter"):
+        folder.find([[1]])
+
+
+def test_questions_that_make_no_sense(tmp_path: Path) -> None:
+    folder = open_token_folder(write_folder(tmp_path, [[[1, 2, 3]]], 2))
+    for wrong in (65_536, -1, 1 << 40):
+        with pytest.raises(InputError, match=f"no token has the id {wrong}: ids take 16 bits"):
+            folder.find([[1], [2, wrong]])
+    assert folder.find([]).shape == (0, 1, 2)
+    for shard, rank in ((0, 4), (0, -1), (1, 0), (-1, 0)):
+        with pytest.raises(IndexError):
+            folder.excerpt(shard, rank, 1, 1, 1)
+    with pytest.raises(IndexError):
+        folder.metadata(1)
+
+
+def test_metadata_that_is_cut_or_foreign(tmp_path: Path) -> None:
+    write_folder(tmp_path, [[[1], [2]]], 2)
+    assert json.loads(open_token_folder(tmp_path).metadata(1)) == {"linenum": 1, "metadata": {}}
+    for damage, problem in (
+        (change("metadata.0", lambda raw: b"\xff" * len(raw)), "document 1: not UTF-8"),
+        (change("metadata.0", lambda raw: raw[:9]), "entry 1: .* of 9 bytes"),
+        (change("metaoff.0", lambda raw: raw[:8]), "8 bytes, but offset.0 has 16"),
+        (remove("metaoff.0"), "metaoff.0: missing"),
+    ):
+        damage(tmp_path)
+        with pytest.raises(IndexFormatError, match=problem):
+            open_token_folder(tmp_path).metadata(1)
+    remove("metadata.0")(tmp_path)
+    assert open_token_folder(tmp_path).metadata(1) == ""
