@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "corpora": "errors reading",
     "matching": "errors",
     "fm9": "errors progress pace reading processes corpora",
-    "token_files": "errors progress corpora fm9",
+    "token_files": "errors progress processes corpora fm9",
     "serve": "errors progress processes fm9 token_files",
     "indexes": "errors progress journal pace processes statistics corpora matching fm9 token_files",
     "prevalence": "errors reading statistics patterns matching indexes",

@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import ngramscan
-from ngramscan.commands.index import _memory_to_build, parse_size
+from ngramscan.commands.index import parse_size
 from ngramscan.errors import InputError
 from ngramscan.fm9.writer import memory_for
+from ngramscan.indexes.sizes import memory_to_build
 from tests.support.command import invoke
 
 HERE = Path(__file__).parent
@@ -57,7 +59,7 @@ def test_index_info_has_the_size_of_an_index() -> None:
 
 def test_building_is_said_to_take_at_least_what_sorting_does() -> None:
     for size in (10**6, (1 << 31) - 1, 1 << 31, 10**10):
-        assert memory_for(size) < _memory_to_build(size) < 1.1 * memory_for(size) + 250_000_000
+        assert memory_for(size) < memory_to_build(size) < 1.1 * memory_for(size) + 250_000_000
 
 
 @pytest.mark.parametrize(
@@ -114,3 +116,71 @@ def test_a_built_index_is_counted_sampled_and_shown_as_the_corpus_is(tmp_path: P
     assert len(shown) == 30
     assert set(shown["match"]) == {"step by step"}
     assert all(json.loads(line)["path"] in {"a.jsonl", "b.jsonl"} for line in shown["metadata"])
+
+
+# Indexes over tokens
+
+
+TOKENS = HERE / "tokens"
+LLAMA = TOKENS / "llamalike.model"
+
+
+def test_an_index_over_tokens_is_built_verified_and_asked(tmp_path: Path) -> None:
+    corpus, spec = TOKENS / "corpus_small.jsonl", f"tokens:{tmp_path / 'x'}"
+    built = invoke("index", "build", corpus, "-o", spec, "--tokenizer", LLAMA, "--format", "csv")
+    assert (built.code, built.stderr) == (0, "sorting 113,764 tokens\n")
+    [row] = built.rows
+    assert (row["shard"], row["documents"], row["tokens"]) == ("0", "676", "113088")
+    for directory in (tmp_path / "x", spec):
+        sound = invoke("index", "verify", directory)
+        assert sound == (0, "", f"{directory}: sound (all tables, sampled; --deep: all of them)\n")
+    (info,) = ngramscan.index_info(spec, tokenizer=LLAMA).to_dict("records")
+    assert (info["name"], info["documents"], info["tokens"]) == (spec, 676, 113_088)
+    assert (info["shards"], info["index_bytes"]) == (1, int(row["index_bytes"]))
+    for unknown in ("bytes", "size_ratio", "memory_to_ask", "memory_to_build"):
+        assert pd.isna(info[unknown])
+    again = invoke("index", "build", corpus, "-o", spec)
+    assert (again.code, "not empty" in again.stderr) == (2, True)
+    table = tmp_path / "x" / "table.0"
+    table.write_bytes(table.read_bytes()[::-1])
+    broken = invoke("index", "verify", tmp_path / "x", "--format", "csv")
+    assert (broken.code, broken.rows[0]["file"]) == (1, "table.0")
+
+
+def test_without_a_tokenizer_tokens_are_bytes(tmp_path: Path) -> None:
+    corpus, spec = TOKENS / "corpus_small.jsonl", f"tokens:{tmp_path / 'x'}"
+    assert invoke("index", "build", corpus, "-o", spec, "-q").code == 0
+    (info,) = ngramscan.index_info(spec).to_dict("records")
+    assert (info["documents"], info["tokens"]) == (676, 474_483)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("build {c} -o tokens:x --shard-size 3MB", "--shard-size 3MB: an index over tokens is"),
+        ("build {c} -o tokens:x --memory 3GB", "--memory 3GB: an index over tokens is built in"),
+        ("build {c} -o tokens:x --workers 2", "--workers 2: an index over tokens is built in one"),
+        ("build {c} -o tokens:x --scheduler a:1", "--scheduler a:1: an index over tokens is built"),
+        ("build {c} -o tokens:", "tokens:: nothing after the colon; a folder was expected"),
+        (
+            "build {c} -o x --tokenizer y",
+            "--tokenizer y: only an index over tokens takes it: -o to",
+        ),
+        ("build {c} -o tokens:x --tokenizer {c}", "--tokenizer {c}: not a tokenizer.json; "),
+        ("add {c} tokens:x", "tokens:x: an index over tokens can't grow; build one of all"),
+        ("info tokens:{t}/v5_pysmall_llama", "--tokenizer FILE was expected: tokens of 2 bytes"),
+        (
+            "info tokens:{t}/v5_pysmall_llama --tokenizer {t}/allenai_dolma2.json.gz",
+            "--tokenizer {t}/allenai_dolma2.json.gz: its 100,278 tokens aren't those of the index",
+        ),
+    ],
+)
+def test_wrong_usage_of_indexes_over_tokens_is_one_line(
+    options: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = {"c": TOKENS / "corpus_small.jsonl", "t": TOKENS}
+    done = invoke("index", *options.format_map(names).split())
+    assert (done.code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"Error: {problem.format_map(names)}")
+    assert not [*tmp_path.iterdir()]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from ngramscan.corpora import InputFormat, PythonCorpus, ReadOptions, open_corpus
+from ngramscan.corpora import Corpus, InputFormat, PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError, needs_extra
 from ngramscan.fm9.folders import index_folder, planned_shards, shard_folders
 from ngramscan.fm9.manifest import MANIFEST
@@ -20,46 +20,20 @@ from ngramscan.indexes.base import (
     TIMEOUT_S,
     Index,
     IndexOptions,
-    IndexSize,
     QueryFailure,
 )
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow
 from ngramscan.indexes.opening import open_indexes, suggest_spec
+from ngramscan.indexes.sizes import IndexInfo, describe_index, describe_size
 from ngramscan.prevalence.count import explained
-from ngramscan.progress import SILENT, Progress, counted, format_bytes
+from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import Option, Result, command
 
-_ASKING_BYTES, _ASKING_PER_SHARD = 150_000_000, 60_000
-"""Measured with 1 and with 10,000 shards: 120 MB and 33 kB for counts, 60 kB with windows."""
-_BUILDING_BYTES, _BUILDING_PER_BYTE, _PER_BYTE_FROM_2_GIB = 200_000_000, 5.6, 10.1
-_SHARD_BYTES = 10**9
-_USUAL_RATIO, _HEADER_BYTES = 0.4, 10_000
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 _DEEP_FINDS = (
     "--deep also finds changed bits inside compressed blocks, and sampled positions that are "
     "possible but wrong"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class IndexInfo:
-    """The size of one index, and the time of one question."""
-
-    name: str
-    documents: int | None
-    bytes: int | None
-    """Bytes of text, in UTF-8; None: unknown."""
-    answered_in_s: float
-    """Seconds for one question; for a corpus that is read, seconds to read all of it."""
-    shards: int | None
-    """Like the next two, known only for a local index."""
-    index_bytes: int | None
-    size_ratio: float | None
-    """Bytes of the index over bytes of text."""
-    memory_to_ask: int | None
-    """Bytes, estimated, without the parts of the files that the operating system keeps."""
-    memory_to_build: int | None
-    """Bytes that building its largest shard takes, estimated."""
 
 
 @command
@@ -96,6 +70,7 @@ def index_info(
     skip_unknown: bool = False,
     cache: Annotated[str | int, Option(metavar="SIZE")] = CACHE,
     cache_dir: Annotated[str | Path | None, Option(metavar="DIR")] = None,
+    tokenizer: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     progress: Progress = SILENT,
 ) -> Result[IndexInfo]:
     """Ask one index for its size, and check that it answers.
@@ -110,23 +85,26 @@ def index_info(
     api_url, concurrency, rate, timeout_s, journal, text_field, workers, scheduler : see count
     sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line : see count
     ignore_case, input_format, skip_unknown, cache, cache_dir, progress : see count
+    tokenizer : see index_build
 
     Returns
     -------
     DataFrame
-        One row per index: name, documents, bytes, seconds for one question; of a local index also
-        shards, bytes of its files, and the memory that asking and building it take.
+        One row per index: name, documents, bytes or tokens, seconds for one question; of a local
+        index also shards, bytes of its files, and the memory that asking and building it take.
 
     Examples
     --------
     $ ngramscan index info dclm
     $ ngramscan index info scan:shards/
     $ ngramscan index info fm9:my-index
+    $ ngramscan index info tokens:my-tokens --tokenizer tokenizer.json
     """
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, True, text_field, workers, scheduler),
         *(sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line),
         *(ignore_case, input_format, skip_unknown, parse_size(cache, "--cache"), cache_dir),
+        tokenizer=tokenizer,
     )
     folder, notices, failures = index_folder(spec), [], []
     planned = planned_shards(folder) if spec.startswith("fm9:") and folder.is_dir() else None
@@ -144,36 +122,13 @@ def index_info(
                     raise explained(reply.error)
                 source = reply.source
             seconds, size = round(time.perf_counter() - started_at, 3), index.size()
-            infos.append(_info(index.name, size, seconds))
+            infos.append(describe_size(index.name, size, seconds))
             if source == "scan" and size.bytes:
-                notices.append(_as_index(index.name, size.bytes))
+                notices.append(describe_index(index.name, size.bytes))
             if planned is not None:
                 built = f"{size.shards} of {len(planned)} shards are built"
                 failures.append(f"{folder}: incomplete: {built}")
     return Result(infos, IndexInfo, notices, failures)
-
-
-def _info(name: str, size: IndexSize, seconds: float) -> IndexInfo:
-    ratio = size.index_bytes / size.bytes if size.index_bytes and size.bytes else None
-    asking, largest = None, size.largest_shard_bytes
-    if size.shards and "://" not in name:
-        asking = _ASKING_BYTES + _ASKING_PER_SHARD * size.shards
-    building = None if largest is None else _memory_to_build(largest)
-    known = name, size.documents, size.bytes, seconds, size.shards, size.index_bytes, ratio
-    return IndexInfo(*known, asking, building)
-
-
-def _memory_to_build(shard_bytes: int) -> int:
-    per_byte = _BUILDING_PER_BYTE if shard_bytes < 1 << 31 else _PER_BYTE_FROM_2_GIB
-    return _BUILDING_BYTES + round(per_byte * shard_bytes)
-
-
-def _as_index(name: str, text_bytes: int) -> str:
-    """Return what an index of a corpus would take."""
-    files = format_bytes(_USUAL_RATIO * text_bytes + _HEADER_BYTES)
-    memory = format_bytes(_memory_to_build(min(text_bytes, _SHARD_BYTES)))
-    shards = counted(-(-text_bytes // _SHARD_BYTES), "shard")
-    return f"{name}: an index takes about {files} of files in {shards}, {memory} of memory to build"
 
 
 @command
@@ -191,21 +146,25 @@ def index_build(
     max_line: Annotated[int, Option(metavar="MB", least=1)] = MAX_LINE,
     input_format: InputFormat | None = None,
     skip_unknown: bool = False,
+    tokenizer: Annotated[str | Path | None, Option(metavar="FILE")] = None,
     progress: Progress = SILENT,
 ) -> Result[Any]:
-    """Build a local index of a corpus, in the format of infini-gram-mini.
+    """Build a local index of a corpus, in the format of infini-gram-mini or of infini-gram.
 
     CORPUS is a file, folder, glob or URL, as after `scan:`, or `python`. All of it is read once to
     plan the shards; then each is built. After an interruption, the same command builds only the
     shards that are missing. Prints one row per shard: documents, their bytes, bytes of the index,
     and seconds.
 
+    `-o tokens:DIR` makes an index over tokens instead, in the format of infini-gram: one shard,
+    sorted in memory. Without `--tokenizer`, its tokens are bytes.
+
     Parameters
     ----------
     corpus : str
         The files to index.
     output : str or Path
-        Folder or URL of the index; new or empty.
+        Folder or URL of the index; new or empty. tokens:DIR: over tokens.
     shard_size : str or int
         Maximum text per shard: 500MB, or bytes. Sorting needs 5.2 times as much memory, and 9.4
         times from 2.147GB on.  [default: 1GB]
@@ -215,20 +174,29 @@ def index_build(
         Number of shards that are built at the same time, where memory allows.
     scheduler, text_field, exclude_source, skip_bad_lines, max_line, input_format : see count
     skip_unknown, progress : see count
+    tokenizer : str or Path
+        SentencePiece model or tokenizer.json of an index over tokens; without one, they are bytes.
 
     Returns
     -------
     DataFrame
-        One row per shard: documents, bytes, bytes of the index, their ratio, seconds.
+        One row per shard: documents, bytes or tokens, bytes of the index, their ratio, seconds.
 
     Examples
     --------
     $ ngramscan index build shards/ -o my-index
     $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --memory 16GB --workers 4
+    $ ngramscan index build corpus.jsonl -o tokens:my-tokens --tokenizer tokenizer.json
     """
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
-    how = shard_size, memory, workers, scheduler, False
-    return _build(corpus, output, read, (input_format, skip_unknown), how, progress)
+    found_by, how = (input_format, skip_unknown), (shard_size, memory, workers, scheduler, False)
+    if str(output).startswith("tokens:"):
+        _refuse_for_tokens(how)
+        return _build_tokens(corpus, output, tokenizer, read, found_by, progress)
+    if tokenizer is not None:
+        problem = f"only an index over tokens takes it: -o tokens:{output}"
+        raise InputError(f"--tokenizer {tokenizer}", problem)
+    return _build(corpus, output, read, found_by, how, progress)
 
 
 @command
@@ -272,9 +240,16 @@ def index_add(
     --------
     $ ngramscan index add corpus.jsonl my-index
     """
+    if str(directory).startswith("tokens:"):
+        problem = "an index over tokens can't grow; build one of all documents in a new folder"
+        raise InputError(str(directory), problem)
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
     how = shard_size, memory, workers, scheduler, True
     return _build(corpus, directory, read, (input_format, skip_unknown), how, progress)
+
+
+_How = tuple[str | int | None, str | int | None, int, str | None, bool]
+"""Size of shards, memory, workers, scheduler, and whether documents are added."""
 
 
 def _build(
@@ -282,7 +257,7 @@ def _build(
     place: str | Path,
     read: ReadOptions,
     found_by: tuple[InputFormat | None, bool],
-    how: tuple[str | int | None, str | int | None, int, str | None, bool],
+    how: _How,
     progress: Progress,
 ) -> Result[Any]:
     with needs_extra("ngramscan index build", "index"):
@@ -293,14 +268,52 @@ def _build(
     shard_bytes = parse_size("1GB" if shard_size is None else shard_size)
     limit = None if memory is None else parse_size(memory, "--memory")
     options = BuildOptions(shard_bytes, limit, workers, scheduler, is_adding)
-    files, place = corpus.removeprefix("scan:"), str(place).removeprefix("fm9:")
-    with suggest_spec(corpus, files.removeprefix("fm9:"), "scan"):
-        is_python = corpus == "python"
-        opened = (
-            PythonCorpus() if is_python else open_corpus(files, read.exclude_sources, *found_by)
-        )
+    place = str(place).removeprefix("fm9:")
     target = place if "://" in place else index_folder(place)
+    opened = _opened(corpus, read, found_by)
     return Result(build_index(opened, target, progress, read, options), BuildRow)
+
+
+def _build_tokens(
+    corpus: str,
+    place: str | Path,
+    tokenizer: str | Path | None,
+    read: ReadOptions,
+    found_by: tuple[InputFormat | None, bool],
+    progress: Progress,
+) -> Result[Any]:
+    with needs_extra("ngramscan index build", "tokens"):
+        from ngramscan.token_files.build import TokenBuildRow, build_token_index
+        from ngramscan.token_files.tokenizers import load_tokenizer
+    folder = os.path.expanduser(str(place).removeprefix("tokens:"))
+    if not folder:
+        raise InputError(str(place), "nothing after the colon; a folder was expected")
+    opened = _opened(corpus, read, found_by)
+    try:
+        rows = build_token_index(opened, folder, load_tokenizer(tokenizer), read, progress)
+    except KeyboardInterrupt as error:
+        error.add_note("nothing was kept.")
+        raise
+    return Result(rows, TokenBuildRow)
+
+
+def _refuse_for_tokens(how: _How) -> None:
+    """Raise an InputError for an option of indexes in shards."""
+    shard_size, memory, workers, scheduler, _ = how
+    flags = {"--shard-size": shard_size, "--memory": memory, "--scheduler": scheduler}
+    flags["--workers"] = workers if workers > 1 else None
+    for flag, value in flags.items():
+        if value is not None:
+            problem = "an index over tokens is built in one shard, by one process; leave it out"
+            raise InputError(f"{flag} {value}", problem)
+
+
+def _opened(corpus: str, read: ReadOptions, found_by: tuple[InputFormat | None, bool]) -> Corpus:
+    files = corpus.removeprefix("scan:")
+    with suggest_spec(corpus, files.removeprefix("fm9:"), "scan"):
+        if corpus == "python":
+            return PythonCorpus()
+        return open_corpus(files, read.exclude_sources, *found_by)
 
 
 def parse_size(text: str | int, where: str = "--shard-size") -> int:
@@ -320,9 +333,10 @@ def index_verify(
 ) -> Result[Any]:
     """Check a local index.
 
-    DIR is a shard or a folder of shards. The files are compared with the SHA-256 in manifest.json,
-    which `ngramscan index build` writes, and the tables with each other. Prints each problem with
-    its file and field; if there is one, or a shard is missing, the exit code is 1.
+    DIR is a shard, a folder of shards, or an index over tokens. The files are compared with the
+    SHA-256 in manifest.json, which `ngramscan index build` writes for shards of bytes, and the
+    tables with each other. Prints each problem with its file and field; if there is one, or a shard
+    is missing, the exit code is 1.
 
     Parameters
     ----------
@@ -346,12 +360,20 @@ def index_verify(
     """
     with needs_extra("ngramscan index verify", "index"):
         from ngramscan.fm9.verify import Finding, verify_index
+        from ngramscan.token_files.shard import is_token_folder
+        from ngramscan.token_files.verify import verify_tokens
     if "://" in str(directory):
         problem = "verify reads all of an index: copy it to this machine, then verify the copy"
         raise InputError(str(directory), problem)
-    folder = index_folder(directory)
-    if findings := verify_index(folder, deep, progress):
+    folder = index_folder(str(directory).removeprefix("tokens:"))
+    is_of_tokens = is_token_folder(folder)
+    if findings := (verify_tokens if is_of_tokens else verify_index)(folder, deep, progress):
         return Result(findings, Finding, exit_code=1)
+    if is_of_tokens:
+        how = (
+            "every position of every table" if deep else "all tables, sampled; --deep: all of them"
+        )
+        return Result([], Finding, [f"{directory}: sound ({how})"], print_table=lambda _: None)
     checks = ["every bit" if deep else "all tables and some of the text"]
     if all((shard / MANIFEST).is_file() for shard in shard_folders(folder)):
         checks.insert(0, "every file as in manifest.json")

@@ -201,10 +201,11 @@ class Commands(click.Group):
             # The rest of the output goes nowhere, so that the process can end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(1)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             kept = "what was done is kept: run the same command again."
             is_kept = ctx.invoked_subcommand in self._keeping
-            _say(f"Interrupted; {kept if is_kept else 'nothing was kept.'}")
+            said = "".join(getattr(error, "__notes__", ()))
+            _say(f"Interrupted; {said or (kept if is_kept else 'nothing was kept.')}")
             ctx.exit(130)
 
 

@@ -24,8 +24,9 @@ _SPACE = "▁"
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _ENDS = ("</s>", "<|endoftext|>", "<|end_of_text|>", "<|eot|>")
 _WANTED = "a SentencePiece model or a tokenizer.json was expected"
-_SAMPLE, _LONGEST, _CUT = 32, 2_000, 100
-"""Documents to try, tokens of each, and how many of these a cut through a word can change."""
+_SAMPLE, _LONGEST, _CUT, _FITTING = 32, 2_000, 100, 0.75
+"""Documents to try, tokens of each, how many of these a cut through a word can change, and the
+share that has to come out the same: a few words can by chance."""
 
 
 class Tokenizer(Protocol):
@@ -121,7 +122,9 @@ class _Vocabulary:
 
     def _unknown(self, error: KeyError) -> InputError:
         has = f"it has {counted(self.vocabulary, 'token')}"
-        return InputError(f"--tokenizer {self.name}", f"{has}, but not {error.args[0]}")
+        return InputError(
+            f"--tokenizer {self.name}", f"{has}, but not {error.args[0]}, which the index has"
+        )
 
 
 class _SentencePiece(_Vocabulary):
@@ -236,22 +239,21 @@ def open_tokenizer(path: str | Path | None, width: int) -> Tokenizer:
 
     None is for bytes, tokens of one byte; otherwise an InputError asks for --tokenizer.
     """
-    if path is None:
-        if width == 1:
-            return _Bytes()
+    if path is None and width > 1:
         problem = f"tokens of {width} bytes are numbers in its vocabulary, which no index holds"
         raise InputError("--tokenizer FILE was expected", problem)
-    where = f"--tokenizer {path}"
     tokenizer = load_tokenizer(path)
     if tokenizer.vocabulary >= 1 << 8 * width:
         has = f"its {counted(tokenizer.vocabulary, 'token')} aren't those of the index"
         cure = "; leave it out: an index of bytes has none" if width == 1 else ""
-        raise InputError(where, f"{has}, which have {counted(width, 'byte')}{cure}")
+        raise InputError(f"--tokenizer {path}", f"{has}, which have {counted(width, 'byte')}{cure}")
     return tokenizer
 
 
-def load_tokenizer(path: str | Path) -> Tokenizer:
-    """Open a tokenizer, whatever the width of its tokens."""
+def load_tokenizer(path: str | Path | None) -> Tokenizer:
+    """Open a tokenizer for tokens of any width; None is for bytes."""
+    if path is None:
+        return _Bytes()
     where, name = f"--tokenizer {path}", Path(path).name
     try:
         content = Path(path).read_bytes()
@@ -309,7 +311,7 @@ def check_fit(tokenizer: Tokenizer, folder: TokenFolder) -> None:
         total += min(len(ids), _LONGEST)
         forwards += _same(tokenizer, ids[:_LONGEST].tolist(), len(ids))
         backwards += _same(tokenizer, ids[-_LONGEST:][::-1].tolist(), len(ids))
-    if total and 2 * max(forwards, backwards) <= total:
+    if max(forwards, backwards) < _FITTING * total:
         same = f"encoded again, {max(forwards, backwards):,} of {total:,} come out the same"
         problem = f"the tokens of {folder.path} aren't made by it ({same}); give the one that did"
         raise InputError(f"--tokenizer {tokenizer.name}", problem)

@@ -1,0 +1,71 @@
+"""Sizes of indexes as rows, and the memory and files that they take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ngramscan.indexes.base import IndexSize
+from ngramscan.progress import counted, format_bytes
+
+_ASKING_BYTES, _ASKING_PER_SHARD = 150_000_000, 60_000
+"""Measured with 1 and with 10,000 shards: 120 MB and 33 kB for counts, 60 kB with windows."""
+_BUILDING_BYTES, _BUILDING_PER_BYTE, _PER_BYTE_FROM_2_GIB = 200_000_000, 5.6, 10.1
+_SHARD_BYTES = 10**9
+_USUAL_RATIO, _HEADER_BYTES = 0.4, 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """The size of one index, and the time of one question."""
+
+    name: str
+    documents: int | None
+    bytes: int | None
+    """Bytes of text, in UTF-8; None: unknown."""
+    tokens: int | None
+    """Tokens of text, without separators; only for an index over tokens."""
+    answered_in_s: float
+    """Seconds for one question; for a corpus that is read, seconds to read all of it."""
+    shards: int | None
+    """Like the next two, known only for a local index."""
+    index_bytes: int | None
+    size_ratio: float | None
+    """Bytes of the index over bytes of text."""
+    memory_to_ask: int | None
+    """Bytes, estimated, without the parts of the files that the operating system keeps."""
+    memory_to_build: int | None
+    """Bytes that building its largest shard takes, estimated."""
+
+
+def describe_size(name: str, size: IndexSize, seconds: float) -> IndexInfo:
+    """Return the row of an index that took some seconds to answer."""
+    ratio = size.index_bytes / size.bytes if size.index_bytes and size.bytes else None
+    asking, largest = None, size.largest_shard_bytes
+    if size.shards and size.bytes is not None and "://" not in name:
+        asking = _ASKING_BYTES + _ASKING_PER_SHARD * size.shards
+    building = None if largest is None else memory_to_build(largest)
+    known = (
+        name,
+        size.documents,
+        size.bytes,
+        size.tokens,
+        seconds,
+        size.shards,
+        size.index_bytes,
+        ratio,
+    )
+    return IndexInfo(*known, asking, building)
+
+
+def memory_to_build(shard_bytes: int) -> int:
+    """Return the bytes of memory that building an index of a shard takes, estimated."""
+    per_byte = _BUILDING_PER_BYTE if shard_bytes < 1 << 31 else _PER_BYTE_FROM_2_GIB
+    return _BUILDING_BYTES + round(per_byte * shard_bytes)
+
+
+def describe_index(name: str, text_bytes: int) -> str:
+    """Return a notice about what an index of a corpus would take."""
+    files = format_bytes(_USUAL_RATIO * text_bytes + _HEADER_BYTES)
+    memory = format_bytes(memory_to_build(min(text_bytes, _SHARD_BYTES)))
+    shards = counted(-(-text_bytes // _SHARD_BYTES), "shard")
+    return f"{name}: an index takes about {files} of files in {shards}, {memory} of memory to build"

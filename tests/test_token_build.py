@@ -1,0 +1,244 @@
+"""Building indexes over tokens: the same files as infini-gram's builder makes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngramscan.corpora import ReadOptions, open_corpus
+from ngramscan.errors import CorpusError, IndexFormatError, InputError
+from ngramscan.progress import SILENT
+from ngramscan.token_files import build
+from ngramscan.token_files.build import TokenBuildRow, build_token_index, sort_table, width_for
+from ngramscan.token_files.shard import open_token_folder, pointer_bytes_for
+from ngramscan.token_files.tokenizers import Tokenizer, load_tokenizer
+from ngramscan.token_files.verify import verify_tokens
+from tests.support.command import NGRAMSCAN
+
+TOKENS = Path(__file__).parent / "tokens"
+CORPUS = TOKENS / "corpus_small.jsonl"
+PLAIN = ReadOptions()
+LLAMA, OLMO2 = TOKENS / "llamalike.model", TOKENS / "allenai_dolma2.json.gz"
+
+
+def built(
+    corpus: Path, directory: Path, tokenizer: Path | None, read: ReadOptions = PLAIN
+) -> TokenBuildRow:
+    [row] = build_token_index(
+        open_corpus(str(corpus)), directory, load_tokenizer(tokenizer), read, SILENT
+    )
+    return row
+
+
+def write_corpus(path: Path, texts: list[str]) -> Path:
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    return path
+
+
+# The table
+
+
+def brute_force(tokenized: bytes, width: int) -> bytes:
+    size, positions = pointer_bytes_for(len(tokenized)), range(0, len(tokenized), width)
+    ordered = sorted(positions, key=lambda position: tokenized[position:])
+    return b"".join(position.to_bytes(size, "little") for position in ordered)
+
+
+@given(
+    st.lists(st.sampled_from([0, 1, 2, 0xFF]), min_size=1, max_size=80), st.sampled_from([1, 2, 4])
+)
+def test_a_table_has_all_positions_in_the_order_of_the_bytes(tokens: list[int], width: int) -> None:
+    """Bytes of few values: suffixes that begin with each other, and order beside the tokens'."""
+    tokenized = bytes(tokens * width)
+    assert sort_table(tokenized, width).tobytes() == brute_force(tokenized, width)
+
+
+@pytest.mark.parametrize("size", [256, 258, 65536, 65538])
+def test_pointers_are_as_wide_as_they_have_to_be(size: int) -> None:
+    tokenized = bytes(np.random.default_rng(size).integers(0, 256, size, np.uint8))
+    table = sort_table(tokenized, 2).tobytes()
+    assert len(table) == size // 2 * {256: 1, 258: 2, 65536: 2, 65538: 3}[size]
+    assert table == brute_force(tokenized, 2)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(TOKENS.glob("*/tokenized.*")), ids=lambda path: str(path)[-30:]
+)
+def test_tables_are_those_of_the_original(path: Path) -> None:
+    width = 4 if "olmo2" in str(path) else 2
+    table = path.with_name(path.name.replace("tokenized", "table"))
+    assert sort_table(path.read_bytes(), width).tobytes() == table.read_bytes()
+
+
+def test_all_recorded_tables_are_those_of_the_original(shared: Path) -> None:
+    paths = sorted((shared / "tokens" / "index").glob("*/tokenized.*"))
+    assert len(paths) == 8
+    for path in paths:
+        width = {"olmo2": 4, "bytes": 1}.get(path.parent.name.rpartition("_")[2], 2)
+        table = path.with_name(path.name.replace("tokenized", "table"))
+        assert sort_table(path.read_bytes(), width).tobytes() == table.read_bytes()
+
+
+# Whole indexes
+
+
+def check_same_files(made: Path, original: Path) -> None:
+    for path in original.iterdir():
+        assert (made / path.name).read_bytes() == path.read_bytes(), path
+
+
+def test_an_index_is_that_of_the_original(tmp_path: Path) -> None:
+    row = built(CORPUS, tmp_path / "x", OLMO2)
+    check_same_files(tmp_path / "x", TOKENS / "v4_pysmall_olmo2")
+    tokens = np.fromfile(tmp_path / "x" / "tokenized.0", "<u4").tolist()
+    counted = sorted(Counter(tokens).items())
+    unigrams = (tmp_path / "x" / "unigram.0").read_text().splitlines()
+    assert unigrams == [f"{token} {count}" for token, count in counted]
+    sizes = sum(path.stat().st_size for path in (tmp_path / "x").iterdir())
+    assert (row.shard, row.documents, row.tokens) == (0, 676, 100_704 - 676)
+    assert (row.index_bytes, row.bytes_per_token) == (sizes, round(sizes / row.tokens, 3))
+    assert verify_tokens(tmp_path / "x", True, SILENT) == []
+
+
+def test_each_shard_of_the_original_is_an_index_of_its_documents(tmp_path: Path) -> None:
+    lines = CORPUS.read_text().splitlines(keepends=True)
+    for shard in range(3):
+        part = tmp_path / f"{shard}.jsonl"
+        part.write_text("".join(lines[shard::3]))
+        built(part, tmp_path / f"{shard}", LLAMA)
+        for name in ("tokenized", "table", "offset"):
+            original = TOKENS / "v4_pysmall_llama_s3" / f"{name}.{shard}"
+            assert (tmp_path / f"{shard}" / f"{name}.0").read_bytes() == original.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "tokenizer"),
+    [
+        ("v4_pystdlib_llama", "llamalike.model"),
+        ("v4_pysmall_olmo", "allenai_gpt-neox-olmo-dolma-v1_5.json.gz"),
+        ("v4_pysmall_olmo2", "allenai_dolma2.json.gz"),
+        ("v4_pysmall_bytes", None),
+    ],
+)
+def test_all_files_are_those_of_the_original(
+    name: str, tokenizer: str | None, shared: Path, tmp_path: Path
+) -> None:
+    corpus = "corpus" if "stdlib" in name else "corpus_small"
+    path = tokenizer and shared / "tokens" / "tokenizers" / tokenizer
+    built(shared / "tokens" / corpus / f"{corpus}.jsonl", tmp_path / "x", cast(Any, path))
+    original = shared / "tokens" / "index" / name
+    check_same_files(tmp_path / "x", original)
+    assert len([*original.iterdir()]) == len([*(tmp_path / "x").iterdir()]) == 6
+
+
+def test_documents_without_text_are_separators(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "c.jsonl", ["", "", ""])
+    row = built(corpus, tmp_path / "x", None)
+    assert (row.documents, row.tokens, row.bytes_per_token) == (3, 0, None)
+    assert (tmp_path / "x" / "tokenized.0").read_bytes() == b"\xff\xff\xff"
+    assert (tmp_path / "x" / "table.0").read_bytes() == b"\2\1\0"
+    assert (tmp_path / "x" / "unigram.0").read_text() == "255 3\n"
+
+
+def test_metadata_are_the_other_fields_with_the_path_and_the_line(tmp_path: Path) -> None:
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "a.jsonl").write_text(
+        '{"z": {"é": 1}, "body": "ä", "text": "t", "b": null}\n'
+    )
+    (tmp_path / "c" / "b.jsonl").write_text('{"body": "x"}\n{}\n{"body": "y"}\n')
+    read = ReadOptions("body", skip_bad_lines=True)
+    built(tmp_path / "c", tmp_path / "x", None, read)
+    assert (tmp_path / "x" / "tokenized.0").read_bytes() == b"\xff\xc3\xa4\xffx\xffy"
+    lines = (tmp_path / "x" / "metadata.0").read_text().splitlines(keepends=True)
+    assert lines[0].endswith(r'"metadata": {"z": {"\u00e9": 1}, "text": "t", "b": null}}' + "\n")
+    places = [(json.loads(line)["path"], json.loads(line)["linenum"]) for line in lines]
+    assert places == [("a.jsonl", 0), ("b.jsonl", 0), ("b.jsonl", 2)]
+    starts = np.fromfile(tmp_path / "x" / "metaoff.0", "<u8").tolist()
+    assert starts == [0, len(lines[0]), len(lines[0] + lines[1])]
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "width"), [(255, 1), (256, 2), (65_535, 2), (65_536, 4), (100_278, 4)]
+)
+def test_the_separator_is_no_token(vocabulary: int, width: int) -> None:
+    assert width_for(cast(Tokenizer, SimpleNamespace(vocabulary=vocabulary))) == width
+
+
+# What can't be built
+
+
+def test_a_folder_has_to_be_new(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "c.jsonl", ["text"])
+    (tmp_path / "empty").mkdir()
+    assert built(corpus, tmp_path / "empty", None).documents == 1
+    for where, problem in {
+        "empty": "the folder is not empty; a new one was expected",
+        "c.jsonl": "it is a file; a new folder was expected",
+        "no/x": f"there is no folder {tmp_path / 'no'}",
+    }.items():
+        with pytest.raises(InputError) as raised:
+            built(corpus, tmp_path / where, None)
+        assert str(raised.value) == f"{tmp_path / where}: {problem}"
+    with pytest.raises(InputError, match=r"s3://a/b: a folder of this machine was expected"):
+        build_token_index(
+            open_corpus(str(corpus)), "s3://a/b", load_tokenizer(None), ReadOptions(), SILENT
+        )
+
+
+def test_nothing_is_left_of_a_build_that_fails(tmp_path: Path) -> None:
+    corpus = tmp_path / "c.jsonl"
+    corpus.write_text('{"text": "a"}\n{"text": 3}\n')
+    with pytest.raises(CorpusError, match=r"c\.jsonl:2"):
+        built(corpus, tmp_path / "x", None)
+    corpus.write_text("\n")
+    with pytest.raises(InputError, match="no document in it"):
+        built(corpus, tmp_path / "x", None)
+    assert [path.name for path in tmp_path.iterdir()] == ["c.jsonl"]
+
+
+def test_short_memory_is_said_before_sorting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = write_corpus(tmp_path / "c.jsonl", ["x" * 9_999])
+    monkeypatch.setattr(build, "usable_memory", lambda: 50_000)
+    problem = r"x: memory is short: sorting 10,000 tokens takes 72 kB, and 50 kB are available$"
+    with pytest.raises(InputError, match=problem):
+        built(corpus, tmp_path / "x", None)
+    assert [path.name for path in tmp_path.iterdir()] == ["c.jsonl"]
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_build_leaves_no_index(end: signal.Signals, tmp_path: Path) -> None:
+    out, line = tmp_path / "x", json.dumps({"text": "words of a text " * 1000}).encode() + b"\n"
+    command = [*NGRAMSCAN, "index", "build", "scan:-", "-o", f"tokens:{out}"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stderr
+        process.stdin.write(line * 500)
+        process.stdin.flush()  # more than buffers hold, and the pipe stays open
+        while not [*tmp_path.glob(".x.building-*/tokenized.0")]:
+            time.sleep(0.005)
+        process.send_signal(end)
+        process.wait()
+        said = process.stderr.read().decode()
+    assert not out.exists()
+    if end == signal.SIGINT:
+        assert (process.returncode, [*tmp_path.iterdir()]) == (130, [])
+        assert said.endswith("Interrupted; nothing was kept.\n")
+        return
+    [left] = tmp_path.iterdir()
+    with pytest.raises((InputError, IndexFormatError)):
+        open_token_folder(left)
+    corpus = write_corpus(tmp_path / "c.jsonl", ["text"])
+    assert built(corpus, out, None).documents == 1

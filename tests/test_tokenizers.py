@@ -1,0 +1,433 @@
+"""Tokenizers: the same tokens as the indexer's and the service's, and their texts again.
+
+The oracle is what infini-gram 2.6.0 wrote and answered: `tests/tokens`, and the exchanges in the
+shared folder.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tokenizers import AddedToken, decoders, models, normalizers
+from tokenizers import Tokenizer as Library
+
+from ngramscan.errors import InputError
+from ngramscan.token_files.build import sort_table
+from ngramscan.token_files.shard import TokenFolder, open_token_folder
+from ngramscan.token_files.tokenizers import Tokenizer, check_fit, load_tokenizer, open_tokenizer
+
+TOKENS = Path(__file__).parent / "tokens"
+LLAMA, OLMO2 = TOKENS / "llamalike.model", TOKENS / "allenai_dolma2.json.gz"
+NEOX = "allenai_gpt-neox-olmo-dolma-v1_5.json.gz"
+TOKENIZER_OF = {
+    "v4_pysmall_llama_s3": LLAMA.name,
+    "v5_pysmall_llama": LLAMA.name,
+    "v4_pysmall_olmo2": OLMO2.name,
+    "v4_pystdlib_llama": LLAMA.name,
+    "v4_pysmall_olmo": NEOX,
+    "v4_pysmall_bytes": None,
+}
+TEXTS = [
+    json.loads(line)["text"] for line in (TOKENS / "corpus_small.jsonl").read_text().splitlines()
+]
+
+
+@pytest.fixture(scope="module")
+def llama() -> Tokenizer:
+    return open_tokenizer(LLAMA, 2)
+
+
+@pytest.fixture(scope="module")
+def olmo2() -> Tokenizer:
+    return open_tokenizer(OLMO2, 4)
+
+
+def documents_of(folder: TokenFolder) -> list[list[int]]:
+    return [folder.tokens_of(number).tolist() for number in range(folder.documents)]
+
+
+# Documents
+
+
+def check_documents(folder: TokenFolder, tokenizer: Tokenizer, texts: list[str]) -> None:
+    """Texts give the tokens of the index, and these the texts."""
+    texts = [
+        text for first in range(len(folder.shards)) for text in texts[first :: len(folder.shards)]
+    ]
+    form: Callable[[str], str] = str
+    if tokenizer.name == NEOX:
+        form = lambda text: unicodedata.normalize("NFC", text)  # noqa: E731
+    for text, ids in zip(texts, documents_of(folder), strict=True):
+        assert tokenizer.of_document(text) == ids
+        assert tokenizer.content(ids).removeprefix(tokenizer.lead) == form(text).encode()
+
+
+@pytest.mark.parametrize("name", ["v4_pysmall_llama_s3", "v5_pysmall_llama", "v4_pysmall_olmo2"])
+def test_tokens_are_those_of_the_indexer(name: str) -> None:
+    folder, tokenizer = (
+        open_token_folder(TOKENS / name),
+        load_tokenizer(TOKENS / TOKENIZER_OF[name]),
+    )
+    check_fit(tokenizer, folder)
+    assert folder.backwards == name.startswith("v5")
+    check_documents(folder, tokenizer, TEXTS)
+
+
+def test_names_of_special_tokens_in_a_text_are_these(llama: Tokenizer) -> None:
+    text = "The strings <s> and </s> and <unk> and [INST] are text here. </s>"
+    pieces = "▁The ▁strings ▁ <s> ▁and ▁ </s> ▁and ▁ <unk> ▁and ▁[ INST ] ▁are ▁text ▁here . ▁ </s>"
+    assert llama.pieces(llama.of_document(text)) == pieces.split()
+    assert llama.content(llama.of_document(text)) == f" {text}".encode()
+    assert llama.content(llama.of_document("<s>x")) == b"<s>x"
+
+
+# Queries
+
+
+@pytest.mark.parametrize(
+    ("query", "llama_ids", "olmo2_ids"),
+    [
+        ("step by step", [3707, 486, 3707], [3094, 555, 3094]),
+        ("think ", [1073, 29871], [1781, 220]),
+        (" think", [1073], [220, 1781]),
+        ("  think", [259, 1073], [256, 1781]),
+        ("一步", [28969, 29783], [220, 15120, 65782]),
+        ("🤖", [243, 162, 167, 153], None),
+        ("</s>", [2], None),
+        ("<s>", [1], None),
+        ("", [], []),
+    ],
+)
+def test_queries_are_what_the_service_makes_of_them(
+    query: str,
+    llama_ids: list[int],
+    olmo2_ids: list[int] | None,
+    llama: Tokenizer,
+    olmo2: Tokenizer,
+) -> None:
+    assert llama.after_space(query) == llama_ids
+    assert olmo2_ids is None or olmo2.after_space(query) == olmo2_ids
+
+
+@pytest.mark.parametrize("text", ["Return the", "think", "\\frac{", "x = 1", "naïve", "一步", "🤖"])
+@pytest.mark.parametrize("name", ["llama", "olmo2"])
+def test_tokens_at_a_line_are_those_of_a_document(
+    name: str, text: str, request: pytest.FixtureRequest
+) -> None:
+    tokenizer: Tokenizer = request.getfixturevalue(name)
+    ids = tokenizer.after_newline(text)
+    assert ids is not None
+    assert tokenizer.content(ids) == text.encode()
+    document = tokenizer.of_document(f"Some words,\n{text}")
+    assert document[-len(ids) :] == ids
+    assert tokenizer.content(document[: -len(ids)]).endswith(b",\n")
+
+
+def test_a_newline_that_merges_with_the_text_leaves_no_tokens_of_its_own(
+    llama: Tokenizer, olmo2: Tokenizer
+) -> None:
+    assert olmo2.pieces(olmo2.of_document("a\n\nb")) == ["a", "ĊĊ", "b"]
+    assert olmo2.after_newline("\nthink") is None
+    assert llama.after_newline("\nthink") == [13, *(llama.after_newline("think") or [])]
+    assert llama.after_newline("") is olmo2.after_newline("") is None
+
+
+def test_bytes_are_their_own_tokens() -> None:
+    tokenizer = open_tokenizer(None, 1)
+    assert (tokenizer.name, tokenizer.vocabulary, tokenizer.end_of_text) == ("bytes", 255, 0)
+    ids = [0xC3, 0xA4, 0x0A]
+    assert tokenizer.of_document("ä\n") == tokenizer.after_space("ä\n") == ids
+    assert tokenizer.after_newline("ä\n") is None
+    assert tokenizer.pieces(ids) == ["Ã", "¤", "\n"]
+    assert tokenizer.content(ids) == "ä\n".encode()
+    assert tokenizer.shown(ids[1:]) == "\N{REPLACEMENT CHARACTER}\n"
+
+
+# Tokens as text
+
+
+def test_shown_texts_lose_a_space_with_llama_only(llama: Tokenizer, olmo2: Tokenizer) -> None:
+    assert llama.shown(llama.after_space("step by")) == "step by"
+    assert olmo2.shown(olmo2.after_space("step by")) == " step by"
+    assert llama.content(llama.after_space("step by")) == b" step by"
+    assert llama.shown([259, 1073, 2]) == "  think</s>"
+    robot = llama.after_space("🤖")
+    assert (llama.shown(robot), llama.shown([*robot[:3], 1073])) == ("🤖", "\ufffd" * 3 + " think")
+    assert llama.content(robot[:3]) == "🤖".encode()[:3]
+
+
+def test_a_token_of_another_vocabulary_is_an_error(llama: Tokenizer, olmo2: Tokenizer) -> None:
+    with pytest.raises(InputError, match="it has 32,000 tokens, but not 32000, which the index"):
+        llama.content([5, 32000])
+    with pytest.raises(InputError, match=r"allenai_dolma2\.json\.gz: it has 100,278 tokens"):
+        olmo2.pieces([4294967295])
+    assert (llama.end_of_text, olmo2.end_of_text) == (2, 100257)
+
+
+# A tokenizer.json of Llama's kind
+
+
+def converted(model: Path) -> str:
+    """Return a tokenizer.json as transformers makes it of a SentencePiece model."""
+    from sentencepiece import SentencePieceProcessor
+
+    processor = SentencePieceProcessor(model_file=str(model))
+    ids = {processor.id_to_piece(one): one for one in range(processor.get_piece_size())}
+    pairs = [
+        (ids[piece], (piece[:cut], piece[cut:]))
+        for piece in ids
+        for cut in range(1, len(piece))
+        if piece[:cut] in ids and piece[cut:] in ids and not processor.is_byte(ids[piece])
+    ]
+    score: Callable[[tuple[int, Any]], tuple[float, ...]] = lambda pair: (  # noqa: E731
+        -processor.get_score(pair[0]),
+        ids[pair[1][0]],
+        ids[pair[1][1]],
+    )
+    merges = [pair for _, pair in sorted(pairs, key=score)]
+    library = Library(models.BPE(ids, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    library.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    )
+    steps = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    library.decoder = decoders.Sequence([*steps, decoders.Strip(" ", 1, 0)])
+    library.add_special_tokens(
+        [AddedToken(one, normalized=False) for one in ("<unk>", "<s>", "</s>")]
+    )
+    library.enable_truncation(8)
+    return library.to_str()
+
+
+def test_a_tokenizer_json_of_llama_is_as_good_as_its_model(
+    llama: Tokenizer, tmp_path: Path
+) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(converted(LLAMA))
+    other = open_tokenizer(path, 2)
+    numbers = other.name, other.vocabulary, other.end_of_text, other.lead
+    assert numbers == ("tokenizer.json", 32000, 2, b" ")
+    # The libraries part long runs of spaces otherwise, and put a space after special tokens or not.
+    plain = [text for text in TEXTS if "<s>" not in text and " " * 14 not in text]
+    assert len(plain) > len(TEXTS) * 0.95
+    for text in plain:
+        ids = llama.of_document(text)
+        assert other.of_document(text) == ids
+        assert (other.content(ids), other.shown(ids)) == (llama.content(ids), llama.shown(ids))
+    for text in ("step by step", "think ", " think", "</s>", "一步", "🤖", "\nthink"):
+        assert other.after_space(text) == llama.after_space(text)
+        assert other.after_newline(text) == llama.after_newline(text)
+    folder = open_token_folder(TOKENS / "v5_pysmall_llama")
+    check_fit(other, folder)
+    assert folder.backwards
+
+
+# Which one fits
+
+
+def test_another_tokenizer_is_refused(llama: Tokenizer, olmo2: Tokenizer) -> None:
+    for name in ("v4_pysmall_llama_s3", "v5_pysmall_llama"):
+        with pytest.raises(InputError, match=r"aren't made by it \(encoded again, .* give the one"):
+            check_fit(olmo2, open_token_folder(TOKENS / name))
+    with pytest.raises(InputError, match=r"llamalike\.model: it has 32,000 tokens, but not \d+"):
+        check_fit(llama, open_token_folder(TOKENS / "v4_pysmall_olmo2"))
+
+
+def write_index(directory: Path, documents: list[list[int]], width: int = 2) -> TokenFolder:
+    with_separators = [token for ids in documents for token in ((1 << 8 * width) - 1, *ids)]
+    tokens = np.array(with_separators, f"<u{width}")
+    directory.mkdir()
+    tokens.tofile(directory / "tokenized.0")
+    sort_table(tokens.tobytes(), width).tofile(directory / "table.0")
+    sizes = [0, *(len(ids) + 1 for ids in documents)]
+    (np.cumsum(sizes[: len(documents)]) * width).astype("<u8").tofile(directory / "offset.0")
+    return open_token_folder(directory)
+
+
+@pytest.mark.parametrize("is_backwards", [False, True])
+def test_the_beginning_of_a_long_document_tells_the_version(
+    is_backwards: bool, llama: Tokenizer, tmp_path: Path
+) -> None:
+    """Its first 2,000 tokens are a part of a word, too: 🤖 are four tokens, and 2,001 are not."""
+    ids = llama.of_document("a" + "🤖" * 1000 + ". The end")
+    folder = write_index(tmp_path / "long", [ids[::-1] if is_backwards else ids])
+    check_fit(llama, folder)
+    assert folder.backwards is is_backwards
+    assert folder.tokens_of(0).tolist() == ids
+
+
+def test_a_tiny_index_has_its_tokenizer(llama: Tokenizer, olmo2: Tokenizer, tmp_path: Path) -> None:
+    texts = [
+        "Return the sum of a list of numbers.",
+        "",
+        "If it is empty, raise ValueError (or None).",
+    ]
+    mine = write_index(tmp_path / "mine", [llama.of_document(text) for text in texts])
+    check_fit(llama, mine)
+    assert not mine.backwards
+    reverse = write_index(tmp_path / "v5", [llama.of_document(text)[::-1] for text in texts])
+    check_fit(llama, reverse)
+    assert reverse.backwards
+    with pytest.raises(InputError, match="aren't made by it"):
+        check_fit(olmo2, mine)
+    empty = write_index(tmp_path / "empty", [[], []])
+    check_fit(llama, empty)
+    assert not empty.backwards
+
+
+# Files
+
+
+def bad_files(folder: Path) -> Iterator[tuple[str, bytes, str]]:
+    noise = random.Random(1).randbytes(3000)
+    yield "noise", noise, "not a tokenizer; a SentencePiece model or a tokenizer.json was expected"
+    yield "half.model", LLAMA.read_bytes()[:200_000], "not a tokenizer; "
+    yield "empty", b"", "the file is empty; "
+    yield "other.json", b'{"model": {"name": "x"}}', "not a tokenizer.json; "
+    yield "list.json", b"[1]", "not a tokenizer.json; "
+    yield "deep.json", b"[" * 100_000, "not a tokenizer.json; "
+    yield "cut.json.gz", OLMO2.read_bytes()[:-9], "not a gzip file, or truncated; "
+    yield "text.json.gz", gzip.compress(b"text"), "not a tokenizer; "
+    words = {"model": {"type": "WordPiece", "vocab": {"a": 0}}}
+    yield "words.json", json.dumps(words).encode(), "another kind of tokenizer; "
+    broken = {"model": {"type": "BPE", "vocab": {"<0x0A>": 0}, "merges": 3}}
+    yield "broken.json", json.dumps(broken).encode(), "not a tokenizer.json: "
+
+
+def test_a_file_that_is_no_tokenizer_is_one_line(tmp_path: Path) -> None:
+    for name, content, problem in bad_files(tmp_path):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError) as raised:
+            open_tokenizer(tmp_path / name, 2)
+        message = str(raised.value)
+        assert message.startswith(f"--tokenizer {tmp_path / name}: {problem}"), name
+        assert "\n" not in message
+    for missing in (tmp_path / "nowhere", tmp_path):
+        with pytest.raises(InputError, match=r"directory; a SentencePiece model"):
+            open_tokenizer(missing, 2)
+
+
+def test_a_tokenizer_is_asked_for_where_tokens_have_one() -> None:
+    for width in (2, 4):
+        with pytest.raises(InputError, match=rf"^--tokenizer FILE was expected: .* {width} bytes"):
+            open_tokenizer(None, width)
+    with pytest.raises(InputError, match="1 byte; leave it out: an index of bytes has none"):
+        open_tokenizer(LLAMA, 1)
+    with pytest.raises(InputError, match=r"100,278 tokens aren't those of the index"):
+        open_tokenizer(OLMO2, 2)
+    assert open_tokenizer(LLAMA, 4).vocabulary == 32000
+
+
+@pytest.mark.parametrize(("library", "file"), [("sentencepiece", LLAMA), ("tokenizers", OLMO2)])
+def test_a_missing_library_is_one_line(
+    library: str, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(InputError, match=rf"{library} is not installed; .*ngramscan\[tokens\]"):
+        open_tokenizer(file, 4)
+
+
+# All that was recorded
+
+
+def shared_tokenizer(shared: Path, name: str) -> Tokenizer:
+    file = TOKENIZER_OF[name]
+    return load_tokenizer(file and shared / "tokens" / "tokenizers" / file)
+
+
+def test_each_index_has_one_tokenizer(shared: Path) -> None:
+    for name, own in TOKENIZER_OF.items():
+        folder = open_token_folder(shared / "tokens" / "index" / name)
+        for file in filter(None, {*TOKENIZER_OF.values()} - {own}):
+            with pytest.raises(InputError, match=r"aren't made by it|, but not |aren't those of"):
+                check_fit(
+                    open_tokenizer(shared / "tokens" / "tokenizers" / file, folder.width), folder
+                )
+        tokenizer = shared_tokenizer(shared, name)
+        check_fit(tokenizer, folder)
+        assert folder.backwards == name.startswith("v5")
+        corpus = shared / "tokens" / ("corpus" if "stdlib" in name else "corpus_small")
+        lines = (corpus / f"{corpus.name}.jsonl").read_text().splitlines()
+        check_documents(folder, tokenizer, [json.loads(line)["text"] for line in lines])
+
+
+def recorded(shared: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    for line in (shared / "tokens" / "exchanges.jsonl").read_text().splitlines():
+        one = json.loads(line)
+        if one["via"] == "http" and one["status"] == 200 and "token_ids" in one["reply"]:
+            request = one["request"]
+            yield request | {"index": request.get("index") or request["corpus"]}, one["reply"]
+
+
+def test_queries_are_as_recorded(shared: Path) -> None:
+    tokenizers = {name: shared_tokenizer(shared, name) for name in TOKENIZER_OF}
+    asked = 0
+    for request, reply in recorded(shared):
+        tokenizer, query = tokenizers[request["index"]], request.get("query")
+        ids = reply["token_ids"]
+        if (
+            query is not None
+            and " AND " not in query
+            and " OR " not in query
+            and "\\x" not in query
+        ):
+            assert tokenizer.after_space(query) == ids
+            asked += 1
+        if ids and isinstance(ids[0], int) and None not in reply["tokens"]:
+            assert tokenizer.pieces(ids) == reply["tokens"]
+        if "longest_suffix" in reply:
+            prompt = ids[:-1] if request["query_type"] == "infgram_prob" else ids
+            assert (
+                tokenizer.shown(prompt[len(prompt) - reply["suffix_len"] :])
+                == reply["longest_suffix"]
+            )
+    assert asked > 150
+    for line in (shared / "tokens" / "truth.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        assert tokenizers[row["index"]].after_space(row["string"]) == row["token_ids"]
+
+
+def spans_of(ids: list[int], query: list[int]) -> Iterator[list[int]]:
+    """Yield the parts of a text as the service divides it: each occurrence, and what is between."""
+    start = at = 0
+    while at < len(ids):
+        if query and ids[at : at + len(query)] == query:
+            yield from filter(None, (ids[start:at], query))
+            start = at = at + len(query)
+        else:
+            at += 1
+    if start < len(ids):
+        yield ids[start:]
+
+
+def test_spans_are_as_recorded(shared: Path) -> None:
+    checked = 0
+    for request, reply in recorded(shared):
+        if request["query_type"] not in {"get_doc_by_rank", "search_docs"} or "error" in reply:
+            continue
+        name = request["index"]
+        folder = open_token_folder(shared / "tokens" / "index" / name)
+        tokenizer = shared_tokenizer(shared, name)
+        check_fit(tokenizer, folder)
+        for document in reply.get("documents", [reply]):
+            query, shown = reply["token_ids"], document["disp_len"]
+            if any(isinstance(one, list) for one in query) or document["needle_offset"] > shown:
+                continue
+            if "documents" in reply:
+                ids = document["token_ids"]
+            else:
+                seen = folder.excerpt(request["s"], request["rank"], 1, 0, 1)
+                start = seen.start - document["needle_offset"]
+                ids = folder.tokens_of(seen.document).tolist()[start : start + shown]
+            texts = [tokenizer.shown(part) for part in spans_of(ids, query)]
+            assert texts == [text for text, _ in document["spans"]]
+            checked += 1
+    assert checked > 50
