@@ -12,8 +12,9 @@ Valid requests get the answer of the original service, with these exceptions, wh
 * `needle_offset` of an occurrence that begins at a separator is -1, without a sign bit gone wrong;
 * `longest_suffix` of an empty suffix is empty; the original has the whole query there;
 * in an index of version 5, whose documents are held backwards, windows, offsets and next tokens
-  are in reading order, and a `ptr` is that of the first token of the n-gram. There,
-  next tokens are read one by one, so `ntd` is refused above MOST_OCCURRENCES;
+  are in reading order. A `ptr` is that of the first token of the n-gram, and a window by `rank`
+  takes the n-gram to be as long as the query. Next tokens are read one by one there, so `ntd` is
+  refused above MOST_OCCURRENCES;
 * `ptr` has to be a multiple of the width of tokens: any number for bytes;
 * a window looked up with a query of clauses has them marked.
 
