@@ -94,7 +94,7 @@ def _open_all(
     indexes: list[ServedIndex | ServedTokens] = []
     for name, folder in folders.items():
         if is_token_folder(folder):
-            indexes.append(_open_tokens(name, open_token_folder(folder), tokenizer))
+            indexes.append(open_tokens(name, open_token_folder(folder), tokenizer))
         else:
             indexes.append(_open_index(name, folder, progress))
     widths = {one.folder.width for one in indexes if isinstance(one, ServedTokens)}
@@ -103,7 +103,7 @@ def _open_all(
     return indexes
 
 
-def _open_tokens(name: str, folder: TokenFolder, tokenizer: str | Path | None) -> ServedTokens:
+def open_tokens(name: str, folder: TokenFolder, tokenizer: str | Path | None) -> ServedTokens:
     """Open an index over tokens and ask it once; that of bytes has no other tokenizer."""
     opened = open_tokenizer(None if folder.width == 1 else tokenizer, folder.width)
     check_fit(opened, folder)

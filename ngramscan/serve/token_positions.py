@@ -17,10 +17,10 @@ from ngramscan.fm9.compiled import Integers
 from ngramscan.token_files.shard import TokenFolder, TokenShard
 
 Terms = Sequence[Sequence[int]]
-"""N-grams of which one has to occur: a clause."""
+"""A clause: n-grams, and one of them has to occur."""
 
 _END = -1
-"""What follows the last token of a shard, where no separator does."""
+"""Stands for the token after the last one of a shard, where not even a separator is."""
 _AT_ONCE = 1_000_000
 
 
@@ -123,7 +123,8 @@ def _tokens(shard: TokenShard, ranks: Integers, ahead: int) -> Integers:
     """Return the tokens some positions after where suffixes begin."""
     positions = _positions(shard, ranks) + ahead
     inside = (positions >= 0) & (positions < shard.tokens)
-    return np.where(inside, shard.words[positions.clip(0, shard.tokens - 1)], _END)
+    found = shard.words[positions.clip(0, shard.tokens - 1)].astype(np.int64)
+    return np.where(inside, found, _END)
 
 
 def _runs_after(shard: TokenShard, low: int, high: int, ahead: int) -> Iterator[tuple[int, int]]:

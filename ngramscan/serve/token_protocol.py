@@ -12,8 +12,9 @@ Valid requests get the answer of the original service, with these exceptions, wh
 * `needle_offset` of an occurrence that begins at a separator is -1, without a sign bit gone wrong;
 * `longest_suffix` of an empty suffix is empty; the original has the whole query there;
 * in an index of version 5, whose documents are held backwards, windows, offsets and next tokens
-  are in reading order, and a `ptr` is that of the first token of the n-gram. What comes next is
-  read there one occurrence at a time, so above MOST_OCCURRENCES `ntd` is refused;
+  are in reading order. A `ptr` is that of the first token of the n-gram, and a window by `rank`
+  takes the n-gram to be as long as the query. Next tokens are read one by one there, so `ntd` is
+  refused above MOST_OCCURRENCES;
 * `ptr` has to be a multiple of the width of tokens: any number for bytes;
 * a window looked up with a query of clauses has them marked.
 
@@ -49,7 +50,7 @@ from ngramscan.token_files.shard import Excerpt
 __all__ = ["ServedTokens", "answer_about_tokens"]
 
 MOST_OCCURRENCES = 10_000_000
-"""Of the terms of a query with clauses."""
+"""All terms of a query with clauses may have so many together."""
 LONGEST_LIST = 500_000
 """Positions in an answer."""
 _NEAR = ("max_clause_freq", "max_diff_tokens")
@@ -155,7 +156,8 @@ def _longest_suffix(index: ServedTokens, ids: list[int]) -> list[int]:
 
 
 def _suffix_fields(index: ServedTokens, suffix: list[int]) -> Fields:
-    return {"suffix_len": len(suffix), "longest_suffix": index.tokenizer.shown(suffix)}
+    shown = index.tokenizer.shown([one for one in suffix if index.name_of(one) is not None])
+    return {"suffix_len": len(suffix), "longest_suffix": shown}
 
 
 def _ntd(index: ServedTokens, query: Query, _: Fields) -> Fields:

@@ -61,7 +61,7 @@ class ServedTokens:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a request asks for: an n-gram, or clauses of n-grams."""
+    """An n-gram, or clauses of n-grams."""
 
     ids: list[Any]
     """As in the request, or made of its text."""
