@@ -16,6 +16,7 @@ from ngramscan.commands.serve import serve
 from ngramscan.commands.strategies import strategies
 from ngramscan.commands.tiers import tiers
 from ngramscan.indexes.catalog import CATALOG
+from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG
 from ngramscan.patterns.files import load_patterns, shipped_sets
 from ngramscan.reading.row_files import has_rows, read_table
 from ngramscan.report.completion import paths
@@ -31,10 +32,21 @@ def complete(name: str, given: Mapping[str, Any], typed: str) -> Iterable[str] |
     known: Iterable[str] | None = None
     match name:
         case "index" | "spec" if colon:
-            known = [f"{kind}:{one}" for one in paths(path)] if kind in {"scan", "fm9"} else []
+            known = [name for row in TOKEN_CATALOG for name in (row.alias, row.name)]
+            if kind in {"scan", "fm9", "tokens"}:
+                known = [f"{kind}:{one}" for one in paths(path)]
         case "index" | "spec":
             hosted = [name for one in CATALOG for name in (one.alias, one.name)]
-            known = [*hosted, "paper", "python", "scan:", "fm9:", "http://"]
+            known = [
+                *hosted,
+                "paper",
+                "python",
+                "scan:",
+                "fm9:",
+                "tokens:",
+                "infini-gram:",
+                "http://",
+            ]
         case "patterns" | "others" | "name":
             known = [*shipped_sets(), *paths(typed)]
         case "literals":

@@ -25,9 +25,11 @@ from ngramscan.indexes.base import (
 from ngramscan.indexes.catalog import CATALOG, DEFAULT_URL, IndexRow
 from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.indexes.sizes import IndexInfo, describe_index, describe_size
+from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG, TokenIndexRow
 from ngramscan.prevalence.count import explained
 from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import Option, Result, command
+from ngramscan.report.rows import together
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 _DEEP_FINDS = (
@@ -37,14 +39,14 @@ _DEEP_FINDS = (
 
 
 @command
-def index_list() -> Result[IndexRow]:
-    """List the hosted indexes: names, and sizes in bytes of text and documents.
+def index_list() -> Result[IndexRow] | Result[TokenIndexRow]:
+    """List the hosted indexes: names, and sizes in documents and in bytes or tokens of text.
 
     Examples
     --------
     $ ngramscan index list --format csv
     """
-    return Result(CATALOG, IndexRow)
+    return Result(*together([*CATALOG, *TOKEN_CATALOG], [IndexRow, TokenIndexRow]))
 
 
 @command

@@ -10,10 +10,11 @@ from ngramscan.matching.engines import (
     find_starts,
     gram_engine,
     hyperscan_engine,
+    least_distance,
 )
 from ngramscan.matching.matcher import Counts, Matcher, count_texts
 from ngramscan.matching.normalization import Normalization, normalized
 
 __all__ = ["Counts", "Engine", "Hit", "Matcher", "Normalization", "Text", "aho_corasick_engine"]
 __all__ += ["compile_engine", "count_by_brute_force", "count_texts", "find_starts", "gram_engine"]
-__all__ += ["hyperscan_engine", "normalized"]
+__all__ += ["hyperscan_engine", "least_distance", "normalized"]

@@ -122,6 +122,11 @@ def find_starts(literal: AnyStr, text: AnyStr) -> list[int]:
     return starts
 
 
+def least_distance(text: AnyStr) -> int:
+    """Return the least distance of two occurrences of a text: its smallest period."""
+    return next(d for d in range(1, len(text) + 1) if text.startswith(text[d:]))
+
+
 def count_by_brute_force(literal: bytes, text: bytes) -> int:
     """Count the occurrences of one literal."""
     return len(find_starts(literal, text))

@@ -17,7 +17,7 @@ import numpy as np
 
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Found, Index, Place, Window, WindowFailure, shown_context
-from ngramscan.matching import find_starts
+from ngramscan.matching import find_starts, least_distance
 from ngramscan.prevalence.estimators import Draws, is_without_replacement, required_draws
 
 Estimator = Literal["combined", "size-bias", "first", "unique"]
@@ -294,8 +294,3 @@ def _most_hidden(extent: Extent, texts: Sequence[AnyStr]) -> int:
     sides = 1 if extent.starts_document else 2
     hidden = extent.length - extent.shown
     return sum((hidden - sides) // least_distance(text) + sides for text in texts)
-
-
-def least_distance(text: AnyStr) -> int:
-    """Return the least distance of two occurrences of a text: its smallest period."""
-    return next(d for d in range(1, len(text) + 1) if text.startswith(text[d:]))

@@ -1,11 +1,291 @@
-"""`infini-gram:NAME`: the hosted service over tokens."""
+"""`infini-gram:NAME`: the hosted service over tokens.
+
+The service has no tokenizer to ask, but it tells the tokens of each query: of a text as they are
+after a space, and of a newline with the text behind it as they are at the beginning of a line. All
+else is asked by tokens. Replies are kept in the journal, by tokens, so that nothing is asked twice.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
+from contextlib import suppress
+from functools import cached_property, partial
+from typing import Any, TypeVar
+
+from ngramscan.errors import NgramscanError, RemoteError, RemoteRefused
+from ngramscan.indexes.base import (
+    COMMON_CONTEXT,
+    Found,
+    IndexSize,
+    Place,
+    QueryCount,
+    QueryFailure,
+    Segment,
+    Source,
+    Window,
+    WindowFailure,
+)
+from ngramscan.indexes.catalog import TOKEN_URL
 from ngramscan.indexes.http.index import ApiClient
-from ngramscan.indexes.tokens.base import TokenIndex
+from ngramscan.indexes.http.replies import Reply, UnknownIndexError
+from ngramscan.indexes.scan.window_tasks import cut_ends
+from ngramscan.indexes.tokens.base import (
+    MOST_TOKENS,
+    Form,
+    MarkedWindow,
+    TokenFound,
+    as_count,
+)
+from ngramscan.indexes.tokens.catalog import PREFIX, find_token_index, near_token_names
+from ngramscan.indexes.tokens.replies import (
+    TokenDocument,
+    check_query,
+    key_of,
+    positions_of,
+    read_after_newline,
+    read_document,
+    read_ids,
+    read_segments,
+    read_token_reply,
+    read_total,
+)
+from ngramscan.journal import now
+from ngramscan.matching import least_distance
+
+_DAMAGED = (AttributeError, LookupError, TypeError, ValueError)
+"""Errors of reading a stored reply that is damaged."""
+_SEPARATOR = 65535
+"""The id of the separator in indexes of 16 bits; in others it is a token like any other."""
+_MERGED = "only after a space: at the beginning of a line, the newline is in the first token"
+
+T = TypeVar("T")
+A = TypeVar("A")
 
 
-def open_hosted(name: str, client: ApiClient) -> TokenIndex:
+class HostedTokenIndex:
+    """Counts token n-grams exactly; of documents it tells lengths and marked occurrences."""
+
+    longest_context = COMMON_CONTEXT
+
+    def __init__(self, name: str, asked_as: str, size: IndexSize | None, client: ApiClient) -> None:
+        self.name = name
+        self._asked_as, self._size, self._client = asked_as, size, client
+        self._found: dict[str, TokenFound] = {}
+
+    # Questions
+
+    def _ask(self, read: Callable[[Reply], T], **request: Any) -> tuple[T, Source, str]:
+        """Return what is in the reply to a question, where it is from, and when it was asked."""
+        journal, key = self._client.journal, key_of(request)
+        if not self._client.refresh:
+            kept = journal.get(self._client.url, self.name, [key])
+            with suppress(RemoteError, *_DAMAGED):
+                return read(json.loads(kept[key].text)), "journal", kept[key].asked_at
+
+        def parse(response: Any) -> tuple[Reply, T]:
+            reply = read_token_reply(response)
+            return reply, read(reply)
+
+        self._client.progress.expect(1, "requests")
+        body = json.dumps({"index": self._asked_as, **request})
+        try:
+            (reply, result), _, _ = self._client.service.ask(body, parse)
+        except UnknownIndexError as error:
+            near = " or ".join(near_token_names(self._asked_as)) or "see ngramscan index list"
+            raise RemoteRefused(f"{error}; did you mean {near}?") from error
+        journal.put(self._client.url, self.name, key, json.dumps(reply))
+        self._client.progress.advance(1, "requests")
+        return result, "api", now()
+
+    def _each(
+        self,
+        items: Sequence[A],
+        work: Callable[[A], T],
+        failure: Callable[[A, NgramscanError], Any],
+    ) -> Iterator[Any]:
+        """Start to do some work for each item; yield its results, or its errors, as they come."""
+        futures = {self._client.submit(partial(work, item)): item for item in items}
+
+        def collected() -> Iterator[Any]:
+            for future in as_completed(list(futures)):
+                item = futures.pop(future)
+                try:
+                    yield future.result()
+                except NgramscanError as error:
+                    yield failure(item, error)
+
+        return collected()
+
+    # Sizes and counts
+
+    def size(self) -> IndexSize:
+        """Return the documented size; that of an index that is not in the catalog is asked for."""
+        return self._size or self._asked_size
+
+    @cached_property
+    def _asked_size(self) -> IndexSize:
+        """The size that the service tells; unknown where it doesn't."""
+        try:
+            whole, _, _ = self._ask(read_total, query_type="count", query_ids=[])
+            documents, _, _ = self._ask(read_total, query_type="count", query_ids=[_SEPARATOR])
+        except RemoteError as error:
+            self._client.progress.notice(f"{self.name}: its size is not known ({error})")
+            return IndexSize()
+        # Each document has a separator; without any, 65535 is no separator but a rare token.
+        known = 0 < documents < whole
+        return IndexSize(documents, tokens=whole - documents) if known else IndexSize()
+
+    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+        """Start to count all queries; yield the sums of their n-grams."""
+        found = self.lookups(queries)
+        return (as_count(one) if isinstance(one, TokenFound) else one for one in found)
+
+    def find(self, queries: Sequence[str]) -> Iterator[Found | QueryFailure]:
+        """Start to look up all queries; yield where their n-grams occur."""
+        found = self.lookups(queries)
+        return (one.found if isinstance(one, TokenFound) else one for one in found)
+
+    def lookups(self, queries: Sequence[str]) -> Iterator[TokenFound | QueryFailure]:
+        """Start to look up all queries; yield the n-grams of each."""
+        return self._each(queries, self._look_up, partial(QueryFailure, self.name))
+
+    def _look_up(self, query: str) -> TokenFound:
+        check_query(query)
+        asked: list[tuple[Source, str]] = []
+
+        def note(answer: tuple[T, Source, str]) -> T:
+            asked.append(answer[1:])
+            return answer[0]
+
+        first = note(self._ask(read_ids, query_type="count", query=query))
+        after = {"query_type": "count", "query": f"\n{query}"}
+        second = note(self._ask(read_after_newline, **after))
+        forms = [
+            Form(ids, note(self._ask(self._segments, query_type="find", query_ids=[*ids])))
+            for ids in dict.fromkeys((first, second))
+            if ids
+        ]
+        is_new = any(source == "api" for source, _ in asked)
+        at_line = forms[1] if len(forms) > 1 else None
+        known = max(asked_at for _, asked_at in asked)
+        found = TokenFound(
+            query,
+            forms[0],
+            at_line,
+            "api" if is_new else "journal",
+            known,
+            "" if second else _MERGED,
+        )
+        self._found[query] = found
+        return found
+
+    def _segments(self, reply: Reply) -> tuple[Segment, ...]:
+        size = self._size or IndexSize()
+        most = size.tokens + (size.documents or 0) if size.tokens else None
+        return read_segments(reply, most)
+
+    # Documents
+
+    def _form_at(self, place: Place) -> Form:
+        """Return the n-gram of the query that occurs at a place."""
+        found = self._found.get(place.query) or self._look_up(place.query)
+        for form in found.forms:
+            for one in form.segments:
+                if one.shard == place.shard and one.low <= place.rank < one.high:
+                    return form
+        raise RemoteRefused(f"{_where(place)}: no occurrence of {place.query!r}")
+
+    def _document(self, place: Place, ids: Sequence[int], most: int) -> TokenDocument:
+        request = {"query_type": "get_doc_by_rank", "s": place.shard, "rank": place.rank}
+        read = partial(read_document, most_shown=most)
+        return self._ask(read, **request, query_ids=[*ids], max_disp_len=most)[0]
+
+    def examine(
+        self, places: Sequence[Place], forms: Mapping[str, Sequence[Form]]
+    ) -> Iterator[MarkedWindow | WindowFailure]:
+        """Start to ask for the documents of some places; yield the occurrences in each."""
+        return self._each(places, partial(self._marked, forms), WindowFailure)
+
+    def _marked(self, forms: Mapping[str, Sequence[Form]], place: Place) -> MarkedWindow:
+        looked_for = forms.get(place.query, ())
+        if not looked_for:
+            return MarkedWindow(place, str(self._document(place, (), 1).number), 1, 1)
+        own, least, most, document = self._form_at(place), 0, 0, ""
+        for form in looked_for:
+            # The service marks one n-gram at a time.
+            seen = self._document(place, form.ids, MOST_TOKENS)
+            marked = sum(is_marked for _, is_marked in seen.spans)
+            if form.ids == own.ids and not marked:
+                raise RemoteRefused(f"{_where(place)}: its document does not show {place.query!r}")
+            if document not in {"", str(seen.number)}:
+                raise RemoteRefused(f"{_where(place)}: two documents for one place")
+            document = str(seen.number)
+            least += marked
+            most += _most(form, seen, marked)
+        return MarkedWindow(place, document, least, most)
+
+    def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
+        """Start to fetch the text around all places."""
+        return self._each(places, partial(self._window, context), WindowFailure)
+
+    def _window(self, context: int, place: Place) -> Window:
+        form = self._form_at(place)
+        # Most tokens have three bytes or more.
+        shown = min(2 * (context // 3 + len(form.ids) + 8), MOST_TOKENS)
+        marked = self._document(place, form.ids, shown)
+        whole = self._document(place, (), shown)
+        if marked[:4] != whole[:4] or len(whole.spans) != 1:
+            raise RemoteRefused(f"{_where(place)}: two answers about one place differ")
+        starts_document = whole.offset < shown // 2 or whole.shown == whole.length
+        (text, _), query = whole.spans[0], place.query
+        text = text if starts_document else text.lstrip("\N{REPLACEMENT CHARACTER}")
+        starts = positions_of(marked, text, query)
+        if not starts:
+            problem = f"{query!r} is not in the text that the service shows"
+            raise RemoteRefused(f"{_where(place)}: {problem}")
+        # The service doesn't say which of the marked occurrences is the one asked for, but how many
+        # tokens are before it.
+        expected = len(text) * whole.offset / whole.shown
+        start = min(starts, key=lambda one: abs(one - expected))
+        content, offset = text.encode(), len(text[:start].encode())
+        end = offset + len(query.encode())
+        low, high = cut_ends(content, offset, end, context)
+        # Its bytes are known where all of it is shown; otherwise they are more than these.
+        least = len(content) + whole.length - whole.shown
+        return Window(
+            place,
+            str(whole.number),
+            least,
+            content[low:high],
+            offset - low,
+            starts_document and low == 0,
+            whole.metadata,
+        )
+
+
+def _most(form: Form, seen: TokenDocument, marked: int) -> int:
+    """Return how many occurrences of an n-gram a document can have."""
+    # Marked ones don't overlap: one can hide those that begin inside it.
+    length, distance = len(form.ids), least_distance(form.text)
+    most = marked * (1 + (length - 1) // distance)
+    hidden = seen.length - seen.shown
+    if hidden:
+        sides = 1 if seen.offset < MOST_TOKENS // 2 else 2
+        most += (hidden - sides) // distance + sides
+    return most
+
+
+def _where(place: Place) -> str:
+    return f"rank {place.rank} of shard {place.shard}"
+
+
+def open_hosted(name: str, client: ApiClient) -> HostedTokenIndex:
     """Return an index of a host, by its name or alias in the catalog or by any other name."""
-    raise NotImplementedError
+    if client.url != TOKEN_URL:
+        return HostedTokenIndex(f"{PREFIX}{client.url}{name}", name, None, client)
+    if row := find_token_index(name):
+        size = IndexSize(row.documents, tokens=row.tokens)
+        return HostedTokenIndex(row.name, row.service_name, size, client)
+    return HostedTokenIndex(PREFIX + name, name, None, client)

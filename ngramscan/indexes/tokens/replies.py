@@ -1,0 +1,156 @@
+"""Reads and checks the answers of the infini-gram protocol, as `http.replies` does for the other.
+
+Beside what holds there, this service says in a 200 with an `error` that the question itself is
+wrong (too long, an id out of range): asked again, it would be wrong again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import httpx
+
+from ngramscan.errors import RemoteRefused
+from ngramscan.indexes.base import Segment
+from ngramscan.indexes.http.replies import MOST, Reply, UnknownIndexError, read_found, read_reply
+from ngramscan.pace.exchange import TransientError, error_words, read_object
+
+_WRONG = re.compile(r"must be|out-of-range|Please (limit|enter|provide)|Invalid index")
+"""What the service says of questions that will be wrong again."""
+_OPERATORS = (" AND ", " OR ")
+
+
+class TokenDocument(NamedTuple):
+    """A part of a document, as the service shows it; lengths are tokens."""
+
+    number: int
+    length: int
+    shown: int
+    offset: int
+    """Tokens before the occurrence."""
+    spans: list[tuple[str, bool]]
+    """Texts, and whether each is an occurrence of the n-gram that was asked for."""
+    metadata: str
+
+
+def read_token_reply(response: httpx.Response) -> Reply:
+    """Return the JSON object of an answer, or raise the error that fits it."""
+    body = read_object(response.content)
+    if response.status_code == 200 and body is not None and "error" in body:
+        words = error_words(body, response)[:200]
+        if not _WRONG.search(words):
+            raise TransientError(f"HTTP 200 with an error: {words}")
+        raise (UnknownIndexError if "Invalid index" in words else RemoteRefused)(words)
+    read_reply(response)
+    return {name: value for name, value in (body or {}).items() if name != "latency"}
+
+
+def check_query(query: str) -> None:
+    """Raise a RemoteRefused for a text that the service takes for a question with operators."""
+    for operator in _OPERATORS:
+        if operator in query:
+            problem = f"{operator.strip()!r} between spaces is an operator of the service"
+            raise RemoteRefused(f"{query!r} can't be asked: {problem}; a local index can be asked")
+
+
+def read_ids(reply: Reply) -> tuple[int, ...]:
+    """Return the tokens of a query."""
+    ids = reply.get("token_ids")
+    if not isinstance(ids, list) or not ids or not all(map(_is_size, ids)):
+        raise _refusal("no tokens of the query in the reply", reply)
+    return tuple(ids)
+
+
+def read_after_newline(reply: Reply) -> tuple[int, ...]:
+    """Return the tokens of a text that was asked after a newline, without those of the newline.
+
+    Without any: the newline is a part of a longer token.
+    """
+    ids, pieces = read_ids(reply), reply.get("tokens")
+    if not isinstance(pieces, list) or len(pieces) != len(ids):
+        raise _refusal("no names of tokens in the reply", reply)
+    for number, piece in enumerate(map(str, pieces), 1):
+        if piece in {"<0x0A>", "\n"} or piece.endswith("Ċ"):
+            return ids[number:]
+        if "Ċ" in piece or "\n" in piece:
+            break
+    return ()
+
+
+def read_segments(reply: Reply, most: int | None) -> tuple[Segment, ...]:
+    """Return where an n-gram occurs; `most` are the tokens of the index, where known."""
+    if reply.get("approx") not in {None, False}:
+        raise _refusal("not an exact count:", reply)
+    return read_found(reply, "", most).segments
+
+
+def read_total(reply: Reply) -> int:
+    """Return an exact count."""
+    count = reply.get("count")
+    if not _is_size(count) or reply.get("approx") is not False:
+        raise _refusal("no exact count in the reply", reply)
+    return int(str(count))
+
+
+def read_document(reply: Reply, most_shown: int) -> TokenDocument:
+    """Return the document of a reply; its lengths must not contradict each other."""
+    names = ("doc_ix", "doc_len", "disp_len", "needle_offset")
+    sizes = [reply.get(name) for name in names]
+    spans, metadata = reply.get("spans"), reply.get("metadata")
+    if (
+        not all(map(_is_size, sizes))
+        or not isinstance(spans, list)
+        or not all(map(_is_span, spans))
+        or not isinstance(metadata, str)
+    ):
+        raise _refusal("no document in the reply", reply)
+    number, length, shown, offset = (int(str(size)) for size in sizes)
+    if not 0 < shown <= min(length, most_shown) or not offset < shown:
+        raise _refusal("a document of contradicting lengths:", reply)
+    if offset > most_shown // 2:
+        raise _refusal("a document that is shown from another place:", reply)
+    texts = [(text, label is not None) for text, label in spans]
+    return TokenDocument(number, length, shown, offset, texts, metadata.rstrip("\n"))
+
+
+def _is_span(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and isinstance(value[0], str)
+        and (value[1] is None or isinstance(value[1], str))
+    )
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
+
+
+def _refusal(problem: str, reply: Reply) -> RemoteRefused:
+    return RemoteRefused(f"{problem} {json.dumps(reply)[:200]}")
+
+
+def key_of(request: dict[str, Any]) -> str:
+    """Return the key of a question in the journal."""
+    return json.dumps(request, sort_keys=True)
+
+
+def positions_of(document: TokenDocument, text: str, query: str) -> Sequence[int]:
+    """Return where the marked occurrences begin in a text that is the document's in one piece.
+
+    Each span was decoded by itself and may lack a space; so its text is sought from the end of the
+    one before.
+    """
+    starts, cursor = [], 0
+    for span, is_marked in document.spans:
+        wanted = query if is_marked else span.strip("\N{REPLACEMENT CHARACTER} ")
+        found = text.find(wanted, cursor)
+        if found < 0:
+            continue
+        cursor = found + len(wanted)
+        if is_marked:
+            starts.append(found)
+    return starts

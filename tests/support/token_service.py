@@ -1,0 +1,48 @@
+"""The infini-gram service on a loopback address: true answers, late answers and faults.
+
+True answers come from `ngramscan.serve.token_protocol`, which its own tests hold against recordings
+of the original's server.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from ngramscan.serve.token_protocol import ServedTokens, answer_about_tokens
+from ngramscan.token_files.shard import open_token_folder
+from ngramscan.token_files.tokenizers import check_fit, open_tokenizer
+from tests.support.service import ApiServer, Faults, Json
+
+Folders = Mapping[str, tuple[Path, Path | None]]
+
+
+class TokenServer(ApiServer):
+    """The service; `folders` maps the name of each index to its folder and tokenizer.
+
+    `lies` maps types of questions to what is changed in their answers.
+    """
+
+    def __init__(
+        self,
+        folders: Folders,
+        *,
+        faults: Faults | None = None,
+        delay: float = 0.0,
+        lies: Mapping[str, Json] | None = None,
+    ) -> None:
+        super().__init__({}, faults=faults, delay=delay)
+        self._lies = lies or {}
+        self._served = {}
+        for name, (path, file) in folders.items():
+            folder = open_token_folder(path)
+            tokenizer = open_tokenizer(file, folder.width)
+            check_fit(tokenizer, folder)
+            self._served[name] = ServedTokens(name, folder, tokenizer)
+
+    def answer(self, asked: Json, body: bytes) -> Json:
+        if asked["index"] not in self._served:
+            return {"error": f"[Flask] Invalid index: {asked['index']}"}
+        fields = answer_about_tokens(self._served[asked["index"]], json.loads(body))
+        return {**fields, **self._lies.get(asked["query_type"], {})}
