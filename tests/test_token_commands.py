@@ -74,7 +74,7 @@ def test_both_kinds_of_counts_stand_in_columns_of_their_own(here: Path) -> None:
 
 
 def test_an_index_of_one_kind_has_its_columns_alone(here: Path) -> None:
-    given = ("small.yaml", "--tier", "T1", "--format", "csv")
+    given: tuple[str, ...] = ("small.yaml", "--tier", "T1", "--format", "csv")
     assert [*run("count", *given).rows[0]] == [*TokenCountRow.__slots__]
     alone = invoke("count", *given, *BOTH)
     assert [*alone.rows[0]] == [*CountRow.__slots__]
