@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -154,7 +153,12 @@ def totals_of(index: MadeTokens, *queries: Query, force: bool = False) -> list[T
     return make_token_totals(count(queries, index, force=force))
 
 
-MADE = {"ab": [(1, 2)], "abc": [(1, 2, 3)], "d": [(4,), (5,)], "e": [(6,)]}
+MADE: dict[str, list[tuple[int, ...]]] = {
+    "ab": [(1, 2)],
+    "abc": [(1, 2, 3)],
+    "d": [(4,), (5,)],
+    "e": [(6,)],
+}
 DOCUMENTS = [[[1, 2, 3, 9, 1, 2], [4, 9, 5, 4]], [[9, 4]]]
 
 
@@ -189,7 +193,7 @@ def test_totals_without_a_count_are_unknown() -> None:
 # Rows
 
 
-KEYS: Any = ("x", None, None, None, "p", "p")
+KEYS = ("x", None, None, None, "p", "p")
 
 
 def test_rows_of_two_types_have_the_columns_of_both() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import Place
@@ -27,6 +29,7 @@ from ngramscan.prevalence.token_docnorm import (
     token_share,
 )
 from ngramscan.progress import Progress
+from ngramscan.report.tables import print_token_docnorm
 from tests.support.made_tokens import Ids, MadeTokens, starts
 from tests.support.sizes import sets
 from tests.support.token_oracle import TOKENS, TokenOracle
@@ -339,6 +342,22 @@ def test_what_fails_is_missing_alone() -> None:
     assert errors.pop("\\frac{").startswith("tokens: a pattern of kind latex or code")
     assert errors == {"rare": "engine crashed", "three": "no window"}
     assert documents_total(result).note == "draws of a pattern are missing"
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_a_table_says_what_was_drawn_and_that_it_is_a_lower_bound(width: int) -> None:
+    index = MadeTokens([pieces(*[1] * 40, *[20] * 20), [[18, 19]]], QUERIES)
+    result = norm(index, "four", query("rare", "B"), draws=100)
+    console = Console(width=width, record=True, file=StringIO())
+    print_token_docnorm(console, result, [])
+    shown = console.export_text()
+    words = " ".join(shown.split())
+    assert words.startswith("tokens:made · 61 documents · ")
+    assert words.count("token n-grams: a lower bound of the string's occurrences") == 1
+    assert "drawn with seed 1" in words
+    assert f"{result.rows[0].token_documents} [" in words
+    assert "never to be added" not in words
+    assert all(len(line) <= width for line in shown.splitlines())
 
 
 def test_a_rank_that_holds_another_n_gram_is_no_draw() -> None:

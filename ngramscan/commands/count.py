@@ -277,4 +277,6 @@ def _print(
     totals: Sequence[Total],
 ) -> None:
     tables.print_count(console, counting, totals)
+    if counting.rows and in_tokens.rows:
+        console.print()
     tables.print_token_count(console, in_tokens, totals, bool(counting.rows))

@@ -220,4 +220,6 @@ def _print(
     in_tokens: DocnormResult[TokenDocnormRow],
 ) -> None:
     tables.print_docnorm(norming, console)
+    if norming.rows and in_tokens.rows:
+        console.print()
     tables.print_token_docnorm(console, in_tokens, norming.rows)

@@ -12,6 +12,7 @@ from ngramscan.indexes.base import (
     QueryCount,
     QueryFailure,
     Segment,
+    Source,
     Window,
     WindowFailure,
 )
@@ -94,7 +95,7 @@ class MadeTokens:
         if query in self._lost:
             return QueryFailure(self.name, query, RemoteUnavailable("engine crashed"))
         forms = [self._form(ids) for ids in self._queries.get(query, [(97, 98)])]
-        source = "api" if self._is_service else "tokens"
+        source: Source = "api" if self._is_service else "tokens"
         return TokenFound(query, forms[0], [*forms, None][1], source, "t")
 
     def _form(self, ids: Ids) -> Form:
