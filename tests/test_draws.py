@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from ngramscan.indexes.base import Found, Place, Segment, Window
-from ngramscan.matching import find_starts
+from ngramscan.matching import find_starts, least_distance
 from ngramscan.prevalence.draws import (
     SHIFT_BYTES,
     Estimator,
     Share,
     document_share,
     draw_places,
-    least_distance,
 )
 
 FOUND = Found("q", (Segment(0, 100, 103), Segment(2, 0, 1), Segment(3, 7, 13)))

@@ -32,9 +32,9 @@ def complete(name: str, given: Mapping[str, Any], typed: str) -> Iterable[str] |
     known: Iterable[str] | None = None
     match name:
         case "index" | "spec" if colon:
-            known = [name for row in TOKEN_CATALOG for name in (row.alias, row.name)]
-            if kind in {"scan", "fm9", "tokens"}:
-                known = [f"{kind}:{one}" for one in paths(path)]
+            tokens = [name for row in TOKEN_CATALOG for name in (row.alias, row.name)]
+            is_path = kind in {"scan", "fm9", "tokens"}
+            known = [f"{kind}:{one}" for one in paths(path)] if is_path else tokens
         case "index" | "spec":
             hosted = [name for one in CATALOG for name in (one.alias, one.name)]
             known = [
