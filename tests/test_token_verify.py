@@ -15,7 +15,7 @@ from ngramscan.progress import SILENT
 from ngramscan.token_files import verify
 from ngramscan.token_files.verify import verify_tokens
 from tests.support.recorder import Recorder
-from tests.test_token_files import COPIES, INDEXES, some_documents, write_folder
+from tests.test_token_files import COPIES, INDEXES, Documents, some_documents, write_folder
 
 DEEP = pytest.mark.parametrize("deep", [False, True])
 SHARDS = [some_documents(seed, 40, 6) for seed in range(3)]
@@ -41,7 +41,7 @@ def test_their_copies_are_sound(name: str, deep: bool) -> None:
 @DEEP
 @pytest.mark.parametrize("width", [1, 2, 4])
 def test_made_up_indexes_are_sound(tmp_path: Path, width: int, deep: bool) -> None:
-    shards = [*SHARDS, [], [[]], [[1] * 2_500, [1] * 2_500]]
+    shards: list[Documents] = [*SHARDS, [], [[]], [[1] * 2_500, [1] * 2_500]]
     assert verify_tokens(write_folder(tmp_path, shards, width), deep, SILENT) == []
 
 
