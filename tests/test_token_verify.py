@@ -1,0 +1,218 @@
+"""Verification of indexes over tokens: sound ones have no findings, damaged ones do."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ngramscan.errors import InputError
+from ngramscan.progress import SILENT
+from ngramscan.token_files import verify
+from ngramscan.token_files.verify import verify_tokens
+from tests.support.recorder import Recorder
+from tests.test_token_files import COPIES, INDEXES, Documents, some_documents, write_folder
+
+DEEP = pytest.mark.parametrize("deep", [False, True])
+SHARDS = [some_documents(seed, 40, 6) for seed in range(3)]
+Damage = Callable[[Path, random.Random], None]
+
+
+def found_in(folder: Path, deep: bool) -> list[tuple[str, str]]:
+    return [(one.file, one.problem) for one in verify_tokens(folder, deep, SILENT)]
+
+
+@DEEP
+@pytest.mark.parametrize("name", INDEXES)
+def test_the_originals_indexes_are_sound(shared: Path, name: str, deep: bool) -> None:
+    assert verify_tokens(shared / "tokens" / "index" / name, deep, SILENT) == []
+
+
+@DEEP
+@pytest.mark.parametrize("name", ["v4_pysmall_llama_s3", "v4_pysmall_olmo2", "v5_pysmall_llama"])
+def test_their_copies_are_sound(name: str, deep: bool) -> None:
+    assert verify_tokens(COPIES / name, deep, SILENT) == []
+
+
+@DEEP
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_made_up_indexes_are_sound(tmp_path: Path, width: int, deep: bool) -> None:
+    shards: list[Documents] = [*SHARDS, [], [[]], [[1] * 2_500, [1] * 2_500]]
+    assert verify_tokens(write_folder(tmp_path, shards, width), deep, SILENT) == []
+
+
+def pointers(path: Path) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
+    text = path.with_name(path.name.replace("table", "tokenized")).stat().st_size
+    raw = np.frombuffer(path.read_bytes(), np.uint8).copy()
+    return raw.reshape(text // 2, -1)
+
+
+def swap(folder: Path, draw: random.Random) -> None:
+    path = folder / f"table.{draw.randrange(3)}"
+    table = pointers(path)
+    low, high = sorted(draw.sample(range(len(table)), 2))
+    table[[low, high]] = table[[high, low]]
+    path.write_bytes(table.tobytes())
+
+
+def swap_neighbours(folder: Path, draw: random.Random) -> None:
+    path = folder / f"table.{draw.randrange(3)}"
+    table = pointers(path)
+    rank = draw.randrange(len(table) - 1)
+    table[[rank, rank + 1]] = table[[rank + 1, rank]]
+    path.write_bytes(table.tobytes())
+
+
+def repeat(folder: Path, draw: random.Random) -> None:
+    path = folder / f"table.{draw.randrange(3)}"
+    table = pointers(path)
+    rank = draw.randrange(len(table) - 1)
+    table[rank] = table[rank + 1]
+    path.write_bytes(table.tobytes())
+
+
+def point_outside(folder: Path, draw: random.Random) -> None:
+    path = folder / f"table.{draw.randrange(3)}"
+    table = pointers(path)
+    table[draw.randrange(len(table))] = 0xFF
+    path.write_bytes(table.tobytes())
+
+
+def point_inside_a_token(folder: Path, draw: random.Random) -> None:
+    path = folder / f"table.{draw.randrange(3)}"
+    table = pointers(path)
+    table[draw.randrange(len(table)), 0] |= 1
+    path.write_bytes(table.tobytes())
+
+
+def change_token(folder: Path, draw: random.Random) -> None:
+    path = folder / f"tokenized.{draw.randrange(3)}"
+    tokens = np.frombuffer(path.read_bytes(), "<u2").copy()
+    at = draw.randrange(1, len(tokens))
+    tokens[at] = 9 if tokens[at] != 9 else 8  # no other token has these ids
+    path.write_bytes(tokens.tobytes())
+
+
+def move_offset(folder: Path, draw: random.Random) -> None:
+    path = folder / f"offset.{draw.randrange(3)}"
+    offsets = np.frombuffer(path.read_bytes(), "<u8").copy()
+    offsets[draw.randrange(1, len(offsets))] += draw.choice((1, 1 << 40))
+    path.write_bytes(offsets.tobytes())
+
+
+def swap_offsets(folder: Path, draw: random.Random) -> None:
+    path = folder / f"offset.{draw.randrange(3)}"
+    offsets = np.frombuffer(path.read_bytes(), "<u8").copy()
+    at = draw.randrange(1, len(offsets) - 1)
+    offsets[[at, at + 1]] = offsets[[at + 1, at]]
+    path.write_bytes(offsets.tobytes())
+
+
+def drop_offset(folder: Path, draw: random.Random) -> None:
+    number = draw.randrange(3)
+    for path in (folder / f"offset.{number}", folder / f"metaoff.{number}"):
+        path.write_bytes(path.read_bytes()[:-8])
+
+
+def cut(folder: Path, draw: random.Random) -> None:
+    names = ("tokenized", "table", "offset", "metadata", "metaoff")
+    path = folder / f"{draw.choice(names)}.{draw.randrange(3)}"
+    path.write_bytes(path.read_bytes()[: -draw.randrange(2, 9)])
+
+
+def move_line(folder: Path, draw: random.Random) -> None:
+    path = folder / f"metaoff.{draw.randrange(3)}"
+    offsets = np.frombuffer(path.read_bytes(), "<u8").copy()
+    offsets[draw.randrange(len(offsets))] += draw.choice((1, 1 << 40))
+    path.write_bytes(offsets.tobytes())
+
+
+def break_line(folder: Path, draw: random.Random) -> None:
+    path = folder / f"metadata.{draw.randrange(3)}"
+    lines = path.read_bytes().split(b"\n")
+    at = draw.randrange(1, 40)
+    lines[at] = draw.choice((b"\xff", b"[", b"\n")) + lines[at][1:]
+    path.write_bytes(b"\n".join(lines))
+
+
+def remove(folder: Path, draw: random.Random) -> None:
+    names = ("tokenized", "table", "offset", "metadata", "metaoff")
+    (folder / f"{draw.choice(names)}.{draw.randrange(3)}").unlink()
+
+
+DAMAGES: dict[Damage, set[str]] = {
+    swap: {"table"},
+    swap_neighbours: {"table"},
+    repeat: {"table"},
+    point_outside: {"table"},
+    point_inside_a_token: {"table"},
+    change_token: {"table", "tokenized", "offset"},
+    move_offset: {"offset", "table"},
+    swap_offsets: {"offset"},
+    drop_offset: {"table", "tokenized"},
+    cut: {"tokenized", "table", "offset", "metadata", "metaoff"},
+    move_line: {"metaoff"},
+    break_line: {"metadata", "metaoff"},
+    remove: {"tokenized", "table", "offset", "metadata", "metaoff"},
+}
+
+
+@DEEP
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_each_of_many_damages_is_found(tmp_path: Path, damage: Damage, deep: bool) -> None:
+    sound = write_folder(tmp_path / "sound", SHARDS, 2)
+    for seed in range(40):
+        folder = shutil.copytree(sound, tmp_path / "damaged", dirs_exist_ok=True)
+        damage(folder, random.Random(seed))
+        found = found_in(folder, deep)
+        assert found, f"seed {seed}"
+        assert {file.split(".")[0] for file, _ in found} & DAMAGES[damage], found
+        shutil.rmtree(folder)
+
+
+def test_findings_name_shard_file_and_rank(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, [[[3, 1, 2]], [[3, 1, 2]]], 2)
+    table = (folder / "table.1").read_bytes()
+    assert table == b"\4\6\2\0"
+    (folder / "table.1").write_bytes(b"\6\4\2\0")
+    problem = "table.1", "rank 1", "its text comes before that of the rank before"
+    for deep in (False, True):
+        (one,) = verify_tokens(folder, deep, SILENT)
+        assert (one.shard, one.file, one.place, one.problem) == (f"{tmp_path}, shard 1", *problem)
+
+
+def test_only_a_deep_check_is_sure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "_SAMPLED_POINTERS", 50)
+    monkeypatch.setattr(verify, "_AT_ONCE", 64)
+    folder = write_folder(tmp_path, SHARDS, 2)
+    table = pointers(folder / "table.0")
+    checked = set(verify._sample(len(table), 50).tolist())
+    rank = next(n for n in range(len(table)) if not checked & {n - 1, n, n + 1})
+    table[[rank, rank + 1]] = table[[rank + 1, rank]]
+    (folder / "table.0").write_bytes(table.tobytes())
+    problem = "table.0", "its text comes before that of the rank before"
+    assert [found_in(folder, deep) for deep in (False, True)] == [[], [problem]]
+
+
+def test_a_deep_check_reports_all_pointers(tmp_path: Path) -> None:
+    recorder = Recorder()
+    folder = write_folder(tmp_path, SHARDS, 4)
+    tokens = sum(len(document) + 1 for shard in SHARDS for document in shard)
+    assert verify_tokens(folder, True, recorder) == []
+    assert recorder.announced == recorder.done == {verify.CHECKED: tokens}
+
+
+def test_older_metadata_is_no_json(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, [[[1], [2]]], 2)
+    (folder / "metadata.0").write_bytes(b"a.jsonl,0,{}\nb.jsonl,1\n")
+    (folder / "metaoff.0").write_bytes(np.array([0, 13], "<u8").tobytes())
+    assert verify_tokens(folder, True, SILENT) == []
+
+
+def test_a_folder_without_an_index(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not an index over tokens"):
+        verify_tokens(tmp_path, False, SILENT)
