@@ -37,16 +37,8 @@ def complete(name: str, given: Mapping[str, Any], typed: str) -> Iterable[str] |
             known = [f"{kind}:{one}" for one in paths(path)] if is_path else tokens
         case "index" | "spec":
             hosted = [name for one in CATALOG for name in (one.alias, one.name)]
-            known = [
-                *hosted,
-                "paper",
-                "python",
-                "scan:",
-                "fm9:",
-                "tokens:",
-                "infini-gram:",
-                "http://",
-            ]
+            kinds = ["scan:", "fm9:", "tokens:", "infini-gram:", "http://"]
+            known = [*hosted, "paper", "python", *kinds]
         case "patterns" | "others" | "name":
             known = [*shipped_sets(), *paths(typed)]
         case "literals":

@@ -93,8 +93,9 @@ class HostedTokenIndex:
         try:
             (reply, result), _, _ = self._client.service.ask(body, parse)
         except UnknownIndexError as error:
-            near = " or ".join(near_token_names(self._asked_as)) or "see ngramscan index list"
-            raise RemoteRefused(f"{error}; did you mean {near}?") from error
+            near = " or ".join(near_token_names(self._asked_as))
+            hint = f"did you mean {near}?" if near else "see ngramscan index list"
+            raise RemoteRefused(f"{error}; {hint}") from error
         journal.put(self._client.url, self.name, key, json.dumps(reply))
         self._client.progress.advance(1, "requests")
         return result, "api", now()
@@ -131,7 +132,8 @@ class HostedTokenIndex:
             whole, _, _ = self._ask(read_total, query_type="count", query_ids=[])
             documents, _, _ = self._ask(read_total, query_type="count", query_ids=[_SEPARATOR])
         except RemoteError as error:
-            self._client.progress.notice(f"{self.name}: its size is not known ({error})")
+            if self._found:
+                self._client.progress.notice(f"{self.name}: its size is not known ({error})")
             return IndexSize()
         # Each document has a separator; without any, 65535 is no separator but a rare token.
         known = 0 < documents < whole

@@ -1,0 +1,457 @@
+"""The hosted token-level service end to end: the command against a server with faults."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ngramscan.errors import RemoteRefused
+from ngramscan.indexes.base import IndexOptions, IndexSize, QueryFailure, WindowFailure
+from ngramscan.indexes.http.index import ApiClient
+from ngramscan.indexes.tokens.base import Form, MarkedWindow, TokenFound
+from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG, find_token_index, near_token_names
+from ngramscan.indexes.tokens.hosted import HostedTokenIndex, open_hosted
+from ngramscan.indexes.tokens.replies import (
+    TokenDocument,
+    positions_of,
+    read_after_newline,
+    read_document,
+    read_ids,
+    read_segments,
+    read_token_reply,
+    read_total,
+)
+from ngramscan.journal import Journal
+from ngramscan.pace.exchange import TransientError
+from ngramscan.progress import Progress
+from ngramscan.token_files.tokenizers import Tokenizer, load_tokenizer
+from tests.support.command import NGRAMSCAN, Ran
+from tests.support.command import invoke as run
+from tests.support.fake_clock import FakeClock
+from tests.support.service import FAULT_KINDS, Faults
+from tests.support.token_oracle import TokenOracle
+from tests.support.token_service import TokenServer
+
+TOKENS = Path(__file__).parent / "tokens"
+LLAMA, OLMO = "v4_pysmall_llama_s3", "v4_pysmall_olmo2"
+FILES = {LLAMA: "llamalike.model", OLMO: "allenai_dolma2.json.gz"}
+PHRASES = ("step by step", "Return", "the file", "see also", "vermilion", "ha ha", "of the", "as")
+ABSENT = "no such phrase anywhere zzz"
+
+
+def serve(*names: str, **options: Any) -> TokenServer:
+    return TokenServer({name: (TOKENS / name, TOKENS / FILES[name]) for name in names}, **options)
+
+
+@pytest.fixture(scope="module")
+def tokenizers() -> dict[str, Tokenizer]:
+    return {name: load_tokenizer(TOKENS / file) for name, file in FILES.items()}
+
+
+@pytest.fixture(scope="module")
+def oracles() -> dict[str, TokenOracle]:
+    return {name: TokenOracle(TOKENS / name) for name in FILES}
+
+
+@pytest.fixture
+def server() -> Iterator[TokenServer]:
+    with serve(*FILES) as started:
+        yield started
+
+
+def forms(name: str, text: str, tokenizers: dict[str, Tokenizer]) -> list[list[int]]:
+    """Return both n-grams of a text."""
+    both = tokenizers[name].after_space(text), tokenizers[name].after_newline(text)
+    return [list(ids) for ids in dict.fromkeys(tuple(one) for one in both if one)]
+
+
+def count(url: str, journal: Path, *more: str | Path, names: tuple[str, ...] = (LLAMA,)) -> Ran:
+    indexes = [part for name in names for part in ("--index", f"infini-gram:{url}{name}")]
+    asked = [part for text in (*PHRASES, ABSENT) for part in ("-e", text)]
+    return run("count", *asked, *indexes, "--journal", journal, "--format", "csv", *more)
+
+
+def opened(
+    server: TokenServer, journal: Path | None = None, name: str = LLAMA, **options: Any
+) -> HostedTokenIndex:
+    given = IndexOptions(**options)
+    client = ApiClient(server.url, given, Journal(journal), Progress(), FakeClock())
+    return open_hosted(name, client)
+
+
+# Counts under faults
+
+
+def test_every_count_is_exact_though_a_fifth_of_the_answers_are_faults(
+    tmp_path: Path, tokenizers: dict[str, Tokenizer], oracles: dict[str, TokenOracle]
+) -> None:
+    faults = Faults(seed=3, rate=0.2, kinds=(*FAULT_KINDS, "cut"), burst403_at=30, stall_s=0.1)
+    with serve(*FILES, faults=faults) as server:
+        ran = count(server.url, tmp_path / "j.sqlite", "--concurrency", "16", names=tuple(FILES))
+        log = server.read_log()
+    assert ran.code == 0, ran.stderr
+    assert "paused 1 s: the server answers HTTP 403" in ran.stderr
+    assert {entry["fault"] for entry in log} >= {*FAULT_KINDS, "cut", "burst403", None}
+    for row in ran.rows:
+        name = row["index"].rpartition("/")[2]
+        grams = forms(name, row["query"], tokenizers)
+        assert int(row["token_occurrences"]) == sum(map(oracles[name].count, grams))
+        assert int(row["token_occurrences_after_space"]) == oracles[name].count(grams[0])
+    assert {(row["index"].rpartition("/")[2], row["query"]) for row in ran.rows} == {
+        (name, text) for name in FILES for text in (*PHRASES, ABSENT)
+    }
+
+
+def test_no_question_has_an_operator_or_is_asked_twice(tmp_path: Path, server: TokenServer) -> None:
+    journal = tmp_path / "j.sqlite"
+    first = count(server.url, journal)
+    log = server.read_log()
+    assert first.code == 0
+    questions = [json.dumps({k: v for k, v in one.items() if k not in {"time"}}) for one in log]
+    assert len(questions) == len({*questions})
+    assert not any(" AND " in one or " OR " in one for one in questions)
+    second = count(server.url, journal)
+    assert server.read_log() == log
+    assert {row["source"] for row in second.rows} == {"journal"}
+    counts = [row["token_occurrences"] for row in first.rows]
+    assert [row["token_occurrences"] for row in second.rows] == counts
+    # docnorm finds the places of the same n-grams there, and asks only for documents.
+    spec = f"infini-gram:{server.url}{LLAMA}"
+    ran = run("docnorm", "-e", "vermilion", "--index", spec, "--journal", journal, "--draws", 100)
+    assert ran.code == 0
+    assert {one["query_type"] for one in server.read_log()[len(log) :]} == {"get_doc_by_rank"}
+    # --refresh asks again.
+    asked = len(server.read_log())
+    count(server.url, journal, "--refresh")
+    assert len(server.read_log()) > asked + 3 * len(PHRASES)
+
+
+def test_two_texts_with_the_same_tokens_are_looked_up_once(server: TokenServer) -> None:
+    index = opened(server)
+    assert len([*index.lookups(["think", " think"])]) == 2
+    finds = [tuple(one["query_ids"]) for one in server.read_log() if one["query_type"] == "find"]
+    assert len(finds) >= len({*finds})
+    assert len([*index.lookups([" think"])]) == 1
+
+
+@pytest.mark.integration
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    journal = tmp_path / "j.sqlite"
+    with serve(LLAMA, delay=0.05) as server:
+        spec = f"infini-gram:{server.url}{LLAMA}"
+        asked = [part for text in PHRASES for part in ("-e", text)]
+        command = [*NGRAMSCAN, "count", *asked, "--index", spec, "--journal", str(journal)]
+        for _ in range(3):
+            before = len(server.read_log())
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+            while len(server.read_log()) < before + 7 and process.poll() is None:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        ran = run("count", *asked, "--index", spec, "--journal", journal, "--format", "csv")
+        log = [{k: v for k, v in one.items() if k != "time"} for one in server.read_log()]
+    assert ran.code == 0
+    # Only what was in flight at a kill is asked once more: four requests at a time.
+    repeated = len(log) - len({json.dumps(one, sort_keys=True) for one in log})
+    assert repeated <= 3 * 4
+
+
+def test_a_host_that_goes_on_refusing_is_given_up_with_one_line(tmp_path: Path) -> None:
+    with serve(LLAMA, faults=Faults(forbid_after=10)) as server:
+        index = opened(server, tmp_path / "j.sqlite")
+        failures = [one for one in index.lookups(PHRASES) if isinstance(one, QueryFailure)]
+        assert failures
+        assert "also after pauses at the lowest rate" in str(failures[0].error)
+        assert len(server.read_log()) < 30
+
+
+# Sizes, names
+
+
+def test_the_size_of_an_index_outside_the_catalog_is_asked_for(
+    server: TokenServer, oracles: dict[str, TokenOracle]
+) -> None:
+    size = opened(server).size()
+    shards = oracles[LLAMA].shards
+    tokens = sum(len(shard.tokens) for shard in shards)
+    assert (size.documents, size.tokens) == (676, tokens - 676)
+    # There 65535 is a word: nobody knows.
+    assert opened(server, name=OLMO).size() == IndexSize()
+
+
+def test_the_catalog_has_names_and_aliases_that_differ() -> None:
+    names = [name for row in TOKEN_CATALOG for name in (row.name, row.alias)]
+    assert len(names) == len({*names})
+    for row in TOKEN_CATALOG:
+        assert find_token_index(row.service_name.upper()) is row
+        assert find_token_index(row.alias.removeprefix("infini-gram:")) is row
+        assert row.tokens > row.documents
+    assert near_token_names("dolma") == [row.alias for row in TOKEN_CATALOG if "dolma" in row.alias]
+    assert near_token_names("pilevall")[0] == "infini-gram:pileval"
+
+
+def test_names_lead_to_the_catalog_only_at_the_public_service() -> None:
+    with ApiClient(
+        "https://api.infini-gram.io/", IndexOptions(), Journal(None), Progress()
+    ) as client:
+        known, unknown = open_hosted("dclm", client), open_hosted("v4_new", client)
+    assert known.name == "infini-gram:v4_dclm-baseline_llama"
+    assert known.size().documents == 2948096911
+    assert unknown.name == "infini-gram:v4_new"
+
+
+def test_an_unknown_index_is_one_line_with_a_near_name(tmp_path: Path, server: TokenServer) -> None:
+    ran = count(server.url, tmp_path / "j.sqlite", names=("v4_pile",))
+    assert ran.code == 1
+    assert ran.stderr.count("Invalid index: v4_pile") == 1
+    assert not ran.rows
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("this AND that", "'AND' between spaces is an operator"),
+        ("this OR that", "'OR' between spaces is an operator"),
+        ("x" * 1001, "limit your input to <= 1000 characters"),
+    ],
+)
+def test_texts_that_the_service_refuses_fail_alone(
+    server: TokenServer, text: str, problem: str
+) -> None:
+    found = {one.query: one for one in opened(server).lookups([text, "the file"])}
+    failed = found[text]
+    assert isinstance(failed, QueryFailure)
+    assert problem in str(failed.error)
+    assert isinstance(found["the file"], TokenFound)
+    assert len([one for one in server.read_log() if one.get("query") == text]) <= 1
+
+
+# Documents
+
+
+def test_marked_occurrences_bound_those_of_the_document(
+    server: TokenServer, tokenizers: dict[str, Tokenizer], oracles: dict[str, TokenOracle]
+) -> None:
+    index, oracle = opened(server), oracles[LLAMA]
+    texts = ["vermilion", "step by step", "ha ha", "zyxmarker", "of"]
+    found = [one for one in index.lookups(texts) if isinstance(one, TokenFound)]
+    by_query = {one.query: one.forms for one in found}
+    exact, bounded = 0, 0
+    for one in found:
+        places = [
+            place
+            for form in one.forms
+            for part in form.segments
+            for place in range_places(one.query, part.shard, part.low, part.high)
+        ][::5]
+        held = oracle.documents_with(*(list(form.ids) for form in one.forms))
+        for window in index.examine(places, by_query):
+            assert isinstance(window, MarkedWindow)
+            assert window.least <= held[int(window.document)] <= window.most
+            exact += window.least == window.most
+            bounded += window.least < window.most
+        documents = {
+            window.document
+            for window in index.examine(places, {})
+            if not isinstance(window, WindowFailure)
+        }
+        assert {*map(int, documents)} <= {*held}
+    assert exact > 50
+    assert bounded > 5
+
+
+def range_places(query: str, shard: int, low: int, high: int) -> Iterator[Any]:
+    from ngramscan.indexes.base import Place
+
+    return (Place(query, shard, rank) for rank in range(low, high))
+
+
+def test_windows_show_the_text_of_the_documents(server: TokenServer) -> None:
+    texts = [json.loads(line)["text"] for line in (TOKENS / "corpus_small.jsonl").open()]
+    for name, queries in {LLAMA: ["Return the", "vermilion", "café"], OLMO: ["the file"]}.items():
+        index = opened(server, name=name)
+        found = [one for one in index.lookups(queries) if isinstance(one, TokenFound)]
+        places = [
+            place
+            for one in found
+            for form in one.forms
+            for part in form.segments
+            for place in range_places(one.query, part.shard, part.low, part.high)
+        ][:60]
+        for context in (10, 200):
+            for window in index.windows(places, context):
+                assert not isinstance(window, WindowFailure), window
+                query = window.place.query
+                line = json.loads(window.metadata)["linenum"]
+                shown = window.text.decode()
+                assert shown in texts[line]
+                assert window.text[window.offset :].startswith(query.encode())
+                assert not window.starts_document or texts[line].startswith(shown)
+                assert window.document_bytes >= len(window.text)
+
+
+# Replies that lie
+
+DOCUMENT = {
+    "doc_ix": 3,
+    "doc_len": 20,
+    "disp_len": 10,
+    "needle_offset": 5,
+    "spans": [["a ", None], ["b", "0"]],
+    "metadata": "{}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("read", "reply"),
+    [
+        (read_ids, {"token_ids": []}),
+        (read_ids, {"token_ids": [[[1]]]}),
+        (read_ids, {"token_ids": [True]}),
+        (read_ids, {}),
+        (read_after_newline, {"token_ids": [13, 5], "tokens": ["<0x0A>"]}),
+        (read_total, {"count": 5}),
+        (read_total, {"count": -1, "approx": False}),
+        (read_total, {"count": 5, "approx": True}),
+        *((read_document, DOCUMENT | wrong) for wrong in (
+            {"doc_ix": "3"}, {"disp_len": 0}, {"disp_len": 21}, {"needle_offset": 10},
+            {"needle_offset": -1}, {"spans": "a"}, {"spans": [["a"]]}, {"spans": [[1, None]]},
+            {"metadata": None}, {"doc_len": 2**60}, {"disp_len": 19, "needle_offset": 9},
+        )),
+    ],
+)  # fmt: skip
+def test_a_reply_that_can_not_be_true_is_refused(read: Any, reply: dict[str, Any]) -> None:
+    more = {"most_shown": 16} if read is read_document else {}
+    with pytest.raises(RemoteRefused):
+        read(reply, **more)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"cnt": 3, "segment_by_shard": [[0, 2]]},
+        {"cnt": 2, "segment_by_shard": [[2, 0]]},
+        {"cnt": 2, "segment_by_shard": [[0, 2]], "approx": True},
+        {"cnt": 20, "segment_by_shard": [[0, 20]]},
+        {"count": 2},
+    ],
+)
+def test_segments_that_can_not_be_true_are_refused(reply: dict[str, Any]) -> None:
+    with pytest.raises(RemoteRefused):
+        read_segments(reply, 10)
+
+
+def test_a_sound_document_is_read() -> None:
+    spans = [("a ", False), ("b", True)]
+    assert read_document(DOCUMENT, 16) == TokenDocument(3, 20, 10, 5, spans, "{}")
+
+
+@pytest.mark.parametrize(
+    ("ids", "pieces", "rest"),
+    [
+        ([13, 5, 6], ["<0x0A>", "st", "ep"], (5, 6)),
+        ([220, 198, 7], ["Ġ", "Ċ", "x"], (7,)),
+        ([198, 7], ["ĠĊ", "x"], (7,)),
+        ([198, 7], ["Ċx", "y"], ()),
+        ([10, 65], ["\n", "A"], (65,)),
+        ([5], ["x"], ()),
+    ],
+)
+def test_the_tokens_after_a_newline(
+    ids: list[int], pieces: list[str], rest: tuple[int, ...]
+) -> None:
+    assert read_after_newline({"token_ids": ids, "tokens": pieces}) == rest
+
+
+@pytest.mark.parametrize(
+    ("lies", "problem"),
+    [
+        ({"find": {"cnt": 1}}, "segments that do not sum to their count"),
+        ({"count": {"token_ids": None}}, "no tokens of the query"),
+        ({"count": {"tokens": []}}, "no names of tokens"),
+    ],
+)
+def test_a_service_that_lies_gives_no_count(lies: dict[str, Any], problem: str) -> None:
+    with serve(LLAMA, lies=lies) as server:
+        (one,) = opened(server).lookups(["the file"])
+    assert isinstance(one, QueryFailure)
+    assert problem in str(one.error)
+
+
+@pytest.mark.parametrize(
+    ("lies", "problem"),
+    [
+        ({"spans": [["nothing of it", None]]}, "does not show"),
+        ({"doc_len": 1}, "contradicting lengths"),
+        ({"spans": 5}, "no document in the reply"),
+    ],
+)
+def test_a_document_that_lies_is_a_failure(lies: dict[str, Any], problem: str) -> None:
+    with serve(LLAMA, lies={"get_doc_by_rank": lies}) as server:
+        index = opened(server)
+        (found,) = index.lookups(["vermilion"])
+        assert isinstance(found, TokenFound)
+        part = found.forms[0].segments[0]
+        places = [*range_places("vermilion", part.shard, part.low, part.low + 1)]
+        (marked,) = index.examine(places, {"vermilion": found.forms})
+        (window,) = index.windows(places, 50)
+        (nowhere,) = index.examine(
+            [places[0].__class__("vermilion", 0, 1)], {"vermilion": [*found.forms]}
+        )
+    assert isinstance(marked, WindowFailure)
+    assert problem in str(marked.error)
+    assert isinstance(window, WindowFailure)
+    assert isinstance(nowhere, WindowFailure)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (200, {"error": "Some item(s) in your query_ids are out-of-range!"}, RemoteRefused),
+        (200, {"error": "maxnum must be an integer in [1, 10]!"}, RemoteRefused),
+        (200, {"error": "Web request timed out. Please try again later."}, TransientError),
+        (200, {"error": "engine busy"}, TransientError),
+        (500, {"error": "[Flask] Internal server error: x"}, TransientError),
+        (400, {"error": "[Flask] Missing required field: 'index'"}, RemoteRefused),
+    ],
+)  # fmt: skip
+def test_errors_pass_or_stay(status: int, body: dict[str, str], kind: type[Exception]) -> None:
+    response = httpx.Response(status, json=body, request=httpx.Request("POST", "http://x/"))
+    with pytest.raises(kind):
+        read_token_reply(response)
+
+
+def test_damaged_replies_in_the_journal_are_asked_again(
+    tmp_path: Path, server: TokenServer
+) -> None:
+    journal = tmp_path / "j.sqlite"
+    (found,) = opened(server, journal).lookups(["the file"])
+    with Journal(journal) as kept:
+        for one in server.read_log():
+            request = {k: v for k, v in one.items() if k not in {"time", "fault", "index"}}
+            name = f"infini-gram:{server.url}{LLAMA}"
+            kept.put(server.url, name, json.dumps(request, sort_keys=True), '{"cnt": "many"}')
+    (again,) = opened(server, journal).lookups(["the file"])
+    assert isinstance(found, TokenFound)
+    assert isinstance(again, TokenFound)
+    assert [again.after_space, again.at_line] == [found.after_space, found.at_line]
+
+
+def test_the_match_is_found_in_the_text_though_spans_lose_spaces() -> None:
+    spans = [("see the", False), ("step by step", True), ("and", False), ("step by step", True)]
+    document = TokenDocument(0, 9, 9, 2, spans, "")
+    text = "see the step by step and step by step."
+    assert positions_of(document, text, "step by step") == [8, 25]
+    assert positions_of(document, "other", "step by step") == []
+
+
+def test_a_form_says_its_occurrences() -> None:
+    assert Form((1, 2), ()).occurrences == 0
