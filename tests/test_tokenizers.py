@@ -73,10 +73,8 @@ def check_documents(folder: TokenFolder, tokenizer: Tokenizer, texts: list[str])
 
 @pytest.mark.parametrize("name", ["v4_pysmall_llama_s3", "v5_pysmall_llama", "v4_pysmall_olmo2"])
 def test_tokens_are_those_of_the_indexer(name: str) -> None:
-    folder, tokenizer = (
-        open_token_folder(TOKENS / name),
-        load_tokenizer(TOKENS / TOKENIZER_OF[name]),
-    )
+    folder = open_token_folder(TOKENS / name)
+    tokenizer = load_tokenizer(TOKENS / str(TOKENIZER_OF[name]))
     check_fit(tokenizer, folder)
     assert folder.backwards == name.startswith("v5")
     check_documents(folder, tokenizer, TEXTS)
