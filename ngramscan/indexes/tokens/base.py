@@ -1,4 +1,4 @@
-"""What token-level indexes answer: n-grams of tokens, which are not the occurrences of a string.
+"""Answers of token-level indexes: n-grams of tokens, which are not the occurrences of a string.
 
 A phrase is other tokens after a space than at the beginning of a line. Both n-grams are asked for;
 within other words and beside other punctuation it may be yet other tokens. So the count is a lower
@@ -14,7 +14,6 @@ from typing import Protocol, TypeGuard
 from ngramscan.indexes.base import (
     Found,
     Index,
-    IndexSize,
     Place,
     QueryCount,
     QueryFailure,
@@ -63,7 +62,7 @@ class TokenFound:
 
     query: str
     after_space: Form
-    """What the service counts for the string."""
+    """The service's own n-gram of the string."""
     at_line: Form | None
     """The other one, at the beginning of a line; None: it is the same, or not known."""
     source: Source
@@ -98,7 +97,7 @@ class TokenWindow:
     place: Place
     document: str
     length: int
-    """Of the document."""
+    """Length of the document."""
     text: str
     """One character per token, see `as_text`."""
     offset: int
@@ -108,7 +107,7 @@ class TokenWindow:
 
 @dataclass(frozen=True, slots=True)
 class MarkedWindow:
-    """What a service tells about the document of an occurrence: not its tokens."""
+    """A service's view of the document of an occurrence: not its tokens."""
 
     place: Place
     document: str
@@ -144,6 +143,3 @@ def as_count(found: TokenFound) -> QueryCount:
     note = "; ".join(filter(None, (LOWER_BOUND, found.note)))
     said = found.source, found.asked_at
     return QueryCount(found.query, found.occurrences, None, *said, note=note)
-
-
-__all__ = ["Form", "IndexSize", "MarkedWindow", "TokenFound", "TokenIndex", "TokenWindow", "Window"]

@@ -19,7 +19,7 @@ from ngramscan.indexes.http.replies import MOST, Reply, UnknownIndexError, read_
 from ngramscan.pace.exchange import TransientError, error_words, read_object
 
 _WRONG = re.compile(r"must be|out-of-range|Please (limit|enter|provide)|Invalid index")
-"""What the service says of questions that will be wrong again."""
+"""Words of the service about questions that would be wrong again."""
 _OPERATORS = (" AND ", " OR ")
 
 
@@ -65,7 +65,7 @@ def read_ids(reply: Reply) -> tuple[int, ...]:
 
 
 def read_after_newline(reply: Reply) -> tuple[int, ...]:
-    """Return the tokens of a text that was asked after a newline, without those of the newline.
+    """Return the tokens behind a newline in the question, without those of the newline.
 
     Without any: the newline is a part of a longer token.
     """
