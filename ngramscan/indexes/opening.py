@@ -30,7 +30,11 @@ _FORMS = (
     " `ngramscan index list`"
 )
 _CORPUS_FILE = re.compile(r"\.(jsonl?|ndjson|parquet|txt|warc|wet|paths)(\.gz|\.zstd?)?$")
-_LEADS = {"fm9": "an index; to ask it: --index fm9:", "scan": "a corpus; to read it: --index scan:"}
+_LEADS = {
+    "fm9": "an index; to ask it: --index fm9:",
+    "scan": "a corpus; to read it: --index scan:",
+    "tokens": "an index over tokens; to ask it, with --tokenizer FILE: --index tokens:",
+}
 _TAKERS = {
     **dict.fromkeys(("text_field", "skip_bad_lines", "input_format", "skip_unknown"), ("scan:",)),
     "tokenizer": ("tokens:",),
@@ -250,6 +254,8 @@ def _kind_at(place: str) -> str:
     folder = index_folder(place)
     if is_shard(folder):
         return "fm9"
+    if (folder / "tokenized.0").is_file():
+        return "tokens"
     try:
         if "://" in place:
             return ""
