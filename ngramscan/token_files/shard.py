@@ -9,11 +9,29 @@ the shard), `offset.N` (the byte offset of each document's separator), and perha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, chain
 from pathlib import Path
+from typing import Any
 
-from ngramscan.fm9.compiled import Integers
+import numpy as np
+import numpy.typing as npt
+
+from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.fm9.compiled import Bytes, Integers, Words
+from ngramscan.fm9.folders import is_shard
+from ngramscan.fm9.mapped import MappedFile
+from ngramscan.token_files import kernels
+
+WIDTHS = (1, 2, 4)
+"""Bytes that a token can take."""
+_NAME = re.compile(r"(tokenized|table|offset|metadata|metaoff|unigram)\.(0|[1-9][0-9]*)")
+_NEEDED = ("tokenized", "table", "offset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +49,153 @@ class Excerpt:
     tokens: Integers
 
 
+def pointer_bytes_for(text_bytes: int) -> int:
+    """Return the bytes that a pointer into a text takes, so many as its length needs."""
+    return max(1, -(-(text_bytes - 1).bit_length() // 8))
+
+
+class _File(MappedFile):
+    """A file of an index."""
+
+    @property
+    def content(self) -> Bytes:
+        """Its bytes; an IndexChangedError says that it became shorter."""
+        self._check_size()
+        return self._data
+
+    @property
+    def size(self) -> int:
+        """Its length when it was opened."""
+        return len(self._data)
+
+    def numbers(self) -> Words:
+        """Return its content as offsets."""
+        return self.content.view("<u8")
+
+
+class TokenShard:
+    """The files of one shard. Positions are counted in tokens, separators among them."""
+
+    def __init__(self, directory: Path, number: str) -> None:
+        self.directory, self.number = directory, number
+        self.text, self.table, self.offsets = (self.file(name) for name in _NEEDED)
+        if self.offsets.size % 8:
+            raise self.offsets.corrupt(f"{self.offsets.size} bytes, expected a multiple of 8")
+        self.documents = self.offsets.size // 8
+        self.width = self._width()
+        """0: a shard without documents, which fits any width."""
+        self.tokens = self.text.size // self.width if self.width else 0
+        self.pointer_bytes = pointer_bytes_for(self.text.size)
+        self._widths = np.array([self.pointer_bytes, self.width], np.int64)
+        if self.documents and self.document_at(0) != 0:
+            raise self.offsets.corrupt("the first document does not begin at 0")
+
+    def _width(self) -> int:
+        text, table = self.text.size, self.table.size
+        if not text + table + self.documents:
+            return 0
+        pointer = pointer_bytes_for(text)
+        for width in WIDTHS if self.documents and text else ():
+            if table * width == text * pointer:
+                return width
+        expected = " or ".join(str(text * pointer // width) for width in WIDTHS)
+        sizes = f"{self.text.path.name} has {text} bytes and {self.offsets.path.name} "
+        sizes += f"{self.documents} documents"
+        problem = f"{table} bytes, but {sizes}: {expected} were expected; one of them is cut"
+        raise self.table.corrupt(problem)
+
+    def file(self, name: str) -> _File:
+        """Open one of its files."""
+        return _File(self.directory / f"{name}.{self.number}")
+
+    @property
+    def words(self) -> npt.NDArray[Any]:
+        """All tokens, unsigned integers of their width."""
+        return self.text.content.view(f"<u{self.width}")
+
+    @cached_property
+    def _metadata(self) -> tuple[_File, _File] | None:
+        """The lines about documents and their offsets, or None."""
+        names = ("metadata", "metaoff")
+        there = [(self.directory / f"{name}.{self.number}").exists() for name in names]
+        if not any(there):
+            return None
+        lines, offsets = self.file(names[0]), self.file(names[1])
+        if offsets.size != 8 * self.documents:
+            problem = f"{offsets.size} bytes, but {self.offsets.path.name} has {self.offsets.size}"
+            raise offsets.corrupt(problem)
+        return lines, offsets
+
+    def find(self, patterns: Bytes, ends: Integers, found: Integers) -> None:
+        """Fill in the ranks [low, high) of some n-grams, of which each ends at a byte."""
+        if not self.tokens:
+            return
+        text, table = self.text.content, self.table.content
+        wrong = kernels.find(text, table, self._widths, patterns, ends, found)
+        if wrong != kernels.SOUND:
+            raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
+
+    def position(self, rank: int) -> int:
+        """Return the position in the text of the suffix with a rank."""
+        if not 0 <= rank < self.tokens:
+            raise IndexError(f"ranks are 0 to {self.tokens - 1}")
+        width = self.pointer_bytes
+        raw = self.table.content[rank * width : (rank + 1) * width].tobytes()
+        pointer = int.from_bytes(raw, "little")
+        if pointer >= self.text.size or pointer % self.width:
+            raise self.table.corrupt(f"rank {rank}: the pointer leads to no token")
+        return pointer // self.width
+
+    def holding(self, position: int) -> int:
+        """Return the document with the token or separator at a position."""
+        if not 0 <= position < self.tokens:
+            raise IndexError(f"positions are 0 to {self.tokens - 1}")
+        wanted = np.uint64(position * self.width)
+        return int(np.searchsorted(self.offsets.numbers(), wanted, side="right")) - 1
+
+    def document_at(self, document: int) -> int:
+        """Return the position of a document's separator, or of the end after the last document."""
+        if document == self.documents:
+            return self.tokens
+        offset = int(self.offsets.numbers()[document])
+        width, size = self.width, self.text.size
+        if offset >= size or offset % width or not (self._at(offset) == 0xFF).all():
+            raise self.offsets.corrupt(f"entry {document}: no separator at byte {offset}")
+        return offset // width
+
+    def _at(self, offset: int) -> Bytes:
+        return self.text.content[offset : offset + self.width]
+
+    def bounds(self, document: int) -> tuple[int, int]:
+        """Return the position of a document's first token, and the one after its last."""
+        first, last = self.document_at(document) + 1, self.document_at(document + 1)
+        if first > last:
+            raise self.offsets.corrupt(f"entry {document + 1} is not above the one before")
+        return first, last
+
+    def read(self, start: int, stop: int) -> Integers:
+        """Return tokens of one document."""
+        tokens = self.words[start:stop].astype(np.int64)
+        if (tokens == (1 << 8 * self.width) - 1).any():
+            problem = "a document goes on over a separator; an entry is missing or wrong"
+            raise self.offsets.corrupt(problem)
+        return tokens
+
+    def line(self, document: int) -> str:
+        """Return the metadata of a document without its line end, or an empty text."""
+        if self._metadata is None:
+            return ""
+        lines, offsets = self._metadata
+        start, *after = offsets.numbers()[document : document + 2].tolist()
+        stop = after[0] if after else lines.size
+        if not start <= stop <= lines.size:
+            raise offsets.corrupt(f"entry {document}: {start} to {stop} of {lines.size} bytes")
+        try:
+            return lines.content[start:stop].tobytes().decode().rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise lines.corrupt(f"document {document}: not UTF-8") from error
+
+
 class TokenFolder:
     """The shards of an index.
 
@@ -38,38 +203,158 @@ class TokenFolder:
     (with separators), `index_bytes`, `shard_tokens` (per shard, with separators).
     `backwards` says that each document holds its tokens in reverse, as in version 5; no file tells,
     so it is set by whoever knows.
+
+    >>> folder.find([[3707, 486, 3707]])  # ranks in each shard, half-open
+    array([[[159, 360], [148, 351], [312, 415]]])
     """
 
     backwards: bool = False
 
+    def __init__(self, path: Path, shards: Sequence[TokenShard], index_bytes: int) -> None:
+        self.path, self.shards, self.index_bytes = path, shards, index_bytes
+        self.width = max(shard.width for shard in shards)
+        for shard in shards:
+            if shard.width not in {0, self.width}:
+                widest = next(one for one in shards if one.width == self.width)
+                problem = f"tokens of {shard.width} bytes, but {widest.text.path.name} has tokens "
+                raise shard.text.corrupt(f"{problem}of {self.width}")
+        self.separator = (1 << 8 * self.width) - 1
+        self.shard_tokens = tuple(shard.tokens for shard in shards)
+        self.tokens = sum(self.shard_tokens)
+        self._firsts = [0, *accumulate(shard.documents for shard in shards)]
+        self.documents = self._firsts[-1]
+
     def find(self, patterns: Sequence[Sequence[int]]) -> Integers:
         """Return the ranks [low, high) of some token n-grams, shape (patterns, shards, 2).
 
-        An empty one has all ranks; separators can be part of one.
+        An empty one has all ranks; separators can be part of one. An InputError says that an id
+        does not fit the width of tokens.
         """
-        raise NotImplementedError
+        ids = np.fromiter(chain.from_iterable(map(self._physical, patterns)), np.int64)
+        if ids.size and not 0 <= ids.min() <= ids.max() <= self.separator:
+            wrong = int(ids.max() if ids.min() >= 0 else ids.min())
+            problem = f"no token has the id {wrong}: ids take {counted_bits(self.width)}"
+            raise InputError(str(self.path), problem)
+        lengths = [len(pattern) * self.width for pattern in patterns]
+        joined = ids.astype(f"<u{self.width}").view(np.uint8)
+        ends = np.array([*accumulate(lengths)], np.int64)
+        found = np.zeros((len(self.shards), len(patterns), 2), np.int64)
+        for shard, ranks in zip(self.shards, found, strict=True):
+            shard.find(joined, ends, ranks)
+        return np.ascontiguousarray(found.transpose(1, 0, 2))
+
+    def _physical(self, pattern: Sequence[int]) -> Sequence[int]:
+        return pattern[::-1] if self.backwards else pattern
 
     def excerpt(self, shard: int, rank: int, needle: int, before: int, after: int) -> Excerpt:
         """Return what surrounds an occurrence of `needle` tokens.
 
         At most `before` tokens before it, and `after` from its first token on, all of its document.
+        A shard or rank that isn't there is an IndexError.
         """
-        raise NotImplementedError
+        position = self._shard(shard).position(rank)
+        return self.excerpt_at(shard, position, needle, before, after)
+
+    def excerpt_at(
+        self, shard: int, position: int, needle: int, before: int, after: int
+    ) -> Excerpt:
+        """Return what surrounds an occurrence, by its position: tokens and separators before it."""
+        holder = self._shard(shard)
+        document = holder.holding(position)
+        first, last = holder.bounds(document)
+        length = last - first
+        # In reading order; a separator lies at -1, also that of a document held backwards.
+        at = last - position - needle if self.backwards else position - first
+        at = max(at, -1) if at < length else -1
+        start = min(max(at - before, 0), length)
+        stop = min(max(at + after, start), length)
+        tokens = self._read(holder, (first, last), start, stop)
+        number = self._firsts[shard] + document
+        return Excerpt(number, length, start, at - start if at >= 0 else -1, tokens)
 
     def metadata(self, document: int) -> str:
         """Return the line of JSON about a document, or an empty text."""
-        raise NotImplementedError
+        shard, number = self._holding(document)
+        return shard.line(number)
 
     def tokens_of(self, document: int) -> Integers:
         """Return all tokens of a document, in reading order."""
-        raise NotImplementedError
+        shard, number = self._holding(document)
+        first, last = shard.bounds(number)
+        return self._read(shard, (first, last), 0, last - first)
+
+    def _read(self, shard: TokenShard, bounds: tuple[int, int], start: int, stop: int) -> Integers:
+        """Return a part of a document in reading order."""
+        first, last = bounds
+        if self.backwards:
+            return shard.read(last - stop, last - start)[::-1]
+        return shard.read(first + start, first + stop)
+
+    def _shard(self, number: int) -> TokenShard:
+        if not 0 <= number < len(self.shards):
+            raise IndexError(f"shards are 0 to {len(self.shards) - 1}")
+        return self.shards[number]
+
+    def _holding(self, document: int) -> tuple[TokenShard, int]:
+        """Return the shard of a document, and its number there."""
+        if not 0 <= document < self.documents:
+            raise IndexError(f"documents are 0 to {self.documents - 1}")
+        shard = bisect_right(self._firsts, document) - 1
+        return self.shards[shard], document - self._firsts[shard]
+
+
+def counted_bits(width: int) -> str:
+    """Return the width of tokens in words."""
+    return f"{8 * width} bits"
 
 
 def open_token_folder(directory: Path) -> TokenFolder:
     """Open the index in a folder; an InputError or IndexFormatError says what is wrong with it."""
-    raise NotImplementedError
+    sizes = _listed(directory)
+    numbers = {name.partition(".")[2] for name in sizes}
+    for name in _NEEDED:
+        # The largest number tells how many there are: one that is missing is found here, too.
+        for number in range(max(map(int, numbers), default=-1) + 1):
+            if f"{name}.{number}" not in sizes:
+                problem = "missing; copy it here, or build the index again"
+                raise IndexFormatError(str(directory / f"{name}.{number}"), problem)
+    # As text, since the numbers that the original gives to shards and documents are of that order.
+    shards = [TokenShard(directory, number) for number in sorted(numbers)]
+    if not any(shard.documents for shard in shards):
+        raise IndexFormatError(str(directory), "no documents in it")
+    return TokenFolder(directory, shards, sum(sizes.values()))
 
 
 def is_token_folder(directory: Path) -> bool:
     """Whether a folder has any file of such an index."""
-    raise NotImplementedError
+    return directory.is_dir() and any(True for _ in _files(directory))
+
+
+def _files(directory: Path) -> Iterator[tuple[str, int]]:
+    """Yield the names of its files, and their sizes."""
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if _NAME.fullmatch(entry.name) and entry.is_file():
+                yield entry.name, entry.stat().st_size
+
+
+def _listed(directory: Path) -> dict[str, int]:
+    """Return the files of an index with their sizes."""
+    where = str(directory)
+    try:
+        if sizes := dict(_files(directory)):
+            return sizes
+        inner = [path for path in directory.iterdir() if path.is_dir()]
+    except FileNotFoundError as error:
+        raise InputError(where, "no such folder") from error
+    except NotADirectoryError as error:
+        raise InputError(where, "not a folder; that of an index was expected") from error
+    except OSError as error:
+        raise IndexFormatError(where, f"can't be read: {error.strerror}") from error
+    if any((folder / "tokenized").exists() for folder in (directory, *inner)):
+        problem = "an index of version 6, a folder per shard, which is not read; only 4 and 5 are"
+    elif any(map(is_shard, (directory, *inner))):
+        problem = f"an index over bytes, not over tokens; to ask it: --index fm9:{directory}"
+    else:
+        problem = f"not an index over tokens: no {', '.join(f'{name}.0' for name in _NEEDED)} in it"
+    raise InputError(where, problem)
