@@ -73,6 +73,8 @@ def make_files(folder: Path) -> None:
     """Write the files, and scores, tokens and labels drawn at random with a fixed seed."""
     shutil.copytree(ROOT / "outputs", folder / "outputs")
     shutil.copytree(ROOT / "patterns", folder / "patterns")
+    (folder / "tests").mkdir()
+    (folder / "tests/tokens").symlink_to(ROOT / "tests/tokens")
     for name, text in TEXTS.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text.lstrip("\n"), encoding="utf-8")

@@ -38,7 +38,7 @@ NOT_RUN = {
     r"^(pip|just|python) ": "installs something, takes long, or is no command of ours",
     r"^ngramscan serve": "runs until it is stopped: test_serve.py",
     r"--scheduler": "needs a cluster: test_scan_runs.py",
-    r"commoncrawl|datasets (fetch|check)|s3://|example\.org": "needs the network",
+    r"commoncrawl|datasets (fetch|check)|s3://|example\.org|infini-gram:": "needs the network",
     r"imo-proofbench|bbh-word-sorting": "needs files that are not shipped",
     r"capitals|unit-first|first-word": "test_extending.py",
 }
@@ -213,7 +213,7 @@ def test_the_examples_of_a_page_or_a_command_run(
     source: str, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "here"
-    shutil.copytree(made, folder)
+    shutil.copytree(made, folder, symlinks=True)
     monkeypatch.chdir(folder)
     arrange(source, folder)
     for module, name, function in ONCE:
