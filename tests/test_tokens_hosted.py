@@ -137,12 +137,15 @@ def test_no_question_has_an_operator_or_is_asked_twice(tmp_path: Path, server: T
     assert len(server.read_log()) > asked + 3 * len(PHRASES)
 
 
-def test_two_texts_with_the_same_tokens_are_looked_up_once(server: TokenServer) -> None:
-    index = opened(server)
-    assert len([*index.lookups(["think", " think"])]) == 2
-    finds = [tuple(one["query_ids"]) for one in server.read_log() if one["query_type"] == "find"]
-    assert len(finds) >= len({*finds})
-    assert len([*index.lookups([" think"])]) == 1
+def test_replies_are_kept_by_tokens(tmp_path: Path, server: TokenServer) -> None:
+    index = opened(server, tmp_path / "j.sqlite")
+    (found,) = index.lookups(["think"])
+    assert isinstance(found, TokenFound)
+    assert [entry["query_type"] for entry in server.read_log()] == ["find", "count", "find"]
+    with Journal(tmp_path / "j.sqlite") as kept:
+        for form in found.forms:
+            key = json.dumps({"query_ids": [*form.ids], "query_type": "find"}, sort_keys=True)
+            assert kept.get(server.url, index.name, [key])
 
 
 @pytest.mark.integration
@@ -383,6 +386,7 @@ def test_the_tokens_after_a_newline(
     [
         ({"find": {"cnt": 1}}, "segments that do not sum to their count"),
         ({"count": {"token_ids": None}}, "no tokens of the query"),
+        ({"find": {"token_ids": [1, 2]}}, "asked by its tokens, it has others"),
         ({"count": {"tokens": []}}, "no names of tokens"),
     ],
 )

@@ -19,7 +19,6 @@ from ngramscan.indexes.base import (
     QueryFailure,
     Segment,
     Source,
-    Window,
     WindowFailure,
 )
 

@@ -22,7 +22,6 @@ from ngramscan.indexes.base import (
     Place,
     QueryCount,
     QueryFailure,
-    Segment,
     Source,
     Window,
     WindowFailure,
@@ -97,6 +96,10 @@ class HostedTokenIndex:
             hint = f"did you mean {near}?" if near else "see ngramscan index list"
             raise RemoteRefused(f"{error}; {hint}") from error
         journal.put(self._client.url, self.name, key, json.dumps(reply))
+        if request["query_type"] == "find" and "query" in request:
+            # Another text may have the same tokens.
+            by_ids = key_of({"query_type": "find", "query_ids": reply["token_ids"]})
+            journal.put(self._client.url, self.name, by_ids, json.dumps(reply))
         self._client.progress.advance(1, "requests")
         return result, "api", now()
 
@@ -161,20 +164,19 @@ class HostedTokenIndex:
             asked.append(answer[1:])
             return answer[0]
 
-        first = note(self._ask(read_ids, query_type="count", query=query))
+        first = note(self._ask(self._form, query_type="find", query=query))
         after = {"query_type": "count", "query": f"\n{query}"}
         second = note(self._ask(read_after_newline, **after))
-        forms = [
-            Form(ids, note(self._ask(self._segments, query_type="find", query_ids=[*ids])))
-            for ids in dict.fromkeys((first, second))
-            if ids
-        ]
+        at_line = None
+        if second not in {(), first.ids}:
+            at_line = note(self._ask(self._form, query_type="find", query_ids=[*second]))
+            if at_line.ids != second:
+                raise RemoteRefused(f"{query!r}: asked by its tokens, it has others")
         is_new = any(source == "api" for source, _ in asked)
-        at_line = forms[1] if len(forms) > 1 else None
         known = max(asked_at for _, asked_at in asked)
         found = TokenFound(
             query,
-            forms[0],
+            first,
             at_line,
             "api" if is_new else "journal",
             known,
@@ -183,10 +185,10 @@ class HostedTokenIndex:
         self._found[query] = found
         return found
 
-    def _segments(self, reply: Reply) -> tuple[Segment, ...]:
+    def _form(self, reply: Reply) -> Form:
         size = self._size or IndexSize()
         most = size.tokens + (size.documents or 0) if size.tokens else None
-        return read_segments(reply, most)
+        return Form(read_ids(reply), read_segments(reply, most))
 
     # Documents
 
