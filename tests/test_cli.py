@@ -180,9 +180,12 @@ def test_numbers_that_no_computer_can_use_are_wrong_usage(option: str, value: st
 
 def test_the_index_list_is_the_catalog() -> None:
     lines = invoke("index", "list", "--format", "csv").stdout.splitlines()
-    assert lines[0] == "name,alias,corpus,kind,documents,bytes"
-    assert lines[1] == "v2_dclm_all,dclm,DCLM-baseline,curated,2948096911,16666308904212"
-    assert len(lines) == 11
+    assert lines[0] == "name,alias,corpus,kind,documents,bytes,tokens,tokenizer"
+    assert lines[1] == "v2_dclm_all,dclm,DCLM-baseline,curated,2948096911,16666308904212,,"
+    assert len(lines) == 24
+    # Tokens of text: without the separators of the documents.
+    pile = 'infini-gram:v4_pileval_llama,infini-gram:pileval,"Pile, validation",curated'
+    assert f"{pile},214670,,{393769120 - 214670},Llama-2" in lines
     assert "16,666,308,904,212" in invoke("index", "list").stdout
     assert ngramscan.index_list()["alias"].tolist()[:2] == ["dclm", "cc-2025-05"]
 

@@ -127,6 +127,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(folder / "corpus.jsonl.gz", PACK[".gz"]((folder / "corpus.jsonl").read_bytes()))
     invoke("index", "build", folder / "corpus.jsonl", "-o", folder / "my-index", "-q")
     shutil.copytree(folder / "my-index", folder / "other-index")
+    invoke("index", "build", folder / "corpus.jsonl", "-o", f"tokens:{folder / 'my-tokens'}", "-q")
     for name in ("runs/a", "logs/cot", "logs/pot"):
         changes: dict[str, Any] = {"metadata": {"method": name[-3:]}}
         log = made_logs.header(**changes)
@@ -206,6 +207,7 @@ def arrange(source: str, folder: Path) -> None:
         shutil.move(folder / "outputs/questions", folder / "outputs/mine/questions")
     if "index build" in " ".join(to_run(source)):
         shutil.rmtree(folder / "my-index")
+        shutil.rmtree(folder / "my-tokens")
 
 
 @pytest.mark.parametrize("source", SOURCES)

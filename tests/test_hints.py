@@ -74,7 +74,7 @@ INDEXES = {
     "pile": "did you mean piletrain or pileval?",
     "scn:corpus.jsonl": "did you mean scan:corpus.jsonl?",
     "fm:my-index": "did you mean fm9:my-index?",
-    "xyzzy": "no index of this name; expected scan:PATH, fm9:DIR, http://HOST:PORT/NAME, python",
+    "xyzzy": "no index of this name; expected scan:PATH, fm9:DIR, tokens:DIR, infini-gram:NAME,",
     "": "it is empty; expected scan:PATH",
     "scan:": "nothing after the colon; expected scan:PATH",
     "fm9:": "nothing after the colon; expected scan:PATH",

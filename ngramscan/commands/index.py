@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ngramscan.corpora import Corpus, InputFormat, PythonCorpus, ReadOptions, open_corpus
 from ngramscan.errors import InputError, needs_extra
@@ -31,6 +31,9 @@ from ngramscan.progress import SILENT, Progress
 from ngramscan.report.command import Option, Result, command
 from ngramscan.report.rows import together
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 _DEEP_FINDS = (
     "--deep also finds changed bits inside compressed blocks, and sampled positions that are "
@@ -46,7 +49,15 @@ def index_list() -> Result[IndexRow] | Result[TokenIndexRow]:
     --------
     $ ngramscan index list --format csv
     """
-    return Result(*together([*CATALOG, *TOKEN_CATALOG], [IndexRow, TokenIndexRow]))
+    kinds: dict[type, Sequence[Any]] = {IndexRow: CATALOG, TokenIndexRow: TOKEN_CATALOG}
+
+    def print_both(console: Console) -> None:
+        from ngramscan.report.layout import print_rows  # slow to import
+
+        for row_type, rows in kinds.items():
+            print_rows(console, list(rows), row_type)
+
+    return Result(*together([*CATALOG, *TOKEN_CATALOG], [*kinds]), print_table=print_both)
 
 
 @command
@@ -86,8 +97,9 @@ def index_info(
         The index.
     api_url, concurrency, rate, timeout_s, journal, text_field, workers, scheduler : see count
     sample_files, seed, limit_documents, exclude_source, skip_bad_lines, max_line : see count
-    ignore_case, input_format, skip_unknown, cache, cache_dir, progress : see count
+    ignore_case, input_format, skip_unknown, cache, cache_dir : see count
     tokenizer : see index_build
+    progress : see count
 
     Returns
     -------
@@ -100,7 +112,7 @@ def index_info(
     $ ngramscan index info dclm
     $ ngramscan index info scan:shards/
     $ ngramscan index info fm9:my-index
-    $ ngramscan index info tokens:my-tokens --tokenizer tokenizer.json
+    $ ngramscan index info tokens:my-tokens
     """
     options = IndexOptions(
         *(api_url, concurrency, rate, timeout_s, journal, True, text_field, workers, scheduler),
@@ -175,9 +187,10 @@ def index_build(
     workers : int
         Number of shards that are built at the same time, where memory allows.
     scheduler, text_field, exclude_source, skip_bad_lines, max_line, input_format : see count
-    skip_unknown, progress : see count
+    skip_unknown : see count
     tokenizer : str or Path
         SentencePiece model or tokenizer.json of an index over tokens; without one, they are bytes.
+    progress : see count
 
     Returns
     -------
@@ -188,7 +201,7 @@ def index_build(
     --------
     $ ngramscan index build shards/ -o my-index
     $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --memory 16GB --workers 4
-    $ ngramscan index build corpus.jsonl -o tokens:my-tokens --tokenizer tokenizer.json
+    $ ngramscan index build corpus.jsonl -o tokens:my-tokens
     """
     read = ReadOptions(text_field, skip_bad_lines, tuple(exclude_source), max_line * 1_000_000)
     found_by, how = (input_format, skip_unknown), (shard_size, memory, workers, scheduler, False)
