@@ -34,11 +34,11 @@ MAY_IMPORT = {
     "matching": "errors",
     "fm9": "errors progress pace reading processes corpora",
     "token_files": "errors progress processes corpora fm9",
-    "serve": "errors progress processes fm9 token_files",
+    "serve": "errors progress processes fm9 token_files statistics patterns indexes prevalence",
     "indexes": "errors progress journal pace processes statistics corpora matching fm9 token_files",
     "prevalence": "errors reading statistics patterns matching indexes",
     "outputs": "errors statistics reading patterns matching",
-    "report": "errors progress reading statistics indexes prevalence outputs",
+    "report": "errors progress journal reading statistics indexes prevalence outputs",
     "commands": "*",
     "cli": "report",
     "__main__": "cli",
@@ -57,7 +57,7 @@ EVALCORE = (
 DELAYED = {
     *("dask", "fastwarc", "fsspec", "httpx", "hyperscan", "latex2sympy2_extended", "math_verify"),
     *("matplotlib", "numpy", "pandas", "pyarrow", "re2", "requests", "rich", "scipy", "sympy"),
-    *("sentencepiece", "tokenizers"),
+    *("jinja2", "markupsafe", "sentencepiece", "tokenizers"),
     *("evalcore", "ngramscan"),
 }
 
@@ -185,7 +185,7 @@ def test_modules_are_short() -> None:
     assert not [name for name, n in lengths.items() if n > longest[name.split(".")[0]]]
     assert len([*(ROOT / "ngramscan").glob("*.py")]) <= 7
     assert sum(n for name, n in lengths.items() if name.startswith("evalcore")) <= 8000
-    assert sum(n for name, n in lengths.items() if name.startswith("ngramscan")) <= 27000
+    assert sum(n for name, n in lengths.items() if name.startswith("ngramscan")) <= 29500
 
 
 @pytest.mark.parametrize("module", MODULES)
