@@ -99,6 +99,8 @@ class NoRows(Result[None]):
     rows: Iterable[None] = ()
     row_type: type[None] = NoneType
     is_silent: bool = True
+    returned: Any = None
+    """The value that Python gets; None: an empty data frame."""
 
 
 def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
@@ -129,6 +131,8 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
                 bound.arguments[name] = checked(one, bound.arguments[name])
         check_written(function, bound.arguments)
         result = function(*bound.args, **bound.kwargs)
+        if isinstance(result, NoRows) and result.returned is not None:
+            return cast("pd.DataFrame", result.returned)
         frame = to_frame(list(result.rows), result.row_type)
         if result.failures:
             raise IncompleteError("; ".join(result.failures), frame)
