@@ -105,6 +105,8 @@ class NoRows(Result[None]):
     rows: Iterable[None] = ()
     row_type: type[None] = NoneType
     is_silent: bool = True
+    returned: Any = None
+    """The value that Python gets; None: an empty data frame."""
 
 
 def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
@@ -141,6 +143,8 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
             from ngramscan.report.page.provenance import python_call  # opens SQLite
 
             _remember(written, python_call(function, given), result)
+        if isinstance(result, NoRows) and result.returned is not None:
+            return cast("pd.DataFrame", result.returned)
         frame = to_frame(list(result.rows), result.row_type)
         if result.failures:
             raise IncompleteError("; ".join(result.failures), frame)

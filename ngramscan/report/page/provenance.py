@@ -12,7 +12,6 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import click
@@ -63,13 +62,6 @@ def recall(content: bytes) -> Run | None:
         if reply := journal.get(*_STORED_AS, [key]).get(key):
             known = json.loads(reply.text)
             return Run(**known | {"failures": tuple(known["failures"])})
-    return None
-
-
-def recall_file(path: Path) -> Run | None:
-    """Return how a file was made; None also for a pipe, which can't be read again."""
-    with suppress(OSError):
-        return recall(path.read_bytes()) if path.is_file() else None
     return None
 
 
