@@ -22,7 +22,7 @@ from ngramscan.report.page.words import sentences
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-MOST_BYTES = 4_000_000
+MOST_BYTES = 4_400_000
 """Bytes of all rows of a page, as JSON: with them a page stays below 5 MB."""
 _TEMPLATES = Path(__file__).with_name("templates")
 _ABOUT = ("index", "rule", "score_rule", "estimator", "source", "test", "seed", "level", "asked_at")
